@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every error a user can cause or meet, each with its own exit code.
+
+A message has up to three lines: what happened, the probable cause, what to do. `cli.main` is the only place that
+catches `PjrtWheelError`, prints it without a traceback and turns it into an exit status.
+"""
+
+from __future__ import annotations
+
+
+class PjrtWheelError(Exception):
+    """Root of all errors that are reported to the user without a traceback."""
+
+    exit_code = 1
+
+    def __init__(self, what: str, *, cause: str = "", remedy: str = "") -> None:
+        """Keep the three lines apart, so that callers can test them one by one.
+
+        Args:
+            what: What happened, with the offending value.
+            cause: What it usually means; may be empty.
+            remedy: The command or page that mends it; may be empty.
+        """
+        self.what = what
+        self.cause = cause
+        self.remedy = remedy
+        super().__init__("\n".join(line for line in (what, cause, remedy) if line))
+
+
+class UsageError(PjrtWheelError):
+    """A name or option that does not exist, such as an unknown backend or release."""
+
+    exit_code = 2
+
+
+class PinError(PjrtWheelError):
+    """A release file is missing, malformed or cannot be written."""
+
+    exit_code = 3
+
+
+class FetchError(PjrtWheelError):
+    """A pinned file could not be had, or is not the file that was pinned."""
+
+    exit_code = 4
+
+
+class BazelError(PjrtWheelError):
+    """No usable Bazel, or a Bazel build that failed."""
+
+    exit_code = 5
+
+
+class ElfError(PjrtWheelError):
+    """A library that is not the ELF file that is needed here."""
+
+    exit_code = 6
+
+
+class WheelError(PjrtWheelError):
+    """A wheel that is damaged, hostile or cannot be written."""
+
+    exit_code = 7
+
+
+class VerifyError(PjrtWheelError):
+    """A finished wheel that breaks a promise its name or metadata makes."""
+
+    exit_code = 8
+
+
+class ProofError(PjrtWheelError):
+    """A wheel that failed a smoke test."""
+
+    exit_code = 9
