@@ -58,6 +58,7 @@ class Backend:
         exports: Dynamic symbols the library may define; the first must be present.
         tags: Platform name → platform tag of the wheel.
         requires: Further requirements, beyond the exact `jaxlib`.
+        disable: Environment variable that, set to 1, leaves JAX as it was without this wheel.
         prebuilt: Provider of the library from the index.
         source: Provider of the library from XLA's source.
         path: The file all this was read from.
@@ -74,6 +75,7 @@ class Backend:
     exports: tuple[str, ...]
     tags: dict[str, str]
     requires: tuple[str, ...]
+    disable: str
     prebuilt: Prebuilt
     source: Source
     path: Path
@@ -100,6 +102,7 @@ def parse_backend(text: str, path: Path) -> Backend:
             exports=tuple(table["exports"]),
             tags=dict(table["tags"]),
             requires=tuple(table["requires"]),
+            disable=table["disable"],
             prebuilt=Prebuilt(
                 prebuilt["project"], prebuilt["version"], prebuilt["member"], tuple(prebuilt["platforms"])
             ),
