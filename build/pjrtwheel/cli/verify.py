@@ -1,0 +1,24 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`verify`: check finished wheels."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels of one set")
+    parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Check the wheels; problems leave as a `VerifyError`."""
+    from pjrtwheel.backend import load_backends
+    from pjrtwheel.verify import verify_paths
+
+    for finding in verify_paths(args.wheels, tuple(load_backends(args.root).values())):
+        print(finding)
+    return 0

@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Read a finished wheel once, for all checks."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import email.message
+import email.parser
+import email.policy
+import hashlib
+import io
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.tags import Tag
+from packaging.utils import BuildTag, InvalidWheelFilename, NormalizedName, parse_wheel_filename
+from packaging.version import Version
+
+from pjrtwheel.errors import WheelError
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One file inside a wheel, by what RECORD says about it: size and urlsafe base64 sha256 without padding."""
+
+    size: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class WheelName:
+    """The parts of a wheel's file name (binary distribution format, PEP 427)."""
+
+    distribution: NormalizedName
+    version: Version
+    build: BuildTag
+    tags: frozenset[Tag]
+
+
+@dataclass(frozen=True, slots=True)
+class WheelContents:
+    """Everything the checks look at.
+
+    Attributes:
+        path: The wheel.
+        name: Its parsed file name.
+        dist_info: The metadata directory, without slash.
+        members: Name → size and digest of every file, in order.
+        texts: Name → text of the small files: dist-info and `*.json`.
+        libraries: Name → where the shared object was unpacked.
+    """
+
+    path: Path
+    name: WheelName
+    dist_info: str
+    members: dict[str, Member]
+    texts: dict[str, str]
+    libraries: dict[str, Path]
+
+    def headers(self, filename: str) -> email.message.Message:
+        """Parse a dist-info file in the form of an e-mail header; empty if it is missing."""
+        text = self.texts.get(f"{self.dist_info}/{filename}", "")
+        return email.parser.Parser(policy=email.policy.compat32).parsestr(text)
+
+    def record(self) -> list[list[str]]:
+        """Return the rows of RECORD; empty if it is missing."""
+        return list(csv.reader(io.StringIO(self.texts.get(f"{self.dist_info}/RECORD", ""))))
+
+
+def parse_wheel_name(filename: str) -> WheelName:
+    """Split a wheel's file name.
+
+    Raises:
+        WheelError: It is not one.
+    """
+    try:
+        return WheelName(*parse_wheel_filename(filename))
+    except InvalidWheelFilename as error:
+        raise WheelError(
+            f"not a wheel filename: {filename!r} (expected NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl)"
+        ) from error
+
+
+def read_contents(wheel: Path, scratch: Path) -> WheelContents:
+    """Read a wheel and unpack its shared objects into `scratch`.
+
+    Raises:
+        WheelError: The file is not a wheel, is damaged, or has more than one dist-info directory.
+    """
+    name = parse_wheel_name(wheel.name)
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            members: dict[str, Member] = {}
+            texts: dict[str, str] = {}
+            libraries: dict[str, Path] = {}
+            for index, entry in enumerate(info for info in archive.infolist() if not info.is_dir()):
+                target = scratch / f"{index:04d}.so" if _is_library(entry.filename) else None
+                members[entry.filename] = _read_member(archive, entry, target)
+                if target is not None:
+                    libraries[entry.filename] = target
+                elif ".dist-info/" in entry.filename or entry.filename.endswith(".json"):
+                    texts[entry.filename] = archive.read(entry).decode("utf-8")
+    except (OSError, zipfile.BadZipFile, EOFError, ValueError) as error:
+        raise WheelError(
+            f"cannot read wheel {wheel}", cause=f"it is damaged: {error}", remedy="build it again"
+        ) from error
+    roots = sorted({member.split("/")[0] for member in members if ".dist-info/" in member})
+    if len(roots) != 1:
+        raise WheelError(f"{wheel.name} has {len(roots)} dist-info directories, expected one: {roots}")
+    return WheelContents(wheel, name, roots[0], members, texts, libraries)
+
+
+def _is_library(member: str) -> bool:
+    """Tell whether a member is a shared object, also one with a version after `.so`."""
+    name = member.rsplit("/", 1)[-1]
+    return name.endswith(".so") or ".so." in name
+
+
+def _read_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path | None) -> Member:
+    """Hash one member in a stream, writing it to `target` on the way if given."""
+    digest, size = hashlib.sha256(), 0
+    with archive.open(entry) as stream, (target.open("wb") if target else io.BytesIO()) as sink:
+        while chunk := stream.read(_CHUNK):
+            digest.update(chunk)
+            size += len(chunk)
+            if target is not None:
+                sink.write(chunk)
+    return Member(size, base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode())

@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of the shared objects inside a wheel, read independently of the code that repaired them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.constants import P_FLAGS
+from elftools.elf.elffile import ELFFile
+
+from pjrtwheel.errors import ElfError
+from pjrtwheel.verify.metadata import Problem
+
+# aarch64 kernels may use pages of this size; a smaller alignment does not load there.
+_LARGEST_PAGE = {"EM_AARCH64": 0x10000}
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What the dynamic loader will see of a shared object.
+
+    Attributes:
+        member: Its name in the wheel.
+        machine: `e_machine`, as pyelftools spells it.
+        exports: Symbols it defines for others, without their version.
+        rpaths: Elements of RPATH and RUNPATH, in order.
+        executable_stack: Whether its PT_GNU_STACK is missing or asks for an executable stack.
+        alignment: The smallest alignment of its loaded segments.
+    """
+
+    member: str
+    machine: str
+    exports: tuple[str, ...]
+    rpaths: tuple[str, ...]
+    executable_stack: bool
+    alignment: int
+
+
+def read_library(path: Path, member: str) -> Library:
+    """Read a shared object.
+
+    Raises:
+        ElfError: It is not an ELF file.
+    """
+    try:
+        with path.open("rb") as stream:
+            elf = ELFFile(stream)
+            segments = list(elf.iter_segments())
+            stacks = [s["p_flags"] & P_FLAGS.PF_X for s in segments if s["p_type"] == "PT_GNU_STACK"]
+            aligned = [s["p_align"] for s in segments if s["p_type"] == "PT_LOAD"]
+            return Library(
+                member=member,
+                machine=elf["e_machine"],
+                exports=_exports(elf),
+                rpaths=_rpaths(elf),
+                executable_stack=not stacks or any(stacks),
+                alignment=min(aligned, default=0),
+            )
+    except ELFError as error:
+        raise ElfError(f"{member} is not an ELF file", cause=str(error)) from error
+
+
+def _exports(elf: ELFFile) -> tuple[str, ...]:
+    """Return the names of defined, visible dynamic symbols; version nodes are absolute objects, not symbols."""
+    section = elf.get_section_by_name(".dynsym")
+    if section is None:
+        return ()
+    return tuple(
+        sorted(
+            {
+                symbol.name
+                for symbol in section.iter_symbols()
+                if symbol.name
+                and symbol["st_shndx"] not in {"SHN_UNDEF", "SHN_ABS"}
+                and symbol["st_info"]["bind"] in {"STB_GLOBAL", "STB_WEAK", "STB_LOOS"}
+                and symbol["st_other"]["visibility"] in {"STV_DEFAULT", "STV_PROTECTED"}
+            }
+        )
+    )
+
+
+def _rpaths(elf: ELFFile) -> tuple[str, ...]:
+    section = elf.get_section_by_name(".dynamic")
+    if section is None:
+        return ()
+    values = [
+        tag.rpath if tag.entry.d_tag == "DT_RPATH" else tag.runpath
+        for tag in section.iter_tags()
+        if tag.entry.d_tag in {"DT_RPATH", "DT_RUNPATH"}
+    ]
+    return tuple(element for value in values for element in value.split(":"))
+
+
+def check_library(library: Library, machine: str) -> Iterator[Problem]:
+    """Right machine, no path of the build machine, no executable stack, loadable with the largest pages."""
+    if library.machine != machine:
+        yield library.member, f"is for {library.machine}, expected {machine}"
+    for element in library.rpaths:
+        if element != "$ORIGIN" and not element.startswith("$ORIGIN/"):
+            yield library.member, f"has RPATH element {element!r}, expected one below $ORIGIN"
+    if len(set(library.rpaths)) != len(library.rpaths):
+        yield library.member, f"has a repeated RPATH element in {':'.join(library.rpaths)!r}"
+    if library.executable_stack:
+        yield library.member, "asks for an executable stack"
+    if library.alignment < _LARGEST_PAGE.get(library.machine, 0):
+        yield library.member, f"has segments aligned to {library.alignment:#x}, too little for 64 KiB pages"
+
+
+def check_exports(library: Library, allowed: Sequence[str]) -> Iterator[Problem]:
+    """The first allowed symbol is there, and none but the allowed ones."""
+    if allowed[0] not in library.exports:
+        yield library.member, f"does not export {allowed[0]!r}"
+    extra = [name for name in library.exports if name not in allowed]
+    if extra:
+        yield library.member, f"exports {len(extra)} symbols beyond the allowed ones: {', '.join(extra[:5])}"

@@ -1,0 +1,131 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Run the community's own checkers on a wheel, and turn what they say into problems.
+
+Each runs as a process of its own: their command lines are their public interface, their modules are not. None of them
+needs the network. Their colours are switched off, because the text ends up in messages.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pjrtwheel.errors import VerifyError
+from pjrtwheel.verify.metadata import Problem
+
+# glibc floors of the tags that were named before PEP 600 numbered them.
+_NAMED_FLOORS = {"manylinux1": (2, 5), "manylinux2010": (2, 12), "manylinux2014": (2, 17)}
+_NUMBERED = re.compile(r"(?P<family>manylinux|musllinux)_(?P<major>\d+)_(?P<minor>\d+)_(?P<architecture>\w+)")
+
+
+def parse_platform_tag(tag: str) -> tuple[str, tuple[int, int], str] | None:
+    """Split a platform tag into family, libc floor and architecture (PEP 600, PEP 656).
+
+    Returns:
+        Nothing for a tag without a floor, such as `linux_x86_64`.
+
+    >>> parse_platform_tag("manylinux_2_27_x86_64")
+    ('manylinux', (2, 27), 'x86_64')
+    >>> parse_platform_tag("manylinux2014_aarch64")
+    ('manylinux', (2, 17), 'aarch64')
+    """
+    if match := _NUMBERED.fullmatch(tag):
+        return match["family"], (int(match["major"]), int(match["minor"])), match["architecture"]
+    name, _, architecture = tag.partition("_")
+    return ("manylinux", _NAMED_FLOORS[name], architecture) if name in _NAMED_FLOORS else None
+
+
+def compare_platforms(claimed: Sequence[str], proven: str) -> Iterator[Problem]:
+    """Every claimed platform tag must ask for at least the libc that auditwheel found to be needed.
+
+    Args:
+        claimed: Platform tags of the file name.
+        proven: The tag auditwheel calls consistent with the wheel.
+    """
+    needed = parse_platform_tag(proven)
+    for tag in sorted(claimed):
+        floor = parse_platform_tag(tag)
+        if floor is None:
+            yield "", f"claims platform {tag!r}, which promises no libc version"
+        elif needed is None or needed[0] != floor[0] or needed[2] != floor[2] or needed[1] > floor[1]:
+            yield "", f"claims platform {tag!r}, but is only consistent with {proven!r}"
+
+
+def check_platform(wheel: Path, claimed: Sequence[str]) -> Iterator[Problem]:
+    """The platform tag is proven by auditwheel's policies."""
+    result = run_tool("auditwheel", "show", "--json", str(wheel))
+    try:
+        document: dict[str, Any] = json.loads(result.stdout)
+    except ValueError:
+        yield "", f"auditwheel gave no answer: {_last_line(result)}"
+        return
+    if "overall_tag" in document:
+        yield from compare_platforms(claimed, document["overall_tag"])
+    else:
+        yield "", f"auditwheel: {document.get('error', 'not a platform wheel')}"
+
+
+def check_stable_abi(wheel: Path) -> Iterator[Problem]:
+    """The extensions use no more of CPython than the stable ABI of the oldest version the wheel claims."""
+    result = run_tool("abi3audit", "--report", "--strict", str(wheel))
+    if result.returncode != 0 and not result.stdout.strip():
+        yield "", f"abi3audit gave no answer: {_last_line(result)}"
+        return
+    yield from read_abi3_report(result.stdout)
+
+
+def read_abi3_report(text: str) -> Iterator[Problem]:
+    """Turn abi3audit's JSON report into problems."""
+    for spec in json.loads(text)["specs"].values():
+        for library in spec["wheel"]:
+            result = library["result"]
+            strange = sorted([*result["non_abi3_symbols"], *result["future_abi3_objects"]])
+            if not (result["is_abi3"] and result["is_abi3_baseline_compatible"]):
+                yield library["name"], f"is not within the stable ABI of {result['baseline']}: {', '.join(strange)}"
+
+
+def check_contents(wheel: Path) -> Iterator[Problem]:
+    """check-wheel-contents has no complaint."""
+    yield from _complaints(run_tool("check_wheel_contents", "--no-config", str(wheel)))
+
+
+def check_twine(wheel: Path) -> Iterator[Problem]:
+    """Twine would upload it, without a warning."""
+    yield from _complaints(run_tool("twine", "check", "--strict", str(wheel)))
+
+
+def run_tool(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a checker of this environment by its module, with a plain terminal.
+
+    Raises:
+        VerifyError: It is not installed here.
+    """
+    environment = {**os.environ, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"}
+    result = subprocess.run(  # noqa: S603 - the checkers are our own requirements
+        [sys.executable, "-m", module, *arguments], capture_output=True, text=True, check=False, env=environment
+    )
+    if f"No module named {module}" in result.stderr:
+        name = module.replace("_", "-")
+        raise VerifyError(
+            f"the checker {name} is not installed in {sys.executable}",
+            remedy="run through ./noxw, which prepares the environment, or install build/requirements.txt",
+        )
+    return result
+
+
+def _complaints(result: subprocess.CompletedProcess[str]) -> Iterator[Problem]:
+    if result.returncode != 0:
+        lines = [line.strip() for line in (result.stdout + result.stderr).splitlines() if line.strip()]
+        yield from (("", line) for line in lines or ["failed without saying why"])
+
+
+def _last_line(result: subprocess.CompletedProcess[str]) -> str:
+    lines = (result.stdout + result.stderr).strip().splitlines()
+    return lines[-1] if lines else f"exit status {result.returncode}"
