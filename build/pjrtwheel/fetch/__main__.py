@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Fetch one pinned wheel: `python -m pjrtwheel.fetch --release-file F --pin KEY --output DIR [--unpack GLOB ...]`.
+
+Prints one JSON object about what now lies in DIR. Errors go to stderr, without a traceback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from pjrtwheel.errors import PinError, PjrtWheelError
+from pjrtwheel.fetch.cache import WheelCache, cache_root, disk_errors
+from pjrtwheel.fetch.index import download_wheel
+from pjrtwheel.fetch.unpack import unpack_wheel
+from pjrtwheel.release import Release, parse_release
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m pjrtwheel.fetch", description="Fetch one pinned wheel.")
+    parser.add_argument("--release-file", type=Path, required=True, help="a file of releases/")
+    parser.add_argument("--pin", required=True, metavar="KEY", help="which pin, such as plugin.cpu.linux_x86_64")
+    parser.add_argument("--output", type=Path, required=True, help="directory for the wheel or its members")
+    parser.add_argument("--unpack", action="append", default=[], metavar="GLOB", help="members that must be there")
+    parser.add_argument("--unpack-if-present", action="append", default=[], metavar="GLOB", help="members that may")
+    return parser
+
+
+def _read_release(path: Path) -> Release:
+    try:
+        return parse_release(path.read_text("utf-8"), path)
+    except OSError as error:
+        raise PinError(f"cannot read the release file {path}: {error.strerror}") from error
+
+
+def execute(arguments: argparse.Namespace, cache: WheelCache) -> dict[str, object]:
+    """Fetch and, when asked for, unpack.
+
+    Returns:
+        The pin, and the names of the files now in the output directory.
+
+    Raises:
+        PjrtWheelError: No such pin, or the wheel could not be had.
+    """
+    pin = _read_release(arguments.release_file).pin(arguments.pin)
+    wheel = cache.fetch(pin)
+    output: Path = arguments.output
+    with disk_errors(output):
+        output.mkdir(parents=True, exist_ok=True)
+        if arguments.unpack or arguments.unpack_if_present:
+            members = unpack_wheel(wheel, output, arguments.unpack, optional=arguments.unpack_if_present)
+        else:
+            shutil.copyfile(wheel, output / pin.filename)
+            members = (pin.filename,)
+    return {"pin": asdict(pin), "members": members}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    arguments = _parser().parse_args(argv)
+    try:
+        result = execute(arguments, WheelCache(cache_root(os.environ), download_wheel))
+    except PjrtWheelError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    print(json.dumps(result, sort_keys=True))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

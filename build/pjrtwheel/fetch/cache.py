@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The cache of downloaded wheels: `<cache>/wheels/<sha256>/<file name>`, outside of any checkout."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pjrtwheel.errors import FetchError
+from pjrtwheel.release import Pin
+
+CACHE_VARIABLE = "PJRTWHEEL_CACHE"
+CHUNK = 1 << 20
+
+
+def cache_root(environ: Mapping[str, str], home: Path | None = None) -> Path:
+    """Return the directory that everything downloaded is kept in.
+
+    Args:
+        environ: Environment variables; `PJRTWHEEL_CACHE` wins, then `XDG_CACHE_HOME` (XDG base directories).
+        home: Home directory, for tests.
+    """
+    if environ.get(CACHE_VARIABLE):
+        return Path(environ[CACHE_VARIABLE]).absolute()
+    base = environ.get("XDG_CACHE_HOME") or (home or Path.home()) / ".cache"
+    return Path(base).absolute() / "pjrtwheel"
+
+
+def file_sha256(path: Path) -> str:
+    """Return the hexadecimal sha256 of a file, read in pieces."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while chunk := stream.read(CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def check_wheel(path: Path, pin: Pin) -> None:
+    """Compare a file with its pin, size first because that is cheap and tells truncation from replacement.
+
+    Raises:
+        FetchError: The file is shorter, longer or other than the pinned one.
+    """
+    size = path.stat().st_size
+    if size != pin.size:
+        raise FetchError(
+            f"{pin.filename}: {size} bytes, pinned are {pin.size}",
+            cause="the download was cut off, or the index serves another file of that name",
+            remedy=f"try again; if it stays so, compare the pin {pin.key!r} with the index",
+        )
+    digest = file_sha256(path)
+    if digest != pin.sha256:
+        raise FetchError(
+            f"{pin.filename}: sha256 is {digest}, pinned is {pin.sha256}",
+            cause="the file was damaged on the way, or the index serves another file of that name",
+            remedy=f"try again; if it stays so, do not use that index and check the pin {pin.key!r}",
+        )
+
+
+@contextmanager
+def file_lock(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on a file; the system releases it even when the process is killed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def disk_errors(path: Path) -> Iterator[None]:
+    """Turn a full or read-only disk into an error that names the place.
+
+    Raises:
+        FetchError: Anything below `path` could not be written.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}:
+            raise
+        raise FetchError(
+            f"cannot write below {path}: {error.strerror}",
+            remedy=f"make room there, or name another place in the environment variable {CACHE_VARIABLE}",
+        ) from error
+
+
+def copy_durably(source: Path, target: Path) -> None:
+    """Copy a file so that the target is either absent or whole: write beside, fsync, rename."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(prefix=".partial-", dir=target.parent)
+    beside = Path(name)
+    try:
+        with source.open("rb") as reader, os.fdopen(descriptor, "wb") as writer:
+            shutil.copyfileobj(reader, writer, CHUNK)
+            writer.flush()
+            os.fsync(writer.fileno())
+        beside.chmod(0o644)  # mkstemp makes files for the owner only
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class WheelCache:
+    """Wheels on disk, found by their pin.
+
+    Attributes:
+        root: The directory named by `cache_root`.
+        download: Puts the pinned file into a directory and returns its path.
+    """
+
+    root: Path
+    download: Callable[[Pin, Path], Path]
+
+    def path(self, pin: Pin) -> Path:
+        """Return where the wheel lies, whether or not it is there."""
+        return self.root / "wheels" / pin.sha256 / pin.filename
+
+    def fetch(self, pin: Pin) -> Path:
+        """Return the path of the pinned wheel, downloading it unless a good copy is at hand.
+
+        A damaged copy is thrown away. Processes that want the same wheel wait for the first one.
+
+        Raises:
+            FetchError: The wheel could not be had, or is not the one that was pinned.
+        """
+        target = self.path(pin)
+        if self._is_good(pin):  # needs no lock, so a read-only cache works as long as it is full
+            return target
+        with disk_errors(self.root), file_lock(self.root / "locks" / pin.sha256):
+            if self._is_good(pin):
+                return target
+            target.unlink(missing_ok=True)
+            with tempfile.TemporaryDirectory(prefix=".download-", dir=self.root) as staging:
+                found = self.download(pin, Path(staging))
+                check_wheel(found, pin)
+                copy_durably(found, target)
+        return target
+
+    def _is_good(self, pin: Pin) -> bool:
+        try:
+            check_wheel(self.path(pin), pin)
+        except (FetchError, FileNotFoundError):
+            return False
+        return True

@@ -1,0 +1,117 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Download one pinned wheel with pip, so that the machine's own configuration decides which index is asked."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pjrtwheel.errors import FetchError
+from pjrtwheel.release import Pin
+
+OFFLINE_SIGNS = (
+    "Temporary failure in name resolution",
+    "Name or service not known",
+    "Network is unreachable",
+    "NewConnectionError",
+    "NameResolutionError",
+    "ConnectTimeoutError",
+    "ProxyError",
+    "Connection refused",
+)
+
+
+def tag_options(filename: str) -> tuple[str, ...]:
+    """Return the options that make pip accept a wheel of another Python or platform than this one.
+
+    The tags are the last three parts of the name (PEP 427); a part may hold several tags joined by dots (PEP 425).
+
+    >>> tag_options("jaxlib-0.11.2-cp314-cp314-manylinux_2_27_x86_64.whl")[:4]
+    ('--python-version', '314', '--implementation', 'cp')
+    """
+    python, abi, platforms = filename.removesuffix(".whl").rsplit("-", 3)[1:]
+    options: list[str] = []
+    if python.startswith("cp"):
+        options += ["--python-version", python[2:].split(".")[0], "--implementation", "cp", "--abi", abi]
+    for platform in platforms.split("."):
+        options += ["--platform", platform]
+    return tuple(options)
+
+
+def download_command(pin: Pin, requirements: Path, directory: Path, python: str = sys.executable) -> tuple[str, ...]:
+    """Return the pip command for one pin.
+
+    Args:
+        pin: What to download.
+        requirements: File that holds the requirement with its hash; pip takes hashes from files only.
+        directory: Where the wheel goes.
+        python: The interpreter whose pip is used.
+    """
+    # -I is left out on purpose: it would make pip ignore the user's PIP_* variables.
+    return (
+        *(python, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--require-hashes"),
+        *("--disable-pip-version-check", "--no-input", "--no-cache-dir", "--ignore-requires-python"),
+        *("--progress-bar", "off", "--dest", str(directory), "--requirement", str(requirements)),
+        *tag_options(pin.filename),
+    )
+
+
+def explain_failure(pin: Pin, output: str) -> FetchError:
+    """Turn what pip said into one error with its probable cause."""
+    what = f"cannot download {pin.filename}"
+    if "No module named pip" in output:
+        return FetchError(
+            what,
+            cause=f"this Python has no pip: {sys.executable}",
+            remedy="install it (on Debian: apt-get install python3-pip), or name another in PJRTWHEEL_PYTHON",
+        )
+    if "DO NOT MATCH THE HASHES" in output:
+        return FetchError(
+            what,
+            cause=f"no file of {pin.project} {pin.version} on the index has the pinned sha256 {pin.sha256}",
+            remedy=f"do not use that index, or check the pin {pin.key!r} of the release file",
+        )
+    if "No space left on device" in output:
+        return FetchError(what, cause="no space left on the device", remedy="make room, then run the command again")
+    if any(sign in output for sign in OFFLINE_SIGNS):
+        return FetchError(
+            what,
+            cause="the package index cannot be reached, and the wheel is not in the cache",
+            remedy="connect to the network, or copy a full cache from another machine (PJRTWHEEL_CACHE)",
+        )
+    if "No matching distribution found" in output:
+        return FetchError(
+            what,
+            cause=f"the package index of this machine's pip configuration has no {pin.project} {pin.version} for it",
+            remedy=f"see what it has: python3 -m pip index versions {pin.project}",
+        )
+    lines = [line for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("ERROR")] or lines
+    return FetchError(what, cause=errors[-1] if errors else "pip failed without a word")
+
+
+def run_pip(command: Sequence[str]) -> tuple[int, str]:
+    """Run pip and return its exit status and all it printed."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+def download_wheel(pin: Pin, directory: Path) -> Path:
+    """Let pip put the pinned wheel into a directory, which must be empty.
+
+    Raises:
+        FetchError: pip failed, or brought a file of another name.
+    """
+    requirements = directory / "requirements.txt"
+    requirements.write_text(f"{pin.project}=={pin.version} --hash=sha256:{pin.sha256}\n", "utf-8")
+    status, output = run_pip(download_command(pin, requirements, directory))
+    if status != 0:
+        raise explain_failure(pin, output)
+    found = directory / pin.filename
+    if not found.is_file():
+        names = sorted(path.name for path in directory.glob("*.whl"))
+        raise FetchError(f"pip brought {', '.join(names) or 'nothing'} instead of {pin.filename}")
+    return found

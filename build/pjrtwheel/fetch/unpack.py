@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Take files out of a wheel, trusting none of the names in it."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import zipfile
+import zlib
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+
+from pjrtwheel.errors import FetchError
+
+
+def check_member(name: str, mode: int, wheel: str) -> None:
+    """Refuse a member that could be written outside the target directory.
+
+    Args:
+        name: Name of the member as it stands in the archive.
+        mode: Its Unix mode, 0 when the archive has none.
+        wheel: Name of the wheel, for the message.
+
+    Raises:
+        FetchError: The name is absolute, climbs with `..`, is not a plain POSIX path, or the member is a link.
+    """
+    path = PurePosixPath(name)
+    unsafe = path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or "\0" in name or not path.parts
+    if unsafe or stat.S_ISLNK(mode):
+        raise FetchError(
+            f"{wheel}: refused to unpack the member {name!r}",
+            cause="a wheel holds plain files with relative names only, this one was made by a broken or hostile tool",
+        )
+
+
+def _select(names: Sequence[str], patterns: Sequence[str], optional: Sequence[str], wheel: str) -> list[str]:
+    missing = [pattern for pattern in patterns if not any(fnmatchcase(name, pattern) for name in names)]
+    if missing:
+        raise FetchError(
+            f"{wheel} has no member {', '.join(map(repr, missing))}",
+            cause="the wheel is laid out differently than the release or backend file says",
+        )
+    return [name for name in names if any(fnmatchcase(name, pattern) for pattern in (*patterns, *optional))]
+
+
+def unpack_wheel(
+    wheel: Path, directory: Path, patterns: Sequence[str], *, optional: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Unpack the members that match any pattern, and return their names in order.
+
+    Args:
+        wheel: The archive.
+        directory: Where its members go, by their own names.
+        patterns: Shell patterns, each of which must match something; `*` also matches `/`.
+        optional: Patterns that need not match.
+
+    Raises:
+        FetchError: The archive is damaged, holds a hostile name, or lacks what a pattern asks for.
+    """
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            files = {info.filename: info for info in archive.infolist() if not info.is_dir()}
+            for name, info in files.items():
+                check_member(name, info.external_attr >> 16, wheel.name)
+            chosen = _select(list(files), patterns, optional, wheel.name)
+            for name in chosen:
+                target = directory / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(name) as reader, target.open("wb") as writer:
+                    shutil.copyfileobj(reader, writer, 1 << 20)
+                target.chmod(0o755 if files[name].external_attr >> 16 & stat.S_IXUSR else 0o644)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise FetchError(f"damaged wheel: {wheel.name}", cause=str(error)) from error
+    return tuple(sorted(chosen))

@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Install what the tooling itself needs: `python -m pjrtwheel.fetch.wheelhouse --requirements FILE --output DIR`.
+
+The wheels are kept in the cache, so that the second installation on a machine needs no network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from pjrtwheel.errors import FetchError, PjrtWheelError
+from pjrtwheel.fetch.cache import cache_root, disk_errors, file_lock
+from pjrtwheel.fetch.index import OFFLINE_SIGNS, run_pip
+from pjrtwheel.platforms import host_platform
+
+PipRun = Callable[[Sequence[str]], tuple[int, str]]
+COMMON = ("--only-binary=:all:", "--require-hashes", "--disable-pip-version-check", "--no-input", "--no-cache-dir")
+
+
+def wheelhouse_path(root: Path, requirements: str) -> Path:
+    """Return where the wheels for these requirements, this Python and this machine are kept."""
+    identity = f"{requirements}\n{sys.implementation.cache_tag} {host_platform().name}"
+    return root / "wheelhouses" / hashlib.sha256(identity.encode()).hexdigest()[:32]
+
+
+def _pip(*arguments: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", "pip", *arguments)
+
+
+def _failure(what: str, output: str) -> FetchError:
+    if any(sign in output for sign in OFFLINE_SIGNS):
+        return FetchError(
+            what,
+            cause="the package index cannot be reached, and the cache does not hold these wheels",
+            remedy="connect to the network, or copy a full cache from another machine (PJRTWHEEL_CACHE)",
+        )
+    lines = [line for line in output.splitlines() if line.startswith("ERROR")] or output.splitlines()[-1:]
+    return FetchError(what, cause="\n".join(lines[:1]))
+
+
+def fill_wheelhouse(requirements: Path, root: Path, pip: PipRun = run_pip) -> Path:
+    """Return a directory with every required wheel, downloading them unless that was done before.
+
+    The directory appears whole or not at all.
+
+    Raises:
+        FetchError: A wheel could not be had.
+    """
+    target = wheelhouse_path(root, requirements.read_text("utf-8"))
+    if target.is_dir():
+        return target
+    with disk_errors(root), file_lock(root / "locks" / target.name):
+        if target.is_dir():
+            return target
+        target.parent.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=".partial-", dir=target.parent))
+        try:
+            status, output = pip(_pip("download", *COMMON, "--dest", str(staging), "--requirement", str(requirements)))
+            if status != 0:
+                raise _failure(f"cannot download the tools of {requirements.name}", output)
+            staging.rename(target)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+    return target
+
+
+def install_tools(requirements: Path, output: Path, root: Path, pip: PipRun = run_pip) -> None:
+    """Install the requirements into a directory, from the cache alone; a damaged cache is filled anew once.
+
+    Raises:
+        FetchError: A wheel could not be had or installed.
+    """
+    for attempt in (1, 2):
+        wheels = fill_wheelhouse(requirements, root, pip)
+        status, text = pip(
+            _pip(
+                *("install", *COMMON, "--no-index", "--find-links", str(wheels), "--no-compile", "--no-warn-conflicts"),
+                *("--target", str(output), "--upgrade", "--requirement", str(requirements)),
+            )
+        )
+        if status == 0:
+            return
+        if attempt == 1:
+            shutil.rmtree(wheels, ignore_errors=True)
+    raise _failure(f"cannot install the tools of {requirements.name}", text)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m pjrtwheel.fetch.wheelhouse", description=__doc__)
+    parser.add_argument("--requirements", type=Path, required=True, help="requirements with hashes")
+    parser.add_argument("--output", type=Path, required=True, help="directory to install into")
+    arguments = parser.parse_args(argv)
+    try:
+        install_tools(arguments.requirements, arguments.output, cache_root(os.environ))
+    except PjrtWheelError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
