@@ -1,0 +1,29 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m pjrtwheel pin VERSION`: write the pinned inputs of a JAX release."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("version", help="JAX release, such as 0.11.2")
+    parser.add_argument("--build", type=int, metavar="N", help="build tag of our jaxlib (default: as before, or 1)")
+    parser.add_argument("--root", type=Path, default=Path.cwd(), help="the repository (default: here)")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Pin the release and list what was pinned."""
+    from pjrtwheel.cache import cache_directory
+    from pjrtwheel.pin import pin_release
+
+    print(f"asking the package index for release {args.version} ...", file=sys.stderr)
+    release = pin_release(args.root, args.version, cache_directory(), build=args.build)
+    for pin in release.pins.values():
+        print(f"{pin.key:<32} {pin.sha256[:12]} {pin.size:>12,} {pin.filename}")
+    print(f"wrote {release.path}", file=sys.stderr)
+    return 0

@@ -1,0 +1,236 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decide what a release takes from the package index, and write it down as `releases/<version>.toml`.
+
+Everything but `pin_release` and its downloads is a function from values to values. The index is the one of the
+machine's own pip configuration; pip picks the file, and the bytes that came are what is pinned.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pjrtwheel.backend import Backend, load_backends
+from pjrtwheel.errors import PinError
+from pjrtwheel.platforms import find_platform
+from pjrtwheel.release import SCHEMA, Pin, Release, XlaSource, parse_release
+
+NEWEST_GLIBC = 40  # manylinux_2_N tags up to this one are asked for: more than any wheel we take is tagged with
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One file to be found on the index.
+
+    Attributes:
+        key: Dotted place in the release file.
+        project: Project name on the index.
+        version: Exact version.
+        platform: Name of the platform the file is for.
+        python: Python tag such as `cp312`, or empty for a file that is the same for all.
+    """
+
+    key: str
+    project: str
+    version: str
+    platform: str
+    python: str = ""
+
+
+def plan_inputs(text: str, backends: Iterable[Backend], release: str) -> tuple[Wanted, ...]:
+    """List every file that a release takes from the index.
+
+    Args:
+        text: The text of `releases/inputs.toml`.
+        backends: All backends; each adds its prebuilt library.
+        release: The JAX release.
+
+    Raises:
+        PinError: The text is not TOML, or an entry lacks a key.
+    """
+    try:
+        entries: list[dict[str, Any]] = tomllib.loads(text)["input"]
+        wanted = [
+            Wanted(
+                key=entry["key"].format(python=python, platform=platform),
+                project=entry["project"],
+                version=entry["version"].format(release=release),
+                platform=platform,
+                python=python,
+            )
+            for entry in entries
+            for platform in entry["platforms"]
+            for python in entry.get("pythons", [""])
+        ]
+    except tomllib.TOMLDecodeError as error:
+        raise PinError("releases/inputs.toml is not a TOML file", cause=str(error)) from error
+    except (KeyError, TypeError) as error:
+        raise PinError(f"releases/inputs.toml lacks or misspells {error}") from error
+    wanted += [
+        Wanted(
+            key=f"plugin.{backend.name}.{platform}",
+            project=backend.prebuilt.project,
+            version=backend.prebuilt.version.format(release=release),
+            platform=platform,
+        )
+        for backend in backends
+        for platform in backend.prebuilt.platforms
+    ]
+    return tuple(wanted)
+
+
+def find_xla(text: str, release: str) -> XlaSource:
+    """Return the XLA revision of a release from the text of `releases/xla.toml`.
+
+    Raises:
+        PinError: The text is malformed, or knows no such release.
+    """
+    try:
+        table: dict[str, Any] = tomllib.loads(text)
+        if release not in table:
+            raise PinError(
+                f"no XLA revision is known for release {release!r}",
+                cause=f"releases/xla.toml has: {', '.join(table)}",
+                remedy="add the commit that JAX's own tree names at that release, and where you read it",
+            )
+        return XlaSource(**table[release])
+    except tomllib.TOMLDecodeError as error:
+        raise PinError("releases/xla.toml is not a TOML file", cause=str(error)) from error
+    except TypeError as error:
+        raise PinError(f"releases/xla.toml, release {release}: {error}") from error
+
+
+def pip_arguments(wanted: Wanted, directory: Path) -> tuple[str, ...]:
+    """Return the arguments after `python -m pip` that download one wheel for another platform and Python."""
+    architecture = find_platform(wanted.platform).architecture
+    tags = [f"manylinux_2_{minor}_{architecture}" for minor in range(NEWEST_GLIBC, 4, -1)]
+    tags.append(f"manylinux2014_{architecture}")
+    arguments = ["download", "--quiet", "--no-deps", "--only-binary=:all:", "--ignore-requires-python"]
+    arguments += [f"--platform={tag}" for tag in tags]
+    if wanted.python:
+        arguments += [f"--python-version={wanted.python.removeprefix('cp')}", f"--abi={wanted.python}"]
+    return (*arguments, "--implementation=cp", f"--dest={directory}", f"{wanted.project}=={wanted.version}")
+
+
+def check_unchanged(old: Mapping[str, Pin], new: Sequence[Pin]) -> None:
+    """Refuse a file that has other bytes than the file of the same name had when it was pinned before.
+
+    Raises:
+        PinError: At least one such file; the message lists them all.
+    """
+    before = {pin.filename: pin.sha256 for pin in old.values()}
+    changed = [pin.filename for pin in new if before.get(pin.filename, pin.sha256) != pin.sha256]
+    if changed:
+        raise PinError(
+            f"the package index offers other bytes than were pinned for {', '.join(changed)}",
+            cause="a file on the index was replaced, or a mirror is damaged",
+            remedy="find out why; to accept the new bytes, delete the release file and pin again",
+        )
+
+
+def render_release(version: str, build: int, xla: XlaSource, pins: Iterable[Pin]) -> str:
+    """Return the text of a release file: the same pins give the same text, whatever their order."""
+    lines = [
+        f"# Written by `nox -s pin -- {version}`; do not edit.",
+        f"schema = {SCHEMA}",
+        f"release = {_quote(version)}",
+        f"build = {build}",
+        "",
+        "[xla]",
+        f"commit = {_quote(xla.commit)}",
+        f"sha256 = {_quote(xla.sha256)}",
+        f"bazel = {_quote(xla.bazel)}",
+        f"verified = {json.dumps(xla.verified)}",
+        f"origin = {_quote(xla.origin)}",
+    ]
+    for pin in sorted(pins, key=lambda pin: pin.key):
+        lines += ["", "[[pin]]"]
+        lines += [f"{name} = {_quote(getattr(pin, name))}" for name in ("key", "project", "version", "filename")]
+        lines += [f"sha256 = {_quote(pin.sha256)}", f"size = {pin.size}"]
+    return "\n".join(lines) + "\n"
+
+
+def pin_release(root: Path, version: str, cache: Path, *, build: int | None = None) -> Release:
+    """Ask the package index for every input of a release and write `releases/<version>.toml`.
+
+    Args:
+        root: The repository.
+        version: The JAX release.
+        cache: Where downloaded wheels are kept, by hash, for the builds that follow.
+        build: Build tag of our `jaxlib`; that of the file so far, or 1, when absent.
+
+    Raises:
+        PinError: The release or one of its files is unknown, or a file has changed. Nothing is written then.
+    """
+    path = root / "releases" / f"{version}.toml"
+    xla = find_xla((root / "releases" / "xla.toml").read_text("utf-8"), version)
+    inputs = (root / "releases" / "inputs.toml").read_text("utf-8")
+    wanted = plan_inputs(inputs, load_backends(root).values(), version)
+    before = parse_release(path.read_text("utf-8"), path) if path.exists() else None
+    pins = [_download(entry, cache) for entry in wanted]
+    check_unchanged(before.pins if before else {}, pins)
+    if build is None:
+        build = before.build if before else 1
+    text = render_release(version, build, xla, pins)
+    release = parse_release(text, path)
+    _write(path, text)
+    return release
+
+
+def _download(wanted: Wanted, cache: Path) -> Pin:
+    """Let pip fetch one wheel, move it into the cache and describe it."""
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache, prefix="pin-") as scratch:
+        arguments = pip_arguments(wanted, Path(scratch))
+        result = subprocess.run([sys.executable, "-m", "pip", *arguments], capture_output=True, text=True, check=False)
+        files = list(Path(scratch).iterdir())
+        if result.returncode or len(files) != 1:
+            python = f", {wanted.python}" if wanted.python else ""
+            raise PinError(
+                f"no wheel of {wanted.project} {wanted.version} for {wanted.platform}{python}",
+                cause=_last_error(result.stderr),
+                remedy="check the version, and the index that pip is configured for (pip config list)",
+            )
+        with files[0].open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        pin = Pin(wanted.key, wanted.project, wanted.version, files[0].name, digest, files[0].stat().st_size)
+        kept = cache / "wheels" / digest / pin.filename
+        if not kept.exists():
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(files[0], kept)
+    return pin
+
+
+def _last_error(text: str) -> str:
+    """Return the last line in which pip reports an error, without its prefix."""
+    errors = [line for line in text.splitlines() if line.startswith("ERROR: ")]
+    return errors[-1].removeprefix("ERROR: ") if errors else "pip found no such file"
+
+
+def _quote(text: str) -> str:
+    """Return a TOML basic string; JSON's escapes are a subset of TOML's."""
+    return json.dumps(text)
+
+
+def _write(path: Path, text: str) -> None:
+    """Replace a text file in one step, so that nobody ever reads half of it."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with beside.open("w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
