@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Clean environments: a fresh venv into which the wheels under test are installed by their plain names.
+
+What comes from the package index (jax, numpy, ...) is fetched once per interpreter and requirement set into a folder of
+wheels, by the machine's own pip configuration. From then on every environment is made offline, from that folder and
+the wheels under test, so that each one is really new and still takes seconds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from pjrtwheel.errors import FetchError, ProofError, UsageError
+from pjrtwheel.prove.interpreters import Interpreter
+from pjrtwheel.verify.contents import parse_wheel_name
+
+
+def requirement_group(root: Path, name: str) -> tuple[str, ...]:
+    """Return a dependency group of the repository's `pyproject.toml` (PEP 735), without included groups.
+
+    Raises:
+        UsageError: There is no such group.
+    """
+    groups = tomllib.loads((root / "pyproject.toml").read_text("utf-8")).get("dependency-groups", {})
+    if name not in groups:
+        raise UsageError(f"{root / 'pyproject.toml'} has no dependency group {name!r}")
+    return tuple(requirement for requirement in groups[name] if isinstance(requirement, str))
+
+
+def requirement_of(wheel: Path) -> str:
+    """Return the exact requirement that a wheel satisfies, such as `jaxlib==0.11.2`."""
+    name = parse_wheel_name(wheel.name)
+    return f"{name.distribution}=={name.version}"
+
+
+def wheelhouse(interpreter: Interpreter, requirements: Sequence[str], wheels: Sequence[Path], cache: Path) -> Path:
+    """Return a folder with every wheel that `requirements` need beyond `wheels`, filling it on first use.
+
+    Args:
+        interpreter: For which Python.
+        requirements: What is asked of the package index by name.
+        wheels: Wheels under test; they take part in the resolution but are not kept.
+        cache: Root of the cache.
+
+    Raises:
+        FetchError: The package index does not have what is needed, or cannot be reached.
+    """
+    ours = sorted(requirement_of(wheel) for wheel in wheels)
+    identity = json.dumps([interpreter.tag, interpreter.prefix, sorted(requirements), ours])
+    folder = cache / "wheelhouses" / f"{interpreter.tag}-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
+    if folder.is_dir():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f"{folder.name}-", dir=folder.parent) as beside:
+        _download(interpreter, [*requirements, *ours], wheels, Path(beside))
+        for name in {wheel.name for wheel in wheels}:
+            (Path(beside) / name).unlink(missing_ok=True)
+        try:
+            Path(beside).rename(folder)
+        except OSError:
+            if not folder.is_dir():  # otherwise another run was faster, and its folder is as good
+                raise
+        Path(beside).mkdir(exist_ok=True)
+    return folder
+
+
+def _download(interpreter: Interpreter, requirements: Iterable[str], wheels: Iterable[Path], target: Path) -> None:
+    """Let pip fetch wheels for an interpreter, in an environment of that interpreter without anything else."""
+    with tempfile.TemporaryDirectory(prefix="pip-") as scratch:
+        python = create_venv(interpreter, Path(scratch) / "venv")
+        command = [*_pip(python), "download", "--quiet", "--only-binary=:all:", "--dest", str(target)]
+        command += [f"--find-links={wheel.parent.resolve()}" for wheel in wheels]
+        result = _run([*command, *requirements])
+    if result.returncode != 0:
+        raise FetchError(
+            f"cannot get the requirements of the smoke tests for Python {interpreter.version}",
+            cause=_last_lines(result.stderr),
+            remedy="connect to the package index once (later runs need no network), or build with --no-smoke",
+        )
+
+
+def create_venv(interpreter: Interpreter, target: Path) -> Path:
+    """Make an empty environment without pip, and return its Python.
+
+    Raises:
+        ProofError: The interpreter cannot make one.
+    """
+    result = _run([str(interpreter.path), "-I", "-m", "venv", "--without-pip", "--clear", str(target)])
+    if result.returncode != 0:
+        raise ProofError(
+            f"{interpreter.path} cannot make a virtual environment",
+            cause=_last_lines(result.stderr or result.stdout),
+            remedy="on Debian: apt-get install python3-venv",
+        )
+    return target / "bin" / "python"
+
+
+def install(python: Path, requirements: Sequence[str], folders: Iterable[Path]) -> None:
+    """Install from folders of wheels alone, offline, with uv where it is at hand.
+
+    Args:
+        python: The environment's Python.
+        requirements: What to install, by name.
+        folders: Where the wheels are.
+
+    Raises:
+        ProofError: The wheels do not install together.
+    """
+    links = [f"--find-links={folder.resolve()}" for folder in folders]
+    uv = find_uv()
+    command = (
+        [str(uv), "pip", "install", "--quiet", "--python", str(python), "--offline", "--no-index", "--refresh"]
+        if uv
+        else [*_pip(python), "install", "--quiet", "--no-index", "--no-compile"]
+    )
+    result = _run([*command, *links, *requirements])
+    if result.returncode != 0:
+        raise ProofError(
+            f"the wheels do not install together: {' '.join(requirements)}",
+            cause=_last_lines(result.stderr or result.stdout),
+        )
+
+
+def find_uv() -> Path | None:
+    """Return uv's executable if it is installed beside us or on PATH."""
+    if importlib.util.find_spec("uv") is not None:
+        from uv import find_uv_bin
+
+        return Path(find_uv_bin())
+    found = shutil.which("uv")
+    return Path(found) if found else None
+
+
+def clean_environ(**extra: str) -> dict[str, str]:
+    """Return this process's environment without what would change the programs under test."""
+    steering = ("JAX_", "JAXLIB_", "XLA_", "PJRT_", "TF_", "PYTHON", "VIRTUAL_ENV", "__PYVENV")
+    return {name: value for name, value in os.environ.items() if not name.startswith(steering)} | extra
+
+
+def _pip(python: Path) -> list[str]:
+    """Return the command that runs this environment's pip on behalf of another environment."""
+    return [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check", "--no-input"]
+
+
+def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=clean_environ())  # noqa: S603
+
+
+def _last_lines(text: str, count: int = 4) -> str:
+    return "\n".join(line.strip() for line in text.strip().splitlines()[-count:])

@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Find real CPython interpreters on this machine.
+
+Many names on PATH are shims that fail or that start another version than they are named for, so each candidate is
+started once and asked what it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_PROBE = """
+import json, platform, sys, sysconfig
+print(json.dumps({
+    "implementation": sys.implementation.name,
+    "version": platform.python_version(),
+    "major": sys.version_info[0],
+    "minor": sys.version_info[1],
+    "free_threaded": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+    "machine": platform.machine(),
+    "executable": sys.executable,
+    "prefix": sys.base_prefix,
+}))
+"""
+_PROBE_SECONDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """A CPython that was started and answered.
+
+    Attributes:
+        path: How it was started.
+        tag: Its wheel tag; `cp313t` for a free-threaded build.
+        version: Its full version, such as `3.12.1`.
+        prefix: Where it is installed; two paths with one prefix are the same interpreter.
+    """
+
+    path: Path
+    tag: str
+    version: str
+    prefix: str
+
+
+def python_tag(major: int, minor: int, *, free_threaded: bool) -> str:
+    """Return the tag of a CPython.
+
+    >>> python_tag(3, 13, free_threaded=True)
+    'cp313t'
+    """
+    return f"cp{major}{minor}{'t' if free_threaded else ''}"
+
+
+def candidate_paths(tag: str, environ: Mapping[str, str], home: Path) -> Iterator[Path]:
+    """Yield the files that may be an interpreter of this tag, likeliest first, without starting any.
+
+    PATH comes first, then pyenv's and uv's own stores, then the folders of the manylinux images.
+
+    Args:
+        tag: Such as `cp312` or `cp313t`.
+        environ: The environment, for PATH, PYENV_ROOT and UV_PYTHON_INSTALL_DIR.
+        home: The user's home directory.
+    """
+    suffix = "t" if tag.endswith("t") else ""
+    minor = tag.removeprefix("cp3").removesuffix("t")
+    version = f"3.{minor}{suffix}"
+    for folder in filter(None, environ.get("PATH", "").split(os.pathsep)):
+        yield Path(folder) / f"python{version}"
+    pyenv = Path(environ.get("PYENV_ROOT", home / ".pyenv")) / "versions"
+    uv = Path(environ.get("UV_PYTHON_INSTALL_DIR", home / ".local" / "share" / "uv" / "python"))
+    for store, pattern in ((pyenv, f"3.{minor}[.a-z-]*"), (uv, f"cpython-3.{minor}[.+]*"), (Path("/opt/python"), "cp3*")):
+        for folder in sorted(store.glob(pattern), reverse=True):
+            yield folder / "bin" / f"python{version}"
+            yield folder / "bin" / "python"
+    yield from (Path(folder) / f"python{version}" for folder in ("/usr/local/bin", "/usr/bin"))
+
+
+def probe(path: Path) -> Interpreter | None:
+    """Start a candidate and return what it says of itself; nothing if it fails or is no CPython of this machine."""
+    try:
+        result = subprocess.run(  # noqa: S603 - asking is the point
+            [str(path), "-I", "-c", _PROBE], capture_output=True, text=True, timeout=_PROBE_SECONDS, check=True
+        )
+        answer = json.loads(result.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None
+    if answer["implementation"] != "cpython" or answer["machine"] != platform.machine():
+        return None
+    tag = python_tag(answer["major"], answer["minor"], free_threaded=answer["free_threaded"])
+    return Interpreter(Path(answer["executable"] or path), tag, answer["version"], answer["prefix"])
+
+
+def find_interpreter(tag: str, candidates: Iterable[Path]) -> Interpreter | None:
+    """Return the first candidate that really is a CPython of this tag."""
+    for path in dict.fromkeys(candidates):
+        if path.is_file() and os.access(path, os.X_OK):
+            found = probe(path)
+            if found is not None and found.tag == tag:
+                return found
+    return None
+
+
+def find_interpreters(tags: Iterable[str]) -> dict[str, Interpreter | None]:
+    """Look for each tag on this machine."""
+    return {tag: find_interpreter(tag, candidate_paths(tag, os.environ, Path.home())) for tag in tags}

@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""How much is known about a wheel, and by which evidence.
+
+A level is claimed only when a program that shows it has run: nothing is inferred from another wheel or machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Level(StrEnum):
+    """The strength of the evidence, weakest first."""
+
+    STATIC = "static"
+    LOAD = "load"
+    AOT = "aot"
+    DEVICE = "device"
+
+
+ORDER = tuple(Level)
+
+
+class Outcome(StrEnum):
+    """What became of one smoke program."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_RUN = "not run"
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramResult:
+    """One smoke program on one interpreter.
+
+    Attributes:
+        program: Name of the program, such as `linalg`.
+        outcome: What became of it.
+        level: What it shows when it passes.
+        seconds: How long it ran.
+        detail: Why it failed or did not run; its evidence when it passed.
+    """
+
+    program: str
+    outcome: Outcome
+    level: Level
+    seconds: float
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class PythonProof:
+    """All smoke programs on one interpreter.
+
+    Attributes:
+        python: Tag of the interpreter, such as `cp312`.
+        interpreter: Its full version, or empty when there is none on this machine.
+        results: One entry per program; empty when nothing ran.
+        reason: Why nothing ran; empty otherwise.
+    """
+
+    python: str
+    interpreter: str
+    results: tuple[ProgramResult, ...]
+    reason: str = ""
+
+    def failures(self) -> tuple[ProgramResult, ...]:
+        """Return the programs that failed."""
+        return tuple(result for result in self.results if result.outcome is Outcome.FAILED)
+
+    def level(self) -> Level:
+        """Return the highest level shown here: that of a passed program, when none failed."""
+        return Level.STATIC if self.failures() else highest(
+            result.level for result in self.results if result.outcome is Outcome.PASSED
+        )
+
+    def summary(self) -> str:
+        """Return one phrase for the table, such as `15 passed` or `not run: no interpreter`."""
+        if not self.results:
+            return f"{Outcome.NOT_RUN}: {self.reason}"
+        counts = {outcome: sum(r.outcome is outcome for r in self.results) for outcome in Outcome}
+        return ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
+
+
+def highest(levels: Iterable[Level]) -> Level:
+    """Return the strongest of some levels, and `static` for none.
+
+    >>> highest([Level.LOAD, Level.DEVICE, Level.AOT]).value
+    'device'
+    >>> highest([]).value
+    'static'
+    """
+    return max(levels, key=ORDER.index, default=Level.STATIC)

@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Run smoke programs, each in a process of its own, and collect what became of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from pjrtwheel.backend import Backend
+from pjrtwheel.prove import harness
+from pjrtwheel.prove.environment import clean_environ
+from pjrtwheel.prove.levels import Level, Outcome, ProgramResult
+
+TIME_LIMIT = 300.0
+HARNESS = Path(harness.__file__)
+
+
+def find_programs(root: Path) -> tuple[Path, ...]:
+    """Return the smoke programs of the repository, in order of name."""
+    return tuple(sorted((root / "tests" / "smoke").glob("[a-z]*.py")))
+
+
+def describe_plugin(backend: Backend) -> str:
+    """Return what the harness must know of the plugin, as JSON."""
+    return json.dumps({"name": backend.pjrt_name, "package": backend.package, "library": backend.library})
+
+
+def run_programs(
+    python: Path, programs: Sequence[Path], backend: Backend | None, *, seconds: float = TIME_LIMIT, jobs: int = 0
+) -> tuple[ProgramResult, ...]:
+    """Run every program in the environment of `python`.
+
+    Args:
+        python: Interpreter of the environment.
+        programs: The programs; see `harness`.
+        backend: The plugin that each must run on; nothing accepts any client.
+        seconds: Time limit of each program.
+        jobs: How many run at once; 0 means one per core, at most four.
+    """
+    workers = jobs or min(4, os.cpu_count() or 1)
+    with ThreadPoolExecutor(workers) as pool:
+        return tuple(pool.map(lambda program: run_program(python, program, backend, seconds=seconds), programs))
+
+
+def run_program(python: Path, program: Path, backend: Backend | None, *, seconds: float = TIME_LIMIT) -> ProgramResult:
+    """Run one program from an empty directory, in Python's isolated mode, within a time limit."""
+    with tempfile.TemporaryDirectory(prefix="smoke-") as scratch:
+        result = Path(scratch) / "result.json"
+        work = Path(scratch) / "work"
+        work.mkdir()
+        command = [str(python), "-I", str(HARNESS), str(program.resolve()), str(result)]
+        command += [describe_plugin(backend)] if backend else []
+        started = time.monotonic()
+        status, output = _run(command, work, seconds)
+        elapsed = round(time.monotonic() - started, 2)
+        if result.is_file():
+            answer = json.loads(result.read_text("utf-8"))
+            outcome, level, detail = Outcome(answer["outcome"]), Level(answer["level"]), answer["detail"]
+        else:
+            outcome, level, detail = Outcome.FAILED, Level.DEVICE, "\n".join([describe_exit(status, seconds), output])
+        if outcome is Outcome.PASSED and status != 0:
+            # The program was right, but its process did not end in order: a crash at exit is a failure as well.
+            outcome, detail = Outcome.FAILED, "\n".join([describe_exit(status, seconds), output])
+    return ProgramResult(program.stem, outcome, level, elapsed, detail.strip())
+
+
+def describe_exit(status: int | None, seconds: float) -> str:
+    """Say how a process ended that left no result.
+
+    >>> describe_exit(-11, 300)
+    'killed by SIGSEGV'
+    """
+    if status is None:
+        return f"did not end within {seconds:g} seconds"
+    return f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+
+
+def _run(command: Sequence[str], folder: Path, seconds: float) -> tuple[int | None, str]:
+    """Run a command in its own process group; on timeout kill the whole group and return no status."""
+    process = subprocess.Popen(  # noqa: S603 - our own interpreter and programs
+        command,
+        cwd=folder,
+        env=clean_environ(JAX_TRACEBACK_FILTERING="off"),  # else the last line is not the error
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        output, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, _ = process.communicate()
+        return None, output[-2000:]
+    return process.returncode, output[-2000:]

@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Put finished wheels into `dist/`, whole or not at all, and keep `dist/release.json` true."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from pjrtwheel.errors import WheelError
+from pjrtwheel.prove.record import Proof
+from pjrtwheel.publish import staging
+from pjrtwheel.publish.entry import (
+    RELEASE_FILENAME,
+    Entry,
+    format_entries,
+    make_entry,
+    merge_entries,
+    parse_entries,
+)
+from pjrtwheel.publish.table import render_table
+from pjrtwheel.verify.report import BuiltWheel
+
+__all__ = ["Entry", "publish", "render_table"]
+
+
+def publish(built: Sequence[BuiltWheel], proofs: Sequence[Proof], dist: Path) -> tuple[Entry, ...]:
+    """Copy wheels into `dist` and record them in its `release.json`.
+
+    Several builds may publish into one folder at once: wheels are copied side by side and renamed into place under the
+    folder's lock, where the entries of the others are read again and kept.
+
+    Args:
+        built: The wheels.
+        proofs: One per wheel, in the same order.
+        dist: The folder; made when it is missing.
+
+    Returns:
+        The entries of all wheels that are now in `dist`.
+
+    Raises:
+        WheelError: A wheel changed after it was reported, or the disk is full.
+    """
+    dist.mkdir(parents=True, exist_ok=True)
+    entries = [make_entry(wheel.report, proof) for wheel, proof in zip(built, proofs, strict=True)]
+    with staging.staging_folder(dist) as folder:
+        copied = [wheel.report.wheel for wheel in built if not _is_published(wheel, dist)]
+        for wheel in built:
+            if wheel.report.wheel in copied:
+                _copy(wheel, folder / wheel.report.wheel)
+        with staging.locked(dist):
+            for name in copied:
+                (folder / name).replace(dist / name)
+            merged = merge_entries(_read_entries(dist), entries, (path.name for path in dist.glob("*.whl")))
+            staging.write_durably(format_entries(merged), folder / RELEASE_FILENAME)
+            (folder / RELEASE_FILENAME).replace(dist / RELEASE_FILENAME)
+            _flush_folder(dist)
+    return tuple(merged.values())
+
+
+def _is_published(wheel: BuiltWheel, dist: Path) -> bool:
+    """Tell whether the very bytes of a wheel are already in place."""
+    target = dist / wheel.report.wheel
+    return target.is_file() and staging.hash_file(target) == wheel.report.sha256
+
+
+def _copy(wheel: BuiltWheel, target: Path) -> None:
+    """Copy a wheel, holding it to its report.
+
+    Raises:
+        WheelError: It is not the file that was reported.
+    """
+    digest = staging.copy_durably(wheel.path, target)
+    if digest != wheel.report.sha256:
+        raise WheelError(
+            f"{wheel.path} has sha256 {digest}, its report says {wheel.report.sha256}",
+            cause="the file was changed after it was assembled",
+            remedy="build again",
+        )
+    target.chmod(0o644)  # build outputs may be read-only
+
+
+def _read_entries(dist: Path) -> dict[str, Entry]:
+    path = dist / RELEASE_FILENAME
+    return parse_entries(path.read_text("utf-8")) if path.is_file() else {}
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make the renames durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

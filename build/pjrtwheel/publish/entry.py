@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""One wheel's entry in `dist/release.json`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from packaging.tags import parse_tag
+
+from pjrtwheel.prove.record import Proof
+from pjrtwheel.verify.report import Report
+
+RELEASE_FILENAME = "release.json"
+SCHEMA = 1
+
+# JSON values; the keys are the contract of release.json.
+Entry = dict[str, Any]
+
+
+def make_entry(report: Report, proof: Proof) -> Entry:
+    """Combine what assembly reported and what proving showed."""
+    evidence = proof.to_json()
+    return {
+        "filename": report.wheel,
+        "distribution": report.distribution,
+        "version": report.version,
+        "sha256": report.sha256,
+        "size": report.size,
+        "tags": sorted(str(tag) for tag in parse_tag(report.tag)),
+        "requires": list(report.requires),
+        "lock_id": report.lock_id,
+        "provider": report.provider,
+        "provenance": report.provenance,
+        "pjrt_api": proof.pjrt_api,
+        "gpu_code": list(proof.gpu_code),
+        "proof": {"level": evidence["level"], "pythons": evidence["pythons"]},
+        "stripped_bytes": report.stripped_bytes,
+        "changes": {member: list(lines) for member, lines in report.changes.items()},
+    }
+
+
+def parse_entries(text: str) -> dict[str, Entry]:
+    """Return the entries of a `release.json` by file name; none for a text of another schema or no JSON.
+
+    The file can always be made again from the wheels' own reports, so a broken one is no reason to stop a build.
+    """
+    try:
+        document = json.loads(text)
+        return {entry["filename"]: entry for entry in document["wheels"]} if document["schema"] == SCHEMA else {}
+    except (ValueError, KeyError, TypeError):
+        return {}
+
+
+def merge_entries(old: Mapping[str, Entry], new: Iterable[Entry], present: Iterable[str]) -> dict[str, Entry]:
+    """Put new entries over old ones, and forget wheels that are no longer there."""
+    merged = dict(old) | {entry["filename"]: entry for entry in new}
+    return {name: merged[name] for name in sorted(set(present) & set(merged))}
+
+
+def format_entries(entries: Mapping[str, Entry]) -> str:
+    """Return the text of `release.json`: in order of file name, with sorted keys and a final newline."""
+    document = {"schema": SCHEMA, "wheels": [entries[name] for name in sorted(entries)]}
+    return json.dumps(document, indent=2, sort_keys=True) + "\n"

@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Write files beside their place, so that a killed run or a full disk never leaves half a file in it.
+
+Each writer has a folder of its own, locked for as long as the writer lives. A folder that can be locked by somebody
+else belongs to a run that died, and is removed. The locks are the kernel's, so nothing needs cleaning after a crash.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pjrtwheel.errors import WheelError
+
+_CHUNK = 1 << 20
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, waiting for whoever holds it now."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def staging_folder(place: Path) -> Iterator[Path]:
+    """Make a folder from which files can be renamed into `place`, and remove it and those of dead runs at the end.
+
+    Raises:
+        WheelError: The disk is full.
+    """
+    place = place.resolve()
+    # A rename must stay on one file system; `place` may be a mount point.
+    beside = place.parent if place.parent.stat().st_dev == place.stat().st_dev else place
+    prefix = f".{place.name}-partial-"
+    remove_stale(beside, prefix)
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=beside))
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield folder
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        raise WheelError(
+            f"no space left on the disk of {place}",
+            cause=f"{shutil.disk_usage(place).free / 1e6:.0f} MB are free",
+            remedy="free some space and run again; nothing partial was left behind",
+        ) from error
+    finally:
+        os.close(descriptor)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_stale(folder: Path, prefix: str) -> None:
+    """Remove the staging folders of runs that no longer live."""
+    for path in folder.glob(f"{prefix}*"):
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            continue  # its owner ended in this moment
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path, ignore_errors=True)
+        except BlockingIOError:
+            pass  # its owner lives
+        finally:
+            os.close(descriptor)
+
+
+def copy_durably(source: Path, target: Path) -> str:
+    """Copy a file, flush it to the disk, and return the sha256 of what was copied."""
+    digest = hashlib.sha256()
+    with source.open("rb") as reader, target.open("wb") as writer:
+        while chunk := reader.read(_CHUNK):
+            digest.update(chunk)
+            writer.write(chunk)
+        writer.flush()
+        os.fsync(writer.fileno())
+    return digest.hexdigest()
+
+
+def write_durably(text: str, target: Path) -> None:
+    """Write a text file and flush it to the disk."""
+    with target.open("w", encoding="utf-8") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def hash_file(path: Path) -> str:
+    """Return the sha256 of a file."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

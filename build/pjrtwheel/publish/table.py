@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The summary table at the end of a build."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from pjrtwheel.publish.entry import Entry
+
+
+def describe_pythons(entry: Entry) -> str:
+    """Return what each Python showed, as `3.12 13 passed; 3.14 not run: no interpreter`."""
+    return "; ".join(
+        f"{proof['python'][2]}.{proof['python'][3:]} {proof['summary']}" for proof in entry["proof"]["pythons"]
+    )
+
+
+def mixed_locks(entries: Sequence[Entry]) -> tuple[str, ...]:
+    """Return the wheels that do not belong together with the bindings beside them, although they are of one version."""
+    bindings = {entry["version"]: entry["lock_id"] for entry in entries if entry["distribution"] == "jaxlib"}
+    return tuple(
+        entry["filename"] for entry in entries if bindings.get(entry["version"], entry["lock_id"]) != entry["lock_id"]
+    )
+
+
+def make_table(entries: Sequence[Entry]) -> Table:
+    """Lay out one row per wheel."""
+    table = Table("wheel", "MB", "stripped MB", "PJRT", "proof", "smoke tests", "lock", title="dist/")
+    for entry in entries:
+        table.add_row(
+            entry["filename"],
+            f"{entry['size'] / 1e6:.1f}",
+            f"{entry['stripped_bytes'] / 1e6:.1f}",
+            entry["pjrt_api"] or "",
+            entry["proof"]["level"],
+            describe_pythons(entry),
+            entry["lock_id"][:8],
+        )
+    return table
+
+
+def render_table(entries: Sequence[Entry], console: Console | None = None) -> None:
+    """Print the table, and a warning for each wheel that its neighbours would refuse."""
+    console = console or Console()
+    console.print(make_table(entries))
+    for name in mixed_locks(entries):
+        console.print(f"warning: {name} carries another lock than jaxlib beside it, which will refuse it: build it again")
