@@ -8,10 +8,8 @@ machine's own pip configuration; pip picks the file, and the bytes that came are
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,6 +21,7 @@ from typing import Any
 
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.errors import PinError
+from pjrtwheel.fetch.cache import WheelCache, disk_errors, file_sha256
 from pjrtwheel.platforms import find_platform
 from pjrtwheel.release import SCHEMA, Pin, Release, XlaSource, parse_release
 
@@ -190,8 +189,9 @@ def pin_release(root: Path, version: str, cache: Path, *, build: int | None = No
 
 def _download(wanted: Wanted, cache: Path) -> Pin:
     """Let pip fetch one wheel, move it into the cache and describe it."""
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache, prefix="pin-") as scratch:
+    with disk_errors(cache):
+        cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache, prefix=".pin-") as scratch:
         arguments = pip_arguments(wanted, Path(scratch))
         result = subprocess.run([sys.executable, "-m", "pip", *arguments], capture_output=True, text=True, check=False)
         files = list(Path(scratch).iterdir())
@@ -202,13 +202,9 @@ def _download(wanted: Wanted, cache: Path) -> Pin:
                 cause=_last_error(result.stderr),
                 remedy="check the version, and the index that pip is configured for (pip config list)",
             )
-        with files[0].open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        pin = Pin(wanted.key, wanted.project, wanted.version, files[0].name, digest, files[0].stat().st_size)
-        kept = cache / "wheels" / digest / pin.filename
-        if not kept.exists():
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(files[0], kept)
+        digest, size = file_sha256(files[0]), files[0].stat().st_size
+        pin = Pin(wanted.key, wanted.project, wanted.version, files[0].name, digest, size)
+        WheelCache(cache, download=lambda _pin, _directory: files[0]).fetch(pin)
     return pin
 
 

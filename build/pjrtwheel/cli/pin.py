@@ -5,8 +5,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
+
+from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.pin import pin_release
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -18,11 +22,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Pin the release and list what was pinned."""
-    from pjrtwheel.cache import cache_directory
-    from pjrtwheel.pin import pin_release
-
     print(f"asking the package index for release {args.version} ...", file=sys.stderr)
-    release = pin_release(args.root, args.version, cache_directory(), build=args.build)
+    release = pin_release(args.root, args.version, cache_root(os.environ), build=args.build)
     for pin in release.pins.values():
         print(f"{pin.key:<32} {pin.sha256[:12]} {pin.size:>12,} {pin.filename}")
     print(f"wrote {release.path}", file=sys.stderr)

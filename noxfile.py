@@ -1,0 +1,134 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+# /// script
+# dependencies = ["nox>=2026"]
+# ///
+"""What can be done here: `nox -l` lists it. Decisions about wheels live in build/pjrtwheel, which has tests."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.2"
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.reuse_venv = "yes"
+
+ROOT = Path(__file__).resolve().parent
+PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
+BACKENDS = sorted(path.parent.name for path in ROOT.glob("plugins/*/backend.toml"))
+
+if sys.version_info < (3, 11):
+    sys.exit("error: nox runs on Python 3.11 or newer here; ./noxw looks for one")
+
+
+def _install(session: nox.Session, group: str) -> None:
+    """Install one dependency group of pyproject.toml; nothing happens when it is there already."""
+    session.install("--quiet", *nox.project.dependency_groups(PYPROJECT, group))
+
+
+def _pjrtwheel(session: nox.Session, *arguments: str) -> None:
+    """Run the tooling from the directory nox was called in, so that paths on the command line mean what they say."""
+    with session.chdir(session.invoked_from):
+        session.run("python", "-m", "pjrtwheel", *arguments, env={"PYTHONPATH": str(ROOT / "build")})
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style, formatting and types."""
+    _install(session, "lint")
+    session.run("ruff", "check", *session.posargs)
+    session.run("ruff", "format", "--check")
+    session.run("mypy")
+
+
+@nox.session
+def unit(session: nox.Session) -> None:
+    """Run the unit tests: no network, no Bazel, no compiler."""
+    _install(session, "tests")
+    session.run("python", "-m", "pytest", "tests/unit", *session.posargs)
+
+
+@nox.session(default=False)
+def tests(session: nox.Session) -> None:
+    """Run all tests, which build, install and run real wheels."""
+    _install(session, "tests")
+    session.run("python", "-m", "pytest", *session.posargs)
+
+
+def _add_build(backend: str) -> None:
+    """Define the session `build_<backend>`."""
+
+    def build(session: nox.Session) -> None:
+        _install(session, "build")
+        _pjrtwheel(session, "build", backend, "--root", str(ROOT), *session.posargs)
+
+    build.__doc__ = f"Build, repair, lock and prove the wheels of {backend}; they end up in dist/."
+    nox.session(build, name=f"build_{backend}", default=False, tags=["wheel"])
+
+
+for _backend in BACKENDS:
+    _add_build(_backend)
+
+
+@nox.session(default=False, tags=["wheel"])
+def build_jaxlib(session: nox.Session) -> None:
+    """Build, repair, lock and check the jaxlib wheels alone; they end up in dist/."""
+    _install(session, "build")
+    _pjrtwheel(session, "build", "--bindings-only", "--root", str(ROOT), *session.posargs)
+
+
+@nox.session(default=False)
+def smoke(session: nox.Session) -> None:
+    """Prove finished wheels again in clean environments."""
+    _install(session, "build")
+    _pjrtwheel(session, "smoke", *session.posargs)
+
+
+@nox.session(default=False)
+def conformance(session: nox.Session) -> None:
+    """Run JAX's own tests on the built-in client and on the plugin: -- PATH_TO_JAX_TESTS [FILES]."""
+    _install(session, "build")
+    _pjrtwheel(session, "conformance", *session.posargs)
+
+
+@nox.session(default=False)
+def bench_assemble(session: nox.Session) -> None:
+    """Compare assembly and repair with the standard tools, and with the floor of the machine."""
+    _install(session, "bench")
+    session.run("python", "benchmarks/assemble.py", *session.posargs, env={"PYTHONPATH": str(ROOT / "build")})
+
+
+@nox.session(default=False)
+def bazel7(session: nox.Session) -> None:
+    """Build the same wheels with Bazel 7.7.1 in a Debian unstable folder (needs root)."""
+    _install(session, "build")
+    session.run("python", "ci/bazel7.py", *session.posargs, env={"PYTHONPATH": str(ROOT / "build")})
+
+
+@nox.session(default=False, tags=["update"])
+def pin(session: nox.Session) -> None:
+    """Write releases/VERSION.toml from the package index: -- VERSION."""
+    _install(session, "build")
+    _pjrtwheel(session, "pin", "--root", str(ROOT), *session.posargs)
+
+
+@nox.session(default=False, tags=["update"])
+def lock_tools(session: nox.Session) -> None:
+    """Write the hash-pinned requirements that Bazel's tools and noxw are installed from."""
+    _install(session, "lock")
+    options = ["--universal", "--python-version=3.11", "--generate-hashes", "--no-annotate", "--quiet"]
+    environment = {"UV_CUSTOM_COMPILE_COMMAND": "nox -s lock_tools"}
+    for group, name in (("assemble", "requirements.txt"), ("nox", "nox_requirements.txt")):
+        output = os.path.join("build", name)
+        session.run("uv", "pip", "compile", *options, f"--group={group}", f"--output-file={output}", env=environment)
+
+
+@nox.session(default=False, tags=["update"])
+def update_backends(session: nox.Session) -> None:
+    """Write plugins/backends.bzl from the backend files."""
+    _install(session, "build")
+    _pjrtwheel(session, "backends", "--root", str(ROOT), *session.posargs)
