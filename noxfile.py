@@ -131,4 +131,4 @@ def lock_tools(session: nox.Session) -> None:
 def update_backends(session: nox.Session) -> None:
     """Write plugins/backends.bzl from the backend files."""
     _install(session, "build")
-    _pjrtwheel(session, "backends", "--root", str(ROOT), *session.posargs)
+    session.run("python", "-m", "pjrtwheel.bazel.backends_bzl", *session.posargs, env={"PYTHONPATH": "build"})

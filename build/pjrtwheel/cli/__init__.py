@@ -22,7 +22,6 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 COMMANDS = {
     "assemble": "write a repaired wheel from a manifest",
-    "backends": "write plugins/backends.bzl from the backend files",
     "build": "build, verify, prove and publish the wheels of one backend",
     "conformance": "run JAX's own tests on the built-in client and on a plugin",
     "pin": "write releases/VERSION.toml from the package index",

@@ -1,0 +1,158 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The order of the steps from release pins to `dist/`: build, verify, prove, publish."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pjrtwheel import verify
+from pjrtwheel.backend import Backend, find_backend, load_backends
+from pjrtwheel.bazel import BuildRequest, build_wheels
+from pjrtwheel.errors import FetchError, UsageError
+from pjrtwheel.platforms import find_platform, host_platform
+from pjrtwheel.prove import prove
+from pjrtwheel.publish import Entry, publish
+from pjrtwheel.release import Release, load_release
+from pjrtwheel.verify import BuiltWheel, read_built, verify_wheels
+
+CHECKERS = ("abi3audit", "auditwheel", "check-wheel-contents", "twine")
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """What was asked for on the command line.
+
+    Attributes:
+        root: The repository.
+        backend: Name of the backend; nothing for the bindings alone.
+        platform: Name of the platform the wheels are for.
+        release: The JAX release.
+        provider: `prebuilt`, `source` or `file`.
+        library: The plugin library, for the provider `file`.
+        smoke: Whether to prove the wheels in clean environments.
+        dist: Where the finished wheels go.
+        cache: Where downloads and records are kept.
+    """
+
+    root: Path
+    backend: str | None
+    platform: str
+    release: str
+    provider: str
+    library: Path | None
+    smoke: bool
+    dist: Path
+    cache: Path
+
+
+def parse_provider(text: str) -> tuple[str, Path | None]:
+    """Turn the argument of `--xla` into provider and library.
+
+    >>> parse_provider("source")
+    ('source', None)
+
+    Raises:
+        UsageError: It is neither a provider nor an existing file.
+    """
+    if text in {"prebuilt", "source"}:
+        return text, None
+    path = Path(text).absolute()
+    if not path.is_file():
+        raise UsageError(
+            f"no such library: {text!r}", remedy="--xla takes 'prebuilt', 'source' or the path of a PJRT plugin library"
+        )
+    return "file", path
+
+
+def check_inputs(release: Release, backend: Backend | None, platform: str, provider: str, host: str) -> None:
+    """Make sure that the release pins whatever the build will need, before anything is started.
+
+    Raises:
+        UsageError: The backend has no wheels for this platform.
+        FetchError: An input is not pinned; the message says which and what else could be done.
+    """
+    if not release.pythons(platform):
+        raise FetchError(f"release {release.version} pins no bindings for {platform}")
+    if backend is None:
+        return
+    if platform not in backend.tags:
+        raise UsageError(
+            f"backend {backend.name} has no wheels for {platform}", remedy=f"it has: {', '.join(backend.tags)}"
+        )
+    release.pin(f"compiler.{host}")
+    if provider == "prebuilt":
+        release.pin(f"plugin.{backend.name}.{platform}")
+
+
+def build(options: BuildOptions) -> tuple[Entry, ...]:
+    """Build the wheels of one backend and the bindings they belong to, and publish what was verified and proven.
+
+    Returns:
+        The entries of `release.json`, one for each wheel now in the folder.
+
+    Raises:
+        PjrtWheelError: A step failed; nothing is published then.
+    """
+    release = load_release(options.root, options.release)
+    backend = find_backend(options.root, options.backend) if options.backend else None
+    platform = find_platform(options.platform).name
+    check_inputs(release, backend, platform, options.provider, host_platform().name)
+    if options.provider == "source" and not release.xla.verified:
+        _say(f"warning: XLA commit {release.xla.commit[:12]} is not verified; it comes from {release.xla.origin}")
+    directories = build_wheels(
+        BuildRequest(
+            root=options.root,
+            backend=options.backend,
+            platform=platform,
+            release=options.release,
+            provider=options.provider,
+            library=options.library,
+            with_bindings=True,
+        )
+    )
+    built = tuple(wheel for directory in directories for wheel in read_built(directory))
+    _verify_once(built, tuple(load_backends(options.root).values()), options.cache)
+    proofs = prove(
+        built, root=options.root, release=release, backend=backend, smoke_tests=options.smoke, cache=options.cache
+    )
+    return publish(built, proofs, options.dist)
+
+
+def _verify_once(built: Sequence[BuiltWheel], backends: Sequence[Backend], cache: Path) -> None:
+    """Verify a set of wheels unless the same bytes were verified before, by the same checks.
+
+    Raises:
+        VerifyError: A wheel breaks a promise.
+    """
+    record = cache / "verified" / verification_key([wheel.report.sha256 for wheel in built])
+    names = ", ".join(wheel.report.wheel for wheel in built)
+    if record.exists():
+        _say(f"verified before: {names}")
+        return
+    _say(f"verifying {names}")
+    verify_wheels(built, backends)
+    record.parent.mkdir(parents=True, exist_ok=True)
+    record.touch()
+
+
+def verification_key(digests: Sequence[str]) -> str:
+    """Return the identity of a verification: the wheels' bytes, our own checks, and the tools they call."""
+    sources = sorted(Path(verify.__file__).parent.glob("*.py"))
+    identity = {
+        "wheels": sorted(digests),
+        "checks": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sources},
+        "tools": {name: importlib.metadata.version(name) for name in CHECKERS},
+    }
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+
+
+def _say(text: str) -> None:
+    """Tell the user what is going on, apart from the results on stdout."""
+    print(text, file=sys.stderr, flush=True)

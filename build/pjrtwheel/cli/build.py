@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m pjrtwheel build BACKEND`: from release pins to finished wheels in `dist/`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from pjrtwheel.build import BuildOptions, build, parse_provider
+from pjrtwheel.errors import UsageError
+from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.platforms import host_platform
+from pjrtwheel.publish import render_table
+from pjrtwheel.release import DEFAULT_RELEASE
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("backend", nargs="?", help="a directory of plugins/ that has a backend.toml")
+    parser.add_argument("--bindings-only", action="store_true", help="build the jaxlib wheels and no plugin")
+    parser.add_argument("--platform", help="linux_x86_64 or linux_aarch64 (default: that of this machine)")
+    parser.add_argument("--release", default=DEFAULT_RELEASE, help=f"JAX release (default: {DEFAULT_RELEASE})")
+    parser.add_argument(
+        "--xla", default="prebuilt", metavar="prebuilt|source|PATH", help="where the plugin library comes from"
+    )
+    parser.add_argument("--no-smoke", action="store_true", help="do not prove the wheels in clean environments")
+    parser.add_argument("--dist", type=Path, help="where the wheels go (default: dist/ of the repository)")
+    parser.add_argument("--root", type=Path, default=Path.cwd(), help="the repository (default: here)")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Build, and print one table of what is now in the folder."""
+    if bool(args.backend) == args.bindings_only:
+        raise UsageError("name one backend, or say --bindings-only")
+    provider, library = parse_provider(args.xla)
+    root = args.root.resolve()
+    dist = (args.dist or default_dist(root)).resolve()
+    options = BuildOptions(
+        root=root,
+        backend=args.backend,
+        platform=args.platform or host_platform().name,
+        release=args.release,
+        provider=provider,
+        library=library,
+        smoke=not args.no_smoke,
+        dist=dist,
+        cache=cache_root(os.environ),
+    )
+    render_table(build(options))
+    return 0
+
+
+def default_dist(root: Path) -> Path:
+    """Return `dist/` of the repository, or of the working directory when the repository is read-only."""
+    return (root if os.access(root, os.W_OK) else Path.cwd()) / "dist"
