@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Write `plugins/backends.bzl` from the `backend.toml` files: `python -m pjrtwheel.bazel.backends_bzl [--check]`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pjrtwheel.backend import Backend, load_backends
+from pjrtwheel.bazel.starlark import to_starlark
+from pjrtwheel.errors import BazelError, PjrtWheelError
+from pjrtwheel.platforms import PLATFORMS
+
+TARGET = Path("plugins/backends.bzl")
+REFRESH = "PYTHONPATH=build python3 -m pjrtwheel.bazel.backends_bzl"
+HEADER = f'''# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every backend and what the graph needs to know of it.
+
+Generated from the `backend.toml` files; do not edit. To refresh it: {REFRESH}
+"""
+'''
+
+
+def render_backends(backends: Mapping[str, Backend]) -> str:
+    """Return the text of `plugins/backends.bzl`."""
+    table = {
+        name: {
+            "distribution": backend.distribution,
+            "package": backend.package,
+            "library": backend.library,
+            "platforms": list(backend.tags),
+            "member": backend.prebuilt.member,
+            "source": backend.source.label,
+        }
+        for name, backend in backends.items()
+    }
+    platforms = {name: {"compiler_target": platform.compiler_target} for name, platform in PLATFORMS.items()}
+    return f"{HEADER}\nPLATFORMS = {to_starlark(platforms)}\n\nBACKENDS = {to_starlark(table)}\n"
+
+
+def check_backends(root: Path) -> None:
+    """Compare the file with what the `backend.toml` files say now.
+
+    Raises:
+        BazelError: The file is missing or stale.
+    """
+    path = root / TARGET
+    if not path.is_file() or path.read_text("utf-8") != render_backends(load_backends(root)):
+        raise BazelError(
+            f"{TARGET} is stale", cause="a backend.toml was added or changed since", remedy=f"refresh it: {REFRESH}"
+        )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write or check the file, and return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m pjrtwheel.bazel.backends_bzl", description=__doc__)
+    parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
+    parser.add_argument("--check", action="store_true", help="write nothing, fail when the file is stale")
+    arguments = parser.parse_args(argv)
+    try:
+        if arguments.check:
+            check_backends(arguments.root)
+        else:
+            (arguments.root / TARGET).write_text(render_backends(load_backends(arguments.root)), "utf-8")
+    except PjrtWheelError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

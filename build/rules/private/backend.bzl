@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Implementation of //build/rules:backend.bzl."""
+
+load("//build/rules:providers.bzl", "BackendInfo")
+load("//build/rules/private:library.bzl", "pjrt_library")
+load("//build/rules/private:wheels.bzl", "pjrt_wheel")
+load("//plugins:backends.bzl", "BACKENDS", "PLATFORMS")
+
+def _backend_target_impl(ctx):
+    return BackendInfo(
+        library_name = ctx.attr.library_name,
+        loader = depset(ctx.files.loader),
+        package = ctx.attr.package,
+        readme = ctx.file.readme,
+        table = ctx.file.table,
+    )
+
+_backend_target = rule(
+    implementation = _backend_target_impl,
+    doc = "The facts and files of one accelerator.",
+    attrs = {
+        "library_name": attr.string(mandatory = True, doc = "File name of the PJRT plugin inside the package."),
+        "loader": attr.label_list(allow_files = True, mandatory = True, doc = "Files of the import package."),
+        "package": attr.string(mandatory = True, doc = "Name of the import package."),
+        "readme": attr.label(allow_single_file = True, mandatory = True, doc = "Long description of the wheel."),
+        "table": attr.label(allow_single_file = [".toml"], mandatory = True, doc = "backend.toml"),
+    },
+)
+
+def prebuilt_repository(backend, platform):
+    """Returns the name of the repository with a backend's library from the package index.
+
+    Args:
+        backend: Name of the backend.
+        platform: Name of the platform.
+    """
+    return "plugin_{}_{}".format(backend, platform)
+
+def pjrt_backend(name, visibility = ["//visibility:public"]):
+    """Declares all targets of a backend from what `backend.toml` says of it.
+
+    Args:
+        name: Name of the backend and of its directory. It gets `:backend` (facts and loader), `:library` (from the
+            provider that --//build:provider chooses) and `:wheel`.
+        visibility: Visibility of those targets.
+    """
+    facts = BACKENDS[name]
+    _backend_target(
+        name = "backend",
+        library_name = facts["library"],
+        loader = native.glob([facts["package"] + "/**"], exclude = ["**/__pycache__/**"]),
+        package = facts["package"],
+        readme = "README.md",
+        table = "backend.toml",
+        visibility = visibility,
+    )
+    native.alias(
+        name = "prebuilt_library",
+        actual = select({
+            "//build:is_" + platform: "@{}//:library".format(prebuilt_repository(name, platform))
+            for platform in PLATFORMS
+        }),
+    )
+    pjrt_library(
+        name = "source_library",
+        library = facts["source"],
+        licenses = ["@xla//:LICENSE"],
+        provider = "source",
+        tags = ["manual"],
+        xla_commit = "//build:xla_commit",
+    )
+    native.alias(
+        name = "library",
+        actual = select({
+            "//build:is_prebuilt": ":prebuilt_library",
+            "//build:is_source": ":source_library",
+            "//build:is_file": "@library_file//:library",
+        }),
+        visibility = visibility,
+    )
+    pjrt_wheel(
+        name = "wheel",
+        backend = ":backend",
+        library = ":library",
+        visibility = visibility,
+    )

@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The jaxlib wheels of a release."""
+
+load("//build/rules/private:wheels.bzl", "bindings_wheel")
+load("//plugins:backends.bzl", "BACKENDS", "PLATFORMS")
+
+def bindings_repository(python, platform):
+    """Returns the name of the repository with upstream's jaxlib wheel.
+
+    Args:
+        python: Python tag, such as cp312.
+        platform: Name of the platform.
+    """
+    return "bindings_{}_{}".format(python, platform)
+
+def bindings_wheels(name, pythons, visibility = ["//visibility:public"]):
+    """Declares one jaxlib wheel per Python and platform, and a group of those for --//build:platform.
+
+    Args:
+        name: Name of the group.
+        pythons: Platform name to Python tags, as in the release.
+        visibility: Visibility of all targets.
+    """
+    group = {}
+    for platform in PLATFORMS:
+        # Nothing pinned: a wheel that cannot be fetched gives the error, instead of an empty group that builds.
+        group[platform] = []
+        for python in pythons[platform] or ["none"]:
+            bindings_wheel(
+                name = "{}_{}".format(python, platform),
+                backends = ["//plugins/{}:backend".format(backend) for backend in BACKENDS],
+                python = python,
+                tags = ["manual"],  # builds for --//build:platform only
+                visibility = visibility,
+                wheel = "@{}//:wheel".format(bindings_repository(python, platform)),
+            )
+            group[platform].append(":{}_{}".format(python, platform))
+    native.filegroup(
+        name = name,
+        srcs = select({"//build:is_" + platform: wheels for platform, wheels in group.items()}),
+        visibility = visibility,
+    )

@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Implementation of //build/rules:extension.bzl, and the targets of the repositories it needs."""
+
+load("//build/rules:providers.bzl", "CompilerInfo", "FlagInfo", "HeadersInfo", "PythonToolInfo")
+load("//plugins:backends.bzl", "PLATFORMS")
+
+def _c_headers_impl(ctx):
+    root = "/".join([part for part in [ctx.label.workspace_root, ctx.label.package, ctx.attr.include] if part])
+    return HeadersInfo(directories = [root], files = depset(ctx.files.srcs))
+
+c_headers = rule(
+    implementation = _c_headers_impl,
+    doc = "C headers below one include directory.",
+    attrs = {
+        "include": attr.string(mandatory = True, doc = "Include directory, relative to the package."),
+        "srcs": attr.label_list(allow_files = True, mandatory = True, doc = "The headers."),
+    },
+)
+
+def _c_compiler_impl(ctx):
+    directory = ctx.file.directory
+    return CompilerInfo(
+        executable = "{}/{}".format(directory.path, ctx.attr.executable),
+        inputs = depset([directory, ctx.file.pin]),
+    )
+
+c_compiler = rule(
+    implementation = _c_compiler_impl,
+    doc = "A C compiler that lies in one directory with all it needs.",
+    attrs = {
+        # As a whole: twenty thousand single inputs would cost seconds for each action.
+        "directory": attr.label(allow_single_file = True, mandatory = True, doc = "The directory."),
+        "executable": attr.string(mandatory = True, doc = "The compiler, relative to the directory."),
+        # Bazel sees of a directory only when it was last changed; the pin says what is in it.
+        "pin": attr.label(allow_single_file = True, mandatory = True, doc = "File that identifies the compiler."),
+    },
+)
+
+COMMON_ATTRS = {
+    "copts": attr.string_list(doc = "Options for the compiler."),
+    "hdrs": attr.label_list(allow_files = [".h"], doc = "Own headers, found beside the sources."),
+    "headers": attr.label_list(providers = [HeadersInfo], doc = "Headers of others."),
+    "linkopts": attr.string_list(doc = "Options for the linker; they come last."),
+    "out": attr.string(mandatory = True, doc = "File name of the library."),
+    "srcs": attr.label_list(allow_files = [".c"], mandatory = True, doc = "C sources, compiled and linked in one action."),
+    "_compiler": attr.label(default = "//build:compiler", providers = [CompilerInfo]),
+    "_platform": attr.label(default = "//build:platform", providers = [FlagInfo]),
+    "_tool": attr.label(default = "//build:compile_tool", providers = [PythonToolInfo]),
+}
+
+# No path of this machine, no time and no random id may get into the library. `-Werror` would make the build depend on
+# the wisdom of the next compiler version; the pin rules that out.
+_REPRODUCIBLE = ["-g0", "-ffile-prefix-map=./=", "-Wl,--build-id=none", "-Wl,-s"]
+_BASE = ["-std=c11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-sanitize=all", "-Wall", "-Wextra", "-Werror"]
+
+def compile_shared_library(ctx, copts):
+    """Compiles and links C sources with the pinned compiler for the platform that wheels are built for.
+
+    Args:
+        ctx: Context of a rule with COMMON_ATTRS.
+        copts: Options that come before the rule's own.
+
+    Returns:
+        The shared library.
+    """
+    platform = ctx.attr._platform[FlagInfo].value
+    compiler, tool = ctx.attr._compiler[CompilerInfo], ctx.attr._tool[PythonToolInfo]
+    headers = [target[HeadersInfo] for target in ctx.attr.headers]
+    own = depset([header.dirname for header in ctx.files.hdrs]).to_list()
+    output = ctx.actions.declare_file("{}/{}/{}".format(ctx.label.name, platform, ctx.attr.out))
+
+    args = ctx.actions.args()
+    args.add_all(["-P", "-s", "-B", "-m", "pjrtwheel.bazel.compile", compiler.executable, "cc"])
+    args.add_all(["-target", PLATFORMS[platform]["compiler_target"]])
+    args.add_all(_BASE + _REPRODUCIBLE + copts + ctx.attr.copts)
+    args.add_all(own + [path for info in headers for path in info.directories], before_each = "-I")
+    args.add("-o", output)
+    args.add_all(ctx.files.srcs)
+    args.add_all(ctx.attr.linkopts)
+    ctx.actions.run(
+        executable = tool.interpreter,
+        arguments = [args],
+        inputs = depset(
+            ctx.files.srcs + ctx.files.hdrs,
+            transitive = [tool.inputs, compiler.inputs] + [info.files for info in headers],
+        ),
+        outputs = [output],
+        env = {"PYTHONPATH": tool.pythonpath},
+        mnemonic = "CompileExtension",
+        progress_message = "Compiling {} for {}".format(ctx.attr.out, platform),
+    )
+    return output

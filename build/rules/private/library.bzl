@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The PJRT plugin library behind `//plugins/<backend>:library`, from each of the three providers."""
+
+load("//build/rules:providers.bzl", "FlagInfo", "PjrtLibraryInfo")
+
+_KEYS = ["project", "version", "filename", "sha256", "member"]
+
+def _pjrt_library_impl(ctx):
+    facts = ctx.attr.provenance
+    unknown = [key for key in facts if key not in _KEYS]
+    if unknown:
+        fail("{}: unknown provenance {}, known are {}".format(ctx.label, unknown, _KEYS))
+    provenance = {key: facts.get(key) for key in _KEYS}
+    provenance["provider"] = ctx.attr.provider
+    provenance["xla_commit"] = ctx.attr.xla_commit[FlagInfo].value if ctx.attr.xla_commit else None
+    provenance["licenses"] = [file.basename for file in ctx.files.licenses]
+    document = ctx.actions.declare_file(ctx.label.name + ".provenance.json")
+    ctx.actions.write(document, json.encode_indent(provenance, indent = "  ") + "\n")
+    return [
+        DefaultInfo(files = depset([ctx.file.library, document])),
+        PjrtLibraryInfo(
+            library = ctx.file.library,
+            licenses = ctx.files.licenses,
+            provenance = document,
+            provider = ctx.attr.provider,
+        ),
+    ]
+
+pjrt_library = rule(
+    implementation = _pjrt_library_impl,
+    doc = "A PJRT plugin library, and a JSON document that says where it came from.",
+    attrs = {
+        "library": attr.label(allow_single_file = True, mandatory = True, doc = "The shared library."),
+        "licenses": attr.label_list(allow_files = True, doc = "Licence texts and notices that go with it."),
+        "provenance": attr.string_dict(doc = "What is known of its origin: " + ", ".join(_KEYS)),
+        "provider": attr.string(mandatory = True, doc = "prebuilt, source, or file-<sha256>."),
+        "xla_commit": attr.label(providers = [FlagInfo], doc = "The XLA commit it was built from, if known."),
+    },
+)
+
+def prebuilt_library(name, pin, member, **kwargs):
+    """Declares a library that was taken out of a wheel.
+
+    Args:
+        name: Name of the target.
+        pin: The pin of the wheel, as a dict.
+        member: Where the library lay in it.
+        **kwargs: Passed on to pjrt_library.
+    """
+    provenance = {key: pin[key] for key in ["project", "version", "filename", "sha256"]}
+    pjrt_library(
+        name = name,
+        provenance = dict(provenance, member = member),
+        provider = "prebuilt",
+        **kwargs
+    )
+
+def file_library(name, filename, sha256, **kwargs):
+    """Declares a library that was given by its path.
+
+    Args:
+        name: Name of the target.
+        filename: Its file name.
+        sha256: Its digest, which also makes the provider's name unique.
+        **kwargs: Passed on to pjrt_library.
+    """
+    pjrt_library(
+        name = name,
+        provenance = {"filename": filename, "sha256": sha256},
+        provider = "file-" + sha256,
+        **kwargs
+    )

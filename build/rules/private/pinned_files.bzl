@@ -1,0 +1,69 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Targets of the repositories that `pinned_wheel` makes."""
+
+load("//build/rules/private:compiler.bzl", "c_compiler", "c_headers")
+load("//build/rules/private:library.bzl", "prebuilt_library")
+
+_PUBLIC = ["//visibility:public"]
+
+def _licenses(members):
+    return ["files/" + member for member in members if ".dist-info/" in member]
+
+def pinned_file(pin, members):
+    """Declares the wheel file itself as `:wheel`.
+
+    Args:
+        pin: The pin as a dict.
+        members: Names of the files that were fetched.
+    """
+    if members != [pin["filename"]]:
+        fail("expected one wheel, got {}".format(members))
+    native.filegroup(name = "wheel", srcs = ["files/" + pin["filename"]], visibility = _PUBLIC)
+
+def pinned_library(pin, members, member):
+    """Declares a PJRT plugin library as `:library`.
+
+    Args:
+        pin: The pin as a dict.
+        members: Names of the files that were fetched.
+        member: The one that is the library.
+    """
+    prebuilt_library(
+        name = "library",
+        library = "files/" + member,
+        licenses = _licenses(members),
+        member = member,
+        pin = pin,
+        visibility = _PUBLIC,
+    )
+
+def pinned_headers(pin, members, include):
+    """Declares C headers as `:headers`.
+
+    Args:
+        pin: The pin as a dict.
+        members: Names of the files that were fetched.
+        include: Directory inside the wheel that is searched for headers.
+    """
+    c_headers(
+        name = "headers",
+        srcs = ["files/" + member for member in members if member.startswith(include + "/")],
+        include = "files/" + include,
+        visibility = _PUBLIC,
+    )
+
+def pinned_compiler(pin, members):
+    """Declares the C compiler as `:compiler`.
+
+    Args:
+        pin: The pin as a dict.
+        members: Not used; its twenty thousand files are handed on as one directory.
+    """
+    c_compiler(
+        name = "compiler",
+        directory = "files/ziglang",
+        executable = "zig",
+        pin = "pin.json",
+        visibility = _PUBLIC,
+    )

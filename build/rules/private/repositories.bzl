@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Implementation of //build/rules:repositories.bzl."""
+
+load("//build/rules/private:backend.bzl", "prebuilt_repository")
+load("//build/rules/private:bindings.bzl", "bindings_repository")
+load("//build/rules/private:library_file.bzl", "library_file")
+load("//build/rules/private:pinned_wheel.bzl", "pinned_wheel")
+load("//build/rules/private:python_tools.bzl", "python_tools")
+load("//plugins:backends.bzl", "BACKENDS", "PLATFORMS")
+
+_PJRT_INCLUDE = "xla_plugins/xla_cpu_pjrt/include"
+_FFI_INCLUDE = "jaxlib/include"
+
+def _header_repositories(release):
+    pinned_wheel(
+        name = "header_pjrt_c_api",
+        arguments = {"include": _PJRT_INCLUDE},
+        macro = "pinned_headers",
+        pin = "header.pjrt_c_api",
+        unpack = [_PJRT_INCLUDE + "/pjrt_c_api.h"],
+    )
+
+    # The headers are the same in every jaxlib wheel of a release: one is as good as another.
+    host = release["host"]
+    pinned_wheel(
+        name = "header_xla_ffi",
+        arguments = {"include": _FFI_INCLUDE},
+        macro = "pinned_headers",
+        pin = "bindings.{}.{}".format((release["pythons"][host] or ["none"])[0], host),
+        unpack = [_FFI_INCLUDE + "/xla/ffi/api/*.h"],
+    )
+
+def pjrt_repositories(release):
+    """Declares every repository of the prebuilt graph; each is fetched when a target first needs it.
+
+    A backend or Python that the release does not pin gets its repository all the same: asking for it then ends with
+    the release's own error.
+
+    Args:
+        release: RELEASE of @jax_release.
+    """
+    python_tools(name = "python_tools", requirements = "//build:requirements.txt")
+    library_file(name = "library_file")
+    pinned_wheel(
+        name = "compiler",
+        macro = "pinned_compiler",
+        pin = "compiler." + release["host"],
+        unpack = ["ziglang/*"],
+    )
+    _header_repositories(release)
+    for platform in PLATFORMS:
+        for name, facts in BACKENDS.items():
+            pinned_wheel(
+                name = prebuilt_repository(name, platform),
+                arguments = {"member": facts["member"]},
+                macro = "pinned_library",
+                pin = "plugin.{}.{}".format(name, platform),
+                unpack = [facts["member"]],
+            )
+        for python in release["pythons"][platform] or ["none"]:
+            pinned_wheel(
+                name = bindings_repository(python, platform),
+                macro = "pinned_file",
+                pin = "bindings.{}.{}".format(python, platform),
+            )

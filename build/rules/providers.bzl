@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What targets of this repository tell each other."""
+
+FlagInfo = provider(
+    doc = "The value of a build setting, or of something that stands in for one.",
+    fields = {"value": "string"},
+)
+
+PythonToolInfo = provider(
+    doc = "How an action runs the Python tooling.",
+    fields = {
+        "inputs": "depset of File: interpreter, tooling and the packages it needs",
+        "interpreter": "File: the Python to run",
+        "pythonpath": "string: directories relative to the execution root, joined by colons",
+    },
+)
+
+CompilerInfo = provider(
+    doc = "The pinned C compiler.",
+    fields = {
+        "executable": "File: the compiler",
+        "inputs": "depset of File: the compiler, its headers and libraries, and the pin it came from",
+    },
+)
+
+HeadersInfo = provider(
+    doc = "C headers that are included with <...>.",
+    fields = {
+        "directories": "list of string: include directories relative to the execution root, first one wins",
+        "files": "depset of File",
+    },
+)
+
+PjrtLibraryInfo = provider(
+    doc = "A PJRT plugin library, whatever provider it came from.",
+    fields = {
+        "library": "File: the shared library",
+        "licenses": "list of File: licence texts and notices that go with it",
+        "provenance": "File: JSON, where the library came from",
+        "provider": "string: prebuilt, source, or file-<sha256>",
+    },
+)
+
+BackendInfo = provider(
+    doc = "One accelerator: its facts, and the files of its wheel except library and extension.",
+    fields = {
+        "library_name": "string: file name of the PJRT plugin inside the package",
+        "loader": "depset of File: the import package that runs inside JAX",
+        "package": "string: name of that import package",
+        "readme": "File: the long description of the wheel",
+        "table": "File: backend.toml",
+    },
+)
+
+WheelInfo = provider(
+    doc = "A finished wheel.",
+    fields = {"directory": "File: directory with the wheel and its report.json"},
+)
