@@ -7,8 +7,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 
 import nox
@@ -20,9 +18,6 @@ nox.options.reuse_venv = "yes"
 ROOT = Path(__file__).resolve().parent
 PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 BACKENDS = sorted(path.parent.name for path in ROOT.glob("plugins/*/backend.toml"))
-
-if sys.version_info < (3, 11):
-    sys.exit("error: nox runs on Python 3.11 or newer here; ./noxw looks for one")
 
 
 def _install(session: nox.Session, group: str) -> None:
@@ -120,11 +115,12 @@ def pin(session: nox.Session) -> None:
 def lock_tools(session: nox.Session) -> None:
     """Write the hash-pinned requirements that Bazel's tools and noxw are installed from."""
     _install(session, "lock")
-    options = ["--universal", "--python-version=3.11", "--generate-hashes", "--no-annotate", "--quiet"]
+    compiling = ["uv", "pip", "compile", "--universal", "--python-version=3.11", "--generate-hashes"]
     environment = {"UV_CUSTOM_COMPILE_COMMAND": "nox -s lock_tools"}
     for group, name in (("assemble", "requirements.txt"), ("nox", "nox_requirements.txt")):
-        output = os.path.join("build", name)
-        session.run("uv", "pip", "compile", *options, f"--group={group}", f"--output-file={output}", env=environment)
+        session.run(
+            "uv", "pip", "compile", *options, f"--group={group}", f"--output-file=build/{name}", env=environment
+        )
 
 
 @nox.session(default=False, tags=["update"])
