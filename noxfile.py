@@ -62,7 +62,7 @@ def _add_build(backend: str) -> None:
         _pjrtwheel(session, "build", backend, "--root", str(ROOT), *session.posargs)
 
     build.__doc__ = f"Build, repair, lock and prove the wheels of {backend}; they end up in dist/."
-    nox.session(build, name=f"build_{backend}", default=False, tags=["wheel"])
+    nox.session(name=f"build_{backend}", default=False, tags=["wheel"])(build)
 
 
 for _backend in BACKENDS:
@@ -118,9 +118,8 @@ def lock_tools(session: nox.Session) -> None:
     compiling = ["uv", "pip", "compile", "--universal", "--python-version=3.11", "--generate-hashes"]
     environment = {"UV_CUSTOM_COMPILE_COMMAND": "nox -s lock_tools"}
     for group, name in (("assemble", "requirements.txt"), ("nox", "nox_requirements.txt")):
-        session.run(
-            "uv", "pip", "compile", *options, f"--group={group}", f"--output-file=build/{name}", env=environment
-        )
+        options = ["--no-annotate", "--quiet", f"--group={group}", f"--output-file=build/{name}"]
+        session.run(*compiling, *options, env=environment)
 
 
 @nox.session(default=False, tags=["update"])
