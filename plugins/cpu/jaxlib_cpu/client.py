@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Put the plugin in the place of JAX's built-in CPU client."""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import Any
+
+from .options import create_options
+from .pjrt import _pjrt
+from .pjrt.callbacks import describe_exception, element_dtypes
+from .pjrt.plugin import Plugin, hand_to_jaxlib
+from .pjrt.targets import TargetForwarder, TypeForwarder, skipping
+
+logger = logging.getLogger(__name__)
+
+# XLA's name of the platform, under which jaxlib queues custom-call targets for `cpu`.
+XLA_PLATFORM = "Host"
+
+# Targets that jaxlib registers in C++, in its own copy of XLA only. The first two need state that a plugin has no
+# access to and are replaced; the third is stateless and can be passed on.
+CALLBACK_TARGETS = ("xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback")
+BUFFER_CALLBACK_TARGET = "xla_buffer_python_cpu_callback"
+
+
+def take_over(plugin: Plugin, api: Any, priority: int) -> None:
+    """Register an opened plugin as JAX's platform `cpu`, complete with custom calls and host callbacks.
+
+    Args:
+        plugin: The plugin.
+        api: The capsule of its API.
+        priority: Where the platform stands among JAX's defaults.
+    """
+    from functools import partial
+
+    from jax._src.lib import xla_client
+    from jax.extend.backend import register_backend_factory
+
+    hand_to_jaxlib(plugin, api)
+    forward_targets(api)
+    register_callbacks(api)
+    register_backend_factory(
+        plugin.name,
+        partial(make_client, plugin),
+        priority=priority,
+        fail_quietly=False,
+        experimental=False,
+        make_topology=partial(xla_client.make_c_api_device_topology, api),
+        c_api=api,
+    )
+
+
+def forward_targets(api: Any) -> None:
+    """Give the plugin every custom-call target and type, those registered so far and those to come."""
+    from jax._src.lib import _jax, xla_client
+
+    queued = [True]
+    targets = TargetForwarder(_pjrt, api, _jax.register_custom_call_target)
+    types = TypeForwarder(_pjrt, api, XLA_PLATFORM, _jax.register_custom_type)
+    xla_client.register_custom_type_handler("cpu", skipping(types, lambda: not queued))
+    xla_client.register_custom_call_handler("cpu", skipping(targets, lambda: not queued))
+    queued.clear()
+
+
+def register_callbacks(api: Any) -> None:
+    """Give the plugin the handlers behind JAX's host callbacks and buffer callbacks."""
+    from jax._src.lib import _jax
+
+    own = _jax.custom_call_targets("cpu")
+    probe = own[CALLBACK_TARGETS[0]]["execute"]
+    _pjrt.register_host_callbacks(api, CALLBACK_TARGETS, XLA_PLATFORM, probe, element_dtypes(), describe_exception)
+    _pjrt.register_ffi_handler(api, BUFFER_CALLBACK_TARGET, own[BUFFER_CALLBACK_TARGET]["execute"], XLA_PLATFORM, 0)
+
+
+def make_client(plugin: Plugin) -> Any:
+    """Create the client, with the options that are in force at this moment.
+
+    In a multi-process program that is JAX's built-in client: a PJRT CPU plugin cannot join processes.
+    """
+    from jax._src import distributed, xla_bridge
+
+    if distributed.global_state.client is not None:
+        logger.warning(
+            "%s: jax.distributed is in use, which a PJRT CPU plugin cannot serve; using JAX's built-in CPU client",
+            plugin.distribution,
+        )
+        return xla_bridge.make_cpu_client()
+    return xla_bridge.make_pjrt_c_api_client(plugin.name, options=client_options)
+
+
+def client_options() -> dict[str, int | bool]:
+    """Return the create options as JAX's configuration and the environment have them now."""
+    from jax._src import xla_bridge
+
+    return create_options(xla_bridge.num_cpu_devices.value, False, os.environ.get("XLA_FLAGS", ""))

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: The split JAX wheel authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Put XLA FFI handlers and types into the registry of a plugin.
+//
+// The PJRT extension takes one handler per target and runs it as the execute stage. Targets with more stages, and
+// types of their state, go through the plugin's own XLA_FFI_Api, which XLA hands to each handler it calls: a handler of
+// ours is registered once, XLA asks it for its metadata at once, and it notes the table it was called with.
+#include <string.h>
+
+#include "module.h"
+#include "pjrt_ffi_extension.h"
+
+// XLA passes a handler nothing of ours, so the table it was called with can only leave it through a variable. It is
+// set and read by one thread within one call of `ffi_api_of`.
+static _Thread_local const XLA_FFI_Api *noted_api;
+
+static XLA_FFI_Error *note_api(XLA_FFI_CallFrame *frame) {
+  noted_api = frame->api;
+  for (XLA_FFI_InternalExtension *it = frame->extension_start; it != NULL; it = it->next) {
+    if (it->type == XLA_FFI_Extension_Metadata) {
+      XLA_FFI_Metadata *metadata = ((XLA_FFI_Metadata_Extension *)it)->metadata;
+      metadata->api_version.major_version = 0;
+      metadata->api_version.minor_version = 1;
+    }
+  }
+  return NULL;
+}
+
+static XLA_FFI_ByteSpan span(const char *text) { return (XLA_FFI_ByteSpan){text, strlen(text)}; }
+
+int register_execute_handler(PyObject *module, const PJRT_Api *api, const char *name, const char *platform,
+                             XLA_FFI_Handler *handler, int traits) {
+  const FfiExtension *ffi = (const FfiExtension *)find_extension(api, PJRT_Extension_Type_FFI, sizeof(FfiExtension));
+  if (ffi == NULL || ffi->register_handler == NULL) {
+    PyErr_SetString(PyExc_NotImplementedError, "this PJRT plugin takes no XLA FFI handlers (no FFI extension)");
+    return -1;
+  }
+  FfiRegisterHandlerArgs args = {
+      .struct_size = PJRT_STRUCT_SIZE(FfiRegisterHandlerArgs, traits),
+      .target_name = name,
+      .target_name_size = strlen(name),
+      .handler = (void *)handler,
+      .platform_name = platform,
+      .platform_name_size = strlen(platform),
+      .traits = traits,
+  };
+  return raise_pjrt_error(module, api, ffi->register_handler(&args), "cannot register an XLA FFI handler");
+}
+
+// Returns the plugin's XLA FFI table, or NULL with an exception set.
+static const XLA_FFI_Api *ffi_api_of(PyObject *module, const PJRT_Api *api, const char *platform) {
+  noted_api = NULL;
+  if (register_execute_handler(module, api, "jaxlib_pjrt_note_api", platform, note_api, 0) < 0) {
+    return NULL;
+  }
+  if (noted_api == NULL) {
+    PyErr_SetString(PyExc_NotImplementedError, "this PJRT plugin does not show its XLA FFI table to handlers");
+  }
+  return noted_api;
+}
+
+// Version 0.4 is the first with the five stages that XLA_FFI_Handler_Bundle has here; an older plugin would misread it.
+static int check_ffi_version(const XLA_FFI_Api *ffi, const char *what) {
+  if (ffi->api_version.major_version == XLA_FFI_API_MAJOR && ffi->api_version.minor_version >= XLA_FFI_API_MINOR) {
+    return 0;
+  }
+  PyErr_Format(PyExc_NotImplementedError, "%s need XLA FFI %d.%d or newer; this PJRT plugin has %d.%d", what,
+               XLA_FFI_API_MAJOR, XLA_FFI_API_MINOR, ffi->api_version.major_version, ffi->api_version.minor_version);
+  return -1;
+}
+
+static int raise_ffi_error(PyObject *module, const XLA_FFI_Api *ffi, XLA_FFI_Error *error, const char *doing) {
+  if (error == NULL) {
+    return 0;
+  }
+  XLA_FFI_Error_GetDetails_Args details = {.struct_size = XLA_FFI_Error_GetDetails_Args_STRUCT_SIZE, .error = error};
+  ffi->XLA_FFI_Error_GetDetails(&details);
+  ModuleState *state = PyModule_GetState(module);
+  PyErr_Format(state->error, "%s: %s", doing, details.message);
+  XLA_FFI_Error_Destroy_Args destroy = {.struct_size = XLA_FFI_Error_Destroy_Args_STRUCT_SIZE, .error = error};
+  ffi->XLA_FFI_Error_Destroy(&destroy);
+  return -1;
+}
+
+// Capsules of typed handlers have no name, those of jaxlib's own have one: read with the name they carry.
+static void *pointer_of(PyObject *capsule) {
+  const char *name = PyCapsule_GetName(capsule);
+  return name == NULL && PyErr_Occurred() != NULL ? NULL : PyCapsule_GetPointer(capsule, name);
+}
+
+PyObject *pjrt_ffi_api_version(PyObject *module, PyObject *args) {
+  PyObject *capsule = NULL;
+  const char *platform = NULL;
+  if (!PyArg_ParseTuple(args, "Os", &capsule, &platform)) {
+    return NULL;
+  }
+  const PJRT_Api *api = api_from_capsule(capsule);
+  const XLA_FFI_Api *ffi = api == NULL ? NULL : ffi_api_of(module, api, platform);
+  PyObject *version = ffi == NULL ? NULL : PyTuple_New(2);
+  if (version != NULL) {
+    PyTuple_SetItem(version, 0, PyLong_FromLong(ffi->api_version.major_version));
+    PyTuple_SetItem(version, 1, PyLong_FromLong(ffi->api_version.minor_version));
+  }
+  return version;
+}
+
+PyObject *pjrt_register_ffi_handler(PyObject *module, PyObject *args) {
+  PyObject *capsule = NULL, *handler = NULL;
+  const char *name = NULL, *platform = NULL;
+  int traits = 0;
+  if (!PyArg_ParseTuple(args, "OsOsi", &capsule, &name, &handler, &platform, &traits)) {
+    return NULL;
+  }
+  const PJRT_Api *api = api_from_capsule(capsule);
+  void *function = api == NULL ? NULL : pointer_of(handler);
+  if (function == NULL ||
+      register_execute_handler(module, api, name, platform, (XLA_FFI_Handler *)function, traits) < 0) {
+    return NULL;
+  }
+  Py_IncRef(Py_None);
+  return Py_None;
+}
+
+// Reads one stage from the dictionary; an absent one is left NULL. Returns 0, or -1 with an exception set.
+static int read_stage(PyObject *stages, const char *stage, XLA_FFI_Handler **handler) {
+  PyObject *key = PyUnicode_FromStringAndSize(stage, (Py_ssize_t)strlen(stage));
+  PyObject *capsule = key == NULL ? NULL : PyDict_GetItemWithError(stages, key);
+  Py_DecRef(key);
+  if (capsule != NULL) {
+    *handler = (XLA_FFI_Handler *)pointer_of(capsule);
+  }
+  return PyErr_Occurred() != NULL ? -1 : 0;
+}
+
+PyObject *pjrt_register_ffi_stages(PyObject *module, PyObject *args) {
+  PyObject *capsule = NULL, *stages = NULL;
+  const char *name = NULL, *platform = NULL;
+  int traits = 0;
+  if (!PyArg_ParseTuple(args, "OsOsi", &capsule, &name, &stages, &platform, &traits)) {
+    return NULL;
+  }
+  XLA_FFI_Handler_Register_Args request = {
+      .struct_size = XLA_FFI_Handler_Register_Args_STRUCT_SIZE,
+      .name = span(name),
+      .platform = span(platform),
+      .traits = (XLA_FFI_Handler_Traits)traits,
+  };
+  XLA_FFI_Handler_Bundle *bundle = &request.bundle;
+  if (read_stage(stages, "instantiate", &bundle->instantiate) < 0 ||
+      read_stage(stages, "prepare", &bundle->prepare) < 0 ||
+      read_stage(stages, "initialize", &bundle->initialize) < 0 ||
+      read_stage(stages, "execute", &bundle->execute) < 0 || read_stage(stages, "record", &bundle->record) < 0) {
+    return NULL;
+  }
+  const PJRT_Api *api = api_from_capsule(capsule);
+  const XLA_FFI_Api *ffi = api == NULL ? NULL : ffi_api_of(module, api, platform);
+  if (ffi == NULL || check_ffi_version(ffi, "FFI targets with several stages") < 0 ||
+      raise_ffi_error(module, ffi, ffi->XLA_FFI_Handler_Register(&request), "cannot register an XLA FFI target") < 0) {
+    return NULL;
+  }
+  Py_IncRef(Py_None);
+  return Py_None;
+}
+
+PyObject *pjrt_register_ffi_type(PyObject *module, PyObject *args) {
+  PyObject *capsule = NULL, *type_id = NULL, *type_info = NULL;
+  const char *name = NULL, *platform = NULL;
+  if (!PyArg_ParseTuple(args, "OsOOs", &capsule, &name, &type_id, &type_info, &platform)) {
+    return NULL;
+  }
+  XLA_FFI_TypeId *id = pointer_of(type_id);
+  XLA_FFI_TypeInfo *info = id == NULL || type_info == Py_None ? NULL : pointer_of(type_info);
+  if (PyErr_Occurred() != NULL) {
+    return NULL;
+  }
+  const PJRT_Api *api = api_from_capsule(capsule);
+  const XLA_FFI_Api *ffi = api == NULL ? NULL : ffi_api_of(module, api, platform);
+  if (ffi == NULL || check_ffi_version(ffi, "FFI types") < 0) {
+    return NULL;
+  }
+  // The header's own STRUCT_SIZE stops before its last field `type_info`.
+  XLA_FFI_Type_Register_Args request = {
+      .struct_size = sizeof(request), .name = span(name), .type_id = id, .type_info = info};
+  if (raise_ffi_error(module, ffi, ffi->XLA_FFI_Type_Register(&request), "cannot register an XLA FFI type") < 0) {
+    return NULL;
+  }
+  return PyLong_FromLongLong(id->type_id);
+}

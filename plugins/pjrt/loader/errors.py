@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Why a plugin refuses to serve: one class per reason, each with the command that mends it."""
+
+from __future__ import annotations
+
+
+class PluginError(RuntimeError):
+    """Root of all refusals.
+
+    The text has up to three lines: what happened, what it usually means, what to do. JAX shows only the text of an
+    error that a backend raises, so the class name is part of it.
+    """
+
+    def __init__(self, what: str, *, cause: str = "", remedy: str = "") -> None:
+        """Keep the three lines apart, so that each can be read by itself.
+
+        Args:
+            what: What happened, with the offending value.
+            cause: What it usually means; may be empty.
+            remedy: The command that mends it.
+        """
+        self.what = what
+        self.cause = cause
+        self.remedy = remedy
+        super().__init__("\n".join(line for line in (f"{type(self).__name__}: {what}", cause, remedy) if line))
+
+
+class JaxlibMissingError(PluginError):
+    """There is no jaxlib beside the plugin."""
+
+
+class LockMissingError(PluginError):
+    """A release lock is absent or unreadable, as in a jaxlib that comes from elsewhere."""
+
+
+class VersionMismatchError(PluginError):
+    """The plugin and jaxlib belong to different JAX releases."""
+
+
+class LockMismatchError(PluginError):
+    """The plugin and jaxlib are of one release, but not built from the same inputs."""
+
+
+class LibraryMissingError(PluginError):
+    """The plugin library is not where the wheel put it."""
+
+
+class LibraryDamagedError(PluginError):
+    """The plugin library is truncated, of another machine, or no PJRT plugin at all."""

@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Look at a plugin library before the dynamic linker does, which answers a truncated file with SIGBUS."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+from .errors import LibraryDamagedError, LibraryMissingError
+
+# e_machine of the ELF header (System V ABI), by `os.uname().machine`.
+MACHINES = {"x86_64": 62, "aarch64": 183}
+
+_HEADER = struct.Struct("<4sBBBB8xHHIQQQIHHHHHH")
+_PROGRAM = struct.Struct("<IIQQQQQQ")
+
+
+def find_damage(header: bytes, tables: bytes, size: int, machine: str) -> str | None:
+    """Say what is wrong with a 64-bit little-endian ELF library, or return None.
+
+    Args:
+        header: First 64 bytes of the file.
+        tables: Its program headers (`program_headers` says where they lie).
+        size: Size of the file.
+        machine: Name of the machine that is to load it, as `os.uname` has it.
+    """
+    if len(header) < _HEADER.size or header[:4] != b"\x7fELF":
+        return "not an ELF file"
+    fields = _HEADER.unpack(header[: _HEADER.size])
+    if fields[1] != 2 or fields[2] != 1:
+        return "not a 64-bit little-endian ELF file"
+    if machine in MACHINES and fields[6] != MACHINES[machine]:
+        return f"built for another machine than {machine} (e_machine {fields[6]})"
+    section_offset, section_size, section_count = fields[10], fields[15], fields[16]
+    ends = [section_offset + section_size * section_count, *_segment_ends(tables)]
+    if max(ends) > size:
+        return f"truncated: {size} bytes of at least {max(ends)}"
+    return None
+
+
+def program_headers(header: bytes) -> tuple[int, int]:
+    """Return the offset and the size of the table of program headers."""
+    if len(header) < _HEADER.size:
+        return 0, 0
+    fields = _HEADER.unpack(header[: _HEADER.size])
+    return fields[9], fields[13] * fields[14]
+
+
+def _segment_ends(tables: bytes) -> Iterator[int]:
+    for start in range(0, len(tables) - _PROGRAM.size + 1, _PROGRAM.size):
+        _, _, offset, _, _, file_size, _, _ = _PROGRAM.unpack_from(tables, start)
+        yield offset + file_size
+
+
+def check_library(path: Path, machine: str, remedy: str) -> None:
+    """Check that a library can be opened without harm.
+
+    Raises:
+        LibraryMissingError: There is no such file.
+        LibraryDamagedError: It is truncated, of another machine, or no ELF library.
+    """
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            header = file.read(_HEADER.size)
+            offset, length = program_headers(header)
+            file.seek(min(offset, size))
+            tables = file.read(min(length, size))
+    except OSError as error:
+        raise LibraryMissingError(f"cannot read the plugin library {path}: {error.strerror}", remedy=remedy) from error
+    damage = find_damage(header, tables, size, machine)
+    if damage is None and len(tables) < length:
+        damage = f"truncated: {size} bytes end within the program headers"
+    if damage is not None:
+        raise LibraryDamagedError(
+            f"the plugin library {path} is {damage}",
+            cause="the download or the installation did not finish, or the wheel is for another machine",
+            remedy=remedy,
+        )
+

@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Check, before anything is opened, that a plugin and jaxlib were built for each other."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.metadata
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import JaxlibMissingError, LockMismatchError, LockMissingError, VersionMismatchError
+
+LOCK_FILENAME = "release_lock.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """The lock document of one wheel.
+
+    Attributes:
+        release: The JAX release the wheel belongs to.
+        build: Build tag of the jaxlib of the same set.
+        provider: Where the plugin library comes from.
+        lock_id: Identity of all inputs of the set.
+    """
+
+    release: str
+    build: int
+    provider: str
+    lock_id: str
+
+
+def parse_lock(text: str) -> Lock:
+    """Read a lock document.
+
+    Raises:
+        ValueError: The text is no lock document.
+    """
+    try:
+        table = json.loads(text)
+        return Lock(
+            release=str(table["release"]),
+            build=int(table["build"]),
+            provider=str(table["provider"]),
+            lock_id=str(table["lock_id"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"no release lock: {error!r}") from error
+
+
+def install_command(distribution: str, release: str) -> str:
+    """Return the command that installs a matching pair."""
+    return (
+        f"pip install --force-reinstall --no-deps jaxlib=={release} {distribution}=={release} "
+        "(with the --find-links or --index-url that both wheels came from)"
+    )
+
+
+def check_locks(distribution: str, plugin: Lock, jaxlib: Lock) -> None:
+    """Compare the locks of a plugin and of jaxlib.
+
+    Args:
+        distribution: Name of the plugin's distribution, for the messages.
+        plugin: Lock of the plugin.
+        jaxlib: Lock of jaxlib.
+
+    Raises:
+        VersionMismatchError: They belong to different releases.
+        LockMismatchError: They belong to one release, but to different builds of it.
+    """
+    remedy = f"install a matching pair: {install_command(distribution, plugin.release)}"
+    if plugin.release != jaxlib.release:
+        raise VersionMismatchError(
+            f"{distribution} {plugin.release} cannot run with jaxlib {jaxlib.release}",
+            cause="a plugin works only with the jaxlib of exactly its own version",
+            remedy=remedy,
+        )
+    if plugin.lock_id != jaxlib.lock_id:
+        raise LockMismatchError(
+            f"{distribution} {plugin.release} (lock {plugin.lock_id}, {plugin.provider}) and jaxlib "
+            f"{jaxlib.release} (lock {jaxlib.lock_id}, {jaxlib.provider}) are not of one build",
+            cause="the versions are equal, but the two wheels were built from different inputs",
+            remedy=remedy,
+        )
+
+
+def jaxlib_directory() -> Path | None:
+    """Return the directory of the installed jaxlib without importing it, or None."""
+    spec = importlib.machinery.PathFinder.find_spec("jaxlib")
+    locations = spec.submodule_search_locations if spec is not None else None
+    return Path(locations[0]) if locations else None
+
+
+def _read(distribution: str, owner: str, path: Path, release: str, cause: str) -> Lock:
+    try:
+        return parse_lock(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise LockMissingError(
+            f"{owner} has no readable release lock: {path} ({error})",
+            cause=cause,
+            remedy=f"install a matching pair: {install_command(distribution, release)}",
+        ) from error
+
+
+def check_release(distribution: str, package: Path, jaxlib: Path | None) -> Lock:
+    """Check that the plugin in `package` and the jaxlib in `jaxlib` are of one build, and return their lock.
+
+    Args:
+        distribution: Name of the plugin's distribution.
+        package: Directory of the plugin's package.
+        jaxlib: Directory of jaxlib, or None if there is none.
+
+    Raises:
+        JaxlibMissingError: There is no jaxlib.
+        LockMissingError: One of the two has no lock.
+        VersionMismatchError: They belong to different releases.
+        LockMismatchError: They belong to different builds of one release.
+    """
+    version = installed_version(distribution) or "VERSION"
+    plugin = _read(distribution, distribution, package / LOCK_FILENAME, version, "the installation is incomplete")
+    if jaxlib is None:
+        raise JaxlibMissingError(
+            f"{distribution} {plugin.release} needs jaxlib {plugin.release}, which is not installed",
+            remedy=f"install it: {install_command(distribution, plugin.release)}",
+        )
+    other = installed_version("jaxlib")
+    if other is not None and other != plugin.release and not (jaxlib / LOCK_FILENAME).exists():
+        check_locks(distribution, plugin, Lock(other, 0, "", ""))
+    cause = "this jaxlib was not built together with the plugin; the one of the package index carries no lock"
+    check_locks(distribution, plugin, _read(distribution, "jaxlib", jaxlib / LOCK_FILENAME, plugin.release, cause))
+    return plugin
+
+
+def installed_version(distribution: str) -> str | None:
+    """Return the version of an installed distribution, or None."""
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None

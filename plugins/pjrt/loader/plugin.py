@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Open a plugin library and make it known to jaxlib, or to JAX why not."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from .errors import LibraryDamagedError, PluginError
+from .library import check_library
+from .lock import Lock, check_release, install_command, jaxlib_directory
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A plugin wheel, as its loader knows it.
+
+    Attributes:
+        name: Name under which JAX knows the plugin, such as `cpu`.
+        distribution: Name of the wheel's distribution.
+        package: Directory of the wheel's package.
+        library: File name of the library in it.
+    """
+
+    name: str
+    distribution: str
+    package: Path
+    library: str
+
+
+def check_plugin(plugin: Plugin) -> Lock:
+    """Check all that can be checked without opening the library, and return the release lock.
+
+    Raises:
+        PluginError: The plugin must not be used; which leaf says why.
+    """
+    lock = check_release(plugin.distribution, plugin.package, jaxlib_directory())
+    remedy = f"install it again: {install_command(plugin.distribution, lock.release)}"
+    check_library(plugin.package / plugin.library, platform.machine(), remedy)
+    return lock
+
+
+def open_plugin(plugin: Plugin) -> Any:
+    """Check a plugin, open its library and return the capsule of its API.
+
+    Raises:
+        PluginError: The plugin must not or cannot be used.
+    """
+    lock = check_plugin(plugin)
+    remedy = f"install it again: {install_command(plugin.distribution, lock.release)}"
+    try:
+        from . import _pjrt
+    except ImportError as error:
+        raise LibraryDamagedError(
+            f"cannot import the extension of {plugin.distribution}: {error}",
+            cause="it needs a CPython with the stable ABI of 3.12 (no free-threaded build)",
+            remedy=remedy,
+        ) from error
+    try:
+        return _pjrt.load(plugin.package / plugin.library)
+    except (OSError, RuntimeError) as error:
+        raise LibraryDamagedError(str(error), cause="the library is not the one of the wheel", remedy=remedy) from error
+
+
+def hand_to_jaxlib(plugin: Plugin, api: Any) -> None:
+    """Make an opened plugin known to jaxlib and to JAX's profiler."""
+    from jax._src.lib import _profiler, xla_client
+
+    xla_client.load_pjrt_plugin_with_c_api(plugin.name, api)
+    _profiler.register_plugin_profiler(api)
+
+
+def refuse(plugin: Plugin, error: PluginError, priority: int) -> None:
+    """Let the first use of the platform fail with `error`.
+
+    JAX logs what `initialize()` raises and goes on with the client it had before. That would be a silent fall back, so
+    the error is raised where JAX lets it through.
+    """
+    from jax.extend.backend import register_backend_factory
+
+    def raise_error() -> NoReturn:
+        raise error
+
+    register_backend_factory(plugin.name, raise_error, priority=priority, fail_quietly=False)

@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Hand the custom-call targets and types that jaxlib and users register on to a plugin.
+
+jaxlib queues them per platform until someone takes them (`xla_client.register_custom_call_handler`); only the first to
+do so gets any. So each one also goes to jaxlib's own registry, where its built-in client looks.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+logger = logging.getLogger(__name__)
+
+UNTYPED = 0
+TYPED_FFI = 1
+
+
+class Registry(Protocol):
+    """The functions of the extension `_pjrt` that are used here."""
+
+    def register_ffi_handler(self, api: Any, name: str, handler: Any, platform: str, traits: int) -> None: ...
+    def register_ffi_stages(self, api: Any, name: str, stages: dict[str, Any], platform: str, traits: int) -> None: ...
+    def register_ffi_type(self, api: Any, name: str, type_id: Any, type_info: Any, platform: str) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class TargetForwarder:
+    """Registers a custom-call target with a plugin and with jaxlib.
+
+    Attributes:
+        registry: The extension.
+        api: The plugin's API.
+        builtin: jaxlib's own `register_custom_call_target`.
+    """
+
+    registry: Registry
+    api: Any
+    builtin: Callable[..., None]
+
+    def __call__(self, name: str, fn: Any, platform: str, api_version: int = UNTYPED, traits: int = 0, /) -> None:
+        """Register one target, as `jaxlib.xla_client.CustomCallHandler` asks for.
+
+        Raises:
+            NotImplementedError: The target is of the untyped kind, which the PJRT C API cannot register.
+        """
+        self.builtin(name, fn, platform, api_version, traits)
+        if api_version != TYPED_FFI:
+            raise NotImplementedError(
+                f"custom call target {name!r} has api_version={api_version}, which a PJRT plugin cannot take; "
+                "port it to the typed FFI (api_version=1, see jax.ffi)"
+            )
+        if not isinstance(fn, dict):
+            self.registry.register_ffi_handler(self.api, name, fn, platform, int(traits))
+        elif set(fn) == {"execute"}:
+            self.registry.register_ffi_handler(self.api, name, fn["execute"], platform, int(traits))
+        else:
+            self.registry.register_ffi_stages(self.api, name, fn, platform, int(traits))
+
+
+@dataclass(frozen=True, slots=True)
+class TypeForwarder:
+    """Registers a type of FFI state with jaxlib and with a plugin.
+
+    Attributes:
+        registry: The extension.
+        api: The plugin's API.
+        platform: XLA's name of the platform.
+        builtin: jaxlib's own `register_custom_type`.
+    """
+
+    registry: Registry
+    api: Any
+    platform: str
+    builtin: Callable[..., None]
+
+    def __call__(self, name: str, registration: Any, /) -> None:
+        """Register one type, as `jaxlib.xla_client.CustomTypeIdHandler` asks for."""
+        self.builtin(name, registration)
+        if isinstance(registration, dict):
+            type_id, type_info = registration["type_id"], registration.get("type_info")
+        else:
+            type_id, type_info = registration, None
+        self.registry.register_ffi_type(self.api, name, type_id, type_info, self.platform)
+
+
+def skipping(forward: Callable[..., None], ready: Callable[[], bool]) -> Callable[..., None]:
+    """Wrap a forwarder so that a target queued before `ready` cannot keep the others from being registered.
+
+    Whoever registered it is long gone by then and cannot be told; a log line names it. Later calls raise.
+    """
+
+    def forward_or_log(name: str, *args: Any) -> None:
+        try:
+            forward(name, *args)
+        except (NotImplementedError, RuntimeError) as error:
+            if ready():
+                raise
+            logger.warning("%s: %s", name, error)
+
+    return forward_or_log

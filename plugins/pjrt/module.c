@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The split JAX wheel authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `_pjrt`: load a PJRT plugin and give it what its C API does not bring along. Built once per platform for the stable
+// ABI of CPython 3.12, and the same for every accelerator. `_pjrt.pyi` documents it for Python.
+#include "module.h"
+
+static PyMethodDef methods[] = {
+    {"load", pjrt_load, METH_VARARGS, "load(path)\n--\n\nOpen a plugin library and return its API."},
+    {"api_version", pjrt_api_version, METH_O, "api_version(api)\n--\n\nReturn the PJRT API version of a plugin."},
+    {"attributes", pjrt_attributes, METH_O, "attributes(api)\n--\n\nReturn the attributes a plugin states."},
+    {"extensions", pjrt_extensions, METH_O, "extensions(api)\n--\n\nReturn (type, size) of each extension."},
+    {"ffi_api_version", pjrt_ffi_api_version, METH_VARARGS,
+     "ffi_api_version(api, platform)\n--\n\nReturn the XLA FFI version of a plugin."},
+    {"register_ffi_handler", pjrt_register_ffi_handler, METH_VARARGS,
+     "register_ffi_handler(api, name, handler, platform, traits)\n--\n\nRegister the execute stage of a target."},
+    {"register_ffi_stages", pjrt_register_ffi_stages, METH_VARARGS,
+     "register_ffi_stages(api, name, stages, platform, traits)\n--\n\nRegister all stages of a target."},
+    {"register_ffi_type", pjrt_register_ffi_type, METH_VARARGS,
+     "register_ffi_type(api, name, type_id, type_info, platform)\n--\n\nRegister a type of FFI state."},
+    {"register_host_callbacks", pjrt_register_host_callbacks, METH_VARARGS,
+     "register_host_callbacks(api, names, platform, probe, dtypes, describe)\n--\n\n"
+     "Register handlers that call back into Python."},
+    {NULL, NULL, 0, NULL},
+};
+
+static int execute(PyObject *module) {
+  ModuleState *state = PyModule_GetState(module);
+  state->error =
+      PyErr_NewExceptionWithDoc("_pjrt.PjrtError", "A plugin refused a call, or is not a PJRT plugin.", PyExc_RuntimeError, NULL);
+  if (state->error == NULL) {
+    return -1;
+  }
+  return PyModule_AddObjectRef(module, "PjrtError", state->error);
+}
+
+static int traverse(PyObject *module, visitproc visit, void *arg) {
+  ModuleState *state = PyModule_GetState(module);
+  return state != NULL && state->error != NULL ? visit(state->error, arg) : 0;
+}
+
+static int clear(PyObject *module) {
+  ModuleState *state = PyModule_GetState(module);
+  if (state != NULL && state->error != NULL) {
+    PyObject *error = state->error;
+    state->error = NULL;
+    Py_DecRef(error);
+  }
+  return 0;
+}
+
+// An FFI handler gets no argument of ours, so what it needs is held once per process: no sub-interpreters.
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, execute},
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+    {0, NULL},
+};
+
+static PyModuleDef definition = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "_pjrt",
+    .m_doc = "Load a PJRT plugin and complete what its C API leaves out.",
+    .m_size = sizeof(ModuleState),
+    .m_methods = methods,
+    .m_slots = slots,
+    .m_traverse = traverse,
+    .m_clear = clear,
+};
+
+PyMODINIT_FUNC PyInit__pjrt(void) { return PyModuleDef_Init(&definition); }

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The split JAX wheel authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the files of the extension share: the PJRT API handle and the functions the module offers.
+#ifndef PJRTWHEEL_MODULE_H_
+#define PJRTWHEEL_MODULE_H_
+
+#include "pjrt_c_api.h"
+#include "stable_abi.h"
+#include "xla/ffi/api/c_api.h"
+
+// Name of the capsules that carry a `const PJRT_Api *`; the same as jaxlib's, so that either can use the other's.
+#define PJRT_API_CAPSULE "pjrt_c_api"
+
+typedef struct {
+  PyObject *error;  // _pjrt.PjrtError
+} ModuleState;
+
+// Returns the API behind a capsule, or NULL with an exception set.
+const PJRT_Api *api_from_capsule(PyObject *capsule);
+
+// Turns a PJRT error into an exception and destroys it. Returns 0 for no error, else -1.
+int raise_pjrt_error(PyObject *module, const PJRT_Api *api, PJRT_Error *error, const char *doing);
+
+// Returns the first extension of a type whose size is at least `size`, or NULL.
+const PJRT_Extension_Base *find_extension(const PJRT_Api *api, int type, size_t size);
+
+// Registers one handler as the execute stage of `name`. Returns 0, or -1 with an exception set.
+int register_execute_handler(PyObject *module, const PJRT_Api *api, const char *name, const char *platform,
+                             XLA_FFI_Handler *handler, int traits);
+
+// plugin_api.c
+PyObject *pjrt_load(PyObject *module, PyObject *args);
+PyObject *pjrt_api_version(PyObject *module, PyObject *capsule);
+PyObject *pjrt_attributes(PyObject *module, PyObject *capsule);
+PyObject *pjrt_extensions(PyObject *module, PyObject *capsule);
+
+// ffi_registration.c
+PyObject *pjrt_ffi_api_version(PyObject *module, PyObject *args);
+PyObject *pjrt_register_ffi_handler(PyObject *module, PyObject *args);
+PyObject *pjrt_register_ffi_stages(PyObject *module, PyObject *args);
+PyObject *pjrt_register_ffi_type(PyObject *module, PyObject *args);
+
+// host_callback.c
+PyObject *pjrt_register_host_callbacks(PyObject *module, PyObject *args);
+
+#endif  // PJRTWHEEL_MODULE_H_
