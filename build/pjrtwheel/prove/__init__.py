@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -18,8 +19,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.cache import cache_directory
 from pjrtwheel.errors import ProofError
+from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.prove import environment, library, smoke
 from pjrtwheel.prove.interpreters import Interpreter, find_interpreters
@@ -28,7 +29,7 @@ from pjrtwheel.prove.record import Proof, parse_proof
 from pjrtwheel.release import Release
 from pjrtwheel.verify.report import BuiltWheel
 
-__all__ = ["Level", "Proof", "prove"]
+__all__ = ["Level", "Proof", "prove", "prove_python"]
 
 _SCHEMA = 1
 _LOAD_SECONDS = 120
@@ -61,7 +62,7 @@ def prove(
     Raises:
         ProofError: A program failed, or the wheels do not install.
     """
-    cache = cache or cache_directory()
+    cache = cache or cache_root(os.environ)
     platform = _platform_of(built)
     if platform != host_platform().name:
         return _unproven(built, release.pythons(platform), f"wheels are for {platform}")
@@ -75,11 +76,13 @@ def prove(
         return tuple(parse_proof(entry) for entry in json.loads(store.read_text("utf-8")))
     requirements = [f"jax=={release.version}", *environment.requirement_group(root, "smoke")]
     pythons = {
-        tag: prove_python(tag, interpreter, built, programs, requirements, backend=backend, cache=cache)
+        tag: prove_python(
+            tag, interpreter, [wheel.path for wheel in built], programs, requirements, backend=backend, cache=cache
+        )
         for tag, interpreter in interpreters.items()
     }
     _raise_failures(pythons.values())
-    proofs = tuple(_combine(wheel, backend, api[wheel.path.name], pythons) for wheel in built)
+    proofs = tuple(_combine(wheel, api[wheel.path.name], pythons) for wheel in built)
     store.parent.mkdir(parents=True, exist_ok=True)
     _write_atomically(store, json.dumps([proof.to_json() for proof in proofs], indent=1))
     return proofs
@@ -88,7 +91,7 @@ def prove(
 def prove_python(
     tag: str,
     interpreter: Interpreter | None,
-    built: Sequence[BuiltWheel],
+    wheels: Sequence[Path],
     programs: Sequence[Path],
     requirements: Sequence[str],
     *,
@@ -98,7 +101,7 @@ def prove_python(
     """Run every program on one Python, in a fresh environment with the wheels installed by name."""
     if interpreter is None:
         return PythonProof(tag, "", (), "no interpreter")
-    wheels = [wheel.path for wheel in built if fits(wheel.report.tag, tag)]
+    wheels = [wheel for wheel in wheels if fits(wheel_tag(wheel), tag)]
     if not any(wheel.name.startswith("jaxlib-") for wheel in wheels):
         return PythonProof(tag, interpreter.version, (), "no jaxlib wheel of this set")
     house = environment.wheelhouse(interpreter, requirements, wheels, cache)
@@ -109,24 +112,28 @@ def prove_python(
         return PythonProof(tag, interpreter.version, smoke.run_programs(python, programs, backend))
 
 
-def fits(wheel_tag: str, python: str) -> bool:
+def wheel_tag(wheel: Path) -> str:
+    """Return the compressed tag set of a wheel's file name.
+
+    >>> wheel_tag(Path("jaxlib-0.11.2-1-cp312-cp312-manylinux_2_27_x86_64.whl"))
+    'cp312-cp312-manylinux_2_27_x86_64'
+    """
+    return "-".join(wheel.stem.split("-")[-3:])
+
+
+def fits(tag: str, python: str) -> bool:
     """Tell whether a wheel's tag is for a Python: the same one, or the stable ABI of this or an older one.
 
     >>> fits("cp312-abi3-manylinux_2_27_x86_64", "cp313"), fits("cp312-cp312-manylinux_2_27_x86_64", "cp313")
     (True, False)
     """
-    interpreter, abi, _ = wheel_tag.split("-")
+    interpreter, abi, _ = tag.split("-")
     return interpreter == python or (abi == "abi3" and int(interpreter[3:]) <= int(python[3:].rstrip("t")))
 
 
-def _combine(
-    wheel: BuiltWheel, backend: Backend | None, api: str | None, pythons: Mapping[str, PythonProof]
-) -> Proof:
+def _combine(wheel: BuiltWheel, api: str | None, pythons: Mapping[str, PythonProof]) -> Proof:
     entries = tuple(proof for tag, proof in pythons.items() if fits(wheel.report.tag, tag))
     levels = [proof.level() for proof in entries]
-    if backend is None:
-        # Without a plugin the programs show that the bindings open and work, but nothing about an accelerator.
-        levels = [Level.LOAD for level in levels if level is not Level.STATIC]
     if api is not None:
         levels.append(Level.LOAD)
     return Proof(wheel.path.name, highest(levels), api, (), entries)

@@ -120,7 +120,7 @@ def install(python: Path, requirements: Sequence[str], folders: Iterable[Path]) 
     links = [f"--find-links={folder.resolve()}" for folder in folders]
     uv = find_uv()
     command = (
-        [str(uv), "pip", "install", "--quiet", "--python", str(python), "--offline", "--no-index", "--refresh"]
+        [str(uv), "pip", "install", "--quiet", "--python", str(python), "--offline", "--no-index"]
         if uv
         else [*_pip(python), "install", "--quiet", "--no-index", "--no-compile"]
     )

@@ -45,11 +45,12 @@ def staging_folder(place: Path) -> Iterator[Path]:
     # A rename must stay on one file system; `place` may be a mount point.
     beside = place.parent if place.parent.stat().st_dev == place.stat().st_dev else place
     prefix = f".{place.name}-partial-"
-    remove_stale(beside, prefix)
-    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=beside))
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
+    with locked(place):  # so that nobody takes a folder for abandoned that is only a moment old
+        remove_stale(beside, prefix)
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=beside))
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
         yield folder
     except OSError as error:
         if error.errno != errno.ENOSPC:

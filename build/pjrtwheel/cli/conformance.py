@@ -1,0 +1,69 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`conformance`: run JAX's own tests on the built-in client and on a plugin."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+from pjrtwheel.release import DEFAULT_RELEASE
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    from pjrtwheel.conformance import CLIENTS, HOW_TO_GET
+
+    parser.epilog = f"{HOW_TO_GET}. JAX_NUM_GENERATED_CASES and other variables of JAX hold for both clients."
+    parser.add_argument("tests", type=Path, metavar="PATH_TO_JAX_TESTS", help="the tests/ folder of JAX")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="test files in it, such as lax_test (default: all)")
+    parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
+    parser.add_argument("--backend", default="cpu", help="the plugin to compare (default: cpu)")
+    parser.add_argument("--release", default=DEFAULT_RELEASE, metavar="VERSION", help="JAX release")
+    parser.add_argument("--dist", type=Path, metavar="DIR", help="folder with the wheels (default: dist/ of the root)")
+    parser.add_argument("--python", metavar="TAG", help="Python to use, such as cp312 (default: the oldest here)")
+    parser.add_argument("--environment", type=Path, metavar="PYTHON", help="use this environment, not a fresh one")
+    parser.add_argument("--results", type=Path, metavar="DIR", help="where raw results are kept (default: the cache)")
+    parser.add_argument("--report-only", action="store_true", help="compare what is kept there, run nothing")
+    parser.add_argument("--client", action="append", choices=CLIENTS, help="run on this client only")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="files at a time (default: 1)")
+    parser.add_argument("--file-limit", type=float, default=3600, metavar="SECONDS", help="time limit of a file")
+    parser.add_argument("--case-limit", type=float, default=300, metavar="SECONDS", help="time limit of a case")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Run the files, print the comparison, and fail when a difference is not in the list of expected ones."""
+    from pjrtwheel.backend import find_backend
+    from pjrtwheel.conformance import CLIENTS, Limits, compare_runs, find_test_files, run_clients
+    from pjrtwheel.conformance.environment import conformance_python
+    from pjrtwheel.conformance.expected import load_expected
+    from pjrtwheel.conformance.table import format_report
+    from pjrtwheel.errors import ProofError
+    from pjrtwheel.fetch.cache import cache_root
+    from pjrtwheel.release import load_release
+
+    backend = find_backend(args.root, args.backend)
+    expected = load_expected(args.root, backend.name)
+    test_files = find_test_files(args.tests, args.files)
+    results = args.results or cache_root(os.environ) / "conformance" / backend.name
+    clients = tuple(args.client or CLIENTS)
+    if not args.report_only:
+        limits = Limits(args.file_limit, args.case_limit)
+        with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
+            python = args.environment or conformance_python(
+                Path(scratch),
+                root=args.root,
+                dist=args.dist or args.root / "dist",
+                release=load_release(args.root, args.release),
+                backend=backend,
+                tag=args.python,
+            )
+            run_clients(python, test_files, backend, limits, results=results, jobs=args.jobs, clients=clients)
+    if set(clients) != set(CLIENTS):
+        return 0
+    differences = compare_runs(results, [path.name for path in test_files], expected)
+    print(format_report(differences))
+    unexpected = sum(len(difference.unexpected()) for difference in differences)
+    return ProofError.exit_code if unexpected else 0

@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compare what became of the same cases on two clients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pjrtwheel.conformance.cases import Case, Outcome, count_outcomes
+from pjrtwheel.conformance.expected import Expected
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A case that did something else on the plugin than on the built-in client.
+
+    Attributes:
+        name: The case.
+        before: Its outcome on the built-in client.
+        after: Its outcome on the plugin.
+        detail: What it said on the plugin.
+        reason: Why this is expected; empty if it is not.
+    """
+
+    name: str
+    before: Outcome
+    after: Outcome
+    detail: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The comparison of one test file.
+
+    Attributes:
+        file: Name of the file.
+        builtin: Outcome → count on the built-in client.
+        plugin: Outcome → count on the plugin.
+        newly_failing: Cases that fail, crash or hang on the plugin alone, or are lost there.
+        newly_skipped: Cases that only the built-in client runs.
+        newly_passing: Cases that fail or are skipped on the built-in client alone.
+        stale: Expected entries whose cases ran and no longer differ.
+    """
+
+    file: str
+    builtin: dict[Outcome, int]
+    plugin: dict[Outcome, int]
+    newly_failing: tuple[Change, ...]
+    newly_skipped: tuple[Change, ...]
+    newly_passing: tuple[Change, ...]
+    stale: tuple[Expected, ...]
+
+    def unexpected(self) -> tuple[Change, ...]:
+        """Return the changes for the worse that no entry explains."""
+        return tuple(change for change in (*self.newly_failing, *self.newly_skipped) if not change.reason)
+
+
+def compare(
+    file: str, builtin: Mapping[str, Case], plugin: Mapping[str, Case], expected: Sequence[Expected]
+) -> Difference:
+    """Compare the cases of one file.
+
+    A case that did not run on either client for want of time is no difference; one that only the built-in client has
+    counts as not run on the plugin, and that as newly failing.
+    """
+    changes = [
+        _change(name, builtin[name], plugin.get(name, Case(name, Outcome.NOT_RUN, "lost")), expected)
+        for name in builtin
+        if builtin[name].outcome is not Outcome.NOT_RUN
+    ]
+    # A process that breaks outside of any case has no counterpart on the other side.
+    changes += [
+        _change(name, Case(name, Outcome.NOT_RUN), case, expected)
+        for name, case in plugin.items()
+        if name not in builtin and case.outcome.is_bad()
+    ]
+    differing = [change for change in changes if change.before is not change.after]
+    failing = [c for c in differing if c.after.is_bad() or c.after is Outcome.NOT_RUN]
+    names = {change.name for change in differing}
+    return Difference(
+        file=file,
+        builtin=count_outcomes(builtin),
+        plugin=count_outcomes(plugin),
+        newly_failing=tuple(c for c in failing if not c.before.is_bad()),
+        newly_skipped=tuple(c for c in differing if c.after is Outcome.SKIPPED),
+        newly_passing=tuple(c for c in differing if c.after is Outcome.PASSED),
+        stale=tuple(
+            entry
+            for entry in expected
+            if any(entry.matches(name) for name in plugin) and not any(entry.matches(name) for name in names)
+        ),
+    )
+
+
+def _change(name: str, before: Case, after: Case, expected: Sequence[Expected]) -> Change:
+    reason = next(
+        (entry.reason for entry in expected if entry.outcome is after.outcome and entry.matches(name)), ""
+    )
+    return Change(name, before.outcome, after.outcome, after.detail, reason)

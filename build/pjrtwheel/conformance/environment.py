@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The environment in which JAX's tests run: a fresh one, with the wheels of `dist/` and what the tests import."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pjrtwheel.backend import Backend
+from pjrtwheel.errors import UsageError
+from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.platforms import host_platform
+from pjrtwheel.prove import environment, fits, wheel_tag
+from pjrtwheel.prove.interpreters import find_interpreters
+from pjrtwheel.release import Release
+
+
+def conformance_python(
+    scratch: Path, *, root: Path, dist: Path, release: Release, backend: Backend, tag: str | None
+) -> Path:
+    """Make the environment in `scratch` and return its Python.
+
+    Args:
+        scratch: An empty folder.
+        root: Root of the repository, for the list of what the tests import.
+        dist: Folder with the wheels of one set.
+        release: The release.
+        backend: The plugin.
+        tag: Which Python, such as `cp312`; the oldest of the release that is on this machine when absent.
+
+    Raises:
+        UsageError: No such interpreter here, or no wheels for it.
+    """
+    wanted = (tag,) if tag else release.pythons(host_platform().name)
+    found = next((interpreter for interpreter in find_interpreters(wanted).values() if interpreter), None)
+    if found is None:
+        raise UsageError(f"no interpreter here for {', '.join(wanted)}", remedy="install one of these Pythons")
+    names = {"jaxlib", backend.distribution}
+    wheels = [
+        wheel
+        for wheel in sorted(dist.glob("*.whl"))
+        if environment.requirement_of(wheel).split("==") [0] in names and fits(wheel_tag(wheel), found.tag)
+    ]
+    if {environment.requirement_of(wheel).split("==")[0] for wheel in wheels} != names:
+        raise UsageError(f"{dist} lacks wheels of {' and '.join(sorted(names))} for {found.tag}", remedy=f"nox -s build_{backend.name}")
+    requirements = [f"jax=={release.version}", *environment.requirement_group(root, "conformance")]
+    house = environment.wheelhouse(found, requirements, wheels, cache_root(os.environ))
+    python = environment.create_venv(found, scratch / "venv")
+    ours = [environment.requirement_of(wheel) for wheel in wheels]
+    environment.install(python, [*requirements, *ours], {house, *(wheel.parent for wheel in wheels)})
+    return python
