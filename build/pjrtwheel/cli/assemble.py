@@ -1,0 +1,31 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`assemble`: write a repaired wheel and its report from a manifest."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--manifest", type=Path, required=True, help="what goes where, in JSON")
+    parser.add_argument("--output", type=Path, required=True, help="directory for the wheel and report.json")
+    parser.add_argument("--jobs", type=int, default=None, help="compressing threads (default: one per core)")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Write the wheel; problems leave as a `WheelError` or `ElfError`."""
+    from pjrtwheel.errors import UsageError
+    from pjrtwheel.wheel.assemble import assemble
+    from pjrtwheel.wheel.manifest import parse_manifest
+    from pjrtwheel.wheel.report import REPORT_FILENAME
+    from pjrtwheel.wheel.write import write_atomically
+
+    if not args.manifest.is_file():
+        raise UsageError(f"no such manifest: {args.manifest}")
+    report = assemble(parse_manifest(args.manifest.read_text("utf-8")), args.output, workers=args.jobs)
+    write_atomically(args.output / REPORT_FILENAME, report.to_json())
+    print(report.describe())
+    return 0

@@ -1,0 +1,247 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Read what repair needs to know about a shared library, and refuse files that are none.
+
+The three header tables are read here, bounds first, because repair writes them back byte by byte; symbols and version
+tables are read by pyelftools. Whatever a damaged file makes either of them trip over becomes an `ElfError`.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from elftools.common.exceptions import ELFError
+from elftools.construct import ConstructError
+from elftools.elf.dynamic import DynamicSegment
+from elftools.elf.elffile import ELFFile
+from elftools.elf.gnuversions import GNUVerDefSection, GNUVerNeedSection
+from elftools.elf.sections import SymbolTableSection
+
+from pjrtwheel.elf import layout
+from pjrtwheel.elf.layout import FileHeader, SectionHeader, Segment
+from pjrtwheel.errors import ElfError
+
+_READ_ERRORS = (
+    ELFError, ConstructError, struct.error, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, AssertionError
+)  # fmt: skip
+# DT_NEEDED, DT_SONAME, DT_CONFIG, DT_DEPAUDIT, DT_AUDIT, DT_AUXILIARY, DT_FILTER: their values are string offsets.
+_NAME_TAGS = {1, 14, 0x6FFFFEFA, 0x6FFFFEFB, 0x6FFFFEFC, 0x7FFFFFFD, 0x7FFFFFFF}
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicEntry:
+    """One entry of the dynamic table."""
+
+    tag: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class ElfImage:
+    """The facts about one library that repair decides on.
+
+    Attributes:
+        where: The file in words, for messages.
+        size: Length of the file.
+        machine: As in `Platform.elf_machine`.
+        header: The file header.
+        segments: The program header table.
+        sections: The section header table; empty when there is none.
+        names: Section names, in step with `sections`.
+        dynamic: The dynamic table up to its first null entry.
+        dynamic_offset: Where that table stands in the file.
+        dynstr: The dynamic string table.
+        dynstr_offset: Where that table stands in the file.
+        used_strings: Offsets in `dynstr` that anything but RPATH and RUNPATH refers to; None when not known.
+        exports: Names of the dynamic symbols that the library defines, sorted.
+    """
+
+    where: str
+    size: int
+    machine: str
+    header: FileHeader
+    segments: tuple[Segment, ...]
+    sections: tuple[SectionHeader, ...]
+    names: tuple[str, ...]
+    dynamic: tuple[DynamicEntry, ...]
+    dynamic_offset: int
+    dynstr: bytes
+    dynstr_offset: int
+    used_strings: frozenset[int] | None
+    exports: tuple[str, ...]
+
+
+def is_elf(start: bytes) -> bool:
+    """Tell from its first bytes whether a file is an ELF file."""
+    return start.startswith(layout.MAGIC)
+
+
+def read_image(file: BinaryIO, where: str, *, machine: str | None = None) -> ElfImage:
+    """Read the facts about a library.
+
+    Args:
+        file: The library, open for reading; its position is moved.
+        where: The file in words, naming the wheel and the member.
+        machine: The machine it must be made for, as in `Platform.elf_machine`; any known one when absent.
+
+    Raises:
+        ElfError: Not an ELF file, not 64-bit little-endian, for another machine, truncated or damaged.
+    """
+    size = file.seek(0, 2)
+    header = _read_header(file, size, where, machine)
+    segments = tuple(
+        map(Segment.unpack, _read_table(file, size, where, header.phoff, header.phnum, 56, header.phentsize))
+    )
+    sections = tuple(
+        map(SectionHeader.unpack, _read_table(file, size, where, header.shoff, header.shnum, 64, header.shentsize))
+    )
+    _check_bounds(segments, sections, size, where)
+    try:
+        return _read_rest(file, size, where, header, segments, sections)
+    except _READ_ERRORS as error:
+        raise ElfError(
+            f"{where} is a damaged ELF file", cause=f"{type(error).__name__}: {error}", remedy="fetch it again"
+        ) from error
+
+
+def _read_header(file: BinaryIO, size: int, where: str, machine: str | None) -> FileHeader:
+    """Read the file header and refuse what cannot be repaired here."""
+    file.seek(0)
+    start = file.read(FileHeader.SIZE)
+    if not is_elf(start):
+        raise ElfError(f"{where} is not an ELF file", cause=f"it starts with {start[:4]!r}")
+    if size < FileHeader.SIZE:
+        raise _truncated(where, size, FileHeader.SIZE)
+    if start[4] != layout.CLASS64 or start[5] != layout.LITTLE_ENDIAN:
+        bits = {1: "32-bit", 2: "64-bit"}.get(start[4], f"class {start[4]}")
+        order = {1: "little-endian", 2: "big-endian"}.get(start[5], f"data encoding {start[5]}")
+        raise ElfError(
+            f"{where} is a {bits} {order} ELF file", cause="only 64-bit little-endian libraries are supported"
+        )
+    header = FileHeader.unpack(start[FileHeader.START :])
+    found = layout.MACHINES.get(header.machine, f"machine {header.machine}")
+    if machine is not None and found != machine:
+        raise ElfError(
+            f"{where} is made for {found}, expected {machine}", cause="the library belongs to another platform"
+        )
+    if header.machine not in layout.MACHINES:
+        raise ElfError(f"{where} is made for {found}", cause=f"known machines: {', '.join(layout.MACHINES.values())}")
+    return header
+
+
+def _read_table(
+    file: BinaryIO, size: int, where: str, offset: int, count: int, entry: int, stated: int
+) -> Iterator[bytes]:
+    """Return the entries of a header table, checked against the end of the file before it is read."""
+    if count == 0:
+        return iter(())
+    if stated != entry:
+        raise ElfError(f"{where} is a damaged ELF file", cause=f"header entries of {stated} bytes, expected {entry}")
+    if offset + count * entry > size:
+        raise _truncated(where, size, offset + count * entry)
+    file.seek(offset)
+    data = file.read(count * entry)
+    return (data[start : start + entry] for start in range(0, len(data), entry))
+
+
+def _check_bounds(segments: Iterable[Segment], sections: Iterable[SectionHeader], size: int, where: str) -> None:
+    """Refuse a file that ends before what its headers describe."""
+    ends = [segment.offset + segment.filesz for segment in segments]
+    ends += [section.offset + section.file_size for section in sections]
+    if max(ends, default=0) > size:
+        raise _truncated(where, size, max(ends))
+
+
+def _read_rest(
+    file: BinaryIO,
+    size: int,
+    where: str,
+    header: FileHeader,
+    segments: tuple[Segment, ...],
+    sections: tuple[SectionHeader, ...],
+) -> ElfImage:
+    """Read names, dynamic table and symbols."""
+    file.seek(0)
+    elf = ELFFile(file)
+    segment = next((segment for segment in segments if segment.type == layout.PT_DYNAMIC), None)
+    dynamic = tuple(_dynamic_entries(file, segment))
+    strings_at, strings = _read_dynstr(file, dynamic, segments)
+    return ElfImage(
+        where=where,
+        size=size,
+        machine=layout.MACHINES[header.machine],
+        header=header,
+        segments=segments,
+        sections=sections,
+        names=tuple(section.name for section in elf.iter_sections()) if sections else (),
+        dynamic=dynamic,
+        dynamic_offset=segment.offset if segment else 0,
+        dynstr=strings,
+        dynstr_offset=strings_at,
+        used_strings=_used_strings(elf, dynamic) if sections else None,
+        exports=tuple(sorted(_exports(elf))),
+    )
+
+
+def _dynamic_entries(file: BinaryIO, segment: Segment | None) -> Iterator[DynamicEntry]:
+    """Yield the raw entries of the dynamic table, without the closing null."""
+    if segment is None:
+        return
+    file.seek(segment.offset)
+    for tag, value in struct.iter_unpack("<qQ", file.read(segment.filesz)):
+        if tag == layout.DT_NULL:
+            return
+        yield DynamicEntry(tag, value)
+
+
+def _read_dynstr(file: BinaryIO, dynamic: Iterable[DynamicEntry], segments: Iterable[Segment]) -> tuple[int, bytes]:
+    """Find the dynamic string table by its address, as the dynamic loader does."""
+    values = {entry.tag: entry.value for entry in dynamic}
+    address, length = values.get(layout.DT_STRTAB, 0), values.get(layout.DT_STRSZ, 0)
+    for segment in segments:
+        if segment.type == layout.PT_LOAD and segment.vaddr <= address < segment.vaddr + segment.filesz:
+            offset = address - segment.vaddr + segment.offset
+            file.seek(offset)
+            return offset, file.read(min(length, segment.offset + segment.filesz - offset))
+    return 0, b""
+
+
+def _used_strings(elf: ELFFile, dynamic: Iterable[DynamicEntry]) -> frozenset[int]:
+    """Collect every offset into the dynamic string table, except those of RPATH and RUNPATH."""
+    used = {entry.value for entry in dynamic if entry.tag in _NAME_TAGS}
+    for section in elf.iter_sections():
+        if section["sh_type"] == "SHT_DYNSYM" and isinstance(section, SymbolTableSection):
+            used.update(symbol.entry.st_name for symbol in section.iter_symbols())
+        elif isinstance(section, GNUVerNeedSection):
+            for need, names in section.iter_versions():
+                used.add(need.entry.vn_file)
+                used.update(name.entry.vna_name for name in names)
+        elif isinstance(section, GNUVerDefSection):
+            for _, names in section.iter_versions():
+                used.update(name.entry.vda_name for name in names)
+    return frozenset(used)
+
+
+def _exports(elf: ELFFile) -> Iterator[str]:
+    """Yield the names of dynamic symbols that other libraries can bind to."""
+    tables = [section for section in elf.iter_sections() if section["sh_type"] == "SHT_DYNSYM"]
+    # Without section headers the table is found through the dynamic segment, its length through the hash table.
+    tables = tables or [segment for segment in elf.iter_segments() if isinstance(segment, DynamicSegment)]
+    for symbol in (symbol for table in tables for symbol in table.iter_symbols()):
+        visible = symbol.entry.st_other["visibility"] in {"STV_DEFAULT", "STV_PROTECTED"}
+        # A version node is itself an absolute symbol in files linked by GNU ld; nobody binds to it.
+        defined = symbol.entry.st_shndx not in {"SHN_UNDEF", "SHN_ABS"}
+        if defined and visible and symbol.entry.st_info["bind"] != "STB_LOCAL" and symbol.name:
+            yield symbol.name
+
+
+def _truncated(where: str, size: int, needed: int) -> ElfError:
+    """Return the error for a file that ends too early."""
+    return ElfError(
+        f"{where} is truncated: {size} bytes, its headers need {needed}",
+        cause="the download or copy was cut short",
+        remedy="fetch it again",
+    )

@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The fixed-size records of 64-bit little-endian ELF files (generic ABI, chapters 4 and 5)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import astuple, dataclass
+from typing import ClassVar, Self
+
+MAGIC = b"\x7fELF"
+CLASS64 = 2
+LITTLE_ENDIAN = 1
+
+ET_EXEC = 2
+ET_DYN = 3
+MACHINES = {62: "EM_X86_64", 183: "EM_AARCH64"}
+
+PT_LOAD = 1
+PT_DYNAMIC = 2
+PT_GNU_STACK = 0x6474E551
+PF_X = 1
+
+SHT_NULL = 0
+SHT_SYMTAB = 2
+SHT_STRTAB = 3
+SHT_RELA = 4
+SHT_NOBITS = 8
+SHT_REL = 9
+SHT_DYNSYM = 11
+SHF_ALLOC = 0x2
+SHF_INFO_LINK = 0x40
+SHN_LORESERVE = 0xFF00
+
+DT_NULL = 0
+DT_STRTAB = 5
+DT_STRSZ = 10
+DT_RPATH = 15
+DT_RUNPATH = 29
+
+
+@dataclass(frozen=True, slots=True)
+class FileHeader:
+    """`Elf64_Ehdr` without its identification bytes."""
+
+    FORMAT: ClassVar[struct.Struct] = struct.Struct("<HHIQQQIHHHHHH")
+    START: ClassVar[int] = 16
+    SIZE: ClassVar[int] = 64
+
+    type: int
+    machine: int
+    version: int
+    entry: int
+    phoff: int
+    shoff: int
+    flags: int
+    ehsize: int
+    phentsize: int
+    phnum: int
+    shentsize: int
+    shnum: int
+    shstrndx: int
+
+    @classmethod
+    def unpack(cls, data: bytes) -> Self:
+        """Read the 48 bytes that follow the identification bytes."""
+        return cls(*cls.FORMAT.unpack(data))
+
+    def pack(self) -> bytes:
+        """Return the 48 bytes that follow the identification bytes."""
+        return self.FORMAT.pack(*astuple(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """`Elf64_Phdr`."""
+
+    FORMAT: ClassVar[struct.Struct] = struct.Struct("<IIQQQQQQ")
+
+    type: int
+    flags: int
+    offset: int
+    vaddr: int
+    paddr: int
+    filesz: int
+    memsz: int
+    align: int
+
+    @classmethod
+    def unpack(cls, data: bytes) -> Self:
+        """Read one entry of the program header table."""
+        return cls(*cls.FORMAT.unpack(data))
+
+    def pack(self) -> bytes:
+        """Return one entry of the program header table."""
+        return self.FORMAT.pack(*astuple(self))
+
+
+@dataclass(frozen=True, slots=True)
+class SectionHeader:
+    """`Elf64_Shdr`."""
+
+    FORMAT: ClassVar[struct.Struct] = struct.Struct("<IIQQQQIIQQ")
+
+    name: int
+    type: int
+    flags: int
+    addr: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    addralign: int
+    entsize: int
+
+    @classmethod
+    def unpack(cls, data: bytes) -> Self:
+        """Read one entry of the section header table."""
+        return cls(*cls.FORMAT.unpack(data))
+
+    def pack(self) -> bytes:
+        """Return one entry of the section header table."""
+        return self.FORMAT.pack(*astuple(self))
+
+    @property
+    def file_size(self) -> int:
+        """Bytes the section takes in the file; none for `.bss` and its like."""
+        return 0 if self.type in {SHT_NULL, SHT_NOBITS} else self.size

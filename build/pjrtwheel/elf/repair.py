@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decide all that is changed in one library: values in, values out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pjrtwheel.elf import layout
+from pjrtwheel.elf.image import ElfImage
+from pjrtwheel.elf.pieces import Edit, Piece, Span, cut, total_size
+from pjrtwheel.elf.runpath import repair_runpath
+from pjrtwheel.elf.segments import repair_alignment, repair_stack
+from pjrtwheel.elf.strip import strip
+from pjrtwheel.errors import ElfError
+
+
+@dataclass(frozen=True, slots=True)
+class RepairPlan:
+    """How to write the repaired library.
+
+    Attributes:
+        pieces: What the repaired file is made of, in order.
+        size: Its length.
+        dropped_bytes: How much shorter it is.
+        changes: What is changed, in words.
+        findings: What is wrong and cannot be repaired, in words.
+    """
+
+    pieces: tuple[Piece, ...]
+    size: int
+    dropped_bytes: int
+    changes: tuple[str, ...]
+    findings: tuple[str, ...]
+
+
+def plan_repair(image: ElfImage) -> RepairPlan:
+    """Plan the repair of a library; object files are left as they are.
+
+    Raises:
+        ElfError: A search path leads out of the wheel and cannot be changed in place.
+    """
+    if image.header.type not in {layout.ET_DYN, layout.ET_EXEC}:
+        return RepairPlan((Span(0, image.size),), image.size, 0, (), ())
+    stripped = strip(image)
+    search_edits, search_changes = repair_runpath(image)
+    stack_edits, stack_changes = repair_stack(image)
+    page_edits, page_changes, findings = repair_alignment(image)
+    edits = (*stripped.edits, *search_edits, *_merge(image, stack_edits, page_edits))
+    pieces = (*cut(Span(0, stripped.kept_end), edits), *stripped.tail)
+    size = total_size(pieces)
+    strip_changes = [f"dropped {', '.join(stripped.dropped)} ({describe_size(image.size - size)})"]
+    if stripped.stuck:
+        findings = (*findings, f"{', '.join(stripped.stuck)} cannot be dropped: loaded bytes follow")
+    changes = (*strip_changes[: len(stripped.dropped)], *search_changes, *stack_changes, *page_changes)
+    return RepairPlan(pieces, size, image.size - size, changes, findings)
+
+
+def check_exports(image: ElfImage, allowed: Sequence[str]) -> None:
+    """Hold the exported symbols of a plugin library to an allow-list.
+
+    Args:
+        image: The library.
+        allowed: The symbols it may define; the first must be there.
+
+    Raises:
+        ElfError: The first symbol is missing, or there are symbols beyond the list.
+    """
+    if allowed[0] not in image.exports:
+        exported = ", ".join(image.exports[:5]) or "nothing"
+        raise ElfError(
+            f"{image.where} exports no {allowed[0]}",
+            cause=f"it exports {exported}, so it is not a PJRT plugin",
+            remedy="give the library that implements the PJRT C API",
+        )
+    extra = sorted(set(image.exports) - set(allowed))
+    if extra:
+        more = f" and {len(extra) - 5} more" if len(extra) > 5 else ""
+        raise ElfError(
+            f"{image.where} exports symbols beyond its allow-list: {', '.join(extra[:5])}{more}",
+            cause="it was linked without a version script, and could collide with other libraries of the process",
+            remedy="link it with a version script, or add them to exports in backend.toml",
+        )
+
+
+def describe_size(size: int) -> str:
+    """Return a number of bytes as people read it.
+
+    >>> describe_size(99_800_000), describe_size(4_321), describe_size(12)
+    ('99.8 MB', '4.3 kB', '12 bytes')
+    """
+    for unit, name in ((1_000_000, "MB"), (1_000, "kB")):
+        if size >= unit:
+            return f"{size / unit:.1f} {name}"
+    return f"{size} bytes"
+
+
+def _merge(image: ElfImage, *groups: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    """Join edits of the program header table; none of the groups touches the entries of another."""
+    edits = [edit for group in groups for edit in group]
+    if len({edit.offset for edit in edits}) != len(edits):
+        raise ElfError(f"{image.where} has contradictory program headers")
+    return tuple(edits)

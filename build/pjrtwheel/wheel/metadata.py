@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The text files of `.dist-info`: METADATA (core metadata 2.4, PEP 639), WHEEL and entry_points.txt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from pjrtwheel.backend import Backend
+from pjrtwheel.wheel.names import WheelName, requires_python
+
+ENTRY_POINT_GROUP = "jax_plugins"
+GENERATOR = "pjrtwheel 0.1.0"
+_LICENSE = "Apache-2.0"
+_README_TYPE = "text/markdown"
+_CLASSIFIERS = (
+    "Development Status :: 4 - Beta",
+    "Operating System :: POSIX :: Linux",
+    "Programming Language :: Python :: Implementation :: CPython",
+    "Topic :: Scientific/Engineering",
+)
+
+
+def plugin_requires(backend: Backend, release: str) -> tuple[str, ...]:
+    """Return what a plugin wheel requires: exactly the `jaxlib` of its release, and the backend's own needs."""
+    return (f"jaxlib=={release}", *backend.requires)
+
+
+def extra_requires(backends: Iterable[Backend], release: str) -> tuple[str, ...]:
+    """Return what `jaxlib` requires for each extra."""
+    return tuple(f'{backend.distribution}=={release}; extra == "{backend.extra}"' for backend in backends)
+
+
+def plugin_metadata(name: WheelName, backend: Backend, *, release: str, licenses: Iterable[str], readme: str) -> str:
+    """Return METADATA of a plugin wheel.
+
+    Args:
+        name: The wheel.
+        backend: What it carries.
+        release: The JAX release.
+        licenses: File names below `licenses/`.
+        readme: The description, in Markdown.
+    """
+    fields = [
+        ("Metadata-Version", "2.4"),
+        ("Name", backend.distribution),
+        ("Version", name.version),
+        ("Summary", backend.summary),
+        ("License-Expression", _LICENSE),
+        *(("License-File", file) for file in licenses),
+        *(("Classifier", classifier) for classifier in _CLASSIFIERS),
+        ("Requires-Python", requires_python(backend.python_tag)),
+        *(("Requires-Dist", requirement) for requirement in plugin_requires(backend, release)),
+        ("Description-Content-Type", _README_TYPE),
+    ]
+    return "".join(f"{key}: {value}\n" for key, value in fields) + f"\n{readme}"
+
+
+def add_extras(metadata: str, backends: Sequence[Backend], release: str) -> str:
+    """Add one extra for each backend to METADATA, and leave the rest as it is.
+
+    >>> add_extras("Name: jaxlib\nRequires-Dist: numpy\n\nText\n", [], "1.0")
+    'Name: jaxlib\nRequires-Dist: numpy\n\nText\n'
+    """
+    head, blank, body = metadata.replace("\r\n", "\n").partition("\n\n")
+    lines = head.removesuffix("\n").split("\n")
+    added = [f"Provides-Extra: {backend.extra}" for backend in backends]
+    added += [f"Requires-Dist: {requirement}" for requirement in extra_requires(backends, release)]
+    # Behind the last requirement, where a reader looks for them.
+    place = max(
+        (index for index, line in enumerate(lines) if line.startswith("Requires-Dist:")), default=len(lines) - 1
+    )
+    lines[place + 1 : place + 1] = added
+    return "\n".join(lines) + blank + body
+
+
+def read_field(metadata: str, field: str) -> tuple[str, ...]:
+    """Return every value of a field of METADATA or WHEEL.
+
+    >>> read_field("Name: a\nRequires-Dist: b\nRequires-Dist: c\n\nRequires-Dist: d", "Requires-Dist")
+    ('b', 'c')
+    """
+    head = metadata.replace("\r\n", "\n").partition("\n\n")[0]
+    return tuple(re.findall(rf"^{re.escape(field)}:[ \t]*(.*?)[ \t]*$", head, re.MULTILINE | re.IGNORECASE))
+
+
+def wheel_metadata(name: WheelName) -> str:
+    """Return the file WHEEL."""
+    fields = [
+        ("Wheel-Version", "1.0"),
+        ("Generator", GENERATOR),
+        ("Root-Is-Purelib", "false"),
+        *(("Tag", tag) for tag in name.tags),
+        *((("Build", name.build),) if name.build else ()),
+    ]
+    return "".join(f"{key}: {value}\n" for key, value in fields)
+
+
+def entry_points(backend: Backend) -> str:
+    """Return entry_points.txt of a plugin wheel, by which JAX finds it."""
+    return f"[{ENTRY_POINT_GROUP}]\n{backend.pjrt_name} = {backend.package}\n"

@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names and tags of wheels (PEP 427, PEP 503, PEP 425)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from packaging.tags import Tag
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.version import Version
+
+from pjrtwheel.errors import WheelError
+
+
+@dataclass(frozen=True, slots=True)
+class WheelName:
+    """A wheel's file name in its parts.
+
+    Attributes:
+        distribution: Normalized project name, such as `jaxlib-cpu`.
+        version: Version in normal form.
+        build: Build tag such as `1`; empty when there is none.
+        tag: Compressed tag set, such as `cp312-abi3-manylinux_2_27_x86_64`.
+    """
+
+    distribution: str
+    version: str
+    build: str
+    tag: str
+
+    @property
+    def stem(self) -> str:
+        """Name and version as in file and directory names, such as `jaxlib_cpu-0.11.2`."""
+        return f"{self.distribution.replace('-', '_')}-{self.version}"
+
+    @property
+    def filename(self) -> str:
+        """The file name."""
+        return "-".join(part for part in (self.stem, self.build, self.tag) if part) + ".whl"
+
+    @property
+    def dist_info(self) -> str:
+        """The directory of the wheel's metadata."""
+        return f"{self.stem}.dist-info"
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Every single tag of the compressed set, in the order of the file name."""
+        python, abi, platform = (part.split(".") for part in self.tag.split("-"))
+        return tuple(f"{p}-{a}-{m}" for p in python for a in abi for m in platform)
+
+
+def make_name(distribution: str, version: str, tag: str, build: str = "") -> WheelName:
+    """Normalize the parts of a wheel's name."""
+    return WheelName(canonicalize_name(distribution), str(Version(version)), build, tag)
+
+
+def parse_name(filename: str) -> WheelName:
+    """Take a wheel's file name apart.
+
+    Raises:
+        WheelError: It is not the name of a wheel.
+    """
+    try:
+        name, version, build, tags = parse_wheel_filename(filename)
+    except InvalidWheelFilename as error:
+        raise WheelError(
+            f"not a wheel filename: {filename!r} (expected NAME-VERSION-PYTHON-ABI-PLATFORM.whl)", cause=str(error)
+        ) from error
+    tag = "-".join(filename.removesuffix(".whl").rsplit("-", 3)[1:])
+    assert Tag(*(part.split(".")[0] for part in tag.split("-"))) in tags
+    return WheelName(name, str(version), "".join(map(str, build)), tag)
+
+
+def requires_python(python_tag: str) -> str:
+    """Return the `Requires-Python` of a wheel for one Python and later.
+
+    >>> requires_python("cp312")
+    '>=3.12'
+    """
+    digits = python_tag.removeprefix("cp")
+    return f">={digits[0]}.{digits[1:]}"

@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Read an existing wheel without trusting it.
+
+Names, sizes and layout are checked before anything is inflated; digests while it is. All problems of a wheel are
+reported together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+import tempfile
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+from pjrtwheel.errors import WheelError
+from pjrtwheel.wheel.names import WheelName, parse_name
+from pjrtwheel.wheel.record import UNHASHED_SUFFIXES, RecordEntry, encode_digest, parse_record
+
+_LARGEST_TOTAL = 16 << 30
+_LARGEST_RATIO = 100  # machine code deflates to a third, text to a tenth
+_IN_MEMORY = 1 << 20
+_SLICE = 1 << 20
+_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+_ENCRYPTED = 0x1
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """One member of a wheel, inflated and checked.
+
+    Attributes:
+        path: Its path in the wheel.
+        file: Its bytes; in memory when small, else in a file without a name, which cannot outlive this process.
+        executable: Whether it had the permission to execute.
+    """
+
+    path: str
+    file: BinaryIO
+    executable: bool
+
+
+def unpack_wheel(path: Path, *, scratch: Path) -> tuple[WheelName, tuple[Unpacked, ...]]:
+    """Inflate a wheel and check it against its RECORD.
+
+    Args:
+        path: The wheel.
+        scratch: Directory on whose disk large members are held meanwhile.
+
+    Returns:
+        The wheel's name, and its members without RECORD and signatures, in order of path.
+
+    Raises:
+        WheelError: The file is no wheel, is damaged, has hostile names or sizes, or differs from its RECORD; the
+            message lists every such problem.
+    """
+    name = parse_name(path.name)
+    record_path = f"{name.dist_info}/RECORD"
+    try:
+        with zipfile.ZipFile(path) as archive:
+            infos = archive.infolist()
+            _refuse(path, check_directory(infos, path.stat().st_size))
+            files = [info for info in infos if not info.is_dir()]
+            record = _read_record(archive, record_path, path)
+            problems = list(_check_listing({info.filename for info in files}, record))
+            members: list[Unpacked] = []
+            for info in sorted(files, key=lambda info: info.filename):
+                if not info.filename.endswith(UNHASHED_SUFFIXES):
+                    members.append(_inflate(archive, info, record.get(info.filename), problems, scratch))
+            _refuse(path, problems)
+    except FileNotFoundError as error:
+        raise WheelError(f"no such wheel: {path}") from error
+    except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
+        raise WheelError(
+            f"{path.name} is a damaged wheel: {error}",
+            cause="the download or copy was cut short, or the file is no wheel",
+            remedy="fetch it again",
+        ) from error
+    return name, tuple(members)
+
+
+def check_directory(infos: Iterable[zipfile.ZipInfo], file_size: int) -> tuple[str, ...]:
+    """Return what is wrong with the directory of a zip file, in words.
+
+    Args:
+        infos: Its entries.
+        file_size: Length of the zip file.
+    """
+    entries = list(infos)
+    names = Counter(info.filename for info in entries)
+    problems = [f"{name!r} is there {count} times" for name, count in names.items() if count > 1]
+    for info in entries:
+        problems += _check_entry(info)
+    total = sum(info.file_size for info in entries)
+    if total > min(_LARGEST_TOTAL, max(_LARGEST_RATIO * file_size, _LARGEST_RATIO << 20)):
+        problems.append(f"{file_size} bytes claim to inflate to {total}: a zip bomb")
+    ordered = sorted(entries, key=lambda info: info.header_offset)
+    problems += [
+        f"{first.filename!r} and {second.filename!r} overlap: a zip bomb"
+        for first, second in pairwise(ordered)
+        if first.header_offset + first.compress_size > second.header_offset
+    ]
+    return tuple(problems)
+
+
+def is_safe_name(name: str) -> bool:
+    """Tell whether a member name stays below the directory it is unpacked to, on every platform.
+
+    >>> [is_safe_name(name) for name in ("a/b.py", "../a", "/a", "a//b", "C:/a", "a\\\\b")]
+    [True, False, False, False, False, False]
+    """
+    parts = name.removesuffix("/").split("/")
+    clean = name.isprintable() and not set(name) & set("\\:")
+    return clean and not {"", ".", ".."} & set(parts)
+
+
+def _check_entry(info: zipfile.ZipInfo) -> Iterator[str]:
+    """Yield what is wrong with one entry."""
+    # zipfile cuts a name at its first null byte; what it was stands in orig_filename.
+    if not is_safe_name(info.orig_filename):
+        yield f"{info.orig_filename!r} is no path inside a wheel"
+    if stat.S_ISLNK(info.external_attr >> 16):
+        yield f"{info.filename!r} is a symbolic link"
+    if info.flag_bits & _ENCRYPTED:
+        yield f"{info.filename!r} is encrypted"
+    if info.compress_type not in _METHODS:
+        yield f"{info.filename!r} is compressed by method {info.compress_type}, expected deflate"
+
+
+def _check_listing(names: set[str], record: Mapping[str, RecordEntry]) -> Iterator[str]:
+    """Yield each difference between the members and those that RECORD lists."""
+    listed = set(record)
+    yield from (f"{name!r} is in RECORD but not in the wheel" for name in sorted(listed - names))
+    yield from (
+        f"{name!r} is in the wheel but not in RECORD"
+        for name in sorted(names - listed)
+        if not name.endswith(UNHASHED_SUFFIXES)
+    )
+
+
+def _read_record(archive: zipfile.ZipFile, record_path: str, path: Path) -> Mapping[str, RecordEntry]:
+    """Read RECORD."""
+    try:
+        return parse_record(archive.read(record_path).decode())
+    except KeyError:
+        raise WheelError(f"{path.name} has no {record_path}", cause="it is not a wheel, or was renamed") from None
+    except (ValueError, zlib.error) as error:
+        raise WheelError(f"{path.name} has a malformed {record_path}", cause=str(error)) from error
+
+
+def _inflate(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, entry: RecordEntry | None, problems: list[str], scratch: Path
+) -> Unpacked:
+    """Inflate one member, and add to `problems` what is wrong with it."""
+    target = cast("BinaryIO", tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=scratch))
+    try:
+        with archive.open(info) as source:
+            digest = _copy(source, target)
+    except (zipfile.BadZipFile, EOFError, zlib.error) as error:
+        problems.append(f"{info.filename!r} is damaged: {error}")
+    else:
+        if entry and entry.digest != digest:
+            problems.append(f"{info.filename!r} has {digest}, RECORD says {entry.digest or 'nothing'}")
+        if entry and entry.size not in {None, info.file_size}:
+            problems.append(f"{info.filename!r} has {info.file_size} bytes, RECORD says {entry.size}")
+    return Unpacked(info.filename, target, bool(info.external_attr >> 16 & stat.S_IXUSR))
+
+
+def _copy(source: IO[bytes], target: BinaryIO) -> str:
+    """Copy all of a stream and return its digest in RECORD's form."""
+    digest = hashlib.sha256()
+    while data := source.read(_SLICE):
+        digest.update(data)
+        target.write(data)
+    return encode_digest(digest.digest())
+
+
+def _refuse(path: Path, problems: Iterable[str]) -> None:
+    """Raise one error for all problems, if there are any."""
+    found = tuple(problems)
+    if found:
+        raise WheelError(
+            f"{path.name} is not fit for use:\n" + "\n".join(f"- {problem}" for problem in found),
+            cause="it was damaged or tampered with",
+            remedy="fetch it again from a source you trust",
+        )
