@@ -15,11 +15,12 @@ def check() -> str:
     double = jax.jit(lambda x: jax.pure_callback(lambda x: np.asarray(x) * 2, shape, x) + 1)
     np.testing.assert_array_equal(double(x), 2 * x + 1)
     # A transposed result has strides that are not those of XLA's layout.
-    turned = jax.jit(lambda x: jax.pure_callback(lambda x: np.asarray(x).T, jax.ShapeDtypeStruct((4, 3), np.float32), x))
+    wide = jax.ShapeDtypeStruct((4, 3), np.float32)
+    turned = jax.jit(lambda x: jax.pure_callback(lambda x: np.asarray(x).T, wide, x))
     np.testing.assert_array_equal(turned(x), x.T)
 
     scalar = jax.ShapeDtypeStruct((), np.float32)
-    batched = jax.vmap(lambda v: jax.pure_callback(lambda v: np.float32(np.sum(v)), scalar, v, vmap_method="sequential"))
+    batched = jax.vmap(lambda v: jax.pure_callback(np.sum, scalar, v, vmap_method="sequential"))
     np.testing.assert_array_equal(jax.jit(batched)(x), x.sum(axis=1))
 
     seen: list[int] = []

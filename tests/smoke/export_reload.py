@@ -27,7 +27,7 @@ def check() -> str:
         return jnp.cumsum(jnp.exp(-x * x), axis=-1) @ jnp.ones(x.shape[-1], x.dtype)
 
     x = np.linspace(-2, 2, 24, dtype=np.float32).reshape(4, 6)
-    expected = np.cumsum(np.exp(-x.astype(np.float64) ** 2), axis=-1).sum(axis=-1)
+    expected = np.cumsum(np.exp(-(x.astype(np.float64) ** 2)), axis=-1).sum(axis=-1)
 
     blob = export.export(jax.jit(function))(jax.ShapeDtypeStruct(x.shape, x.dtype)).serialize()
     np.testing.assert_allclose(export.deserialize(blob).call(x), expected, rtol=1e-5)
@@ -38,7 +38,8 @@ def check() -> str:
 
     Path("exported").write_bytes(blob)
     np.save("input.npy", x)
-    subprocess.run([sys.executable, "-I", "-c", _RELOAD, "exported", "output.npy", "input.npy"], check=True, timeout=120)
+    arguments = ["exported", "output.npy", "input.npy"]
+    subprocess.run([sys.executable, "-I", "-c", _RELOAD, *arguments], check=True, timeout=120)
     np.testing.assert_allclose(np.load("output.npy"), expected, rtol=1e-5)
 
     compiled = jax.jit(function).lower(x).compile()

@@ -39,12 +39,14 @@ def check() -> str:
 
         np.testing.assert_allclose(
             jax.scipy.linalg.solve_triangular(jnp.tril(symmetric), rhs, lower=True),
-            scipy.linalg.solve_triangular(np.tril(symmetric), rhs, lower=True), rtol=1e-9,
+            scipy.linalg.solve_triangular(np.tril(symmetric), rhs, lower=True),
+            rtol=1e-9,
         )
         t, z = jax.scipy.linalg.schur(general)
         np.testing.assert_allclose(z @ t @ z.T, general, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(jax.scipy.linalg.expm(general / 12), scipy.linalg.expm(general / 12), rtol=1e-8)
 
         thinned = np.where(np.abs(general) > 1, general, 0.0)
-        np.testing.assert_allclose(jax.jit(lambda m, v: m @ v)(sparse.BCOO.fromdense(thinned), rhs), thinned @ rhs, rtol=1e-9)
+        multiplied = jax.jit(lambda m, v: m @ v)(sparse.BCOO.fromdense(thinned), rhs)
+        np.testing.assert_allclose(multiplied, thinned @ rhs, rtol=1e-9)
     return "solve, cholesky, inv, eigh, svd, qr, eig, lu, schur, expm, sparse; 4 dtypes"

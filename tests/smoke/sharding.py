@@ -48,7 +48,8 @@ def check() -> str:
     np.testing.assert_array_equal(
         mapped(lambda v: jax.lax.all_to_all(v.reshape(4, 1), "i", 0, 0).reshape(4))(x), host.reshape(4, 4).T.reshape(-1)
     )
-    np.testing.assert_array_equal(mapped(lambda v: jax.lax.axis_index("i") + 0 * v.astype(int))(x), np.repeat(range(4), 4))
+    owners = mapped(lambda v: jax.lax.axis_index("i") + 0 * v.astype(int))(x)
+    np.testing.assert_array_equal(owners, np.repeat(range(4), 4))
     gathered = mapped(lambda v: jax.lax.all_gather(v, "i", tiled=True).sum(keepdims=True))(x)
     np.testing.assert_array_equal(gathered, np.full(4, host.sum()))
     return f"{COUNT} of {len(devices)} devices, psum, ppermute, all_to_all, all_gather"

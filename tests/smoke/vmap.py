@@ -13,8 +13,10 @@ def check() -> str:
     a, b = rng.standard_normal((7, 5, 5)).astype(np.float32), rng.standard_normal((7, 5)).astype(np.float32)
 
     np.testing.assert_allclose(
-        jax.jit(jax.vmap(jnp.dot))(a, b), np.stack([x.astype(np.float64) @ y for x, y in zip(a, b, strict=True)]),
-        rtol=1e-4, atol=1e-5,
+        jax.jit(jax.vmap(jnp.dot))(a, b),
+        np.stack([x.astype(np.float64) @ y for x, y in zip(a, b, strict=True)]),
+        rtol=1e-4,
+        atol=1e-5,
     )
     outer = jax.vmap(jax.vmap(lambda x, y: x * y, (None, 0)), (0, None))
     np.testing.assert_allclose(outer(b[0], b[1]), np.outer(b[0], b[1]), rtol=1e-6)
@@ -28,5 +30,6 @@ def check() -> str:
 
     spd = a @ a.transpose(0, 2, 1) + 5 * np.eye(5, dtype=np.float32)
     solved = jax.vmap(jnp.linalg.solve)(spd, b[..., None])[..., 0]
-    np.testing.assert_allclose(solved, np.linalg.solve(spd.astype(np.float64), b[..., None])[..., 0], rtol=1e-3, atol=1e-4)
+    expected = np.linalg.solve(spd.astype(np.float64), b[..., None])[..., 0]
+    np.testing.assert_allclose(solved, expected, rtol=1e-3, atol=1e-4)
     return "one and two axes, while_loop, solve"

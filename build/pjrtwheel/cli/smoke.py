@@ -14,7 +14,9 @@ from pjrtwheel.release import DEFAULT_RELEASE
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="a plugin's wheel and the bindings of its set")
+    parser.add_argument(
+        "wheels", nargs="+", type=Path, metavar="WHEEL", help="a plugin's wheel and the bindings of its set"
+    )
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
     parser.add_argument("--release", default=DEFAULT_RELEASE, metavar="VERSION", help="JAX release")
 
@@ -22,8 +24,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Run every smoke program on every Python that is here, and say what each showed."""
     from pjrtwheel.backend import load_backends
-    from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.errors import ProofError
+    from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.prove import environment, prove_python, smoke
     from pjrtwheel.prove.interpreters import find_interpreters
     from pjrtwheel.release import load_release

@@ -22,7 +22,8 @@ __all__ = ["Limits", "compare_runs", "find_test_files", "run_clients"]
 
 CLIENTS = ("built-in", "plugin")
 HOW_TO_GET = (
-    "JAX's tests are not in its wheel: they are the tests/ folder of the jax-ml/jax repository at the tag jax-v<release>"
+    "JAX's tests are not in its wheel: they are the tests/ folder of jax-ml/jax at the tag jax-v<release>, "
+    "or the nearest one there is"
 )
 
 
@@ -47,7 +48,7 @@ def find_test_files(folder: Path, names: Sequence[str]) -> tuple[Path, ...]:
 def client_environ(environ: Mapping[str, str], backend: Backend, client: str) -> dict[str, str]:
     """Return the environment that makes JAX use one of the two clients.
 
-    What users set for JAX (`JAX_NUM_GENERATED_CASES`, `XLA_FLAGS`, ...) holds for both; what would steer Python does not.
+    What users set for JAX (`JAX_NUM_GENERATED_CASES`, `XLA_FLAGS`, ...) holds for both; what steers Python does not.
     """
     kept = {name: value for name, value in environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
     kept.pop(backend.disable, None)

@@ -95,7 +95,5 @@ def compare(
 
 
 def _change(name: str, before: Case, after: Case, expected: Sequence[Expected]) -> Change:
-    reason = next(
-        (entry.reason for entry in expected if entry.outcome is after.outcome and entry.matches(name)), ""
-    )
+    reason = next((entry.reason for entry in expected if entry.outcome is after.outcome and entry.matches(name)), "")
     return Change(name, before.outcome, after.outcome, after.detail, reason)

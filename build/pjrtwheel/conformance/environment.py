@@ -40,10 +40,13 @@ def conformance_python(
     wheels = [
         wheel
         for wheel in sorted(dist.glob("*.whl"))
-        if environment.requirement_of(wheel).split("==") [0] in names and fits(wheel_tag(wheel), found.tag)
+        if environment.requirement_of(wheel).split("==")[0] in names and fits(wheel_tag(wheel), found.tag)
     ]
     if {environment.requirement_of(wheel).split("==")[0] for wheel in wheels} != names:
-        raise UsageError(f"{dist} lacks wheels of {' and '.join(sorted(names))} for {found.tag}", remedy=f"nox -s build_{backend.name}")
+        raise UsageError(
+            f"{dist} lacks wheels of {' and '.join(sorted(names))} for {found.tag}",
+            remedy=f"build them: nox -s build_{backend.name}",
+        )
     requirements = [f"jax=={release.version}", *environment.requirement_group(root, "conformance")]
     house = environment.wheelhouse(found, requirements, wheels, cache_root(os.environ))
     python = environment.create_venv(found, scratch / "venv")

@@ -9,6 +9,7 @@ complete up to the case that brought the process down.
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -42,9 +43,7 @@ class Recorder:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A file that cannot be imported counts as one case."""
         if report.outcome != "passed":
-            self._write(
-                event="end", case=f"{report.nodeid}::import", outcome=report.outcome, detail=_describe(report)
-            )
+            self._write(event="end", case=f"{report.nodeid}::import", outcome=report.outcome, detail=_describe(report))
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Write down that a case begins."""
@@ -72,8 +71,7 @@ class Recorder:
 
 def describe_client() -> str:
     """Return `plugin` or `built-in` for JAX's default client."""
-    import jax
-
+    jax = importlib.import_module("jax")  # this file is also imported where there is no JAX
     return "plugin" if getattr(jax.devices()[0].client, "is_c_api", False) else "built-in"
 
 

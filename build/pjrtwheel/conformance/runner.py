@@ -68,7 +68,15 @@ def run_file(python: Path, test_file: Path, environ: Mapping[str, str], limits: 
     while True:
         left = limits.file_seconds - (time.monotonic() - started)
         with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
-            end = _run_once(python, test_file, environ, Path(scratch), cases, min(limits.case_seconds, left), left)
+            end = _run_once(
+                python,
+                test_file,
+                environ,
+                Path(scratch),
+                done=cases,
+                case_seconds=limits.case_seconds,
+                file_seconds=left,
+            )
             journal = parse_journal((Path(scratch) / "journal").read_text("utf-8").splitlines())
         cases |= journal.finished
         collected = collected or journal.collected
@@ -83,9 +91,7 @@ def run_file(python: Path, test_file: Path, environ: Mapping[str, str], limits: 
         if time.monotonic() - started >= limits.file_seconds:
             break
     cases |= {name: Case(name, Outcome.NOT_RUN, "time limit of the file") for name in collected if name not in cases}
-    return FileRun(
-        test_file.name, cases, "/".join(sorted(clients)) or "unknown", round(time.monotonic() - started, 1)
-    )
+    return FileRun(test_file.name, cases, "/".join(sorted(clients)) or "unknown", round(time.monotonic() - started, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +108,7 @@ def _run_once(
     test_file: Path,
     environ: Mapping[str, str],
     scratch: Path,
+    *,
     done: Mapping[str, Case],
     case_seconds: float,
     file_seconds: float,
@@ -111,7 +118,7 @@ def _run_once(
     (scratch / "journal").touch()
     (scratch / "work").mkdir()
     with (scratch / "output").open("wb") as output:
-        process = subprocess.Popen(  # noqa: S603 - our own recorder
+        process = subprocess.Popen(
             [str(python), "-I", str(_RECORDER), str(scratch / "journal"), str(test_file), str(scratch / "done")],
             cwd=scratch / "work",
             env=dict(environ),

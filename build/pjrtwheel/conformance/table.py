@@ -29,7 +29,8 @@ def format_report(differences: Sequence[Difference]) -> str:
 
 
 def _lines(differences: Sequence[Difference]) -> Iterator[str]:
-    yield "| file | built-in: passed / failed / skipped | plugin: passed / failed / skipped | newly failing | newly skipped | of these expected |"
+    counts = " / ".join(_SHOWN)
+    yield f"| file | built-in: {counts} | plugin: {counts} | newly failing | newly skipped | of these expected |"
     yield "|---|---|---|---|---|---|"
     for d in differences:
         worse = (*d.newly_failing, *d.newly_skipped)

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
@@ -179,7 +179,7 @@ def _read_api(wheel: BuiltWheel, backend: Backend | None) -> str | None:
         if member not in archive.namelist():
             return None
         path = archive.extract(member, scratch)
-        result = subprocess.run(  # noqa: S603 - our own interpreter and module
+        result = subprocess.run(
             [sys.executable, "-I", library.__file__, path],
             capture_output=True,
             text=True,
@@ -207,7 +207,7 @@ def _key(
     return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
 
 
-def _raise_failures(pythons: Sequence[PythonProof]) -> None:
+def _raise_failures(pythons: Iterable[PythonProof]) -> None:
     """Raise with every program that failed on any Python.
 
     Raises:

@@ -10,6 +10,7 @@ only. A program is a file with a function `check() -> str`, which raises when so
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import json
 import runpy
@@ -26,8 +27,7 @@ def prove_client(plugin: dict[str, str]) -> str:
     Raises:
         AssertionError: It is another client, or the library was loaded from elsewhere.
     """
-    import jax
-
+    jax = importlib.import_module("jax")  # this file is also imported where there is no JAX
     client = jax.devices()[0].client
     version = [getattr(client, f"pjrt_c_api_{part}_version", None) for part in ("major", "minor")]
     if not getattr(client, "is_c_api", True) or None in version or version == [0, 0]:
@@ -36,7 +36,8 @@ def prove_client(plugin: dict[str, str]) -> str:
         raise AssertionError(f"the default client is {client.platform!r}, not {plugin['name']!r}")
     expected = Path(sys.prefix) / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
     library = (expected / plugin["package"] / plugin["library"]).resolve()
-    mapped = {line.split(maxsplit=5)[5].strip() for line in Path("/proc/self/maps").open() if line.count("/")}
+    maps = Path("/proc/self/maps").read_text("utf-8", "surrogateescape").splitlines()
+    mapped = {line.split(maxsplit=5)[5] for line in maps if "/" in line}
     if str(library) not in mapped:
         raise AssertionError(f"{library} is not loaded")
     return f"PJRT C API {version[0]}.{version[1]} from {plugin['package']}/{plugin['library']}"

@@ -75,17 +75,18 @@ def candidate_paths(tag: str, environ: Mapping[str, str], home: Path) -> Iterato
         yield Path(folder) / f"python{version}"
     pyenv = Path(environ.get("PYENV_ROOT", home / ".pyenv")) / "versions"
     uv = Path(environ.get("UV_PYTHON_INSTALL_DIR", home / ".local" / "share" / "uv" / "python"))
-    for store, pattern in ((pyenv, f"3.{minor}[.a-z-]*"), (uv, f"cpython-3.{minor}[.+]*"), (Path("/opt/python"), "cp3*")):
-        for folder in sorted(store.glob(pattern), reverse=True):
-            yield folder / "bin" / f"python{version}"
-            yield folder / "bin" / "python"
+    stores = ((pyenv, f"3.{minor}[.a-z-]*"), (uv, f"cpython-3.{minor}[.+]*"), (Path("/opt/python"), "cp3*"))
+    for store, pattern in stores:
+        for installed in sorted(store.glob(pattern), reverse=True):
+            yield installed / "bin" / f"python{version}"
+            yield installed / "bin" / "python"
     yield from (Path(folder) / f"python{version}" for folder in ("/usr/local/bin", "/usr/bin"))
 
 
 def probe(path: Path) -> Interpreter | None:
     """Start a candidate and return what it says of itself; nothing if it fails or is no CPython of this machine."""
     try:
-        result = subprocess.run(  # noqa: S603 - asking is the point
+        result = subprocess.run(
             [str(path), "-I", "-c", _PROBE], capture_output=True, text=True, timeout=_PROBE_SECONDS, check=True
         )
         answer = json.loads(result.stdout)

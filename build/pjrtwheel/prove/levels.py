@@ -73,8 +73,10 @@ class PythonProof:
 
     def level(self) -> Level:
         """Return the highest level shown here: that of a passed program, when none failed."""
-        return Level.STATIC if self.failures() else highest(
-            result.level for result in self.results if result.outcome is Outcome.PASSED
+        return (
+            Level.STATIC
+            if self.failures()
+            else highest(result.level for result in self.results if result.outcome is Outcome.PASSED)
         )
 
     def summary(self) -> str:

@@ -85,7 +85,7 @@ def describe_exit(status: int | None, seconds: float) -> str:
 
 def _run(command: Sequence[str], folder: Path, seconds: float) -> tuple[int | None, str]:
     """Run a command in its own process group; on timeout kill the whole group and return no status."""
-    process = subprocess.Popen(  # noqa: S603 - our own interpreter and programs
+    process = subprocess.Popen(
         command,
         cwd=folder,
         env=clean_environ(JAX_TRACEBACK_FILTERING="off"),  # else the last line is not the error

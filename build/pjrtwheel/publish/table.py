@@ -48,4 +48,4 @@ def render_table(entries: Sequence[Entry], console: Console | None = None) -> No
     console = console or Console()
     console.print(make_table(entries))
     for name in mixed_locks(entries):
-        console.print(f"warning: {name} carries another lock than jaxlib beside it, which will refuse it: build it again")
+        console.print(f"warning: {name} has another lock than jaxlib beside it, which will refuse it: build it again")

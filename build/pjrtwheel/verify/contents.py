@@ -124,7 +124,7 @@ def _is_library(member: str) -> bool:
 def _read_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path | None) -> Member:
     """Hash one member in a stream, writing it to `target` on the way if given."""
     digest, size = hashlib.sha256(), 0
-    with archive.open(entry) as stream, (target.open("wb") if target else io.BytesIO()) as sink:
+    with archive.open(entry) as stream, target.open("wb") if target else io.BytesIO() as sink:
         while chunk := stream.read(_CHUNK):
             digest.update(chunk)
             size += len(chunk)

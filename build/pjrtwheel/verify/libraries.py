@@ -10,7 +10,9 @@ from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.constants import P_FLAGS
+from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from pjrtwheel.errors import ElfError
 from pjrtwheel.verify.metadata import Problem
@@ -67,7 +69,7 @@ def read_library(path: Path, member: str) -> Library:
 def _exports(elf: ELFFile) -> tuple[str, ...]:
     """Return the names of defined, visible dynamic symbols; version nodes are absolute objects, not symbols."""
     section = elf.get_section_by_name(".dynsym")
-    if section is None:
+    if not isinstance(section, SymbolTableSection):
         return ()
     return tuple(
         sorted(
@@ -85,10 +87,10 @@ def _exports(elf: ELFFile) -> tuple[str, ...]:
 
 def _rpaths(elf: ELFFile) -> tuple[str, ...]:
     section = elf.get_section_by_name(".dynamic")
-    if section is None:
+    if not isinstance(section, DynamicSection):
         return ()
     values = [
-        tag.rpath if tag.entry.d_tag == "DT_RPATH" else tag.runpath
+        str(getattr(tag, "rpath" if tag.entry.d_tag == "DT_RPATH" else "runpath"))
         for tag in section.iter_tags()
         if tag.entry.d_tag in {"DT_RPATH", "DT_RUNPATH"}
     ]

@@ -23,7 +23,7 @@ def check_record(wheel: WheelContents) -> Iterator[Problem]:
     """RECORD lists every file once, with its true size and sha256."""
     rows: dict[str, tuple[str, str]] = {}
     for row in wheel.record():
-        if len(row) != 3:  # noqa: PLR2004 - path, hash, size (PEP 376)
+        if len(row) != 3:  # path, hash, size (PEP 376)
             yield "", f"RECORD has a row of {len(row)} fields, expected 3: {row!r}"
         elif row[0] in rows:
             yield row[0], "is listed twice in RECORD"

@@ -108,7 +108,7 @@ def run_tool(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         VerifyError: It is not installed here.
     """
     environment = {**os.environ, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"}
-    result = subprocess.run(  # noqa: S603 - the checkers are our own requirements
+    result = subprocess.run(
         [sys.executable, "-m", module, *arguments], capture_output=True, text=True, check=False, env=environment
     )
     if f"No module named {module}" in result.stderr:
