@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from elftools.common.exceptions import ELFError
 from elftools.construct import ConstructError
@@ -25,8 +25,16 @@ from pjrtwheel.elf.layout import FileHeader, SectionHeader, Segment
 from pjrtwheel.errors import ElfError
 
 _READ_ERRORS = (
-    ELFError, ConstructError, struct.error, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, AssertionError
-)  # fmt: skip
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    ConstructError,
+    ELFError,
+    LookupError,
+    TypeError,
+    ValueError,
+    struct.error,
+)
 # DT_NEEDED, DT_SONAME, DT_CONFIG, DT_DEPAUDIT, DT_AUDIT, DT_AUXILIARY, DT_FILTER: their values are string offsets.
 _NAME_TAGS = {1, 14, 0x6FFFFEFA, 0x6FFFFEFB, 0x6FFFFEFC, 0x7FFFFFFD, 0x7FFFFFFF}
 
@@ -227,7 +235,7 @@ def _used_strings(elf: ELFFile, dynamic: Iterable[DynamicEntry]) -> frozenset[in
 
 def _exports(elf: ELFFile) -> Iterator[str]:
     """Yield the names of dynamic symbols that other libraries can bind to."""
-    tables = [section for section in elf.iter_sections() if section["sh_type"] == "SHT_DYNSYM"]
+    tables: list[Any] = [section for section in elf.iter_sections() if section["sh_type"] == "SHT_DYNSYM"]
     # Without section headers the table is found through the dynamic segment, its length through the hash table.
     tables = tables or [segment for segment in elf.iter_segments() if isinstance(segment, DynamicSegment)]
     for symbol in (symbol for table in tables for symbol in table.iter_symbols()):

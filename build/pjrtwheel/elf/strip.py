@@ -111,17 +111,16 @@ def _lay_out_tail(
         section = _renumber(image.sections[index], renumbered, dropped)
         section = replace(section, name=name_offsets[image.names[index]])
         if index == image.header.shstrndx:
-            section, piece = replace(section, offset=position, size=len(names), addralign=1), names
+            section = replace(section, offset=position, size=len(names), addralign=1)
+            tail.append(names)
         elif section.offset >= end and section.file_size:
             padding = -position % max(section.addralign, 1)
-            tail.append(bytes(padding))
-            piece = Span(section.offset, section.offset + section.file_size)
+            tail += [bytes(padding), Span(section.offset, section.offset + section.file_size)]
             position += padding
             section = replace(section, offset=position)
         else:
             headers.append(section)
             continue
-        tail.append(piece)
         position += section.size
         headers.append(section)
     padding = -position % _TABLE_ALIGNMENT

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
+import glob
 import hashlib
 import os
 import time
@@ -74,7 +76,9 @@ class ArchiveWriter:
         """Open the partial file and start the threads."""
         with explain_full_disk(self._path):
             self._path.parent.mkdir(parents=True, exist_ok=True)
+            remove_stale(self._path)
             self._file = self._partial.open("wb", buffering=0)
+            fcntl.flock(self._file, fcntl.LOCK_EX)
         self._pool = ThreadPoolExecutor(self._workers)
         return self
 
@@ -137,6 +141,14 @@ class ArchiveWriter:
         self._write(directory + end_of_directory(len(self._entries), len(directory), offset))
         os.fsync(self._file.fileno())
         self._partial.replace(self._path)
+
+
+def remove_stale(path: Path) -> None:
+    """Remove what writers of `path` left behind when they were killed; a writer that lives holds a lock on its file."""
+    for partial in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
+        with contextlib.suppress(FileNotFoundError, BlockingIOError), partial.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            partial.unlink()
 
 
 @contextlib.contextmanager

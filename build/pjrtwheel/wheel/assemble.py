@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from pjrtwheel.wheel.names import WheelName, make_name
 from pjrtwheel.wheel.prepare import Prepared, prepare_member
 from pjrtwheel.wheel.report import AssemblyReport
 from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
-from pjrtwheel.wheel.source import Unpacked, unpack_wheel
+from pjrtwheel.wheel.source import read_text, unpack_wheel
 from pjrtwheel.wheel.write import WheelPlan, write_wheel
 
 PROVENANCE_FILENAME = "provenance.json"
@@ -129,7 +129,7 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
     name = make_name(upstream.distribution, upstream.version, upstream.tag, str(release.build))
     lock = make_lock(release, spec.provider)
     provenance = _bindings_provenance(spec, upstream, digest)
-    text = metadata.add_extras(_member_text(unpacked, f"{name.dist_info}/METADATA"), backends, release.version)
+    text = metadata.add_extras(read_text(unpacked, f"{name.dist_info}/METADATA"), backends, release.version)
     generated = {
         f"{name.distribution}/{LOCK_FILENAME}": lock.to_json(),
         f"{name.dist_info}/METADATA": text,
@@ -206,12 +206,3 @@ def _bindings_provenance(spec: BindingsSpec, upstream: WheelName, digest: str) -
         "xla_commit": None,
         "licenses": [],
     }
-
-
-def _member_text(members: Iterable[Unpacked], path: str) -> str:
-    """Return the text of a member."""
-    for member in members:
-        if member.path == path:
-            member.file.seek(0)
-            return member.file.read().decode()
-    raise WheelError(f"the wheel has no {path}")

@@ -58,7 +58,7 @@ def plugin_metadata(name: WheelName, backend: Backend, *, release: str, licenses
 
 
 def add_extras(metadata: str, backends: Sequence[Backend], release: str) -> str:
-    """Add one extra for each backend to METADATA, and leave the rest as it is.
+    r"""Add one extra for each backend to METADATA, and leave the rest as it is.
 
     >>> add_extras("Name: jaxlib\nRequires-Dist: numpy\n\nText\n", [], "1.0")
     'Name: jaxlib\nRequires-Dist: numpy\n\nText\n'
@@ -76,7 +76,7 @@ def add_extras(metadata: str, backends: Sequence[Backend], release: str) -> str:
 
 
 def read_field(metadata: str, field: str) -> tuple[str, ...]:
-    """Return every value of a field of METADATA or WHEEL.
+    r"""Return every value of a field of METADATA or WHEEL.
 
     >>> read_field("Name: a\nRequires-Dist: b\nRequires-Dist: c\n\nRequires-Dist: d", "Requires-Dist")
     ('b', 'c')

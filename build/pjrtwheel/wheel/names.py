@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from packaging.tags import Tag
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
@@ -63,13 +62,12 @@ def parse_name(filename: str) -> WheelName:
         WheelError: It is not the name of a wheel.
     """
     try:
-        name, version, build, tags = parse_wheel_filename(filename)
+        name, version, build, _ = parse_wheel_filename(filename)
     except InvalidWheelFilename as error:
         raise WheelError(
             f"not a wheel filename: {filename!r} (expected NAME-VERSION-PYTHON-ABI-PLATFORM.whl)", cause=str(error)
         ) from error
     tag = "-".join(filename.removesuffix(".whl").rsplit("-", 3)[1:])
-    assert Tag(*(part.split(".")[0] for part in tag.split("-"))) in tags
     return WheelName(name, str(version), "".join(map(str, build)), tag)
 
 

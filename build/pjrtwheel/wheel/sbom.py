@@ -23,12 +23,14 @@ def format_sbom(name: WheelName, provenance: Mapping[str, Any]) -> str:
         name: The wheel it describes.
         provenance: Where the library came from, as the provider wrote it; values may be None.
     """
+    # The file name tells our wheel from upstream's of the same name and version, from which it may be made.
+    reference = f"pkg:pypi/{name.distribution}@{name.version}?file_name={name.filename}"
     root = {
         "type": "library",
-        "bom-ref": f"pkg:pypi/{name.distribution}@{name.version}",
+        "bom-ref": reference,
         "name": name.distribution,
         "version": name.version,
-        "purl": f"pkg:pypi/{name.distribution}@{name.version}",
+        "purl": reference,
     }
     origin = _origin(provenance)
     xla = _xla(provenance)
@@ -40,7 +42,7 @@ def format_sbom(name: WheelName, provenance: Mapping[str, Any]) -> str:
         "metadata": {"component": root},
         "components": components,
         "dependencies": [
-            {"ref": root["bom-ref"], "dependsOn": sorted(component["bom-ref"] for component in components)},
+            {"ref": reference, "dependsOn": sorted(component["bom-ref"] for component in components)},
             *({"ref": component["bom-ref"]} for component in components),
         ],
     }

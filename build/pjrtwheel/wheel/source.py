@@ -70,10 +70,11 @@ def unpack_wheel(path: Path, *, scratch: Path) -> tuple[WheelName, tuple[Unpacke
             files = [info for info in infos if not info.is_dir()]
             record = _read_record(archive, record_path, path)
             problems = list(_check_listing({info.filename for info in files}, record))
-            members: list[Unpacked] = []
-            for info in sorted(files, key=lambda info: info.filename):
-                if not info.filename.endswith(UNHASHED_SUFFIXES):
-                    members.append(_inflate(archive, info, record.get(info.filename), problems, scratch))
+            members = tuple(
+                _inflate(archive, info, record.get(info.filename), problems, scratch)
+                for info in sorted(files, key=lambda info: info.filename)
+                if not info.filename.endswith(UNHASHED_SUFFIXES)
+            )
             _refuse(path, problems)
     except FileNotFoundError as error:
         raise WheelError(f"no such wheel: {path}") from error
@@ -83,7 +84,23 @@ def unpack_wheel(path: Path, *, scratch: Path) -> tuple[WheelName, tuple[Unpacke
             cause="the download or copy was cut short, or the file is no wheel",
             remedy="fetch it again",
         ) from error
-    return name, tuple(members)
+    return name, members
+
+
+def read_text(members: Iterable[Unpacked], path: str) -> str:
+    """Return a member as text.
+
+    Raises:
+        WheelError: There is no such member, or it is not UTF-8.
+    """
+    for member in members:
+        if member.path == path:
+            member.file.seek(0)
+            try:
+                return member.file.read().decode()
+            except UnicodeDecodeError as error:
+                raise WheelError(f"{path} is not UTF-8", cause=str(error)) from error
+    raise WheelError(f"the wheel has no {path}", cause="it is damaged, or was renamed")
 
 
 def check_directory(infos: Iterable[zipfile.ZipInfo], file_size: int) -> tuple[str, ...]:
@@ -111,9 +128,9 @@ def check_directory(infos: Iterable[zipfile.ZipInfo], file_size: int) -> tuple[s
 
 
 def is_safe_name(name: str) -> bool:
-    """Tell whether a member name stays below the directory it is unpacked to, on every platform.
+    r"""Tell whether a member name stays below the directory it is unpacked to, on every platform.
 
-    >>> [is_safe_name(name) for name in ("a/b.py", "../a", "/a", "a//b", "C:/a", "a\\\\b")]
+    >>> [is_safe_name(name) for name in ("a/b.py", "../a", "/a", "a//b", "C:/a", "a\\b")]
     [True, False, False, False, False, False]
     """
     parts = name.removesuffix("/").split("/")
@@ -159,7 +176,7 @@ def _inflate(
     archive: zipfile.ZipFile, info: zipfile.ZipInfo, entry: RecordEntry | None, problems: list[str], scratch: Path
 ) -> Unpacked:
     """Inflate one member, and add to `problems` what is wrong with it."""
-    target = cast("BinaryIO", tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=scratch))
+    target = cast("BinaryIO", tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(scratch)))  # noqa: SIM115 - the caller closes it
     try:
         with archive.open(info) as source:
             digest = _copy(source, target)
