@@ -8,13 +8,15 @@ import hashlib
 import importlib.metadata
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel import verify
 from pjrtwheel.backend import Backend, find_backend, load_backends
-from pjrtwheel.bazel import BuildRequest, build_wheels
+from pjrtwheel.bazel import BuildRequest, BuildResult
+from pjrtwheel.bazel import build as build_with_bazel
 from pjrtwheel.errors import FetchError, UsageError
 from pjrtwheel.platforms import find_platform, host_platform
 from pjrtwheel.prove import prove
@@ -106,23 +108,31 @@ def build(options: BuildOptions) -> tuple[Entry, ...]:
     check_inputs(release, backend, platform, options.provider, host_platform().name)
     if options.provider == "source" and not release.xla.verified:
         _say(f"warning: XLA commit {release.xla.commit[:12]} is not verified; it comes from {release.xla.origin}")
-    directories = build_wheels(
-        BuildRequest(
-            root=options.root,
-            backend=options.backend,
-            platform=platform,
-            release=options.release,
-            provider=options.provider,
-            library=options.library,
-            with_bindings=True,
-        )
+    request = BuildRequest(
+        root=options.root,
+        backend=options.backend,
+        platform=platform,
+        release=options.release,
+        provider=options.provider,
+        library=options.library,
+        with_bindings=True,
     )
-    built = tuple(wheel for directory in directories for wheel in read_built(directory))
+    _say(f"building {' '.join(request.targets)} for {platform}")
+    result = build_with_bazel(request)
+    _say(describe_actions(result))
+    built = tuple(wheel for directory in result.directories for wheel in read_built(directory))
     _verify_once(built, tuple(load_backends(options.root).values()), options.cache)
     proofs = prove(
         built, root=options.root, release=release, backend=backend, smoke_tests=options.smoke, cache=options.cache
     )
     return publish(built, proofs, options.dist)
+
+
+def describe_actions(result: BuildResult) -> str:
+    """Say in one line which actions Bazel ran, by kind."""
+    counts = Counter(action.mnemonic for action in result.log.actions)
+    kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(counts.items()))
+    return f"Bazel ran {len(result.log.actions)} actions" + (f": {kinds}" if kinds else ", everything was up to date")
 
 
 def _verify_once(built: Sequence[BuiltWheel], backends: Sequence[Backend], cache: Path) -> None:

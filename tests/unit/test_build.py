@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is decided before and between the steps of a build."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.backend import Backend, find_backend
+from pjrtwheel.bazel import BuildLog, BuildResult
+from pjrtwheel.bazel.events import Action
+from pjrtwheel.build import check_inputs, describe_actions, parse_provider, verification_key
+from pjrtwheel.cli import build as command
+from pjrtwheel.errors import FetchError, UsageError
+from pjrtwheel.release import Release, load_release
+
+
+@pytest.fixture
+def release(root: Path) -> Release:
+    """Return the default release of this repository."""
+    return load_release(root)
+
+
+@pytest.fixture
+def cpu(root: Path) -> Backend:
+    """Return the CPU backend."""
+    return find_backend(root, "cpu")
+
+
+def test_provider_names_stand_for_themselves() -> None:
+    """The two providers need no path."""
+    assert [parse_provider(name) for name in ("prebuilt", "source")] == [("prebuilt", None), ("source", None)]
+
+
+def test_anything_else_is_the_path_of_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative path means the directory the command was called in."""
+    (tmp_path / "plugin.so").write_bytes(b"")
+    monkeypatch.chdir(tmp_path)
+    assert parse_provider("plugin.so") == ("file", tmp_path / "plugin.so")
+
+
+def test_path_that_is_no_file_is_refused() -> None:
+    """A misspelled provider is answered with the choices."""
+    with pytest.raises(UsageError) as caught:
+        parse_provider("prebuild")
+    assert str(caught.value).splitlines() == [
+        "no such library: 'prebuild'",
+        "--xla takes 'prebuilt', 'source' or the path of a PJRT plugin library",
+    ]
+
+
+def test_prebuilt_library_that_is_not_pinned_is_refused_before_building(release: Release, cpu: Backend) -> None:
+    """On aarch64 there is no prebuilt XLA:CPU, and nothing is taken in its place."""
+    with pytest.raises(FetchError, match=r"pins no 'plugin\.cpu\.linux_aarch64'"):
+        check_inputs(release, cpu, "linux_aarch64", "prebuilt", "linux_x86_64")
+
+
+def test_library_from_elsewhere_needs_no_pin(release: Release, cpu: Backend) -> None:
+    """The same platform can be built from source or from a library of one's own."""
+    for provider in ("source", "file"):
+        check_inputs(release, cpu, "linux_aarch64", provider, "linux_x86_64")
+
+
+def test_missing_compiler_for_the_host_is_refused_before_building(release: Release, cpu: Backend) -> None:
+    """The extension cannot be compiled on a host that the compiler has no wheel for."""
+    pins = {key: pin for key, pin in release.pins.items() if key != "compiler.linux_aarch64"}
+    with pytest.raises(FetchError, match=r"pins no 'compiler\.linux_aarch64'"):
+        check_inputs(dataclasses.replace(release, pins=pins), cpu, "linux_x86_64", "prebuilt", "linux_aarch64")
+
+
+def test_platform_a_backend_does_not_know_is_refused(release: Release, cpu: Backend) -> None:
+    """A backend lists the platforms it has wheels for."""
+    backend = dataclasses.replace(cpu, tags={"linux_x86_64": "manylinux_2_27_x86_64"})
+    with pytest.raises(UsageError) as caught:
+        check_inputs(release, backend, "linux_aarch64", "source", "linux_x86_64")
+    assert str(caught.value) == "backend cpu has no wheels for linux_aarch64\nit has: linux_x86_64"
+
+
+def test_platform_without_bindings_is_refused(release: Release) -> None:
+    """There is nothing to build when the release has no bindings at all."""
+    with pytest.raises(FetchError, match="pins no bindings for linux_x86_64"):
+        check_inputs(dataclasses.replace(release, pins={}), None, "linux_x86_64", "prebuilt", "linux_x86_64")
+
+
+def test_actions_are_counted_by_kind() -> None:
+    """The user sees what Bazel did, and that it did nothing when nothing changed."""
+
+    def result(*mnemonics: str) -> BuildResult:
+        actions = tuple(Action(name, "//:x", "x", success=True, exit_code=0, stderr="") for name in mnemonics)
+        return BuildResult((), BuildLog({}, actions, ""))
+
+    assert describe_actions(result("Wheel", "Compile", "Wheel")) == "Bazel ran 3 actions: Compile 1, Wheel 2"
+    assert describe_actions(result()) == "Bazel ran 0 actions, everything was up to date"
+
+
+def test_verification_is_repeated_for_other_bytes_only() -> None:
+    """The order of the wheels does not matter, their bytes do."""
+    assert verification_key(["a", "b"]) == verification_key(["b", "a"])
+    assert verification_key(["a", "b"]) != verification_key(["a", "c"])
+
+
+@pytest.mark.parametrize("arguments", [[], ["cpu", "--bindings-only"]], ids=["neither", "both"])
+def test_backend_or_bindings_must_be_chosen(arguments: list[str]) -> None:
+    """The command never guesses what to build."""
+    parser = argparse.ArgumentParser()
+    command.configure_parser(parser)
+    with pytest.raises(UsageError, match="name one backend, or say --bindings-only"):
+        command.execute(parser.parse_args(arguments))
