@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import nox
@@ -102,6 +103,12 @@ def bazel7(session: nox.Session) -> None:
     """Build the same wheels with Bazel 7.7.1 in a Debian unstable folder (needs root)."""
     _install(session, "build")
     session.run("python", "ci/bazel7.py", *session.posargs, env={"PYTHONPATH": str(ROOT / "build")})
+
+
+@nox.session(default=False, venv_backend="none")
+def shutdown(session: nox.Session) -> None:
+    """End the Bazel servers of this checkout."""
+    session.run(sys.executable, "-m", "pjrtwheel.bazel.shutdown", *session.posargs, env={"PYTHONPATH": "build"})
 
 
 @nox.session(default=False, tags=["update"])

@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""End the Bazel servers of one checkout: `python -m pjrtwheel.bazel.shutdown [--root DIR]`.
+
+A server ends by itself after some idle time; continuous integration wants it gone at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pjrtwheel.bazel.workspace import prepare_workspace
+from pjrtwheel.fetch.cache import cache_root
+
+
+def find_servers(outputs: Path, processes: Path = Path("/proc")) -> tuple[int, ...]:
+    """Return the process ids of the servers whose output bases lie below a directory.
+
+    A process counts only if its own command line names the output base: a dead server's id may have a new owner.
+
+    Args:
+        outputs: Directory of the output bases, of any Bazel version and kind of build.
+        processes: The process file system.
+    """
+    found = []
+    for path in sorted(outputs.glob("*/*/server/server.pid.txt")):
+        try:
+            identity = path.read_text("utf-8").strip()
+            command = (processes / identity / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if os.fsencode(path.parent.parent) in command:
+            found.append(int(identity))
+    return tuple(found)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Ask each server to end, and return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m pjrtwheel.bazel.shutdown", description=__doc__)
+    parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
+    workspace = prepare_workspace(parser.parse_args(argv).root, cache_root(os.environ))
+    for server in find_servers(workspace.outputs):
+        os.kill(server, signal.SIGTERM)
+        print(f"ended Bazel server {server}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
