@@ -43,7 +43,7 @@ def parse_expected(text: str, path: Path) -> tuple[Expected, ...]:
             Expected(entry["case"], Outcome(entry["outcome"]), entry["reason"].strip())
             for entry in tomllib.loads(text).get("difference", [])
         )
-    except (tomllib.TOMLDecodeError, KeyError, ValueError, AttributeError) as error:
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise UsageError(f"malformed list of expected differences: {path}", cause=repr(error)) from error
     unexplained = [entry.case for entry in entries if not entry.reason]
     if unexplained:

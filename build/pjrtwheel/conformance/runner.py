@@ -20,6 +20,8 @@ from pjrtwheel.conformance.cases import Case, Outcome, parse_journal
 _RECORDER = Path(recorder.__file__)
 _POLL_SECONDS = 0.5
 _TAIL = 2000
+# pytest's exit status when all passed, some failed, the file could not be imported, and nothing was left to run.
+_ORDERLY = frozenset({0, 1, 2, 5})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +84,8 @@ def run_file(python: Path, test_file: Path, environ: Mapping[str, str], limits: 
         collected = collected or journal.collected
         clients |= {journal.client} - {""}
         if not journal.running:
-            if end.status not in {0, 1, 5}:  # all passed, some failed, nothing left to run
-                # Neither a test nor the file's import: the process broke outside of any case.
+            if end.status not in _ORDERLY:
+                # Neither a case nor the file's import: the process broke outside of them.
                 name = f"{test_file.name}::process"
                 cases[name] = Case(name, end.outcome, end.text)
             break

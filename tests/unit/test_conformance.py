@@ -1,0 +1,210 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Comparing clients case by case, and running test files through crashes and hangs."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.backend import find_backend
+from pjrtwheel.conformance import client_environ, find_test_files
+from pjrtwheel.conformance.cases import Case, Journal, Outcome, parse_journal
+from pjrtwheel.conformance.difference import Change, Difference, compare
+from pjrtwheel.conformance.expected import Expected, load_expected, parse_expected
+from pjrtwheel.conformance.runner import Limits, run_file
+from pjrtwheel.conformance.table import format_report
+from pjrtwheel.errors import UsageError
+
+# Stands in for JAX in the test processes: the recorder asks only which client there is.
+JAX = "class D:\n    class client:\n        is_c_api = True\ndef devices():\n    return [D]\n"
+
+
+def cases(**outcomes: Outcome) -> dict[str, Case]:
+    """Return cases by name."""
+    return {name: Case(name, outcome, "why") for name, outcome in outcomes.items()}
+
+
+def run(folder: Path, text: str, limits: Limits = Limits(60, 60)) -> dict[str, str]:  # noqa: B008 - frozen
+    """Run a test file with this Python and return the outcome of each case."""
+    (folder / "jax.py").write_text(JAX)
+    (folder / "some_test.py").write_text(text)
+    result = run_file(Path(sys.executable), folder / "some_test.py", dict(os.environ), limits)
+    assert result.client == "plugin" or any(case.outcome.is_bad() for case in result.cases.values())
+    return {name.removeprefix("some_test.py::"): case.outcome.value for name, case in result.cases.items()}
+
+
+def test_differences_are_sorted_by_kind() -> None:
+    """Each way to differ lands in its own list, and equal cases in none."""
+    builtin = cases(
+        same=Outcome.PASSED, both=Outcome.FAILED, worse=Outcome.PASSED, skipped=Outcome.PASSED, lost=Outcome.PASSED,
+        better=Outcome.FAILED, late=Outcome.NOT_RUN, woken=Outcome.SKIPPED,
+    )  # fmt: skip
+    plugin = cases(
+        same=Outcome.PASSED, both=Outcome.CRASHED, worse=Outcome.CRASHED, skipped=Outcome.SKIPPED,
+        better=Outcome.PASSED, late=Outcome.PASSED, woken=Outcome.FAILED,
+    )  # fmt: skip
+    difference = compare("f", builtin, plugin, ())
+    assert [change.name for change in difference.newly_failing] == ["worse", "lost", "woken"]
+    assert [change.name for change in difference.newly_skipped] == ["skipped"]
+    assert [change.name for change in difference.newly_passing] == ["better"]
+    assert len(difference.unexpected()) == 4
+
+
+def test_expected_differences_carry_their_reason() -> None:
+    """An entry explains a difference only with the right outcome; one that no longer differs is stale."""
+    builtin = cases(a=Outcome.PASSED, b=Outcome.PASSED, c=Outcome.PASSED)
+    plugin = cases(a=Outcome.FAILED, b=Outcome.SKIPPED, c=Outcome.PASSED)
+    entries = tuple(Expected(name, Outcome.FAILED, f"because of {name}") for name in ("a", "b", "c", "absent"))
+    assert compare("f", builtin, plugin, entries) == Difference(
+        file="f",
+        builtin={o: 3 if o is Outcome.PASSED else 0 for o in Outcome},
+        plugin={o: int(o in {Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED}) for o in Outcome},
+        newly_failing=(Change("a", Outcome.PASSED, Outcome.FAILED, "why", "because of a"),),
+        newly_skipped=(Change("b", Outcome.PASSED, Outcome.SKIPPED, "why", ""),),
+        newly_passing=(),
+        stale=(entries[2],),
+    )
+
+
+def test_a_process_that_breaks_outside_of_any_case_counts() -> None:
+    """It has no counterpart on the built-in client and is newly failing all the same."""
+    difference = compare("f", {}, cases(process=Outcome.CRASHED), ())
+    assert [change.name for change in difference.newly_failing] == ["process"]
+
+
+def test_the_report_names_every_difference() -> None:
+    """Table first, then the cases with their reasons or errors."""
+    builtin = cases(a=Outcome.PASSED, b=Outcome.PASSED, c=Outcome.PASSED)
+    plugin = cases(a=Outcome.FAILED, b=Outcome.SKIPPED, c=Outcome.PASSED)
+    entries = (Expected("a", Outcome.FAILED, "no such API"), Expected("c", Outcome.FAILED, "once"))
+    assert format_report([compare("f.py", builtin, plugin, entries)]).splitlines() == [
+        (
+            "| file | built-in: passed / failed / skipped | plugin: passed / failed / skipped "
+            "| newly failing | newly skipped | of these expected |"
+        ),
+        "|---|---|---|---|---|---|",
+        "| f.py | 3 / 0 / 0 | 1 / 1 / 1 | 1 | 1 | 1 |",
+        "",
+        "f.py: newly failing",
+        "",
+        "- a: passed -> failed; expected: no such API",
+        "",
+        "f.py: newly skipped",
+        "",
+        "- b: passed -> skipped; why",
+        "",
+        "f.py: stale entries, to be removed from the list of expected differences",
+        "",
+        "- c (failed)",
+    ]
+
+
+def test_a_journal_that_was_cut_short_is_read() -> None:
+    """The case that had begun is known, and the torn last line is ignored."""
+    lines = [
+        json.dumps({"event": "collected", "cases": ["a", "b"]}),
+        json.dumps({"event": "start", "case": "a"}),
+        json.dumps({"event": "end", "case": "a", "outcome": "skipped", "detail": "no"}),
+        json.dumps({"event": "start", "case": "b"}),
+        '{"event": "en',
+    ]
+    assert parse_journal(lines) == Journal(("a", "b"), {"a": Case("a", Outcome.SKIPPED, "no")}, "b", "")
+
+
+def test_outcomes_of_a_file_are_collected(tmp_path: Path) -> None:
+    """Failures in set-up and tear-down count, as do skips at every place."""
+    text = """
+import unittest
+import pytest
+
+class T(unittest.TestCase):
+    def test_good(self): pass
+    def test_bad(self): self.fail("no")
+    def test_skip(self): self.skipTest("not here")
+    @unittest.skip("never")
+    def test_never(self): pass
+
+@pytest.fixture
+def broken():
+    yield
+    raise ValueError
+
+def test_teardown(broken): pass
+"""
+    assert run(tmp_path, text) == {
+        "T::test_good": "passed",
+        "T::test_bad": "failed",
+        "T::test_skip": "skipped",
+        "T::test_never": "skipped",
+        "test_teardown": "failed",
+    }
+
+
+def test_a_crash_costs_one_case(tmp_path: Path) -> None:
+    """Cases before and after the one that kills the process keep their outcomes."""
+    text = "import os\ndef test_a(): pass\ndef test_b(): os.abort()\ndef test_c(): pass\ndef test_d(): os._exit(3)\n"
+    assert run(tmp_path, text) == {"test_a": "passed", "test_b": "crashed", "test_c": "passed", "test_d": "crashed"}
+
+
+def test_a_hang_costs_one_case(tmp_path: Path) -> None:
+    """A case beyond its limit is stopped, and the rest goes on."""
+    text = "import time\ndef test_a(): time.sleep(60)\ndef test_b(): pass\n"
+    assert run(tmp_path, text, Limits(60, 1.5)) == {"test_a": "timed out", "test_b": "passed"}
+
+
+def test_the_time_limit_of_a_file_leaves_the_rest_not_run(tmp_path: Path) -> None:
+    """What there was no time for is said, not forgotten."""
+    text = "import time\ndef test_a(): time.sleep(60)\ndef test_b(): pass\n"
+    assert run(tmp_path, text, Limits(1.5, 60)) == {"test_a": "timed out", "test_b": "not run"}
+
+
+def test_a_file_that_cannot_be_imported_is_a_failed_case(tmp_path: Path) -> None:
+    """It never counts as a file without differences."""
+    assert set(run(tmp_path, "import no_such_module\n").values()) == {"failed"}
+
+
+def test_the_switch_comes_from_the_backend(root: Path) -> None:
+    """The built-in client is chosen by the variable that the backend's file names; JAX's own settings are kept."""
+    backend = find_backend(root, "cpu")
+    environ = {"JAX_NUM_GENERATED_CASES": "1", "PYTHONPATH": "x", backend.disable: "1"}
+    assert client_environ(environ, backend, "plugin") == {"JAX_NUM_GENERATED_CASES": "1"}
+    assert client_environ(environ, backend, "built-in") == {"JAX_NUM_GENERATED_CASES": "1", backend.disable: "1"}
+
+
+def test_test_files_are_found_by_name(tmp_path: Path) -> None:
+    """Names work with and without their ending, and a wrong one says how to get the tests."""
+    for name in ("a_test.py", "b_test.py", "config.py"):
+        (tmp_path / name).touch()
+    assert [path.name for path in find_test_files(tmp_path, [])] == ["a_test.py", "b_test.py"]
+    assert [path.name for path in find_test_files(tmp_path, ["b_test.py", "a_test"])] == ["b_test.py", "a_test.py"]
+    with pytest.raises(UsageError, match=r"c_test\.py\nJAX's tests are not in its wheel"):
+        find_test_files(tmp_path, ["c_test"])
+    with pytest.raises(UsageError, match=r"no \*_test\.py"):
+        find_test_files(tmp_path / "nowhere", [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "difference = 3",
+        '[[difference]]\ncase = "a"\noutcome = "failed"',
+        '[[difference]]\ncase = "a"\noutcome = "bad"\nreason = "x"',
+        '[[difference]]\ncase = "a"\noutcome = "failed"\nreason = " "',
+    ],
+    ids=["type", "no reason", "outcome", "empty reason"],
+)
+def test_an_entry_without_a_reason_is_refused(text: str) -> None:
+    """Every entry names a case, an outcome and a reason."""
+    with pytest.raises(UsageError):
+        parse_expected(text, Path("cpu.toml"))
+
+
+def test_the_lists_of_the_repository_are_well_formed(root: Path) -> None:
+    """Each backend's list can be read, and its reasons are sentences of their own."""
+    for path in (root / "tests" / "conformance").glob("*.toml"):
+        assert all(len(entry.reason.split()) > 3 for entry in load_expected(root, path.stem))

@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The environment of programs under test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.errors import UsageError
+from pjrtwheel.prove import fits
+from pjrtwheel.prove.environment import clean_environ, requirement_group, requirement_of
+
+
+@pytest.mark.parametrize(
+    ("tag", "python", "expected"),
+    [
+        ("cp312-abi3-manylinux_2_27_x86_64", "cp312", True),
+        ("cp312-abi3-manylinux_2_27_x86_64", "cp314", True),
+        ("cp313-abi3-manylinux_2_27_x86_64", "cp312", False),
+        ("cp313-cp313-manylinux_2_27_x86_64", "cp313", True),
+        ("cp313-cp313-manylinux_2_27_x86_64", "cp314", False),
+    ],
+)
+def test_a_wheel_fits_its_python(tag: str, python: str, *, expected: bool) -> None:
+    """Bindings fit one Python, the stable ABI fits that and every later one."""
+    assert fits(tag, python) is expected
+
+
+def test_nothing_steers_the_programs_under_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings of the user for JAX, XLA, plugins and Python do not reach a proof; the rest does."""
+    for name in ("JAX_PLATFORMS", "JAXLIB_CPU_DISABLE", "XLA_FLAGS", "PYTHONPATH", "PJRT_NAMES_AND_LIBRARY_PATHS"):
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setenv("SOME_PROXY", "kept")
+    environ = clean_environ(JAX_TRACEBACK_FILTERING="off")
+    steering = sorted(name for name in environ if name.startswith(("JAX", "XLA", "PYTHON", "PJRT")))
+    assert (steering, environ["SOME_PROXY"]) == (["JAX_TRACEBACK_FILTERING"], "kept")
+
+
+def test_requirements_come_from_the_project_file(tmp_path: Path) -> None:
+    """Groups are read from pyproject.toml; an unknown one is an error."""
+    (tmp_path / "pyproject.toml").write_text('[dependency-groups]\nsmoke = ["numpy", {include-group = "x"}]\n')
+    assert requirement_group(tmp_path, "smoke") == ("numpy",)
+    with pytest.raises(UsageError, match="has no dependency group 'other'"):
+        requirement_group(tmp_path, "other")
+
+
+def test_a_wheel_is_required_by_its_exact_version() -> None:
+    """Build tag and platform do not belong to the requirement."""
+    assert requirement_of(Path("jaxlib_cpu-0.11.2-1-cp312-abi3-manylinux_2_27_x86_64.whl")) == "jaxlib-cpu==0.11.2"

@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Smoke programs run in processes of their own; here with this Python and programs that need no JAX."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.prove.levels import Level, Outcome
+from pjrtwheel.prove.smoke import find_programs, run_program
+
+
+@pytest.fixture
+def run(tmp_path: Path):  # noqa: ANN201 - a factory
+    """Return a factory: text of a program → outcome and detail."""
+
+    def make(text: str, seconds: float = 30.0) -> tuple[Outcome, str]:
+        program = tmp_path / "program.py"
+        program.write_text(text)
+        result = run_program(Path(sys.executable), program, None, seconds=seconds)
+        assert result.program == "program"
+        return result.outcome, result.detail
+
+    return make
+
+
+def test_an_assertion_that_fails_is_a_failure(run) -> None:  # noqa: ANN001
+    """The detail ends with the error, not with advice from a library."""
+    outcome, detail = run("def check():\n    raise AssertionError('two is not three')")
+    assert outcome is Outcome.FAILED
+    assert detail.splitlines()[-1] == "AssertionError: two is not three"
+
+
+def test_a_crash_is_named_by_its_signal(run) -> None:  # noqa: ANN001
+    """A dead process leaves no result; its signal is the detail."""
+    outcome, detail = run("import os, signal\ndef check():\n    os.kill(os.getpid(), signal.SIGSEGV)")
+    assert (outcome, detail.splitlines()[0]) == (Outcome.FAILED, "killed by SIGSEGV")
+
+
+def test_a_hang_is_cut_off(run) -> None:  # noqa: ANN001
+    """A program beyond its time limit is a failure, and so are the children that it leaves waiting."""
+    outcome, detail = run(
+        "import subprocess\ndef check():\n    subprocess.run(['sleep', '60'])",
+        seconds=1,
+    )
+    assert (outcome, detail) == (Outcome.FAILED, "did not end within 1 seconds")
+
+
+def test_a_program_that_cannot_run_here_is_not_run(run) -> None:  # noqa: ANN001
+    """Skipping is neither success nor failure, and gives its reason."""
+    outcome = run("import unittest\ndef check():\n    raise unittest.SkipTest('needs 4 devices')")
+    assert outcome == (Outcome.NOT_RUN, "needs 4 devices")
+
+
+def test_an_exit_is_no_success(run) -> None:  # noqa: ANN001
+    """A program that leaves by itself has shown nothing."""
+    outcome, detail = run("import sys\ndef check():\n    sys.exit(0)")
+    assert (outcome, detail.splitlines()[-1]) == (Outcome.FAILED, "SystemExit: 0")
+
+
+def test_every_program_of_the_repository_says_what_it_checks(root: Path) -> None:
+    """Each has a docstring and a function check, and there is one for each area that is promised."""
+    programs = {path.stem: path.read_text("utf-8") for path in find_programs(root)}
+    assert set(programs) >= {
+        "callbacks", "control_flow", "export_reload", "fft", "grad", "jit",
+        "linalg", "profiler", "random_numbers", "sharding", "sort", "vmap",
+    }  # fmt: skip
+    assert [name for name, text in programs.items() if "def check() -> str:" not in text or '"""' not in text] == []
+
+
+def test_levels_are_ordered_by_strength() -> None:
+    """The order is what decides which level a wheel gets."""
+    assert [level.value for level in Level] == ["static", "load", "aot", "device"]

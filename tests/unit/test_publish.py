@@ -1,0 +1,229 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Publishing: whole or not at all, and several writers at once."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import multiprocessing
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.errors import WheelError
+from pjrtwheel.prove.levels import Level, PythonProof
+from pjrtwheel.prove.record import Proof
+from pjrtwheel.publish import publish, staging
+from pjrtwheel.publish.entry import format_entries, merge_entries, parse_entries
+from pjrtwheel.publish.table import describe_pythons, make_table, mixed_locks
+from pjrtwheel.verify.report import BuiltWheel, Report
+
+Make = Callable[..., tuple[BuiltWheel, Proof]]
+
+
+def make_wheel(folder: Path, name: str, content: bytes = b"zip", lock: str = "ff") -> tuple[BuiltWheel, Proof]:
+    """Write a file that stands for a wheel, with its report and proof."""
+    filename = f"{name}-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
+    path = folder / filename
+    path.write_bytes(content)
+    report = Report(
+        wheel=filename,
+        distribution=name.replace("_", "-"),
+        version="1.0",
+        tag="cp312-abi3-manylinux_2_27_x86_64",
+        sha256=hashlib.sha256(content).hexdigest(),
+        size=len(content),
+        requires=("jaxlib==1.0",),
+        lock_id=lock,
+        provider="prebuilt",
+        provenance={"project": "upstream"},
+        changes={"a.so": ("dropped .symtab",)},
+        stripped_bytes=7,
+    )
+    return BuiltWheel(path, report), Proof(
+        filename, Level.LOAD, "0.115", (), (PythonProof("cp314", "", (), "no interpreter"),)
+    )
+
+
+def publish_one(folder: str, dist: str, name: str) -> None:
+    """Publish one wheel; the work of one process."""
+    wheel, proof = make_wheel(Path(folder), name, name.encode() * 100_000)
+    publish([wheel], [proof], Path(dist))
+
+
+def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
+    """One entry of release.json, key by key."""
+    wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
+    publish([wheel], [proof], tmp_path / "dist")
+    document = json.loads((tmp_path / "dist" / "release.json").read_text())
+    assert document == {
+        "schema": 1,
+        "wheels": [
+            {
+                "filename": "jaxlib_cpu-1.0-cp312-abi3-manylinux_2_27_x86_64.whl",
+                "distribution": "jaxlib-cpu",
+                "version": "1.0",
+                "sha256": hashlib.sha256(b"zip").hexdigest(),
+                "size": 3,
+                "tags": ["cp312-abi3-manylinux_2_27_x86_64"],
+                "requires": ["jaxlib==1.0"],
+                "lock_id": "ff",
+                "provider": "prebuilt",
+                "provenance": {"project": "upstream"},
+                "pjrt_api": "0.115",
+                "gpu_code": [],
+                "proof": {
+                    "level": "load",
+                    "pythons": [
+                        {
+                            "python": "cp314",
+                            "interpreter": "",
+                            "level": "static",
+                            "summary": "not run: no interpreter",
+                            "reason": "no interpreter",
+                            "programs": [],
+                        }
+                    ],
+                },
+                "stripped_bytes": 7,
+                "changes": {"a.so": ["dropped .symtab"]},
+            }
+        ],
+    }
+    assert sorted(path.name for path in (tmp_path / "dist").iterdir()) == [wheel.report.wheel, "release.json"]
+
+
+def test_a_second_build_replaces_its_own_entry_and_keeps_others(tmp_path: Path) -> None:
+    """Entries are merged by file name."""
+    dist = tmp_path / "dist"
+    for name, content in (("jaxlib_a", b"1"), ("jaxlib_b", b"1"), ("jaxlib_a", b"2")):
+        wheel, proof = make_wheel(tmp_path, name, content)
+        entries = publish([wheel], [proof], dist)
+    assert [(entry["distribution"], entry["sha256"]) for entry in entries] == [
+        ("jaxlib-a", hashlib.sha256(b"2").hexdigest()),
+        ("jaxlib-b", hashlib.sha256(b"1").hexdigest()),
+    ]
+
+
+def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
+    """Eight processes publish into one folder; every wheel and every entry is there."""
+    names = [f"jaxlib_{letter}" for letter in "abcdefgh"]
+    context = multiprocessing.get_context("fork")
+    writers = [
+        context.Process(target=publish_one, args=(str(tmp_path), str(tmp_path / "dist"), name)) for name in names
+    ]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0] * len(names)
+    entries = parse_entries((tmp_path / "dist" / "release.json").read_text())
+    wheels = {path.name: staging.hash_file(path) for path in (tmp_path / "dist").glob("*.whl")}
+    assert {name: entry["sha256"] for name, entry in entries.items()} == wheels
+    assert len(wheels) == len(names)
+    assert list(tmp_path.glob(".dist-partial-*")) == []
+
+
+def test_leftovers_of_a_killed_run_are_cleaned(tmp_path: Path) -> None:
+    """A staging folder without a living owner goes; that of a living one stays."""
+    dead, living = tmp_path / ".dist-partial-dead", tmp_path / ".dist-partial-living"
+    for folder in (dead, living):
+        folder.mkdir()
+        (folder / "half.whl").write_bytes(b"half")
+    wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
+    with staging.locked(living):
+        publish([wheel], [proof], tmp_path / "dist")
+    assert (dead.exists(), living.exists()) == (False, True)
+
+
+def test_a_full_disk_leaves_nothing_partial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error says where there is no space; neither half a wheel nor an entry remains."""
+
+    def no_space(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", no_space)
+    wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
+    with pytest.raises(WheelError, match=f"^no space left on the disk of {tmp_path / 'dist'}"):
+        publish([wheel], [proof], tmp_path / "dist")
+    assert list((tmp_path / "dist").iterdir()) == []
+    assert list(tmp_path.glob(".dist-partial-*")) == []
+
+
+def test_a_wheel_that_changed_is_not_published(tmp_path: Path) -> None:
+    """What is published is what was verified."""
+    wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
+    wheel.path.write_bytes(b"other")
+    with pytest.raises(WheelError, match="the file was changed after it was assembled"):
+        publish([wheel], [proof], tmp_path / "dist")
+    assert list((tmp_path / "dist").iterdir()) == []
+
+
+def test_the_same_bytes_are_not_copied_again(tmp_path: Path) -> None:
+    """Publishing again leaves the file in place untouched."""
+    wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
+    publish([wheel], [proof], tmp_path / "dist")
+    before = (tmp_path / "dist" / wheel.report.wheel).stat().st_ino
+    publish([wheel], [proof], tmp_path / "dist")
+    assert (tmp_path / "dist" / wheel.report.wheel).stat().st_ino == before
+
+
+def test_a_read_only_wheel_is_published_writable(tmp_path: Path) -> None:
+    """Build outputs are often read-only; users must be able to remove what is in dist."""
+    wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
+    wheel.path.chmod(0o444)
+    publish([wheel], [proof], tmp_path / "dist")
+    assert (tmp_path / "dist" / wheel.report.wheel).stat().st_mode & 0o777 == 0o644
+
+
+def test_a_folder_with_spaces_and_letters(tmp_path: Path) -> None:
+    """Paths are never taken apart."""
+    dist = tmp_path / "ein Ordner" / "größer"
+    wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
+    publish([wheel], [proof], dist)
+    assert sorted(path.name for path in dist.iterdir()) == [wheel.report.wheel, "release.json"]
+
+
+def test_entries_of_removed_wheels_are_forgotten() -> None:
+    """Only what lies in the folder is in the record."""
+    old = {"a.whl": {"filename": "a.whl"}, "b.whl": {"filename": "b.whl"}}
+    new = [{"filename": "c.whl"}]
+    assert merge_entries(old, new, ["c.whl", "b.whl", "foreign.whl"]) == {
+        "b.whl": {"filename": "b.whl"},
+        "c.whl": {"filename": "c.whl"},
+    }
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 2, "wheels": []}', '{"schema": 1, "wheels": [{}]}'])
+def test_a_broken_record_is_made_again(text: str) -> None:
+    """A record that cannot be read never stops a build."""
+    assert parse_entries(text) == {}
+
+
+def test_the_record_survives_its_text() -> None:
+    """What is read back is what was written."""
+    entries = {"a.whl": {"filename": "a.whl", "size": 1}}
+    assert parse_entries(format_entries(entries)) == entries
+
+
+def test_the_table_has_a_row_for_each_wheel(tmp_path: Path) -> None:
+    """The table and its cells come from the entries alone."""
+    made = [make_wheel(tmp_path, name) for name in ("jaxlib_a", "jaxlib_b")]
+    entries = publish([wheel for wheel, _ in made], [proof for _, proof in made], tmp_path / "dist")
+    assert make_table(entries).row_count == 2
+    assert describe_pythons(entries[0]) == "3.14 not run: no interpreter"
+
+
+def test_wheels_that_refuse_each_other_are_named() -> None:
+    """A plugin with another lock than the bindings beside it is found."""
+    entries = [
+        {"filename": "jaxlib.whl", "distribution": "jaxlib", "version": "1", "lock_id": "a"},
+        {"filename": "good.whl", "distribution": "jaxlib-cpu", "version": "1", "lock_id": "a"},
+        {"filename": "bad.whl", "distribution": "jaxlib-cuda", "version": "1", "lock_id": "b"},
+        {"filename": "older.whl", "distribution": "jaxlib-cpu", "version": "0", "lock_id": "c"},
+    ]
+    assert mixed_locks(entries) == ("bad.whl",)

@@ -1,0 +1,79 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of shared objects."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.errors import ElfError
+from pjrtwheel.platforms import host_platform
+from pjrtwheel.verify.libraries import Library, check_exports, check_library, read_library
+
+RIGHT = Library("a/lib.so", "EM_X86_64", ("GetPjrtApi",), ("$ORIGIN/../b",), executable_stack=False, alignment=0x1000)
+
+
+def test_a_right_library_has_no_problem() -> None:
+    """Nothing is said about a library that is as it should be."""
+    assert [*check_library(RIGHT, "EM_X86_64"), *check_exports(RIGHT, ("GetPjrtApi", "Optional"))] == []
+
+
+@pytest.mark.parametrize(
+    ("library", "machine", "problem"),
+    [
+        (RIGHT, "EM_AARCH64", "is for EM_X86_64, expected EM_AARCH64"),
+        (
+            replace(RIGHT, rpaths=("/usr/lib",)),
+            "EM_X86_64",
+            "has RPATH element '/usr/lib', expected one below $ORIGIN",
+        ),
+        (replace(RIGHT, rpaths=("",)), "EM_X86_64", "has RPATH element '', expected one below $ORIGIN"),
+        (
+            replace(RIGHT, rpaths=("$ORIGIN", "$ORIGIN")),
+            "EM_X86_64",
+            "has a repeated RPATH element in '$ORIGIN:$ORIGIN'",
+        ),
+        (replace(RIGHT, executable_stack=True), "EM_X86_64", "asks for an executable stack"),
+        (
+            replace(RIGHT, machine="EM_AARCH64"),
+            "EM_AARCH64",
+            "has segments aligned to 0x1000, too little for 64 KiB pages",
+        ),
+    ],
+    ids=["machine", "absolute", "empty", "repeated", "stack", "alignment"],
+)
+def test_each_fault_is_named(library: Library, machine: str, problem: str) -> None:
+    """One fault gives one problem, with the offending value."""
+    assert list(check_library(library, machine)) == [("a/lib.so", problem)]
+
+
+def test_exports_are_held_to_the_list() -> None:
+    """The entry point must be there, and nothing that is not allowed."""
+    leaking = replace(RIGHT, exports=("a", "b", "c", "d", "e", "f"))
+    assert list(check_exports(leaking, ("GetPjrtApi",))) == [
+        ("a/lib.so", "does not export 'GetPjrtApi'"),
+        ("a/lib.so", "exports 6 symbols beyond the allowed ones: a, b, c, d, e"),
+    ]
+
+
+@pytest.mark.skipif(not hasattr(math, "__file__"), reason="this Python has math built in")
+def test_a_real_extension_is_read() -> None:
+    """Python's own extension module exports its initializer and has an ordinary stack."""
+    library = read_library(Path(math.__file__), "math.so")
+    assert (library.machine, library.exports, library.executable_stack) == (
+        host_platform().elf_machine,
+        ("PyInit_math",),
+        False,
+    )
+    assert library.alignment >= 0x1000
+
+
+def test_a_text_is_no_library(tmp_path: Path) -> None:
+    """The error names the member of the wheel, not the temporary file."""
+    (tmp_path / "0001.so").write_text("INPUT(libfoo.so)")
+    with pytest.raises(ElfError, match=r"^a/lib\.so is not an ELF file"):
+        read_library(tmp_path / "0001.so", "a/lib.so")

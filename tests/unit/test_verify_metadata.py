@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of METADATA, WHEEL, RECORD, licences and SBOM, on wheels made for the purpose."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.errors import WheelError
+from pjrtwheel.verify import metadata
+from pjrtwheel.verify.contents import WheelContents, read_contents
+
+INFO = "thing-1.0.dist-info"
+NAME = "thing-1.0-cp312-abi3-manylinux_2_17_x86_64.whl"
+FILES = {
+    "thing/lib.so": "ELF",
+    f"{INFO}/METADATA": "Metadata-Version: 2.4\nName: thing\nVersion: 1.0\n"
+    "License-File: LICENSE\nRequires-Dist: jaxlib==1.0\n",
+    f"{INFO}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp312-abi3-manylinux_2_17_x86_64\n",
+    f"{INFO}/licenses/LICENSE": "free",
+    f"{INFO}/sboms/thing.cdx.json": '{"bomFormat": "CycloneDX"}',
+}
+Check = Callable[[WheelContents], Iterator[metadata.Problem]]
+
+
+def record_of(files: Mapping[str, str]) -> str:
+    """Return a true RECORD."""
+    rows = []
+    for name, text in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+        rows.append(f"{name},sha256={digest},{len(text)}")
+    return "\n".join([*rows, f"{INFO}/RECORD,,"]) + "\n"
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Callable[..., WheelContents]:
+    """Return a factory: changes to the right files (a text of nothing leaves one out) → the wheel as it is read."""
+
+    def make(changes: Mapping[str, str | None] | None = None, name: str = NAME) -> WheelContents:
+        files = FILES | {f"{INFO}/RECORD": record_of(FILES)} | (changes or {})
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            for member, text in files.items():
+                if text is not None:
+                    archive.writestr(member, text)
+        return read_contents(tmp_path / name, tmp_path)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        metadata.check_record,
+        metadata.check_wheel_file,
+        metadata.check_metadata,
+        metadata.check_licenses,
+        metadata.check_sbom,
+    ],
+)
+def test_a_right_wheel_has_no_problem(read: Callable[..., WheelContents], check: Check) -> None:
+    """No check complains about a wheel that keeps its promises."""
+    assert list(check(read())) == []
+
+
+def test_record_problems_are_reported_together(read: Callable[..., WheelContents]) -> None:
+    """A changed, an unlisted and a lost file show up in one pass."""
+    wheel = read({"thing/lib.so": "FLE", "thing/new.py": "", f"{INFO}/licenses/LICENSE": None})
+    assert [(name, text.split(" ")[0]) for name, text in metadata.check_record(wheel)] == [
+        ("thing/lib.so", "RECORD"),
+        ("thing/new.py", "is"),
+        (f"{INFO}/licenses/LICENSE", "is"),
+    ]
+
+
+def test_record_rows_are_unique_and_whole(read: Callable[..., WheelContents]) -> None:
+    """A row of two fields and a repeated row are named."""
+    record = record_of(FILES)
+    wheel = read({f"{INFO}/RECORD": record + record.splitlines()[0] + "\nodd,row\n"})
+    assert list(metadata.check_record(wheel)) == [
+        ("thing/lib.so", "is listed twice in RECORD"),
+        ("", "RECORD has a row of 2 fields, expected 3: ['odd', 'row']"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong", "problem"),
+    [
+        ("Root-Is-Purelib: false", "Root-Is-Purelib: true", "says Root-Is-Purelib: true, expected false"),
+        ("Tag: cp312-", "Build: 3\nTag: cp312-", "has build tag '3', the file name says ''"),
+        (
+            "Tag: cp312-",
+            "Tag: cp313-",
+            "has tags ['cp313-abi3-manylinux_2_17_x86_64'], the file name says ['cp312-abi3-manylinux_2_17_x86_64']",
+        ),
+    ],
+    ids=["purelib", "build", "tag"],
+)
+def test_wheel_file_must_agree_with_the_name(
+    read: Callable[..., WheelContents], line: str, wrong: str, problem: str
+) -> None:
+    """Each field of WHEEL that the file name repeats is compared with it."""
+    member = f"{INFO}/WHEEL"
+    wheel = read({member: FILES[member].replace(line, wrong)})
+    assert list(metadata.check_wheel_file(wheel)) == [(member, problem)]
+
+
+def test_metadata_must_agree_with_the_name(read: Callable[..., WheelContents]) -> None:
+    """Another project or version in METADATA is named."""
+    member = f"{INFO}/METADATA"
+    wheel = read({member: FILES[member].replace("thing", "other").replace("Version: 1.0", "Version: 2.0")})
+    assert list(metadata.check_metadata(wheel)) == [
+        (member, "names 'other', the file name says 'thing'"),
+        (member, "has version '2.0', the file name says '1.0'"),
+    ]
+
+
+def test_requirements_must_be_those_of_the_report(read: Callable[..., WheelContents]) -> None:
+    """A requirement that assembly did not report is a problem; the order is not."""
+    assert list(metadata.check_requirements(read(), ("jaxlib==1.0",))) == []
+    assert list(metadata.check_requirements(read(), ("jaxlib==2.0",))) == [
+        (f"{INFO}/METADATA", "requires ['jaxlib==1.0'], the report says ['jaxlib==2.0']")
+    ]
+
+
+def test_a_license_that_is_named_must_be_there(read: Callable[..., WheelContents]) -> None:
+    """A missing licence text is named, and so is METADATA without any."""
+    name = f"{INFO}/licenses/LICENSE"
+    assert list(metadata.check_licenses(read({name: None}))) == [(name, "is named by License-File but missing")]
+    bare = FILES[f"{INFO}/METADATA"].replace("License-File: LICENSE\n", "")
+    assert list(metadata.check_licenses(read({f"{INFO}/METADATA": bare}))) == [
+        (f"{INFO}/METADATA", "names no License-File")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (None, (f"{INFO}/sboms", "holds no software bill of materials")),
+        ("{}", (f"{INFO}/sboms/thing.cdx.json", "has bomFormat None, expected 'CycloneDX'")),
+        ("{", (f"{INFO}/sboms/thing.cdx.json", "is not JSON")),
+    ],
+    ids=["missing", "foreign", "broken"],
+)
+def test_the_bill_of_materials_must_be_one(
+    read: Callable[..., WheelContents], text: str | None, problem: tuple[str, str]
+) -> None:
+    """No document, a document of another kind, and a broken one are problems."""
+    ((member, found),) = metadata.check_sbom(read({f"{INFO}/sboms/thing.cdx.json": text}))
+    assert (member, found[: len(problem[1])]) == problem
+
+
+def test_a_name_that_is_no_wheel_is_refused(tmp_path: Path) -> None:
+    """The message says what a wheel's name looks like."""
+    with pytest.raises(WheelError, match=r"^not a wheel filename: 'thing\.zip' \(expected NAME-VERSION"):
+        read_contents(tmp_path / "thing.zip", tmp_path)
+
+
+@pytest.mark.parametrize("keep", [0, 30, -10], ids=["empty", "head", "tail cut"])
+def test_a_damaged_wheel_is_refused(read: Callable[..., WheelContents], tmp_path: Path, keep: int) -> None:
+    """A truncated file raises a named error, whatever is left of it."""
+    path = read().path
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(WheelError, match="cannot read wheel"):
+        read_contents(path, tmp_path)
+
+
+def test_a_flipped_byte_is_found(read: Callable[..., WheelContents], tmp_path: Path) -> None:
+    """The checksums of the archive are verified on reading."""
+    path = read().path
+    path.write_bytes(path.read_bytes().replace(b"ELF", b"ELG", 1))
+    with pytest.raises(WheelError, match="damaged: Bad CRC-32"):
+        read_contents(path, tmp_path)

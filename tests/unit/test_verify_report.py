@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reading what assembly reported."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.errors import WheelError
+from pjrtwheel.verify import BuiltWheel, Report, parse_report, read_built
+
+TABLE = {
+    "wheel": "thing-1.0-py3-none-any.whl",
+    "distribution": "thing",
+    "version": "1.0",
+    "tag": "py3-none-any",
+    "sha256": "00",
+    "size": 4,
+    "requires": ["jaxlib==1.0"],
+    "lock_id": "ff",
+    "provider": "prebuilt",
+    "provenance": {"project": "upstream"},
+    "changes": {"a.so": ["dropped .symtab"]},
+    "stripped_bytes": 7,
+    "members": {},
+}
+REPORT = Report(
+    wheel="thing-1.0-py3-none-any.whl",
+    distribution="thing",
+    version="1.0",
+    tag="py3-none-any",
+    sha256="00",
+    size=4,
+    requires=("jaxlib==1.0",),
+    lock_id="ff",
+    provider="prebuilt",
+    provenance={"project": "upstream"},
+    changes={"a.so": ("dropped .symtab",)},
+    stripped_bytes=7,
+)
+
+
+def test_wheels_are_found_beside_their_reports(tmp_path: Path) -> None:
+    """A build may leave its wheels at the top or in folders of their own."""
+    for folder in (tmp_path / "a", tmp_path / "b" / "c"):
+        folder.mkdir(parents=True)
+        (folder / "report.json").write_text(json.dumps(TABLE))
+        (folder / TABLE["wheel"]).write_text("zip")
+    assert read_built(tmp_path) == (
+        BuiltWheel(tmp_path / "a" / REPORT.wheel, REPORT),
+        BuiltWheel(tmp_path / "b" / "c" / REPORT.wheel, REPORT),
+    )
+
+
+def test_a_report_without_its_wheel_is_an_error(tmp_path: Path) -> None:
+    """The names are known from the report alone, nothing is guessed."""
+    (tmp_path / "report.json").write_text(json.dumps(TABLE))
+    with pytest.raises(WheelError, match=r"names 'thing-1\.0-py3-none-any\.whl', which is not beside it"):
+        read_built(tmp_path)
+
+
+def test_an_empty_folder_is_an_error(tmp_path: Path) -> None:
+    """A build that made nothing never counts as a success."""
+    with pytest.raises(WheelError, match=r"no wheel with a report\.json"):
+        read_built(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", json.dumps({**TABLE, "changes": None})])
+def test_a_malformed_report_is_an_error(text: str) -> None:
+    """Whatever is wrong with the document, the message says what to do."""
+    with pytest.raises(WheelError, match="build again"):
+        parse_report(text)

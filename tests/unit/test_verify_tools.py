@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the community's checkers say becomes problems."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.errors import VerifyError
+from pjrtwheel.verify.tools import check_contents, check_twine, compare_platforms, read_abi3_report, run_tool
+
+
+@pytest.mark.parametrize(
+    ("claimed", "proven", "problems"),
+    [
+        ("manylinux_2_27_x86_64", "manylinux_2_27_x86_64", 0),
+        ("manylinux_2_27_x86_64", "manylinux_2_17_x86_64", 0),
+        ("manylinux_2_17_x86_64", "manylinux_2_27_x86_64", 1),
+        ("manylinux2014_x86_64", "manylinux_2_17_x86_64", 0),
+        ("manylinux2010_x86_64", "manylinux_2_17_x86_64", 1),
+        ("manylinux_2_9_x86_64", "manylinux_2_17_x86_64", 1),
+        ("manylinux_2_27_x86_64", "manylinux_2_27_aarch64", 1),
+        ("musllinux_1_2_x86_64", "manylinux_2_17_x86_64", 1),
+        ("manylinux_2_27_x86_64", "linux_x86_64", 1),
+        ("linux_x86_64", "manylinux_2_17_x86_64", 1),
+    ],
+)
+def test_a_claim_holds_when_it_asks_for_enough(claimed: str, proven: str, problems: int) -> None:
+    """A tag may ask for a newer libc than is needed, never for an older one, another family or architecture."""
+    assert len(list(compare_platforms([claimed], proven))) == problems
+
+
+def test_every_claimed_tag_is_judged() -> None:
+    """Of several tags only the false one is named."""
+    claimed = ["manylinux_2_5_x86_64", "manylinux_2_27_x86_64"]
+    assert list(compare_platforms(claimed, "manylinux_2_17_x86_64")) == [
+        ("", "claims platform 'manylinux_2_5_x86_64', but is only consistent with 'manylinux_2_17_x86_64'")
+    ]
+
+
+def test_abi3_violations_are_named() -> None:
+    """Symbols outside the stable ABI and those too new for the claimed version are listed."""
+    result = {
+        "is_abi3": False,
+        "is_abi3_baseline_compatible": False,
+        "baseline": "3.12",
+        "computed": "3.14",
+        "non_abi3_symbols": ["_PyBytes_Resize"],
+        "future_abi3_objects": {"PyLong_AsInt32": "3.14"},
+    }
+    good = {**result, "is_abi3": True, "is_abi3_baseline_compatible": True}
+    specs = {
+        "a.whl": {"kind": "wheel", "wheel": [{"name": "bad.abi3.so", "result": result}, {"name": "b", "result": good}]}
+    }
+    assert list(read_abi3_report(json.dumps({"specs": specs}))) == [
+        ("bad.abi3.so", "is not within the stable ABI of 3.12: PyLong_AsInt32, _PyBytes_Resize")
+    ]
+
+
+def test_a_checker_that_is_missing_is_an_error() -> None:
+    """A missing checker never passes for a clean result."""
+    with pytest.raises(VerifyError, match="the checker no-such-checker is not installed"):
+        run_tool("no_such_checker")
+
+
+@pytest.mark.parametrize("check", [check_contents, check_twine])
+def test_a_checker_complains_about_rubbish(check: object, tmp_path: Path) -> None:
+    """The real checkers run, and what they say arrives."""
+    wheel = tmp_path / "thing-1.0-py3-none-any.whl"
+    wheel.write_bytes(b"no zip")
+    assert callable(check)
+    assert list(check(wheel))
