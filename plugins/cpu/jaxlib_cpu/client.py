@@ -13,6 +13,7 @@ from .pjrt import _pjrt
 from .pjrt.callbacks import describe_exception, element_dtypes
 from .pjrt.plugin import Plugin, hand_to_jaxlib
 from .pjrt.targets import TargetForwarder, TypeForwarder, skipping
+from .pjrt.transforms import TRANSFORM_EXTENSION, forward_transform
 
 logger = logging.getLogger(__name__)
 
@@ -35,11 +36,11 @@ def take_over(plugin: Plugin, api: Any, priority: int) -> None:
     """
     from functools import partial
 
-    from jax._src.lib import xla_client
     from jax.extend.backend import register_backend_factory
 
     hand_to_jaxlib(plugin, api)
     forward_targets(api)
+    forward_transforms(api)
     register_callbacks(api)
     register_backend_factory(
         plugin.name,
@@ -47,7 +48,6 @@ def take_over(plugin: Plugin, api: Any, priority: int) -> None:
         priority=priority,
         fail_quietly=False,
         experimental=False,
-        make_topology=partial(xla_client.make_c_api_device_topology, api),
         c_api=api,
     )
 
@@ -62,6 +62,18 @@ def forward_targets(api: Any) -> None:
     xla_client.register_custom_type_handler("cpu", skipping(types, lambda: not queued))
     xla_client.register_custom_call_handler("cpu", skipping(targets, lambda: not queued))
     queued.clear()
+
+
+def forward_transforms(api: Any) -> None:
+    """Give the plugin the HLO passes of `jax.extend.xla` as well.
+
+    JAX registers those for the platform `cpu` with jaxlib alone, because its own CPU client is no plugin.
+    """
+    from jax._src.lib import _xla
+
+    if TRANSFORM_EXTENSION in dict(_pjrt.extensions(api)):
+        _xla.register_xla_transform = forward_transform(_xla.register_xla_transform, _xla.register_xla_transform_c_api, api)
+        _xla.clear_xla_transform = forward_transform(_xla.clear_xla_transform, _xla.clear_xla_transform_c_api, api)
 
 
 def register_callbacks(api: Any) -> None:

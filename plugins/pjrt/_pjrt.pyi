@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Load a PJRT plugin and complete what its C API leaves out.
+
+An `api` is a capsule named `pjrt_c_api`, from `load` or from jaxlib. A handler is a capsule around an `XLA_FFI_Handler`,
+as `jax.ffi.pycapsule` makes it.
+"""
+
+from collections.abc import Callable
+from os import PathLike
+from types import CapsuleType
+from typing import Any
+
+class PjrtError(RuntimeError):
+    """A plugin refused a call, or is not a PJRT plugin."""
+
+def load(path: str | bytes | PathLike[str], /) -> CapsuleType:
+    """Open a plugin library, for the rest of the process, and return its API.
+
+    Raises:
+        OSError: The dynamic linker cannot open it; the message has its reason.
+        PjrtError: It has no function `GetPjrtApi`.
+    """
+
+def api_version(api: CapsuleType, /) -> tuple[int, int]:
+    """Return major and minor version of the PJRT API that a plugin was built with."""
+
+def attributes(api: CapsuleType, /) -> dict[str, str | int | list[int] | float | bool | None]:
+    """Return what a plugin states about itself; None for a value of a kind that is not known here."""
+
+def extensions(api: CapsuleType, /) -> list[tuple[int, int]]:
+    """Return type (`PJRT_Extension_Type`) and size in bytes of each extension, in the plugin's order."""
+
+def ffi_api_version(api: CapsuleType, platform: str, /) -> tuple[int, int]:
+    """Return major and minor version of a plugin's XLA FFI.
+
+    Raises:
+        NotImplementedError: The plugin has no FFI extension.
+    """
+
+def register_ffi_handler(
+    api: CapsuleType, name: str, handler: CapsuleType, platform: str, traits: int, /
+) -> None:
+    """Register a handler as the execute stage of a custom-call target.
+
+    Raises:
+        NotImplementedError: The plugin has no FFI extension.
+        PjrtError: The plugin refused, for example because another handler has that name.
+    """
+
+def register_ffi_stages(
+    api: CapsuleType, name: str, stages: dict[str, CapsuleType], platform: str, traits: int, /
+) -> None:
+    """Register a custom-call target by stage: instantiate, prepare, initialize, execute, record.
+
+    Raises:
+        NotImplementedError: The plugin's XLA FFI is older than 0.4.
+        PjrtError: The plugin refused.
+    """
+
+def register_ffi_type(
+    api: CapsuleType, name: str, type_id: CapsuleType, type_info: CapsuleType | None, platform: str, /
+) -> int:
+    """Register a type of the state that stages hand to each other, and return its id.
+
+    Raises:
+        NotImplementedError: The plugin's XLA FFI is older than 0.4.
+        PjrtError: The plugin refused, for example because the name has another id.
+    """
+
+def register_host_callbacks(
+    api: CapsuleType,
+    names: tuple[str, ...],
+    platform: str,
+    probe: CapsuleType,
+    dtypes: dict[int, Any],
+    describe: Callable[[BaseException], str],
+    /,
+) -> int:
+    """Register handlers that call the Python functions which jaxlib attaches to an execution.
+
+    Args:
+        api: The plugin.
+        names: The custom-call targets to register.
+        platform: XLA's name of the platform.
+        probe: jaxlib's own handler for the same, from which the id of the attached data is learned.
+        dtypes: NumPy type by `XLA_FFI_DataType`.
+        describe: Gives the text under which an exception reaches the caller.
+
+    Returns:
+        The id of the attached data.
+
+    Raises:
+        NotImplementedError: The plugin has no FFI extension.
+        PjrtError: The plugin refused, or the probe showed no id.
+    """
