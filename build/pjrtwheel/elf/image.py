@@ -35,6 +35,7 @@ _READ_ERRORS = (
     ValueError,
     struct.error,
 )
+_LARGEST_ALIGNMENT = 1 << 21
 # DT_NEEDED, DT_SONAME, DT_CONFIG, DT_DEPAUDIT, DT_AUDIT, DT_AUXILIARY, DT_FILTER: their values are string offsets.
 _NAME_TAGS = {1, 14, 0x6FFFFEFA, 0x6FFFFEFB, 0x6FFFFEFC, 0x7FFFFFFD, 0x7FFFFFFF}
 
@@ -107,6 +108,7 @@ def read_image(file: BinaryIO, where: str, *, machine: str | None = None) -> Elf
         map(SectionHeader.unpack, _read_table(file, size, where, header.shoff, header.shnum, 64, header.shentsize))
     )
     _check_bounds(segments, sections, size, where)
+    _check_sense(header, sections, where)
     try:
         return _read_rest(file, size, where, header, segments, sections)
     except _READ_ERRORS as error:
@@ -161,6 +163,24 @@ def _check_bounds(segments: Iterable[Segment], sections: Iterable[SectionHeader]
     ends += [section.offset + section.file_size for section in sections]
     if max(ends, default=0) > size:
         raise _truncated(where, size, max(ends))
+
+
+def _check_sense(header: FileHeader, sections: tuple[SectionHeader, ...], where: str) -> None:
+    """Refuse numbers that would send a reader far beyond what a file of this size can hold."""
+    senseless = [section for section in sections if not _is_sensible(section)]
+    if senseless or (sections and not 0 < header.shstrndx < len(sections)):
+        raise ElfError(
+            f"{where} is a damaged ELF file",
+            cause="its section headers contradict each other",
+            remedy="fetch it again",
+        )
+
+
+def _is_sensible(section: SectionHeader) -> bool:
+    """Tell whether alignment and counts of a section are possible."""
+    power_of_two = section.addralign & (section.addralign - 1) == 0 if section.addralign else True
+    versions = section.type in layout.VERSION_TABLES
+    return power_of_two and section.addralign <= _LARGEST_ALIGNMENT and not (versions and section.info > section.size)
 
 
 def _read_rest(

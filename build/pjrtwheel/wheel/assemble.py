@@ -117,9 +117,7 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
     backends = tuple(map(_read_backend, spec.backends))
     digest = _check_pin(spec, release)
     with explain_full_disk(scratch):
-        upstream, unpacked = unpack_wheel(spec.wheel, scratch=scratch)
-    for member in unpacked:
-        files.enter_context(member.file)
+        upstream, unpacked = unpack_wheel(spec.wheel, files, scratch=scratch)
     python = upstream.tag.partition("-")[0]
     if (upstream.version, python) != (release.version, spec.python):
         raise WheelError(

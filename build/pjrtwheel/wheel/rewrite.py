@@ -39,9 +39,7 @@ def repair_wheel(wheel: Path, directory: Path, *, workers: int | None = None) ->
         directory.mkdir(parents=True, exist_ok=True)
     with ExitStack() as files:
         with explain_full_disk(directory):
-            name, members = unpack_wheel(wheel, scratch=directory)
-        for member in members:
-            files.enter_context(member.file)
+            name, members = unpack_wheel(wheel, files, scratch=directory)
         return write_wheel(_plan(name, members), directory, workers=workers)
 
 

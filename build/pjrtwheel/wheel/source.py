@@ -15,6 +15,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -47,11 +48,12 @@ class Unpacked:
     executable: bool
 
 
-def unpack_wheel(path: Path, *, scratch: Path) -> tuple[WheelName, tuple[Unpacked, ...]]:
+def unpack_wheel(path: Path, files: ExitStack, *, scratch: Path) -> tuple[WheelName, tuple[Unpacked, ...]]:
     """Inflate a wheel and check it against its RECORD.
 
     Args:
         path: The wheel.
+        files: Closes the members in the end.
         scratch: Directory on whose disk large members are held meanwhile.
 
     Returns:
@@ -67,14 +69,17 @@ def unpack_wheel(path: Path, *, scratch: Path) -> tuple[WheelName, tuple[Unpacke
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()
             _refuse(path, check_directory(infos, path.stat().st_size))
-            files = [info for info in infos if not info.is_dir()]
+            inside = [info for info in infos if not info.is_dir()]
             record = _read_record(archive, record_path, path)
-            problems = list(_check_listing({info.filename for info in files}, record))
-            members = tuple(
-                _inflate(archive, info, record.get(info.filename), problems, scratch)
-                for info in sorted(files, key=lambda info: info.filename)
-                if not info.filename.endswith(UNHASHED_SUFFIXES)
-            )
+            problems = list(_check_listing({info.filename for info in inside}, record))
+            members: list[Unpacked] = []
+            for info in sorted(inside, key=lambda info: info.filename):
+                if not info.filename.endswith(UNHASHED_SUFFIXES):
+                    spool = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(scratch))  # noqa: SIM115 - `files` closes it
+                    file = files.enter_context(spool)
+                    member = Unpacked(info.filename, cast("BinaryIO", file), _is_executable(info))
+                    problems += _inflate(archive, info, record.get(info.filename), member.file)
+                    members.append(member)
             _refuse(path, problems)
     except FileNotFoundError as error:
         raise WheelError(f"no such wheel: {path}") from error
@@ -84,7 +89,7 @@ def unpack_wheel(path: Path, *, scratch: Path) -> tuple[WheelName, tuple[Unpacke
             cause="the download or copy was cut short, or the file is no wheel",
             remedy="fetch it again",
         ) from error
-    return name, members
+    return name, tuple(members)
 
 
 def read_text(members: Iterable[Unpacked], path: str) -> str:
@@ -173,21 +178,24 @@ def _read_record(archive: zipfile.ZipFile, record_path: str, path: Path) -> Mapp
 
 
 def _inflate(
-    archive: zipfile.ZipFile, info: zipfile.ZipInfo, entry: RecordEntry | None, problems: list[str], scratch: Path
-) -> Unpacked:
-    """Inflate one member, and add to `problems` what is wrong with it."""
-    target = cast("BinaryIO", tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(scratch)))  # noqa: SIM115 - the caller closes it
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, entry: RecordEntry | None, target: BinaryIO
+) -> Iterator[str]:
+    """Inflate one member into `target`, and yield what is wrong with it."""
     try:
         with archive.open(info) as source:
             digest = _copy(source, target)
     except (zipfile.BadZipFile, EOFError, zlib.error) as error:
-        problems.append(f"{info.filename!r} is damaged: {error}")
-    else:
-        if entry and entry.digest != digest:
-            problems.append(f"{info.filename!r} has {digest}, RECORD says {entry.digest or 'nothing'}")
-        if entry and entry.size not in {None, info.file_size}:
-            problems.append(f"{info.filename!r} has {info.file_size} bytes, RECORD says {entry.size}")
-    return Unpacked(info.filename, target, bool(info.external_attr >> 16 & stat.S_IXUSR))
+        yield f"{info.filename!r} is damaged: {error}"
+        return
+    if entry and entry.digest != digest:
+        yield f"{info.filename!r} has {digest}, RECORD says {entry.digest or 'nothing'}"
+    if entry and entry.size not in {None, info.file_size}:
+        yield f"{info.filename!r} has {info.file_size} bytes, RECORD says {entry.size}"
+
+
+def _is_executable(info: zipfile.ZipInfo) -> bool:
+    """Tell whether an entry has the permission to execute."""
+    return bool(info.external_attr >> 16 & stat.S_IXUSR)
 
 
 def _copy(source: IO[bytes], target: BinaryIO) -> str:

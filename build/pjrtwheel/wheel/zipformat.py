@@ -12,8 +12,8 @@ DEFLATED = 8
 
 _LIMIT32 = 0xFFFFFFFF
 _LIMIT16 = 0xFFFF
-# Deflate may add 5 bytes to each 64 KiB it cannot compress, and the field must be chosen before the data is there.
-_SIZE_LIMIT = 0xFFF00000
+# Data that cannot be compressed grows by up to 0.1 %, and the field must be chosen before the data is there.
+_SIZE_LIMIT = 0xFF000000
 _UTF8_NAMES = 0x800
 _UNIX = 3 << 8
 _ZIP64_ID = 1

@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Factories of tiny libraries and wheels, written byte by byte: no compiler, no package index."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import struct
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.elf.layout import FileHeader, SectionHeader, Segment
+
+DYNAMIC_ADDRESS_BIAS = 0x1000
+
+
+def _string_table(names: Sequence[str]) -> tuple[bytes, dict[str, int]]:
+    """Return a string table and the offset of each name in it."""
+    table, offsets = bytearray(b"\0"), {"": 0}
+    for name in names:
+        offsets.setdefault(name, len(table))
+        table += name.encode() + b"\0"
+    return bytes(table), offsets
+
+
+def build_elf(
+    *,
+    exports: Sequence[str] = ("GetPjrtApi",),
+    needed: Sequence[str] = ("libc.so.6",),
+    runpath: str | None = None,
+    rpath: str | None = None,
+    merged: str | None = None,
+    machine: int = 62,
+    kind: int = 3,
+    align: int = 0x1000,
+    data_at: int | None = None,
+    stack_flags: int = 6,
+    symbols: bytes = bytes(24 * 20),
+    comment: bytes = b"made by hand\0",
+    debug_first: bool = False,
+    sections: bool = True,
+) -> bytes:
+    """Write a shared library with one loaded segment that holds all its dynamic tables.
+
+    Args:
+        exports: Names of the dynamic symbols it defines.
+        needed: Libraries it needs.
+        runpath: DT_RUNPATH, if any.
+        rpath: DT_RPATH, if any.
+        merged: A symbol whose name is the end of the search path, as linkers merge them.
+        machine: `e_machine`.
+        kind: `e_type`.
+        align: Alignment of the loaded segment.
+        data_at: Address of a second loaded segment, behind the first.
+        stack_flags: Flags of PT_GNU_STACK.
+        symbols: Bytes of .symtab; none for a library that is stripped already.
+        comment: Bytes of .comment; none to leave it out.
+        debug_first: Put a .debug_info section before the loaded ones in the section table.
+        sections: Whether there is a section header table at all.
+    """
+    paths = [path for path in (runpath, rpath) if path is not None]
+    dynstr, at = _string_table([*exports, *needed, *paths])
+    if merged is not None:
+        at[merged] = at[paths[0]] + len(paths[0]) - len(merged)
+    defined = [*exports, *([merged] if merged is not None else [])]
+    dynsym = bytes(24) + b"".join(struct.pack("<IBBHQQ", at[name], 0x12, 0, 1, 0x40, 8) for name in defined)
+    entries = [(1, at[name]) for name in needed]
+    entries += [(29, at[runpath])] if runpath is not None else []
+    entries += [(15, at[rpath])] if rpath is not None else []
+    segment_count = 3 + (data_at is not None)
+    dynsym_at = 64 + 56 * segment_count
+    dynstr_at = dynsym_at + len(dynsym)
+    dynamic_at = (dynstr_at + len(dynstr) + 7) & ~7
+    entries += [(5, dynstr_at), (10, len(dynstr)), (6, dynsym_at), (11, 24), (0, 0)]
+    dynamic = b"".join(struct.pack("<qQ", *entry) for entry in entries)
+    loaded = dynamic_at + len(dynamic)
+    data = b"data" * 4 if data_at is not None else b""
+    segments = [
+        Segment(1, 5, 0, 0, 0, loaded, loaded, align),
+        Segment(2, 6, dynamic_at, dynamic_at, dynamic_at, len(dynamic), len(dynamic), 8),
+        Segment(0x6474E551, stack_flags, 0, 0, 0, 0, 0, 16),
+    ]
+    if data_at is not None:
+        segments.insert(1, Segment(1, 6, loaded, data_at, data_at, len(data), len(data), align))
+    body = dynsym + dynstr + bytes(dynamic_at - dynstr_at - len(dynstr)) + dynamic + data
+    table = [
+        (".dynsym", SectionHeader(0, 11, 2, dynsym_at, dynsym_at, len(dynsym), 2, 1, 8, 24), None),
+        (".dynstr", SectionHeader(0, 3, 2, dynstr_at, dynstr_at, len(dynstr), 0, 0, 1, 0), None),
+        (".dynamic", SectionHeader(0, 6, 3, dynamic_at, dynamic_at, len(dynamic), 2, 0, 8, 16), None),
+    ]
+    if debug_first:
+        table.insert(0, (".debug_info", SectionHeader(0, 1, 0, 0, 0, 0, 0, 0, 1, 0), b"debug" * 8))
+        table[1:] = [(name, SectionHeader(*[*_values(header)[:6], header.link and 3, *_values(header)[7:]]), None)
+                     for name, header, _ in table[1:]]  # fmt: skip
+    if comment:
+        table.append((".comment", SectionHeader(0, 1, 0x30, 0, 0, 0, 0, 0, 1, 1), comment))
+    table.append((".note.custom", SectionHeader(0, 1, 0, 0, 0, 0, 0, 0, 4, 0), b"keep me"))
+    if symbols:
+        table.append((".symtab", SectionHeader(0, 2, 0, 0, 0, 0, len(table) + 2, 1, 8, 24), symbols))
+        table.append((".strtab", SectionHeader(0, 3, 0, 0, 0, 0, 0, 0, 1, 0), b"\0a_long_private_name\0"))
+    names, name_at = _string_table([*(name for name, _, _ in table), ".shstrtab"])
+    table.append((".shstrtab", SectionHeader(0, 3, 0, 0, 0, 0, 0, 0, 1, 0), names))
+    headers = [SectionHeader(*[0] * 10)]
+    for name, header, content in table:
+        values = [name_at[name], *_values(header)[1:]]
+        if content is not None:
+            body += bytes(-(dynsym_at + len(body)) % 8)
+            values[4:6] = dynsym_at + len(body), len(content)
+            body += content
+        headers.append(SectionHeader(*values))
+    body += bytes(-(dynsym_at + len(body)) % 8)
+    shoff = dynsym_at + len(body) if sections else 0
+    count = len(headers) if sections else 0
+    header = FileHeader(kind, machine, 1, 0, 64, shoff, 0, 64, 56, segment_count, 64, count, max(count - 1, 0))
+    tail = b"".join(header.pack() for header in headers) if sections else b""
+    ident = b"\x7fELF\x02\x01\x01".ljust(16, b"\0")
+    return ident + header.pack() + b"".join(segment.pack() for segment in segments) + body + tail
+
+
+def _values(header: SectionHeader) -> list[int]:
+    """Return the fields of a section header."""
+    return list(SectionHeader.FORMAT.unpack(header.pack()))
+
+
+def build_wheel(directory: Path, files: Mapping[str, bytes], *, name: str, record: str | None = None) -> Path:
+    """Write a wheel from its members, with WHEEL, METADATA and RECORD beside those given.
+
+    Args:
+        directory: Where it is written.
+        files: Path → bytes.
+        name: File name of the wheel.
+        record: The text of RECORD; made from the members when absent.
+    """
+    stem = "-".join(name.split("-")[:2])
+    members = dict(files)
+    project, version = stem.split("-")
+    text = f"Metadata-Version: 2.4\nName: {project}\nVersion: {version}\nRequires-Dist: numpy>=2.0\n\nText\n"
+    members.setdefault(f"{stem}.dist-info/METADATA", text.encode())
+    members.setdefault(f"{stem}.dist-info/WHEEL", b"Wheel-Version: 1.0\nRoot-Is-Purelib: false\n")
+    if record is None:
+        rows = [
+            f"{path},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}\n"
+            for path, data in members.items()
+        ]
+        record = "".join([*rows, f"{stem}.dist-info/RECORD,,\n"])
+    members[f"{stem}.dist-info/RECORD"] = record.encode()
+    path = directory / name
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member, data in members.items():
+            archive.writestr(member, data)
+    return path
+
+
+@pytest.fixture(scope="session")
+def make_elf() -> Callable[..., bytes]:
+    """Return the factory of libraries; see `build_elf`."""
+    return build_elf
+
+
+@pytest.fixture
+def make_wheel(tmp_path: Path) -> Callable[..., Path]:
+    """Return the factory of wheels; see `build_wheel`."""
+
+    def make(files: Mapping[str, bytes], *, name: str = "demo-1.0-py3-none-any.whl", record: str | None = None) -> Path:
+        directory = tmp_path / "wheels"
+        directory.mkdir(exist_ok=True)
+        return build_wheel(directory, files, name=name, record=record)
+
+    return make

@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is read from a library, and what is refused."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pjrtwheel.elf import check_exports, plan_repair, read_image
+from pjrtwheel.errors import ElfError
+
+WHERE = "demo/lib.so in demo-1.0-py3-none-any.whl"
+MakeElf = Callable[..., bytes]
+
+
+def test_facts_of_a_library(make_elf: MakeElf) -> None:
+    """Exports, machine and string uses are read from the dynamic tables."""
+    data = make_elf(exports=("GetPjrtApi", "Other"), needed=("libm.so.6",))
+    image = read_image(io.BytesIO(data), WHERE)
+    assert (image.machine, image.exports, image.size) == ("EM_X86_64", ("GetPjrtApi", "Other"), len(data))
+    assert image.names[:4] == ("", ".dynsym", ".dynstr", ".dynamic")
+    assert image.used_strings == {0, 1, 12, 18}
+
+
+def test_library_without_section_headers(make_elf: MakeElf) -> None:
+    """Without section headers the dynamic segment still tells what the loader sees."""
+    image = read_image(io.BytesIO(make_elf(sections=False)), WHERE)
+    assert (image.sections, image.used_strings) == ((), None)
+    assert plan_repair(image).changes == ()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "is not an ELF file"),
+        (b"!<arch>\n" + bytes(80), "is not an ELF file"),
+        (b"\x7fELF\x02\x01\x01", "is truncated: 7 bytes, its headers need 64"),
+        (b"\x7fELF\x01\x01\x01" + bytes(80), "is a 32-bit little-endian ELF file"),
+        (b"\x7fELF\x02\x02\x01" + bytes(80), "is a 64-bit big-endian ELF file"),
+        (b"\x7fELF\x09\x07\x01" + bytes(80), "is a class 9 data encoding 7 ELF file"),
+    ],
+    ids=["empty", "archive", "seven bytes", "32-bit", "big-endian", "nonsense"],
+)
+def test_files_that_are_no_library(data: bytes, message: str) -> None:
+    """A file that is none of our libraries is refused by name, with what it is instead."""
+    with pytest.raises(ElfError) as caught:
+        read_image(io.BytesIO(data), WHERE)
+    assert caught.value.what == f"{WHERE} {message}"
+
+
+def test_foreign_machine(make_elf: MakeElf) -> None:
+    """A library for another platform is refused, and both machines are named."""
+    with pytest.raises(ElfError) as caught:
+        read_image(io.BytesIO(make_elf(machine=183)), WHERE, machine="EM_X86_64")
+    assert caught.value.what == f"{WHERE} is made for EM_AARCH64, expected EM_X86_64"
+
+
+def test_unknown_machine(make_elf: MakeElf) -> None:
+    """A machine that no wheel is built for is refused, whatever the platform."""
+    with pytest.raises(ElfError) as caught:
+        read_image(io.BytesIO(make_elf(machine=243)), WHERE)
+    assert caught.value.what == f"{WHERE} is made for machine 243"
+
+
+def test_every_truncation_is_refused(make_elf: MakeElf) -> None:
+    """Wherever a download was cut short, the library is refused: its section headers stand at the end."""
+    data = make_elf()
+    for length in range(64, len(data)):
+        with pytest.raises(ElfError, match="truncated"):
+            read_image(io.BytesIO(data[:length]), WHERE)
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(changes=st.lists(st.tuples(st.integers(0, 4095), st.integers(0, 255)), min_size=1, max_size=8))
+def test_damage_never_surprises(make_elf: MakeElf, changes: list[tuple[int, int]]) -> None:
+    """Whatever bytes are damaged, the library is either repaired or refused with a message."""
+    data = bytearray(make_elf(runpath="/opt/x:$ORIGIN", stack_flags=7))
+    for place, value in changes:
+        data[place % len(data)] = value
+    try:
+        plan = plan_repair(read_image(io.BytesIO(bytes(data)), WHERE))
+    except ElfError as error:
+        assert str(error).startswith(("demo/lib.so in", "the search path"))  # noqa: PT017 - refusing is one of two outcomes
+    else:
+        assert plan.size <= len(data) + 64
+
+
+def test_exports_within_the_list(make_elf: MakeElf) -> None:
+    """Symbols of the list may be there or not, except the first."""
+    image = read_image(io.BytesIO(make_elf(exports=("GetPjrtApi",))), WHERE)
+    check_exports(image, ("GetPjrtApi", "MosaicGpuCompile"))
+
+
+def test_library_without_get_pjrt_api(make_elf: MakeElf) -> None:
+    """A library that is no PJRT plugin is refused, with what it exports."""
+    image = read_image(io.BytesIO(make_elf(exports=("main", "other"))), WHERE)
+    with pytest.raises(ElfError) as caught:
+        check_exports(image, ("GetPjrtApi",))
+    assert caught.value.what == f"{WHERE} exports no GetPjrtApi"
+    assert caught.value.cause == "it exports main, other, so it is not a PJRT plugin"
+
+
+def test_exports_beyond_the_list(make_elf: MakeElf) -> None:
+    """Symbols beyond the list are refused by name."""
+    image = read_image(io.BytesIO(make_elf(exports=("GetPjrtApi", "png_read", "inflate"))), WHERE)
+    with pytest.raises(ElfError) as caught:
+        check_exports(image, ("GetPjrtApi",))
+    assert caught.value.what == f"{WHERE} exports symbols beyond its allow-list: inflate, png_read"

@@ -1,0 +1,183 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What repair changes in a library, and that it changes nothing else."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pjrtwheel.elf import ElfImage, Span, plan_repair, read_chunks, read_image
+from pjrtwheel.elf.pieces import Edit, cut, total_size
+from pjrtwheel.elf.runpath import clean_search_path
+from pjrtwheel.errors import ElfError
+
+MakeElf = Callable[..., bytes]
+BARE = {"symbols": b"", "comment": b""}
+
+
+def repair(data: bytes) -> tuple[bytes, tuple[str, ...]]:
+    """Repair a library and return its bytes and what was changed."""
+    file = io.BytesIO(data)
+    plan = plan_repair(read_image(file, "lib.so"))
+    repaired = b"".join(read_chunks(file, plan.pieces, 100))
+    assert len(repaired) == plan.size == len(data) - plan.dropped_bytes
+    return repaired, plan.changes
+
+
+def read(data: bytes) -> ElfImage:
+    """Read the facts about a library."""
+    return read_image(io.BytesIO(data), "lib.so")
+
+
+def search_paths(data: bytes) -> dict[str, str]:
+    """Return RPATH and RUNPATH as the dynamic loader reads them."""
+    image = read(data)
+    names = {15: "RPATH", 29: "RUNPATH"}
+    return {
+        names[entry.tag]: image.dynstr[entry.value :].partition(b"\0")[0].decode()
+        for entry in image.dynamic
+        if entry.tag in names
+    }
+
+
+def test_symbol_tables_and_comment_are_dropped(make_elf: MakeElf) -> None:
+    """Nothing that only debuggers read remains; sections nobody knows do."""
+    repaired, changes = repair(make_elf())
+    assert read(repaired).names == ("", ".dynsym", ".dynstr", ".dynamic", ".note.custom", ".shstrtab")
+    assert changes == ("dropped .comment, .symtab, .strtab (744 bytes)",)
+
+
+def test_loaded_bytes_stay(make_elf: MakeElf) -> None:
+    """Everything that the program headers load stays where it was, but for the file header."""
+    data = make_elf(data_at=0x9000)
+    repaired, _ = repair(data)
+    loaded = max(segment.offset + segment.filesz for segment in read(data).segments)
+    assert repaired[64:loaded] == data[64:loaded]
+    assert read(repaired).segments == read(data).segments
+    assert read(repaired).exports == read(data).exports
+
+
+def test_kept_section_keeps_its_bytes(make_elf: MakeElf) -> None:
+    """A section that moves up takes its bytes along, at its own alignment."""
+    repaired, _ = repair(make_elf())
+    section = read(repaired).sections[4]
+    assert repaired[section.offset : section.offset + section.size] == b"keep me"
+    assert section.offset % section.addralign == 0
+
+
+def test_repair_is_idempotent(make_elf: MakeElf) -> None:
+    """A repaired library has nothing left to repair."""
+    repaired, changes = repair(make_elf(runpath="/opt/x:$ORIGIN:$ORIGIN/", rpath="/opt/y", stack_flags=7))
+    assert len(changes) == 4
+    assert repair(repaired) == (repaired, ())
+
+
+def test_section_indices_of_symbols_stay_true(make_elf: MakeElf) -> None:
+    """A dropped section before loaded ones leaves a null entry, because dynamic symbols name sections by index."""
+    image = read(repair(make_elf(debug_first=True))[0])
+    assert image.names == ("", "", ".dynsym", ".dynstr", ".dynamic", ".note.custom", ".shstrtab")
+    assert [section.link for section in image.sections[2:5]] == [3, 0, 3]
+
+
+def test_object_files_pass_through(make_elf: MakeElf) -> None:
+    """Relocatable files need their symbol tables."""
+    data = make_elf(kind=1)
+    assert repair(data) == (data, ())
+
+
+def test_search_path_loses_build_directories(make_elf: MakeElf) -> None:
+    """What is left of RUNPATH is shorter and stands in the same place."""
+    path = "$ORIGIN/../nvidia/lib:/home/build/lib:$ORIGIN/../nvidia/lib/"
+    repaired, changes = repair(make_elf(runpath=path, **BARE))
+    assert search_paths(repaired) == {"RUNPATH": "$ORIGIN/../nvidia/lib"}
+    assert changes == (f"RUNPATH {path!r} became '$ORIGIN/../nvidia/lib'",)
+    assert b"/home/build" not in repaired
+
+
+def test_empty_search_path_is_removed(make_elf: MakeElf) -> None:
+    """An RPATH of build directories only goes altogether, entry and bytes, and RUNPATH stays."""
+    data = make_elf(rpath="/home/build", runpath="$ORIGIN", **BARE)
+    repaired, changes = repair(data)
+    assert search_paths(repaired) == {"RUNPATH": "$ORIGIN"}
+    assert changes == ("RPATH '/home/build' removed",)
+    assert b"/home/build" not in repaired
+    assert len(repaired) == len(data)
+
+
+def test_shared_string_cannot_be_changed(make_elf: MakeElf) -> None:
+    """A search path whose end is also a symbol's name is an error that says what to do."""
+    data = make_elf(runpath="/opt:$ORIGIN/lib", merged="lib", **BARE)
+    with pytest.raises(ElfError) as caught:
+        repair(data)
+    assert caught.value.what == "the search path '/opt:$ORIGIN/lib' of lib.so cannot be repaired in place"
+    assert caught.value.remedy == "repair it first: patchelf --set-rpath '$ORIGIN/lib' LIBRARY"
+
+
+def test_shared_string_of_removed_path_stays(make_elf: MakeElf) -> None:
+    """A search path can be removed even where a symbol shares its bytes, which then stay."""
+    repaired, _ = repair(make_elf(runpath="/opt/lib", merged="lib", **BARE))
+    assert search_paths(repaired) == {}
+    assert read(repaired).exports == ("GetPjrtApi", "lib")
+
+
+@given(st.lists(st.sampled_from(["$ORIGIN", "$ORIGIN/", "${ORIGIN}/a", "$ORIGIN/../b", "/opt", "", ".", "$LIB/x"])))
+def test_clean_search_path_laws(entries: list[str]) -> None:
+    """Cleaning keeps order, adds nothing, leaves no duplicate or foreign place, and need not be done twice."""
+    cleaned = clean_search_path(":".join(entries))
+    kept = cleaned.split(":") if cleaned else []
+    assert clean_search_path(cleaned) == cleaned
+    assert kept == sorted(kept, key=entries.index)
+    assert len({entry.rstrip("/") for entry in kept}) == len(kept)
+    assert {entry.rstrip("/") for entry in kept} == {e.rstrip("/") for e in entries if "ORIGIN" in e}
+
+
+def test_stack_loses_its_executable_flag(make_elf: MakeElf) -> None:
+    """Only the flag changes."""
+    repaired, changes = repair(make_elf(stack_flags=7, **BARE))
+    assert (repaired, changes) == (make_elf(stack_flags=6, **BARE), ("cleared the executable-stack flag",))
+
+
+def test_small_alignment_is_fine_on_x86(make_elf: MakeElf) -> None:
+    """Pages of x86-64 have 4 KiB."""
+    data = make_elf(align=0x1000, **BARE)
+    assert repair(data) == (data, ())
+
+
+def test_alignment_is_raised_where_addresses_allow(make_elf: MakeElf) -> None:
+    """On aarch64 a stated alignment of 4 KiB is raised when address and offset agree modulo 64 KiB."""
+    repaired, changes = repair(make_elf(machine=183, align=0x1000, **BARE))
+    assert repaired == make_elf(machine=183, align=0x10000, **BARE)
+    assert changes == ("raised the alignment of 1 segments to 64 KiB",)
+
+
+def test_alignment_that_cannot_be_raised_is_found(make_elf: MakeElf) -> None:
+    """Segments linked for 4 KiB pages cannot be repaired, which is said."""
+    plan = plan_repair(read(make_elf(machine=183, align=0x1000, data_at=0x2000, **BARE)))
+    offset = read(make_elf(machine=183, data_at=0x2000, **BARE)).segments[1].offset
+    assert offset % 0x10000 != 0x2000
+    assert plan.changes == ()
+    assert plan.findings == (
+        (
+            "does not load on kernels with pages of 64 KiB: segment at 0x2000 is not congruent to its file offset"
+            " modulo 0x10000; segments at 0x0 and 0x2000 share a page of 0x10000 bytes"
+        ),
+    )
+
+
+@given(st.binary(max_size=300), st.data())
+def test_chunks_are_the_edited_file(data: bytes, draw: st.DataObject) -> None:
+    """Streaming a list of pieces gives what editing the file in memory gives, whatever the chunk size."""
+    start = draw.draw(st.integers(0, len(data)))
+    length = draw.draw(st.integers(0, len(data) - start))
+    size = draw.draw(st.integers(1, 64))
+    edit = Edit(start, bytes(length))
+    pieces = (*cut(Span(0, len(data)), [edit] if length else []), b"tail")
+    chunks = list(read_chunks(io.BytesIO(data), pieces, size))
+    assert b"".join(chunks) == data[:start] + bytes(length) + data[start + length :] + b"tail"
+    assert [len(chunk) for chunk in chunks[:-1]] == [size] * (len(chunks) - 1)
+    assert total_size(pieces) == len(data) + 4
