@@ -2,19 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Load a PJRT plugin and complete what its C API leaves out.
 
-An `api` is a capsule named `pjrt_c_api`, from `load` or from jaxlib. A handler is a capsule around an `XLA_FFI_Handler`,
-as `jax.ffi.pycapsule` makes it.
+An `api` is a capsule named `pjrt_c_api`, from `load` or from jaxlib. A handler is a capsule around an
+`XLA_FFI_Handler`, as `jax.ffi.pycapsule` makes it.
 """
 
 from collections.abc import Callable
 from os import PathLike
-from types import CapsuleType
-from typing import Any
+from typing import Any, TypeAlias
+
+Capsule: TypeAlias = Any  # types.Capsule, which Python has since 3.13
 
 class PjrtError(RuntimeError):
     """A plugin refused a call, or is not a PJRT plugin."""
 
-def load(path: str | bytes | PathLike[str], /) -> CapsuleType:
+def load(path: str | bytes | PathLike[str], /) -> Capsule:
     """Open a plugin library, for the rest of the process, and return its API.
 
     Raises:
@@ -22,25 +23,23 @@ def load(path: str | bytes | PathLike[str], /) -> CapsuleType:
         PjrtError: It has no function `GetPjrtApi`.
     """
 
-def api_version(api: CapsuleType, /) -> tuple[int, int]:
+def api_version(api: Capsule, /) -> tuple[int, int]:
     """Return major and minor version of the PJRT API that a plugin was built with."""
 
-def attributes(api: CapsuleType, /) -> dict[str, str | int | list[int] | float | bool | None]:
+def attributes(api: Capsule, /) -> dict[str, str | int | list[int] | float | bool | None]:
     """Return what a plugin states about itself; None for a value of a kind that is not known here."""
 
-def extensions(api: CapsuleType, /) -> list[tuple[int, int]]:
+def extensions(api: Capsule, /) -> list[tuple[int, int]]:
     """Return type (`PJRT_Extension_Type`) and size in bytes of each extension, in the plugin's order."""
 
-def ffi_api_version(api: CapsuleType, platform: str, /) -> tuple[int, int]:
+def ffi_api_version(api: Capsule, platform: str, /) -> tuple[int, int]:
     """Return major and minor version of a plugin's XLA FFI.
 
     Raises:
         NotImplementedError: The plugin has no FFI extension.
     """
 
-def register_ffi_handler(
-    api: CapsuleType, name: str, handler: CapsuleType, platform: str, traits: int, /
-) -> None:
+def register_ffi_handler(api: Capsule, name: str, handler: Capsule, platform: str, traits: int, /) -> None:
     """Register a handler as the execute stage of a custom-call target.
 
     Raises:
@@ -48,9 +47,7 @@ def register_ffi_handler(
         PjrtError: The plugin refused, for example because another handler has that name.
     """
 
-def register_ffi_stages(
-    api: CapsuleType, name: str, stages: dict[str, CapsuleType], platform: str, traits: int, /
-) -> None:
+def register_ffi_stages(api: Capsule, name: str, stages: dict[str, Capsule], platform: str, traits: int, /) -> None:
     """Register a custom-call target by stage: instantiate, prepare, initialize, execute, record.
 
     Raises:
@@ -58,9 +55,7 @@ def register_ffi_stages(
         PjrtError: The plugin refused.
     """
 
-def register_ffi_type(
-    api: CapsuleType, name: str, type_id: CapsuleType, type_info: CapsuleType | None, platform: str, /
-) -> int:
+def register_ffi_type(api: Capsule, name: str, type_id: Capsule, type_info: Capsule | None, platform: str, /) -> int:
     """Register a type of the state that stages hand to each other, and return its id.
 
     Raises:
@@ -69,10 +64,10 @@ def register_ffi_type(
     """
 
 def register_host_callbacks(
-    api: CapsuleType,
+    api: Capsule,
     names: tuple[str, ...],
     platform: str,
-    probe: CapsuleType,
+    probe: Capsule,
     dtypes: dict[int, Any],
     describe: Callable[[BaseException], str],
     /,

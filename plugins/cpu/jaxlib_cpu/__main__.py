@@ -7,7 +7,8 @@ from __future__ import annotations
 import os
 import sys
 
-from . import PLUGIN, is_disabled
+from . import PLUGIN
+from .options import is_disabled
 from .pjrt.errors import PluginError
 from .pjrt.plugin import check_plugin, open_plugin
 

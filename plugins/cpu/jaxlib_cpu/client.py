@@ -8,6 +8,7 @@ import logging
 import os
 from typing import Any
 
+from .cost import analyse_costs
 from .options import create_options
 from .pjrt import _pjrt
 from .pjrt.callbacks import describe_exception, element_dtypes
@@ -36,12 +37,14 @@ def take_over(plugin: Plugin, api: Any, priority: int) -> None:
     """
     from functools import partial
 
+    from jax._src.lib import xla_client
     from jax.extend.backend import register_backend_factory
 
     hand_to_jaxlib(plugin, api)
     forward_targets(api)
     forward_transforms(api)
     register_callbacks(api)
+    xla_client.LoadedExecutable.cost_analysis = analyse_costs(xla_client.LoadedExecutable.cost_analysis)
     register_backend_factory(
         plugin.name,
         partial(make_client, plugin),
@@ -72,7 +75,9 @@ def forward_transforms(api: Any) -> None:
     from jax._src.lib import _xla
 
     if TRANSFORM_EXTENSION in dict(_pjrt.extensions(api)):
-        _xla.register_xla_transform = forward_transform(_xla.register_xla_transform, _xla.register_xla_transform_c_api, api)
+        _xla.register_xla_transform = forward_transform(
+            _xla.register_xla_transform, _xla.register_xla_transform_c_api, api
+        )
         _xla.clear_xla_transform = forward_transform(_xla.clear_xla_transform, _xla.clear_xla_transform_c_api, api)
 
 
@@ -103,7 +108,18 @@ def make_client(plugin: Plugin) -> Any:
 
 
 def client_options() -> dict[str, int | bool]:
-    """Return the create options as JAX's configuration and the environment have them now."""
+    """Return the create options as JAX's configuration and the environment have them now.
+
+    The client is synchronous whatever `jax_cpu_enable_async_dispatch` says (it says how a client may behave, and is on
+    by default). An asynchronous one runs the programs of a device one after the other, so a callback that runs JAX
+    would wait for the very program that called it. JAX's built-in client makes an exception for programs with
+    callbacks; the PJRT C API has no field to ask for that. Who has no such callbacks can have it the other way:
+    `jax.config.update("jax_pjrt_client_create_options", {"asynchronous": True})`.
+    """
     from jax._src import xla_bridge
 
-    return create_options(xla_bridge.num_cpu_devices.value, False, os.environ.get("XLA_FLAGS", ""))
+    return create_options(
+        configured_devices=xla_bridge.num_cpu_devices.value,
+        asynchronous=False,
+        xla_flags=os.environ.get("XLA_FLAGS", ""),
+    )

@@ -37,7 +37,7 @@ def device_count(configured: int, xla_flags: str) -> int:
     return int(forced[-1]) if forced else 1
 
 
-def create_options(configured_devices: int, asynchronous: bool, xla_flags: str) -> dict[str, int | bool]:
+def create_options(*, configured_devices: int, asynchronous: bool, xla_flags: str) -> dict[str, int | bool]:
     """Return the options to create the client with.
 
     Args:

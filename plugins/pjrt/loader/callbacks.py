@@ -47,8 +47,10 @@ def element_dtypes() -> dict[int, Any]:
     import ml_dtypes
     import numpy as np
 
-    types = {number: getattr(ml_dtypes, name, None) or getattr(np, name, None) for number, name in ELEMENT_TYPES.items()}
-    return {number: np.dtype(kind) for number, kind in types.items() if kind is not None}
+    known = {
+        number: getattr(np, name, None) or getattr(ml_dtypes, name, None) for number, name in ELEMENT_TYPES.items()
+    }
+    return {number: np.dtype(kind) for number, kind in known.items() if kind is not None}
 
 
 def describe_exception(error: BaseException) -> str:

@@ -79,4 +79,3 @@ def check_library(path: Path, machine: str, remedy: str) -> None:
             cause="the download or the installation did not finish, or the wheel is for another machine",
             remedy=remedy,
         )
-

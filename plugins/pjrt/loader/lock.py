@@ -97,8 +97,9 @@ def _read(distribution: str, owner: str, path: Path, release: str, cause: str) -
     try:
         return parse_lock(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
         raise LockMissingError(
-            f"{owner} has no readable release lock: {path} ({error})",
+            f"{owner} has no readable release lock: {path} ({reason})",
             cause=cause,
             remedy=f"install a matching pair: {install_command(distribution, release)}",
         ) from error

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib
 import platform
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,7 +53,7 @@ def open_plugin(plugin: Plugin) -> Any:
     lock = check_plugin(plugin)
     remedy = f"install it again: {install_command(plugin.distribution, lock.release)}"
     try:
-        from . import _pjrt
+        extension = importlib.import_module("._pjrt", __package__)
     except ImportError as error:
         raise LibraryDamagedError(
             f"cannot import the extension of {plugin.distribution}: {error}",
@@ -60,7 +61,7 @@ def open_plugin(plugin: Plugin) -> Any:
             remedy=remedy,
         ) from error
     try:
-        return _pjrt.load(plugin.package / plugin.library)
+        return extension.load(plugin.package / plugin.library)
     except (OSError, RuntimeError) as error:
         raise LibraryDamagedError(str(error), cause="the library is not the one of the wheel", remedy=remedy) from error
 

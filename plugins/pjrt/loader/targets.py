@@ -11,7 +11,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from types import ModuleType
+from typing import Any
 
 logger = logging.getLogger(__name__)
 
@@ -19,25 +20,17 @@ UNTYPED = 0
 TYPED_FFI = 1
 
 
-class Registry(Protocol):
-    """The functions of the extension `_pjrt` that are used here."""
-
-    def register_ffi_handler(self, api: Any, name: str, handler: Any, platform: str, traits: int) -> None: ...
-    def register_ffi_stages(self, api: Any, name: str, stages: dict[str, Any], platform: str, traits: int) -> None: ...
-    def register_ffi_type(self, api: Any, name: str, type_id: Any, type_info: Any, platform: str) -> int: ...
-
-
 @dataclass(frozen=True, slots=True)
 class TargetForwarder:
     """Registers a custom-call target with a plugin and with jaxlib.
 
     Attributes:
-        registry: The extension.
+        registry: The extension `_pjrt`.
         api: The plugin's API.
         builtin: jaxlib's own `register_custom_call_target`.
     """
 
-    registry: Registry
+    registry: ModuleType
     api: Any
     builtin: Callable[..., None]
 
@@ -66,13 +59,13 @@ class TypeForwarder:
     """Registers a type of FFI state with jaxlib and with a plugin.
 
     Attributes:
-        registry: The extension.
+        registry: The extension `_pjrt`.
         api: The plugin's API.
         platform: XLA's name of the platform.
         builtin: jaxlib's own `register_custom_type`.
     """
 
-    registry: Registry
+    registry: ModuleType
     api: Any
     platform: str
     builtin: Callable[..., None]
