@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ import pytest
 from pjrtwheel.prove.levels import Level, Outcome
 from pjrtwheel.prove.smoke import find_programs, run_program
 
+Run = Callable[..., tuple[Outcome, str]]
+
 
 @pytest.fixture
-def run(tmp_path: Path):  # noqa: ANN201 - a factory
+def run(tmp_path: Path) -> Run:
     """Return a factory: text of a program → outcome and detail."""
 
     def make(text: str, seconds: float = 30.0) -> tuple[Outcome, str]:
@@ -27,20 +30,20 @@ def run(tmp_path: Path):  # noqa: ANN201 - a factory
     return make
 
 
-def test_an_assertion_that_fails_is_a_failure(run) -> None:  # noqa: ANN001
+def test_an_assertion_that_fails_is_a_failure(run: Run) -> None:
     """The detail ends with the error, not with advice from a library."""
     outcome, detail = run("def check():\n    raise AssertionError('two is not three')")
     assert outcome is Outcome.FAILED
     assert detail.splitlines()[-1] == "AssertionError: two is not three"
 
 
-def test_a_crash_is_named_by_its_signal(run) -> None:  # noqa: ANN001
+def test_a_crash_is_named_by_its_signal(run: Run) -> None:
     """A dead process leaves no result; its signal is the detail."""
     outcome, detail = run("import os, signal\ndef check():\n    os.kill(os.getpid(), signal.SIGSEGV)")
     assert (outcome, detail.splitlines()[0]) == (Outcome.FAILED, "killed by SIGSEGV")
 
 
-def test_a_hang_is_cut_off(run) -> None:  # noqa: ANN001
+def test_a_hang_is_cut_off(run: Run) -> None:
     """A program beyond its time limit is a failure, and so are the children that it leaves waiting."""
     outcome, detail = run(
         "import subprocess\ndef check():\n    subprocess.run(['sleep', '60'])",
@@ -49,13 +52,13 @@ def test_a_hang_is_cut_off(run) -> None:  # noqa: ANN001
     assert (outcome, detail) == (Outcome.FAILED, "did not end within 1 seconds")
 
 
-def test_a_program_that_cannot_run_here_is_not_run(run) -> None:  # noqa: ANN001
+def test_a_program_that_cannot_run_here_is_not_run(run: Run) -> None:
     """Skipping is neither success nor failure, and gives its reason."""
     outcome = run("import unittest\ndef check():\n    raise unittest.SkipTest('needs 4 devices')")
     assert outcome == (Outcome.NOT_RUN, "needs 4 devices")
 
 
-def test_an_exit_is_no_success(run) -> None:  # noqa: ANN001
+def test_an_exit_is_no_success(run: Run) -> None:
     """A program that leaves by itself has shown nothing."""
     outcome, detail = run("import sys\ndef check():\n    sys.exit(0)")
     assert (outcome, detail.splitlines()[-1]) == (Outcome.FAILED, "SystemExit: 0")

@@ -9,7 +9,6 @@ import hashlib
 import json
 import multiprocessing
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,8 +20,6 @@ from pjrtwheel.publish import publish, staging
 from pjrtwheel.publish.entry import format_entries, merge_entries, parse_entries
 from pjrtwheel.publish.table import describe_pythons, make_table, mixed_locks
 from pjrtwheel.verify.report import BuiltWheel, Report
-
-Make = Callable[..., tuple[BuiltWheel, Proof]]
 
 
 def make_wheel(folder: Path, name: str, content: bytes = b"zip", lock: str = "ff") -> tuple[BuiltWheel, Proof]:
@@ -100,10 +97,11 @@ def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
 def test_a_second_build_replaces_its_own_entry_and_keeps_others(tmp_path: Path) -> None:
     """Entries are merged by file name."""
     dist = tmp_path / "dist"
+    published = []
     for name, content in (("jaxlib_a", b"1"), ("jaxlib_b", b"1"), ("jaxlib_a", b"2")):
         wheel, proof = make_wheel(tmp_path, name, content)
-        entries = publish([wheel], [proof], dist)
-    assert [(entry["distribution"], entry["sha256"]) for entry in entries] == [
+        published.append(publish([wheel], [proof], dist))
+    assert [(entry["distribution"], entry["sha256"]) for entry in published[-1]] == [
         ("jaxlib-a", hashlib.sha256(b"2").hexdigest()),
         ("jaxlib-b", hashlib.sha256(b"1").hexdigest()),
     ]

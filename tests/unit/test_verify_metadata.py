@@ -43,7 +43,7 @@ def read(tmp_path: Path) -> Callable[..., WheelContents]:
     """Return a factory: changes to the right files (a text of nothing leaves one out) → the wheel as it is read."""
 
     def make(changes: Mapping[str, str | None] | None = None, name: str = NAME) -> WheelContents:
-        files = FILES | {f"{INFO}/RECORD": record_of(FILES)} | (changes or {})
+        files: dict[str, str | None] = {**FILES, f"{INFO}/RECORD": record_of(FILES), **(changes or {})}
         with zipfile.ZipFile(tmp_path / name, "w") as archive:
             for member, text in files.items():
                 if text is not None:

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.verify import BuiltWheel, Report, parse_report, read_built
 
-TABLE = {
+TABLE: dict[str, Any] = {
     "wheel": "thing-1.0-py3-none-any.whl",
     "distribution": "thing",
     "version": "1.0",

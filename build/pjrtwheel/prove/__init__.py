@@ -66,9 +66,9 @@ def prove(
     platform = _platform_of(built)
     if platform != host_platform().name:
         return _unproven(built, release.pythons(platform), f"wheels are for {platform}")
-    api = {wheel.path.name: _read_api(wheel, backend) for wheel in built}
     if not smoke_tests:
-        return _unproven(built, release.pythons(platform), "smoke tests switched off", api)
+        versions = {wheel.path.name: _read_api(wheel, backend) for wheel in built}
+        return _unproven(built, release.pythons(platform), "smoke tests switched off", versions)
     interpreters = find_interpreters(release.pythons(platform))
     programs = smoke.find_programs(root)
     store = cache / "proofs" / f"{_key(built, programs, interpreters, backend)}.json"
@@ -82,7 +82,7 @@ def prove(
         for tag, interpreter in interpreters.items()
     }
     _raise_failures(pythons.values())
-    proofs = tuple(_combine(wheel, api[wheel.path.name], pythons) for wheel in built)
+    proofs = tuple(_combine(wheel, _read_api(wheel, backend), pythons) for wheel in built)
     store.parent.mkdir(parents=True, exist_ok=True)
     _write_atomically(store, json.dumps([proof.to_json() for proof in proofs], indent=1))
     return proofs

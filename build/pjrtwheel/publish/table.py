@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from pjrtwheel.publish.entry import Entry
+
+_LOG_WIDTH = 170
 
 
 def describe_pythons(entry: Entry) -> str:
@@ -29,7 +32,9 @@ def mixed_locks(entries: Sequence[Entry]) -> tuple[str, ...]:
 
 def make_table(entries: Sequence[Entry]) -> Table:
     """Lay out one row per wheel."""
-    table = Table("wheel", "MB", "stripped MB", "PJRT", "proof", "smoke tests", "lock", title="dist/")
+    table = Table(
+        Column("wheel", overflow="fold"), "MB", "stripped MB", "PJRT", "proof", "smoke tests", "lock", title="dist/"
+    )
     for entry in entries:
         table.add_row(
             entry["filename"],
@@ -45,7 +50,8 @@ def make_table(entries: Sequence[Entry]) -> Table:
 
 def render_table(entries: Sequence[Entry], console: Console | None = None) -> None:
     """Print the table, and a warning for each wheel that its neighbours would refuse."""
-    console = console or Console()
+    # A log has no width; the names of wheels should stay whole there.
+    console = console or Console(width=None if sys.stdout.isatty() else _LOG_WIDTH)
     console.print(make_table(entries))
     for name in mixed_locks(entries):
         console.print(f"warning: {name} has another lock than jaxlib beside it, which will refuse it: build it again")

@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Real wheels and real environments, made once for all integration tests."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.prove import environment, fits, wheel_tag
+from pjrtwheel.prove.interpreters import Interpreter, find_interpreters
+from pjrtwheel.release import Release, load_release
+
+PLATFORM = "linux_x86_64"
+
+
+@pytest.fixture(scope="session")
+def release(root: Path) -> Release:
+    """Return the release under test."""
+    return load_release(root)
+
+
+@pytest.fixture(scope="session")
+def built_wheels(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder of wheels that the real build command made, or the one that PJRTWHEEL_DIST names."""
+    given = os.environ.get("PJRTWHEEL_DIST")
+    if given:
+        return Path(given).resolve()
+    dist = tmp_path_factory.mktemp("built") / "dist"
+    command = [sys.executable, "-m", "pjrtwheel", "build", "cpu", "--root", str(root), "--dist", str(dist)]
+    environ = {**os.environ, "PYTHONPATH": str(root / "build")}
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
+    assert result.returncode == 0, result.stderr[-4000:]
+    return dist
+
+
+@pytest.fixture(scope="session")
+def interpreter(release: Release) -> Interpreter:
+    """Return the oldest Python of the release that is on this machine."""
+    found = next((entry for entry in find_interpreters(release.pythons(PLATFORM)).values() if entry), None)
+    if found is None:
+        pytest.skip("no Python of this release is installed here")
+    return found
+
+
+@pytest.fixture(scope="session")
+def make_environment(
+    root: Path, release: Release, built_wheels: Path, interpreter: Interpreter
+) -> Callable[[Path], Path]:
+    """Return a factory: an empty folder → the Python of a fresh environment in it, with the built wheels and JAX."""
+
+    def make(folder: Path) -> Path:
+        wheels = [wheel for wheel in built_wheels.glob("*.whl") if fits(wheel_tag(wheel), interpreter.tag)]
+        requirements = [f"jax=={release.version}", *environment.requirement_group(root, "smoke")]
+        house = environment.wheelhouse(interpreter, requirements, wheels, cache_root(os.environ))
+        python = environment.create_venv(interpreter, folder / "venv")
+        ours = [environment.requirement_of(wheel) for wheel in wheels]
+        environment.install(python, [*requirements, *ours], [house, built_wheels])
+        return python
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def wheel_python(make_environment: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the Python of an environment with the built wheels and JAX, shared by tests that leave it as it is."""
+    return make_environment(tmp_path_factory.mktemp("wheel_python"))

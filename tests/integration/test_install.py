@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The wheels install by their plain names, and JAX runs on the plugin."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.backend import find_backend, load_backends
+from pjrtwheel.prove.environment import clean_environ
+from pjrtwheel.prove.interpreters import Interpreter
+from pjrtwheel.prove.levels import Outcome
+from pjrtwheel.prove.smoke import run_program
+from pjrtwheel.publish.entry import parse_entries
+from pjrtwheel.release import Release
+from pjrtwheel.verify import verify_paths
+
+pytestmark = pytest.mark.integration
+
+
+def test_plain_pip_takes_our_wheels(
+    built_wheels: Path, interpreter: Interpreter, release: Release, root: Path, tmp_path: Path
+) -> None:
+    """With the package index in reach, our jaxlib wins over upstream's of the same version by its build tag."""
+    subprocess.run([str(interpreter.path), "-I", "-m", "venv", str(tmp_path / "venv")], check=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    names = [f"{name}=={release.version}" for name in ("jax", "jaxlib", "jaxlib-cpu")]
+    command = [str(python), "-m", "pip", "install", "--quiet", *names, "--find-links", str(built_wheels)]
+    subprocess.run(command, check=True, env=clean_environ())
+    (site,) = (tmp_path / "venv" / "lib").glob("python3*/site-packages")
+    locks = [(site / package / "release_lock.json").read_text() for package in ("jaxlib", "jaxlib_cpu")]
+    assert locks[0] == locks[1]
+    result = run_program(python, root / "tests" / "smoke" / "jit.py", find_backend(root, "cpu"))
+    assert result.outcome is Outcome.PASSED, result.detail
+
+
+def test_the_extra_brings_the_plugin(built_wheels: Path) -> None:
+    """Every jaxlib offers the plugin as an extra, at exactly its own version."""
+    entries = parse_entries((built_wheels / "release.json").read_text("utf-8"))
+    bindings = [entry for entry in entries.values() if entry["distribution"] == "jaxlib"]
+    assert [f'jaxlib-cpu=={e["version"]}; extra == "cpu"' in e["requires"] for e in bindings] == [True] * 3
+
+
+def test_every_wheel_keeps_its_promises(built_wheels: Path, root: Path) -> None:
+    """The wheels as they lie in the folder pass every check, together."""
+    wheels = sorted(built_wheels.glob("*.whl"))
+    notes = verify_paths(wheels, tuple(load_backends(root).values()))
+    assert [note.wheel for note in notes] == [wheel.name for wheel in wheels]
+
+
+def test_the_record_claims_what_was_shown(built_wheels: Path, release: Release) -> None:
+    """One wheel per Python and one plugin; a Python without an interpreter is recorded as not run."""
+    document = json.loads((built_wheels / "release.json").read_text("utf-8"))
+    assert {path.name for path in built_wheels.iterdir()} == {
+        "release.json",
+        *(entry["filename"] for entry in document["wheels"]),
+    }
+    (plugin,) = (entry for entry in document["wheels"] if entry["distribution"] == "jaxlib-cpu")
+    assert len(document["wheels"]) == 1 + len(release.pythons("linux_x86_64"))
+    assert (plugin["pjrt_api"], plugin["gpu_code"]) == ("0.115", [])
+    for proof in plugin["proof"]["pythons"]:
+        ran = bool(proof["programs"])
+        assert (proof["level"], proof["reason"]) == (("device", "") if ran else ("static", "no interpreter"))
+
+
+def test_the_smoke_programs_notice_the_wrong_client(wheel_python: Path, root: Path, tmp_path: Path) -> None:
+    """A program that runs well on JAX's built-in client proves nothing about the plugin."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import os\nos.environ['JAXLIB_CPU_DISABLE'] = '1'\n" + (root / "tests/smoke/sort.py").read_text()
+    )
+    result = run_program(wheel_python, program, find_backend(root, "cpu"))
+    assert result.outcome is Outcome.FAILED
+    assert result.detail.splitlines()[-1].endswith("JAX runs on its built-in client, not on the plugin of jaxlib_cpu")

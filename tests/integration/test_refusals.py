@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Pairs that do not belong together are refused: by name, with the command that mends it, and never in silence."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
+from pjrtwheel.prove.environment import clean_environ, install
+from pjrtwheel.prove.interpreters import Interpreter
+from pjrtwheel.release import Release
+
+pytestmark = pytest.mark.integration
+
+USE_JAX = "import jax; print(jax.devices()); print(float(jax.numpy.ones(3).sum()))"
+REMEDY = "pip install --force-reinstall --no-deps jaxlib==0.11.2 jaxlib-cpu==0.11.2"
+
+
+@pytest.fixture
+def python(make_environment: Callable[[Path], Path], tmp_path: Path) -> Path:
+    """Return the Python of an environment that this test may damage."""
+    return make_environment(tmp_path)
+
+
+def site_of(python: Path) -> Path:
+    """Return the site-packages of an environment."""
+    (site,) = (python.parent.parent / "lib").glob("python3*/site-packages")
+    return site
+
+
+def rewrite(path: Path, content: bytes) -> None:
+    """Replace a file; it may be a hard link into an installer's cache, so it is never written in place."""
+    path.unlink()
+    path.write_bytes(content)
+
+
+def rewrite_lock(path: Path, **changes: object) -> None:
+    """Change entries of a lock document."""
+    rewrite(path, json.dumps(json.loads(path.read_bytes()) | changes).encode())
+
+
+def run(python: Path, folder: Path, code: str = USE_JAX) -> subprocess.CompletedProcess[str]:
+    """Run code as a user would, from an empty directory."""
+    work = folder / "work"
+    work.mkdir(exist_ok=True)
+    return subprocess.run(
+        [str(python), "-I", "-c", code],
+        cwd=work,
+        env=clean_environ(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def other_version(site: Path) -> None:
+    """Make the plugin one of another release."""
+    rewrite_lock(site / "jaxlib_cpu" / "release_lock.json", release="0.11.1")
+    metadata = next(site.glob("jaxlib_cpu-*.dist-info")) / "METADATA"
+    rewrite(metadata, metadata.read_bytes().replace(b"Version: 0.11.2", b"Version: 0.11.1"))
+
+
+def other_lock(site: Path) -> None:
+    """Make the plugin one of another build of the same release."""
+    rewrite_lock(site / "jaxlib_cpu" / "release_lock.json", lock_id="0" * 32)
+
+
+def truncated_library(site: Path) -> None:
+    """Cut the library in half, as a broken download would."""
+    library = site / "jaxlib_cpu" / "pjrt_c_api_cpu_plugin.so"
+    content = library.read_bytes()
+    rewrite(library, content[: len(content) // 2])
+
+
+def empty_library(site: Path) -> None:
+    """Leave nothing of the library but its name."""
+    rewrite(site / "jaxlib_cpu" / "pjrt_c_api_cpu_plugin.so", b"")
+
+
+def deleted_library(site: Path) -> None:
+    """Remove the library."""
+    (site / "jaxlib_cpu" / "pjrt_c_api_cpu_plugin.so").unlink()
+
+
+def deleted_extension(site: Path) -> None:
+    """Remove the extension."""
+    (site / "jaxlib_cpu" / "pjrt" / "_pjrt.abi3.so").unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "error", "remedy"),
+    [
+        (other_version, "VersionMismatchError", REMEDY.replace("0.11.2", "0.11.1")),
+        (other_lock, "LockMismatchError", REMEDY),
+        (truncated_library, "LibraryDamagedError", REMEDY),
+        (empty_library, "LibraryDamagedError", REMEDY),
+        (deleted_library, "LibraryMissingError", REMEDY),
+        (deleted_extension, "LibraryDamagedError", REMEDY),
+    ],
+)
+def test_a_wrong_plugin_is_refused(
+    python: Path, tmp_path: Path, damage: Callable[[Path], None], error: str, remedy: str
+) -> None:
+    """The first use of JAX ends with the named error and its remedy: no crash, and no other client instead."""
+    damage(site_of(python))
+    result = run(python, tmp_path)
+    assert (result.returncode, result.stdout) == (1, ""), result.stderr
+    assert error in result.stderr
+    assert remedy in result.stderr
+
+
+def test_upstream_jaxlib_is_refused(python: Path, tmp_path: Path, release: Release, interpreter: Interpreter) -> None:
+    """The jaxlib of the package index has the same version and no lock."""
+    wheel = WheelCache(cache_root(os.environ), download_wheel).fetch(
+        release.pin(f"bindings.{interpreter.tag}.linux_x86_64")
+    )
+    site = site_of(python)
+    shutil.rmtree(site / "jaxlib")
+    shutil.rmtree(next(site.glob("jaxlib-*.dist-info")))
+    install(python, ["--no-deps", str(wheel)], [])
+    result = run(python, tmp_path)
+    assert (result.returncode, result.stdout) == (1, ""), result.stderr
+    assert "LockMissingError" in result.stderr
+    assert REMEDY in result.stderr
+
+
+def test_a_missing_jaxlib_is_named(python: Path, tmp_path: Path) -> None:
+    """JAX itself refuses to be imported; the plugin, asked directly, says what to install."""
+    site = site_of(python)
+    shutil.rmtree(site / "jaxlib")
+    shutil.rmtree(next(site.glob("jaxlib-*.dist-info")))
+    result = run(python, tmp_path)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "jax requires jaxlib to be installed" in result.stderr
+    result = run(python, tmp_path, "import jaxlib_cpu; jaxlib_cpu.initialize()")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "JaxlibMissingError" in result.stderr
+    assert REMEDY in result.stderr
+
+
+def test_the_switch_leaves_jax_as_it_was(python: Path, tmp_path: Path) -> None:
+    """A user who is stuck with a wrong pair can switch the plugin off, and JAX runs on its own client."""
+    other_lock(site_of(python))
+    result = run(python, tmp_path, f"import os; os.environ['JAXLIB_CPU_DISABLE'] = '1'; {USE_JAX}")
+    assert (result.returncode, result.stdout) == (0, "[CpuDevice(id=0)]\n3.0\n"), result.stderr
