@@ -22,7 +22,7 @@ from pjrtwheel.platforms import find_platform, host_platform
 from pjrtwheel.prove import prove
 from pjrtwheel.publish import Entry, publish
 from pjrtwheel.release import Release, load_release
-from pjrtwheel.verify import BuiltWheel, read_built, verify_wheels
+from pjrtwheel.verify import BuiltWheel, Report, read_built, verify_wheels
 
 CHECKERS = ("abi3audit", "auditwheel", "check-wheel-contents", "twine")
 
@@ -121,6 +121,8 @@ def build(options: BuildOptions) -> tuple[Entry, ...]:
     result = build_with_bazel(request)
     _say(describe_actions(result))
     built = tuple(wheel for directory in result.directories for wheel in read_built(directory))
+    for wheel in built:
+        _say(describe_repair(wheel.report))
     _verify_once(built, tuple(load_backends(options.root).values()), options.cache)
     proofs = prove(
         built, root=options.root, release=release, backend=backend, smoke_tests=options.smoke, cache=options.cache
@@ -133,6 +135,12 @@ def describe_actions(result: BuildResult) -> str:
     counts = Counter(action.mnemonic for action in result.log.actions)
     kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(counts.items()))
     return f"Bazel ran {len(result.log.actions)} actions" + (f": {kinds}" if kinds else ", everything was up to date")
+
+
+def describe_repair(report: Report) -> str:
+    """Say in one line what repair did to a wheel; `release.json` has it by file."""
+    changed, dropped = len(report.changes), report.stripped_bytes / 1e6
+    return f"{report.wheel}: repair changed {changed} files and dropped {dropped:.1f} MB ('changes' in release.json)"
 
 
 def _verify_once(built: Sequence[BuiltWheel], backends: Sequence[Backend], cache: Path) -> None:

@@ -45,9 +45,7 @@ def find_platform(name: str) -> Platform:
     try:
         return PLATFORMS[name]
     except KeyError:
-        raise UsageError(
-            f"unknown platform: {name!r}", remedy=f"known platforms: {', '.join(PLATFORMS)}"
-        ) from None
+        raise UsageError(f"unknown platform: {name!r}", remedy=f"known platforms: {', '.join(PLATFORMS)}") from None
 
 
 def host_platform() -> Platform:

@@ -13,10 +13,11 @@ import pytest
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.bazel import BuildLog, BuildResult
 from pjrtwheel.bazel.events import Action
-from pjrtwheel.build import check_inputs, describe_actions, parse_provider, verification_key
+from pjrtwheel.build import check_inputs, describe_actions, describe_repair, parse_provider, verification_key
 from pjrtwheel.cli import build as command
 from pjrtwheel.errors import FetchError, UsageError
 from pjrtwheel.release import Release, load_release
+from pjrtwheel.verify import Report
 
 
 @pytest.fixture
@@ -95,6 +96,13 @@ def test_actions_are_counted_by_kind() -> None:
 
     assert describe_actions(result("Wheel", "Compile", "Wheel")) == "Bazel ran 3 actions: Compile 1, Wheel 2"
     assert describe_actions(result()) == "Bazel ran 0 actions, everything was up to date"
+
+
+def test_repair_is_summed_up_in_one_line() -> None:
+    """The user sees how much repair did to a wheel, and where to read it file by file."""
+    changes: dict[str, tuple[str, ...]] = {"jaxlib/a.so": ("dropped .symtab",), "jaxlib/b.so": ("dropped .comment",)}
+    report = Report("a.whl", "jaxlib", "1", "t", "ab", 5, (), "id", "prebuilt", {}, changes, 99_760_000)
+    assert describe_repair(report) == "a.whl: repair changed 2 files and dropped 99.8 MB ('changes' in release.json)"
 
 
 def test_verification_is_repeated_for_other_bytes_only() -> None:
