@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import multiprocessing
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -138,18 +139,58 @@ def test_leftovers_of_a_killed_run_are_cleaned(tmp_path: Path) -> None:
     assert (dead.exists(), living.exists()) == (False, True)
 
 
-def test_a_full_disk_leaves_nothing_partial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error says where there is no space; neither half a wheel nor an entry remains."""
+def test_a_killed_run_leaves_nothing_partial(tmp_path: Path) -> None:
+    """A process killed while it copies leaves no file in the folder, and the next run clears what it left beside."""
+    wheel, proof = make_wheel(tmp_path, "jaxlib_cpu", b"x" * 100_000)
+    content = wheel.path.read_bytes()
+    wheel.path.unlink()
+    os.mkfifo(wheel.path)  # a source that never ends keeps the copy half done
+    dist = tmp_path / "dist"
+    writer = multiprocessing.get_context("fork").Process(target=publish, args=([wheel], [proof], dist))
+    writer.start()
+    with wheel.path.open("wb") as source:
+        source.write(content[:60_000])
+        source.flush()
+        (partial,) = tmp_path.glob(".dist-partial-*")
+        writer.kill()
+        writer.join()
+    assert (writer.exitcode, list(dist.iterdir())) == (-9, [])
+    assert partial.exists()
+    wheel.path.unlink()
+    wheel.path.write_bytes(content)
+    publish([wheel], [proof], dist)
+    assert sorted(path.name for path in dist.iterdir()) == [wheel.report.wheel, "release.json"]
+    assert not partial.exists()
 
-    def no_space(_: int) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(os, "fsync", no_space)
-    wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
-    with pytest.raises(WheelError, match=f"^no space left on the disk of {tmp_path / 'dist'}"):
-        publish([wheel], [proof], tmp_path / "dist")
-    assert list((tmp_path / "dist").iterdir()) == []
-    assert list(tmp_path.glob(".dist-partial-*")) == []
+_PUBLISH_ON_SMALL_DISK = """
+mount -t tmpfs -o size=256k none "$1" && mkdir "$1/dist" && exec "$2" - "$1" "$3" <<'END'
+import sys
+from pathlib import Path
+sys.path[:0] = sys.argv[2].split(":")
+from pjrtwheel.errors import WheelError
+from test_publish import make_wheel, publish
+folder = Path(sys.argv[1])
+wheel, proof = make_wheel(folder.parent, "jaxlib_cpu", bytes(1_000_000))
+try:
+    publish([wheel], [proof], folder / "dist")
+except WheelError as error:
+    print(error.what)
+print(sorted(path.name for path in folder.rglob("*")))
+END
+"""
+
+
+def test_a_disk_that_is_really_full(tmp_path: Path, root: Path) -> None:
+    """On a file system too small for the wheel, the error names it and nothing is left there."""
+    small = tmp_path / "small"
+    small.mkdir()
+    paths = f"{root / 'build'}:{Path(__file__).parent}"
+    command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", _PUBLISH_ON_SMALL_DISK, "sh"]
+    if subprocess.run([*command[:4], "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("this machine allows no private mounts")
+    result = subprocess.run([*command, str(small), sys.executable, paths], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines() == [f"no space left on the disk of {small / 'dist'}", "['dist']"]
 
 
 def test_a_wheel_that_changed_is_not_published(tmp_path: Path) -> None:
