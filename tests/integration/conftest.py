@@ -69,5 +69,5 @@ def make_environment(
 
 @pytest.fixture(scope="session")
 def wheel_python(make_environment: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the Python of an environment with the built wheels and JAX, shared by tests that leave it as it is."""
+    """Return the Python of an environment with the built wheels and JAX, shared by tests that change none of that."""
     return make_environment(tmp_path_factory.mktemp("wheel_python"))

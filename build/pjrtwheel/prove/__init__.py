@@ -104,6 +104,7 @@ def prove_python(
     wheels = [wheel for wheel in wheels if fits(wheel_tag(wheel), tag)]
     if not any(wheel.name.startswith("jaxlib-") for wheel in wheels):
         return PythonProof(tag, interpreter.version, (), "no jaxlib wheel of this set")
+    print(f"proving on Python {interpreter.version}: {len(programs)} programs", file=sys.stderr, flush=True)
     house = environment.wheelhouse(interpreter, requirements, wheels, cache)
     with tempfile.TemporaryDirectory(prefix="prove-") as scratch:
         python = environment.create_venv(interpreter, Path(scratch) / "venv")

@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The comparison of clients, on the built wheels and a test file in the manner of JAX's own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.integration
+
+TESTS = """
+import unittest
+import jax
+
+IS_PLUGIN = jax.devices()[0].client.is_c_api
+
+class TinyTest(unittest.TestCase):
+    def test_both(self):
+        self.assertEqual(float(jax.numpy.arange(4).sum()), 6.0)
+
+    def test_skipped_on_the_plugin(self):
+        if IS_PLUGIN:
+            self.skipTest("needs the built-in client")
+
+    def test_crashes_on_the_plugin(self):
+        if IS_PLUGIN:
+            import os
+            os.abort()
+
+    def test_last(self):
+        self.assertEqual(len(jax.devices()), 1)
+"""
+
+
+def test_what_differs_is_named(wheel_python: Path, root: Path, tmp_path: Path) -> None:
+    """Both clients run, a crash costs one case, and every difference is in the report and in the exit status."""
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "tiny_test.py").write_text(TESTS)
+    pip = [sys.executable, "-m", "pip", "--python", str(wheel_python), "install", "--quiet", "pytest"]
+    subprocess.run(pip, check=True)
+    options = ["--environment", str(wheel_python), "--results", str(tmp_path / "results"), "--root", str(root)]
+    result = subprocess.run(
+        [sys.executable, "-m", "pjrtwheel", "conformance", str(tmp_path / "tests"), "tiny_test", *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(root / "build")},
+    )
+    lines = result.stdout.splitlines()
+    assert result.returncode == 9, result.stderr
+    assert "| tiny_test.py | 4 / 0 / 0 | 2 / 0 / 1 (1 crashed) | 1 | 1 | 0 |" in lines
+    changes = [line.split(";")[0] for line in lines if line.startswith("- ")]
+    assert changes == [
+        "- tiny_test.py::TinyTest::test_crashes_on_the_plugin: passed -> crashed",
+        "- tiny_test.py::TinyTest::test_skipped_on_the_plugin: passed -> skipped",
+    ]
