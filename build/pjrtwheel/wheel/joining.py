@@ -22,6 +22,8 @@ RAW = -15  # a raw deflate stream with the largest window, as zlib counts window
 _STEPS = (32, 8)  # bytes; code tables take 60 or more in blocks of machine code, fewer in very regular data
 _LONGEST_CODE = 15  # bits of the end-of-block symbol
 _LONGEST_BLOCK = 320_000  # bytes of input; libdeflate ends a block after 300 000, or a little later at the very end
+_TAILS = (_LONGEST_BLOCK, 100_000, 40_000)  # most blocks of machine code are shorter, so look near the end first
+_PIECE = 1 << 16
 _GLANCE = 1024
 _ALIGNMENTS = (b"\0\0\xff\xff", b"\0\0\0\xff\xff")  # an empty stored block, without and with a first byte of its own
 _EMPTY_FINAL = b"\x03\0"  # a final block with fixed codes and nothing in it
@@ -55,33 +57,87 @@ def _deflate_by_rule(chunk: memoryview) -> bytes:
 
 def _join_form(stream: bytes, chunk: memoryview) -> bytes | None:
     """Clear the final bit of the last block, wherever it is, and align the end; None when it is not found."""
-    tail = _start_of_tail(stream, len(chunk))
-    places = (place for step in _STEPS for place in _silent_places(stream, tail, step))
-    for checkpoint, bits in places:
-        expected = bytes(chunk[checkpoint.inflated :])
-        for bit in bits:
-            index, mask = bit // 8, 1 << bit % 8
-            if stream[index] & mask:
-                opened = bytearray(memoryview(stream)[checkpoint.position :])
-                opened[index - checkpoint.position] ^= mask
-                end = _find_alignment(checkpoint.inflater, bytes(opened), expected)
-                if end is not None:
-                    return b"".join((memoryview(stream)[: checkpoint.position], opened, end))
+    for tail in _tails(stream, len(chunk)):
+        for step in _STEPS:
+            for start, bits in _silent_places(stream, tail, step):
+                part = _try_bits(stream, chunk, start, bits)
+                if part is not None:
+                    return part
     return None
 
 
-def _find_alignment(start: zlib._Decompress, tail: bytes, expected: bytes) -> bytes | None:
+def _tails(stream: bytes, size: int) -> list[_Checkpoint]:
+    """Inflate a stream that inflates to `size` bytes, and return states near its end, the nearest first."""
+    inflater = zlib.decompressobj(RAW)
+    position = inflated = 0
+    tails = [_Checkpoint(0, 0, inflater.copy())] if size <= _LONGEST_BLOCK else []
+    for length in _TAILS:
+        while inflated < size - length:
+            # In small pieces: what is inflated is thrown away, so it should stay in the processor's cache.
+            piece = stream[position : position + _PIECE]
+            inflated += len(inflater.decompress(piece, size - length - inflated))
+            position += len(piece) - len(inflater.unconsumed_tail)
+        tails.append(_Checkpoint(position, inflated, inflater.copy()))
+    return tails[::-1]
+
+
+def _silent_places(stream: bytes, tail: _Checkpoint, step: int) -> Iterator[tuple[_Checkpoint, range]]:
+    """Yield the bit ranges where a block may start, the last one first, each with the state before it."""
+    inflater, inflated = tail.inflater.copy(), tail.inflated
+    # The first block of all starts at the first bit, with nothing emitted before it.
+    places = [(tail, range(1))] if tail.position == 0 else []
+    before, silent = tail, False
+    for start in range(tail.position, len(stream), step):
+        here = _Checkpoint(start, inflated, inflater.copy())
+        count = len(inflater.decompress(stream[start : start + step]))
+        if count == 0 and not silent:
+            # The header starts in the step before the silent one, or in the first bits of this.
+            places.append((before, range(before.position * 8, min(start * 8 + _LONGEST_CODE + 1, len(stream) * 8))))
+        silent = count == 0
+        before = here
+        inflated += count
+    return reversed(places)
+
+
+def _try_bits(stream: bytes, chunk: memoryview, start: _Checkpoint, bits: range) -> bytes | None:
+    """Clear one bit after the other, and return the part that the first right one gives."""
+    view = memoryview(stream)
+    glance = bytes(view[start.position : start.position + _GLANCE])
+    for bit in bits:
+        index, mask = bit // 8 - start.position, 1 << bit % 8
+        if glance[index] & mask and _agrees(start, _clear(glance, index, mask), chunk):
+            tail = _clear(view[start.position :], index, mask)
+            end = _find_alignment(start, tail, bytes(chunk[start.inflated :]))
+            if end is not None:
+                return b"".join((view[: start.position], tail, end))
+    return None
+
+
+def _clear(data: bytes | memoryview, index: int, mask: int) -> bytes:
+    """Return data with one bit cleared."""
+    changed = bytearray(data)
+    changed[index] &= ~mask
+    return bytes(changed)
+
+
+def _agrees(start: _Checkpoint, glance: bytes, chunk: memoryview) -> bool:
+    """Tell whether a few bytes inflate as they should; a wrong bit mostly shows at once."""
+    inflater = start.inflater.copy()
+    try:
+        inflated = inflater.decompress(glance, len(chunk) - start.inflated + 1)
+    except zlib.error:
+        return False
+    return not inflater.eof and inflated == bytes(chunk[start.inflated : start.inflated + len(inflated)])
+
+
+def _find_alignment(start: _Checkpoint, tail: bytes, expected: bytes) -> bytes | None:
     """Return what aligns the end of a part to a byte, or None when the tail does not inflate to what is expected.
 
     An empty stored block begins with 3 header bits, for which the padding of the last byte may or may not have room.
     """
-    inflater = start.copy()
+    inflater = start.inflater.copy()
     try:
-        # A wrong bit shows soon, so look at a little before inflating all of it.
-        begin = inflater.decompress(tail[:_GLANCE], len(expected) + 1)
-        if not expected.startswith(begin) or inflater.unconsumed_tail:
-            return None
-        if begin + inflater.decompress(tail[_GLANCE:], len(expected) + 1) != expected:
+        if inflater.decompress(tail, len(expected) + 1) != expected or inflater.eof:
             return None
     except zlib.error:
         return None
@@ -95,30 +151,3 @@ def _is_open(inflater: zlib._Decompress, end: bytes) -> bool:
         return not probe.decompress(end + _EMPTY_FINAL) and probe.eof and not probe.unused_data
     except zlib.error:
         return False
-
-
-def _start_of_tail(stream: bytes, size: int) -> _Checkpoint:
-    """Inflate all but the last bytes of a stream that inflates to `size` bytes."""
-    inflater = zlib.decompressobj(RAW)
-    if size <= _LONGEST_BLOCK:
-        return _Checkpoint(0, 0, inflater)
-    inflated = inflater.decompress(stream, size - _LONGEST_BLOCK)
-    return _Checkpoint(len(stream) - len(inflater.unconsumed_tail), len(inflated), inflater)
-
-
-def _silent_places(stream: bytes, tail: _Checkpoint, step: int) -> Iterator[tuple[_Checkpoint, range]]:
-    """Yield the bit ranges where a block may start, the last one first, each with the state before it."""
-    inflater, position, inflated = tail.inflater.copy(), tail.position, tail.inflated
-    # The first block of all starts at the first bit, with nothing emitted before it.
-    places = [(tail, range(1))] if position == 0 else []
-    before, silent = tail, False
-    for start in range(position, len(stream), step):
-        here = _Checkpoint(start, inflated, inflater.copy())
-        count = len(inflater.decompress(stream[start : start + step]))
-        if count == 0 and not silent:
-            # The header starts in the step before the silent one, or in the first bits of this.
-            places.append((before, range(before.position * 8, min(start * 8 + _LONGEST_CODE + 1, len(stream) * 8))))
-        silent = count == 0
-        before = here
-        inflated += count
-    return reversed(places)
