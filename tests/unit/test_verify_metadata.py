@@ -56,6 +56,7 @@ def read(tmp_path: Path) -> Callable[..., WheelContents]:
 @pytest.mark.parametrize(
     "check",
     [
+        metadata.check_names,
         metadata.check_record,
         metadata.check_wheel_file,
         metadata.check_metadata,
@@ -66,6 +67,12 @@ def read(tmp_path: Path) -> Callable[..., WheelContents]:
 def test_a_right_wheel_has_no_problem(read: Callable[..., WheelContents], check: Check) -> None:
     """No check complains about a wheel that keeps its promises."""
     assert list(check(read())) == []
+
+
+def test_names_that_lead_elsewhere_are_found(read: Callable[..., WheelContents]) -> None:
+    """Absolute names and those that climb are named, harmless dots are not."""
+    wheel = read({"/etc/passwd": "", "thing/../../x": "", "thing/..y": ""})
+    assert [name for name, _ in metadata.check_names(wheel)] == ["/etc/passwd", "thing/../../x"]
 
 
 def test_record_problems_are_reported_together(read: Callable[..., WheelContents]) -> None:

@@ -97,6 +97,7 @@ def _verify_one(wheel: Path, report: Report | None, backends: Sequence[Backend])
 def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backend]) -> Iterator[_Named]:
     """Run every check that applies to this wheel."""
     for name, check in (
+        ("names", metadata.check_names),
         ("record", metadata.check_record),
         ("wheel", metadata.check_wheel_file),
         ("metadata", metadata.check_metadata),

@@ -19,6 +19,13 @@ Problem = tuple[str, str]
 _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
 
 
+def check_names(wheel: WheelContents) -> Iterator[Problem]:
+    """No member would be unpacked outside of where the wheel is installed."""
+    for name in wheel.members:
+        if name.startswith("/") or "\\" in name or ".." in name.split("/"):
+            yield name, "would be unpacked outside of the environment"
+
+
 def check_record(wheel: WheelContents) -> Iterator[Problem]:
     """RECORD lists every file once, with its true size and sha256."""
     rows: dict[str, tuple[str, str]] = {}
