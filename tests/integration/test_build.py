@@ -1,0 +1,134 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The build command as a whole: again, elsewhere, twice at once, and without a network."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.bazel import shutdown
+from pjrtwheel.errors import FetchError
+
+pytestmark = pytest.mark.integration
+
+PARTS = ("LICENSE", "WORKSPACE", "BUILD.bazel", ".bazelrc", ".bazelversion", "pyproject.toml")
+FOLDERS = ("build", "jaxlib", "plugins", "releases", "tests/smoke")
+
+
+def build_command(root: Path, dist: Path, *options: str) -> list[str]:
+    """Return the command that builds the CPU wheels of a checkout."""
+    return [sys.executable, "-m", "pjrtwheel", "build", "cpu", "--root", str(root), "--dist", str(dist), *options]
+
+
+def environ_of(root: Path, **extra: str) -> dict[str, str]:
+    """Return the environment for a checkout's own tooling; Python writes nothing into the checkout."""
+    return {**os.environ, "PYTHONPATH": str(root / "build"), "PYTHONDONTWRITEBYTECODE": "1", **extra}
+
+
+def digests(dist: Path) -> dict[str, str]:
+    """Return name → sha256 of the wheels in a folder."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in dist.glob("*.whl")}
+
+
+@pytest.fixture
+def offline(tmp_path: Path) -> Mapping[str, str]:
+    """Return what has to be added to the environment so that pip finds nothing at all."""
+    (tmp_path / "nothing").mkdir()
+    return {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "nothing"), "PIP_CONFIG_FILE": os.devnull}
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a new cache, which is the one in use; ask for it before `checkout`, whose clean-up looks into it."""
+    monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def checkout(root: Path, tmp_path: Path) -> Iterator[Path]:
+    """Return a copy of what a build needs, in a path with a space and a letter beyond ASCII."""
+    copy = tmp_path / "ein Dépôt"
+    for folder in FOLDERS:
+        shutil.copytree(root / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in PARTS:
+        if (root / name).exists():
+            shutil.copy(root / name, copy / name)
+    yield copy
+    shutdown.main(["--root", str(copy)])
+
+
+def test_nothing_changed_means_nothing_done(root: Path, built_wheels: Path, tmp_path: Path) -> None:
+    """The second build runs no action, gives the same wheels and ends within ten seconds."""
+    start = time.monotonic()
+    done = subprocess.run(
+        build_command(root, tmp_path / "dist"), env=environ_of(root), capture_output=True, text=True, check=True
+    )
+    assert time.monotonic() - start < 10
+    assert "Bazel ran 0 actions, everything was up to date" in done.stderr.splitlines()
+    assert digests(tmp_path / "dist") == digests(built_wheels)
+
+
+def test_release_file_describes_every_wheel(built_wheels: Path) -> None:
+    """Each wheel in the folder has an entry with its own digest and size, and all belong to one set."""
+    entries = json.loads((built_wheels / "release.json").read_text("utf-8"))["wheels"]
+    assert {entry["filename"]: entry["sha256"] for entry in entries} == digests(built_wheels)
+    assert all(entry["size"] == (built_wheels / entry["filename"]).stat().st_size for entry in entries)
+    assert len({entry["lock_id"] for entry in entries}) == 1
+
+
+def test_two_builds_at_once_both_succeed(root: Path, built_wheels: Path, tmp_path: Path) -> None:
+    """Builds of one checkout wait for each other where they must, and publish into one folder."""
+    command = build_command(root, tmp_path / "dist")
+    builds = [
+        subprocess.Popen(command, env=environ_of(root), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    results = [(build.communicate(timeout=300)[1], build.returncode) for build in builds]
+    assert [status for _, status in results] == [0, 0], results
+    assert digests(tmp_path / "dist") == digests(built_wheels)
+
+
+def test_another_folder_without_network_gives_the_same_bytes(
+    built_wheels: Path, checkout: Path, tmp_path: Path, offline: Mapping[str, str]
+) -> None:
+    """A full cache is all a build needs; it writes nothing into the checkout, whose path leaves no trace in a wheel."""
+    before = sorted(checkout.rglob("*"))
+    done = subprocess.run(
+        build_command(checkout, tmp_path / "dist", "--no-smoke"),
+        env=environ_of(checkout, **offline),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert digests(tmp_path / "dist") == digests(built_wheels)
+    assert sorted(checkout.rglob("*")) == before
+
+
+def test_empty_cache_without_network_is_one_clear_error(
+    empty_cache: Path, checkout: Path, tmp_path: Path, offline: Mapping[str, str]
+) -> None:
+    """The message says what is missing and what would help; nothing is left in the cache or the folder of wheels."""
+    done = subprocess.run(
+        build_command(checkout, tmp_path / "dist"),
+        env=environ_of(checkout, **offline),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == FetchError.exit_code, done.stderr
+    message = done.stderr[done.stderr.index("error: ") :]
+    assert len(message.splitlines()) <= 3
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "dist").exists()
+    assert not list(empty_cache.rglob("*.whl"))
