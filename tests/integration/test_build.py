@@ -18,10 +18,12 @@ import pytest
 
 from pjrtwheel.bazel import shutdown
 from pjrtwheel.errors import FetchError
+from pjrtwheel.fetch.cache import cache_root
 
 pytestmark = pytest.mark.integration
 
 PARTS = ("LICENSE", "WORKSPACE", "BUILD.bazel", ".bazelrc", ".bazelversion", "pyproject.toml")
+REAL_CACHE = cache_root(os.environ)
 FOLDERS = ("build", "jaxlib", "plugins", "releases", "tests/smoke")
 
 
@@ -52,6 +54,15 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a new cache, which is the one in use; ask for it before `checkout`, whose clean-up looks into it."""
     monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
+
+
+@pytest.fixture
+def full_cache(empty_cache: Path) -> Path:
+    """Return a new cache with all downloads of the real one, but none of what Bazel has built."""
+    empty_cache.mkdir()
+    for name in ("wheels", "wheelhouses"):
+        (empty_cache / name).symlink_to(REAL_CACHE / name)
+    return empty_cache
 
 
 @pytest.fixture
@@ -99,7 +110,7 @@ def test_two_builds_at_once_both_succeed(root: Path, built_wheels: Path, tmp_pat
 
 
 def test_another_folder_without_network_gives_the_same_bytes(
-    built_wheels: Path, checkout: Path, tmp_path: Path, offline: Mapping[str, str]
+    built_wheels: Path, full_cache: Path, checkout: Path, tmp_path: Path, offline: Mapping[str, str]
 ) -> None:
     """A full cache is all a build needs; it writes nothing into the checkout, whose path leaves no trace in a wheel."""
     before = sorted(checkout.rglob("*"))
@@ -113,6 +124,7 @@ def test_another_folder_without_network_gives_the_same_bytes(
     assert done.returncode == 0, done.stderr
     assert digests(tmp_path / "dist") == digests(built_wheels)
     assert sorted(checkout.rglob("*")) == before
+    assert (full_cache / "bazel").is_dir()
 
 
 def test_empty_cache_without_network_is_one_clear_error(
