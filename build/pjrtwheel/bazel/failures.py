@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Find the one message a user needs in what a failed Bazel build leaves behind."""
+
+from __future__ import annotations
+
+import re
+
+from pjrtwheel import errors
+from pjrtwheel.bazel.events import BuildLog
+from pjrtwheel.errors import BazelError, PjrtWheelError
+
+# The form of `format_error` in build/rules/private/host_python.bzl.
+_MARKED = re.compile(r"pjrtwheel error (\d+)\n(.*?)\nend of error", re.DOTALL)
+_NOISE = re.compile(r"src/main/tools/linux-sandbox|^Loading:|^Analyzing:|^\[\d|^INFO:|^WARNING:|^\s*$|^OpenJDK")
+_DISK_FULL = "No space left on device"
+
+
+def error_class(exit_code: int) -> type[PjrtWheelError]:
+    """Return the class of error that ends with an exit status; `BazelError` for one that is none of ours."""
+    for value in vars(errors).values():
+        if isinstance(value, type) and issubclass(value, PjrtWheelError) and value.exit_code == exit_code:
+            return value
+    return BazelError
+
+
+def make_error(exit_code: int, lines: list[str]) -> PjrtWheelError:
+    """Build an error from its exit status and up to three lines: what, cause, remedy."""
+    kept = [line.strip() for line in lines if line.strip()]
+    what, cause, remedy = (kept + ["", "", ""])[:3]
+    return error_class(exit_code)(what.removeprefix("error: "), cause=cause, remedy=remedy)
+
+
+def _from_actions(log: BuildLog) -> PjrtWheelError | None:
+    for action in log.actions:
+        if action.success:
+            continue
+        lines = [line for line in action.stderr.splitlines() if not _NOISE.search(line)]
+        if lines and lines[0].startswith("error: "):
+            return make_error(action.exit_code, lines)
+        return BazelError(
+            f"{action.mnemonic} of {action.label} failed with exit status {action.exit_code}",
+            cause="\n".join(lines[-20:]),
+        )
+    return None
+
+
+def explain_failure(status: int, log: BuildLog, text: str) -> PjrtWheelError:
+    """Return the error that ended a build.
+
+    Args:
+        status: Bazel's exit status.
+        log: The build events, as far as Bazel came.
+        text: Everything Bazel printed.
+    """
+    if marked := _MARKED.search(text):
+        return make_error(int(marked.group(1)), marked.group(2).splitlines())
+    if found := _from_actions(log):
+        return found
+    if _DISK_FULL in text:
+        return BazelError("no space left on the disk that Bazel works on", remedy="free some space there")
+    lines = [line for line in text.splitlines() if not _NOISE.search(line)]
+    wanted = [line for line in lines if line.startswith(("ERROR", "FATAL"))] or lines[-5:]
+    return BazelError(f"Bazel failed with exit status {status}", cause="\n".join(wanted[:5]))

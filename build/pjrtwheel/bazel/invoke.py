@@ -1,0 +1,214 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Build wheels with Bazel."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pjrtwheel.backend import load_backends
+from pjrtwheel.bazel.events import BuildLog, read_events
+from pjrtwheel.bazel.failures import explain_failure
+from pjrtwheel.bazel.locate import Bazel, provide_bazel
+from pjrtwheel.bazel.workspace import Workspace, prepare_workspace
+from pjrtwheel.errors import BazelError, UsageError
+from pjrtwheel.fetch.cache import cache_root, file_sha256
+
+EXTRA_FLAGS = "PJRTWHEEL_BAZEL_FLAGS"
+BINDINGS = "//jaxlib:wheels"
+IDLE_SECONDS = 900
+_PROGRESS = re.compile(r"^\[[\d,]+ / [\d,]+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class BuildRequest:
+    """Which wheels to build.
+
+    Attributes:
+        root: The checkout.
+        backend: Name of the backend, or nothing for the bindings alone.
+        platform: Name of the platform the wheels are for.
+        release: The JAX release.
+        provider: `prebuilt`, `source` or `file`.
+        library: The plugin library for the provider `file`, else None.
+        with_bindings: Whether to build the jaxlib wheels as well.
+    """
+
+    root: Path
+    backend: str | None
+    platform: str
+    release: str
+    provider: str
+    library: Path | None = None
+    with_bindings: bool = True
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Labels to build."""
+        plugin = (f"//plugins/{self.backend}:wheel",) if self.backend else ()
+        return plugin + ((BINDINGS,) if self.with_bindings else ())
+
+
+@dataclass(frozen=True, slots=True)
+class BuildResult:
+    """What a build left.
+
+    Attributes:
+        directories: Output directories, each with a wheel and its `report.json`.
+        log: What Bazel did for them.
+    """
+
+    directories: tuple[Path, ...]
+    log: BuildLog
+
+
+def startup_flags(workspace: Workspace, bazel: Bazel, request: BuildRequest) -> tuple[str, ...]:
+    """Return Bazel's startup options.
+
+    In source mode each backend has its own output base: CUDA, ROCm and oneAPI exclude each other within one server,
+    and going from one to the other would throw away what was built.
+    """
+    kind = f"source-{request.backend or 'bindings'}" if request.provider == "source" else "wheels"
+    version = ".".join(map(str, bazel.version))
+    base = workspace.outputs / version / kind
+    return (f"--output_base={base}", f"--max_idle_secs={IDLE_SECONDS}")
+
+
+def build_flags(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the options of `bazel build` that follow from the request, the version and the environment."""
+    flags = [f"--//build:platform={request.platform}", f"--//build:provider={request.provider}"]
+    if bazel.version >= (7, 0, 0):
+        flags.insert(0, "--config=workspace7")
+    if bazel.version >= (8, 0, 0):
+        flags.insert(1, "--config=workspace8")
+    if epoch := environ.get("SOURCE_DATE_EPOCH"):
+        flags.append(f"--//build:source_date_epoch={epoch}")
+    if request.provider == "source" and request.backend:
+        configs = load_backends(request.root)[request.backend].source.configs
+        flags += [f"--config={config}" for config in configs]
+    # Last, so that they win.
+    return (*flags, *shlex.split(environ.get(EXTRA_FLAGS, "")))
+
+
+def build_environment(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment for Bazel; repository rules see it, actions do not.
+
+    The interpreter is the one behind any virtual environment, so that two environments mean the same to Bazel.
+
+    Raises:
+        UsageError: The library does not exist.
+    """
+    base = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+    variables = {
+        "PJRTWHEEL_PYTHON": environ.get("PJRTWHEEL_PYTHON") or base,
+        "PJRTWHEEL_RELEASE": request.release,
+        "PJRTWHEEL_PROVIDER": request.provider,
+        "PJRTWHEEL_CACHE": str(cache_root(environ)),
+        "PJRTWHEEL_LIBRARY": "",
+        "PJRTWHEEL_LIBRARY_SHA256": "",
+    }
+    if request.provider == "file":
+        if request.library is None or not request.library.is_file():
+            raise UsageError(f"no such library: {str(request.library or '')!r}", remedy="give its path with --xla PATH")
+        path = request.library.resolve()
+        variables |= {"PJRTWHEEL_LIBRARY": str(path), "PJRTWHEEL_LIBRARY_SHA256": file_sha256(path)}
+    return {**environ, **bazel.environment, **variables}
+
+
+def _relay(lines: Iterator[str], *, progress: bool) -> str:
+    """Collect what Bazel prints; in a long build let the user see how far it is."""
+    collected = []
+    for line in lines:
+        collected.append(line)
+        if progress and _PROGRESS.match(line):
+            print(line.rstrip(), file=sys.stderr)
+    return "".join(collected)
+
+
+def run_bazel(command: Sequence[str], directory: Path, environ: Mapping[str, str], *, progress: bool) -> tuple[int, str]:
+    """Run Bazel and return its exit status and all it printed.
+
+    Raises:
+        BazelError: It cannot be run at all.
+    """
+    try:
+        with subprocess.Popen(
+            command, cwd=directory, env=dict(environ), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            errors="replace", stdin=subprocess.DEVNULL,
+        ) as process:  # fmt: skip
+            try:
+                text = _relay(iter(process.stdout or ()), progress=progress)
+            except KeyboardInterrupt:
+                process.wait()  # Bazel got the interrupt as well and ends its actions
+                raise
+            return process.wait(), text
+    except OSError as error:
+        raise BazelError(f"cannot run {command[0]}: {error.strerror}") from error
+
+
+def output_directories(log: BuildLog, targets: Sequence[str]) -> tuple[Path, ...]:
+    """Return the directories that hold the targets' wheels, in the order of the targets.
+
+    Raises:
+        BazelError: A target left no wheel.
+    """
+    directories: list[Path] = []
+    for target in targets:
+        files = log.outputs.get(target, ())
+        found = sorted({path if path.is_dir() else path.parent for path in files})
+        if not found:
+            raise BazelError(f"Bazel says nothing of the outputs of {target}")
+        directories += found
+    return tuple(directories)
+
+
+def build(request: BuildRequest, environ: Mapping[str, str] | None = None) -> BuildResult:
+    """Build the requested wheels and say what was done for them.
+
+    Args:
+        request: Which wheels.
+        environ: Environment variables; those of this process when absent.
+
+    Raises:
+        PjrtWheelError: No Bazel, or the build failed; errors of the tooling inside the graph come out as they are.
+    """
+    environ = os.environ if environ is None else environ
+    cache = cache_root(environ)
+    bazel = provide_bazel(request.root, environ)
+    workspace = prepare_workspace(request.root, cache)
+    with tempfile.TemporaryDirectory(prefix="pjrtwheel-bazel-") as temporary:
+        events = Path(temporary) / "events.json"
+        command = (
+            *(bazel.command, *startup_flags(workspace, bazel, request), "build"),
+            *("--color=no", "--curses=no", "--show_progress_rate_limit=5"),
+            *(f"--build_event_json_file={events}", "--build_event_publish_all_actions"),
+            *(*build_flags(request, bazel, environ), *request.targets),
+        )
+        status, text = run_bazel(
+            command, workspace.directory, build_environment(request, bazel, environ),
+            progress=request.provider == "source",
+        )  # fmt: skip
+        log = read_events(events)
+    if status != 0:
+        raise explain_failure(status, log, text)
+    return BuildResult(output_directories(log, request.targets), log)
+
+
+def build_wheels(request: BuildRequest) -> tuple[Path, ...]:
+    """Build the requested wheels.
+
+    Returns:
+        Directories, each with one wheel and its `report.json`.
+
+    Raises:
+        PjrtWheelError: No Bazel, or the build failed.
+    """
+    return build(request).directories

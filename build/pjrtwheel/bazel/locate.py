@@ -1,0 +1,167 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Find a Bazel of a supported version, or get Debian's."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pjrtwheel.errors import BazelError
+
+OLDEST = (4, 2)
+NEWEST_MAJOR = 8  # Bazel 9 has no WORKSPACE any more
+DEBIAN_PACKAGE = "bazel-bootstrap"
+NAMES = ("bazelisk", "bazel", "bazel-4")
+_VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
+
+Run = Callable[[Sequence[str], Mapping[str, str]], str]
+"""Run a command with an environment; return what it printed, or an empty string when it failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bazel:
+    """A Bazel that can be run.
+
+    Attributes:
+        command: Path of the program.
+        version: Major, minor and patch version.
+        wanted: Value of `USE_BAZEL_VERSION`, by which bazelisk and Debian's wrapper choose; empty to leave it alone.
+    """
+
+    command: str
+    version: tuple[int, int, int]
+    wanted: str = ""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Environment variables this Bazel needs."""
+        return {"USE_BAZEL_VERSION": self.wanted} if self.wanted else {}
+
+
+def parse_version(text: str) -> tuple[int, int, int] | None:
+    """Return the version in the output of `bazel --version` or of the package manager, None if there is none.
+
+    >>> parse_version("bazel 7.7.1"), parse_version("4.2.3+ds-9"), parse_version("bazel no_version")
+    ((7, 7, 1), (4, 2, 3), None)
+    """
+    match = _VERSION.search(text)
+    if match is None:
+        return None
+    major, minor, patch = match.groups("0")
+    return int(major), int(minor), int(patch)
+
+
+def is_supported(version: tuple[int, int, int]) -> bool:
+    """Say whether the graph can be built with this version."""
+    return version >= OLDEST and version[0] <= NEWEST_MAJOR
+
+
+def run_quietly(command: Sequence[str], environ: Mapping[str, str]) -> str:
+    """Run a command; return what it printed, or an empty string when it failed or is not there."""
+    try:
+        done = subprocess.run(
+            command, env=dict(environ), cwd="/", capture_output=True, text=True, check=False, timeout=300
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout if done.returncode == 0 else ""
+
+
+def probe(command: str, pinned: str, environ: Mapping[str, str], run: Run = run_quietly) -> Bazel | None:
+    """Ask a program which Bazel it is.
+
+    Debian's build of 4.2.3 says `no_version` whatever it is asked; the package manager knows better.
+
+    Args:
+        command: Path of the program.
+        pinned: The version in `.bazelversion`: bazelisk fetches it, Debian's wrapper refuses any that it has not.
+        environ: Environment variables.
+        run: How commands are run.
+    """
+    for wanted in (pinned, "latest"):
+        text = run((command, "--version"), {**environ, "USE_BAZEL_VERSION": wanted})
+        if text:
+            break
+    else:
+        return None
+    if "no_version" in text:
+        text = run(("dpkg-query", "-W", "-f", "${Version}", DEBIAN_PACKAGE), environ)
+    version = parse_version(text)
+    return Bazel(command, version, wanted) if version else None
+
+
+def _candidates(environ: Mapping[str, str]) -> Iterator[str]:
+    if named := environ.get("BAZEL"):
+        found = shutil.which(named, path=environ.get("PATH"))
+        if found is None:
+            raise BazelError(f"BAZEL={named} cannot be run", remedy="correct the variable, or unset it")
+        yield found
+        return
+    for name in NAMES:
+        if found := shutil.which(name, path=environ.get("PATH")):
+            yield found
+
+
+def find_bazel(pinned: str, environ: Mapping[str, str], run: Run = run_quietly) -> Bazel:
+    """Return the first supported Bazel: `$BAZEL`, then bazelisk or bazel on PATH.
+
+    Args:
+        pinned: The version in `.bazelversion`.
+        environ: Environment variables.
+        run: How commands are run.
+
+    Raises:
+        BazelError: None was found; the message lists what was, and says how to get one.
+    """
+    seen = []
+    for command in _candidates(environ):
+        bazel = probe(command, pinned, environ, run)
+        if bazel and is_supported(bazel.version):
+            return bazel
+        seen.append(f"{command} ({'.'.join(map(str, bazel.version)) if bazel else 'does not run'})")
+    raise BazelError(
+        f"no usable Bazel found (supported: {'.'.join(map(str, OLDEST))} to {NEWEST_MAJOR}.x)",
+        cause=f"looked at: {', '.join(seen)}" if seen else f"looked for {', '.join(NAMES)} on PATH, and for $BAZEL",
+        remedy=f"install bazelisk (npm install -g @bazel/bazelisk), on Debian as root: apt-get install {DEBIAN_PACKAGE}",
+    )
+
+
+def may_install(environ: Mapping[str, str]) -> bool:
+    """Say whether Debian's package can be installed here: as root, with apt, and no Bazel was asked for by name."""
+    return os.geteuid() == 0 and Path("/etc/debian_version").exists() and not environ.get("BAZEL")
+
+
+def install_debian(environ: Mapping[str, str], run: Run = run_quietly) -> None:
+    """Install Debian's package, refreshing the package lists when it is not known yet."""
+    quiet = {**environ, "DEBIAN_FRONTEND": "noninteractive"}
+    install = ("apt-get", "install", "--yes", "--no-install-recommends", DEBIAN_PACKAGE)
+    if not run(install, quiet):
+        run(("apt-get", "update"), quiet)
+        run(install, quiet)
+
+
+def provide_bazel(root: Path, environ: Mapping[str, str], run: Run = run_quietly) -> Bazel:
+    """Return a supported Bazel, installing Debian's when there is none and that is possible.
+
+    Args:
+        root: The repository, for its `.bazelversion`.
+        environ: Environment variables.
+        run: How commands are run.
+
+    Raises:
+        BazelError: There is none; the message says what to install and how.
+    """
+    pinned = (root / ".bazelversion").read_text("utf-8").strip()
+    try:
+        return find_bazel(pinned, environ, run)
+    except BazelError:
+        if not may_install(environ):
+            raise
+    install_debian(environ, run)
+    return find_bazel(pinned, environ, run)
