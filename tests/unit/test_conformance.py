@@ -68,6 +68,7 @@ def test_expected_differences_carry_their_reason() -> None:
         newly_skipped=(Change("b", Outcome.PASSED, Outcome.SKIPPED, "why", ""),),
         newly_passing=(),
         stale=(entries[2],),
+        unusable="",
     )
 
 
@@ -75,6 +76,15 @@ def test_a_process_that_breaks_outside_of_any_case_counts() -> None:
     """It has no counterpart on the built-in client and is newly failing all the same."""
     difference = compare("f", {}, cases(process=Outcome.CRASHED), ())
     assert [change.name for change in difference.newly_failing] == ["process"]
+
+
+def test_a_file_of_another_release_is_no_success() -> None:
+    """A file that cannot be imported on either client does not pass for one without differences."""
+    name = "f.py::import"
+    failed = {name: Case(name, Outcome.FAILED, "no such name")}
+    difference = compare("f.py", failed, failed, ())
+    assert (difference.unusable, difference.unexpected()) == ("no such name", ())
+    assert "f.py compares nothing, it cannot be imported with this JAX: no such name" in format_report([difference])
 
 
 def test_the_report_names_every_difference() -> None:

@@ -65,5 +65,5 @@ def execute(args: argparse.Namespace) -> int:
         return 0
     differences = compare_runs(results, [path.name for path in test_files], expected)
     print(format_report(differences))
-    unexpected = sum(len(difference.unexpected()) for difference in differences)
-    return ProofError.exit_code if unexpected else 0
+    bad = any(difference.unexpected() or difference.unusable for difference in differences)
+    return ProofError.exit_code if bad else 0

@@ -9,6 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+# Ends the name of the case that stands for importing a file, which the recorder writes only when that fails.
+IMPORT = "::import"
+
 
 class Outcome(StrEnum):
     """What became of one case."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pjrtwheel.conformance.cases import Case, Outcome, count_outcomes
+from pjrtwheel.conformance.cases import IMPORT, Case, Outcome, count_outcomes
 from pjrtwheel.conformance.expected import Expected
 
 
@@ -42,6 +42,7 @@ class Difference:
         newly_skipped: Cases that only the built-in client runs.
         newly_passing: Cases that fail or are skipped on the built-in client alone.
         stale: Expected entries whose cases ran and no longer differ.
+        unusable: Why the file cannot be imported on the built-in client, so that it compares nothing; usually empty.
     """
 
     file: str
@@ -51,6 +52,7 @@ class Difference:
     newly_skipped: tuple[Change, ...]
     newly_passing: tuple[Change, ...]
     stale: tuple[Expected, ...]
+    unusable: str
 
     def unexpected(self) -> tuple[Change, ...]:
         """Return the changes for the worse that no entry explains."""
@@ -91,6 +93,7 @@ def compare(
             for entry in expected
             if any(entry.matches(name) for name in plugin) and not any(entry.matches(name) for name in names)
         ),
+        unusable=next((c.detail for n, c in builtin.items() if n.endswith(IMPORT) and c.outcome.is_bad()), ""),
     )
 
 

@@ -40,6 +40,8 @@ def _lines(differences: Sequence[Difference]) -> Iterator[str]:
             f"| {len(d.newly_failing)} | {len(d.newly_skipped)} | {explained} |"
         )
     for d in differences:
+        if d.unusable:
+            yield from ("", f"{d.file} compares nothing, it cannot be imported with this JAX: {d.unusable}")
         yield from _section(f"{d.file}: newly failing", d.newly_failing)
         yield from _section(f"{d.file}: newly skipped", d.newly_skipped)
         yield from _section(f"{d.file}: passing on the plugin alone", d.newly_passing)
