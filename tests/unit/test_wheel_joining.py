@@ -14,7 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pjrtwheel.wheel import joining
+from pjrtwheel.wheel import blockheaders, joining
+from pjrtwheel.wheel.blockends import RAW
+from pjrtwheel.wheel.blockheaders import open_by_header
+from pjrtwheel.wheel.blocksilence import open_by_silence
 from pjrtwheel.wheel.deflate import compress_chunk, compress_chunks
 from pjrtwheel.wheel.joining import open_end
 
@@ -54,7 +57,7 @@ def test_parts_inflate_as_one_stream(contents: list[bytes], level: int) -> None:
         compress_chunk(memoryview(content), final=content is contents[-1] and index == len(contents) - 1, level=level)
         for index, content in enumerate(contents)
     ]
-    inflater = zlib.decompressobj(joining.RAW)
+    inflater = zlib.decompressobj(RAW)
     assert inflater.decompress(b"".join(parts)) == b"".join(contents)
     assert (inflater.eof, inflater.unused_data) == (True, b"")
 
@@ -63,7 +66,7 @@ def test_parts_inflate_as_one_stream(contents: list[bytes], level: int) -> None:
 @given(chunks)
 def test_a_part_is_not_final(content: bytes) -> None:
     """A part alone gives all its bytes, and the stream is still open."""
-    inflater = zlib.decompressobj(joining.RAW)
+    inflater = zlib.decompressobj(RAW)
     part = open_end(bytes(deflate.deflate_compress(content, 6)), memoryview(content))
     assert (inflater.decompress(part), inflater.eof) == (content, False)
 
@@ -75,8 +78,38 @@ def test_last_block_is_found_in_long_streams(size: int, monkeypatch: pytest.Monk
     stream = bytes(deflate.deflate_compress(content, 6))
     monkeypatch.setattr(joining, "_deflate_by_rule", lambda _: pytest.fail("the last block was not found"))
     part = open_end(stream, memoryview(content))
-    assert zlib.decompress(part + b"\x03\0", joining.RAW) == content
+    assert zlib.decompress(part + b"\x03\0", RAW) == content
     assert len(part) - len(stream) in {4, 5}
+
+
+@pytest.mark.parametrize("size", range(200_000, 2_000_000, 100_003))
+def test_both_searches_agree(size: int) -> None:
+    """The last block is where its header says, and where zlib falls silent: at every bit of a byte."""
+    content = machine_code(size)
+    stream = bytes(deflate.deflate_compress(content, 6))
+    by_silence = open_by_silence(stream, memoryview(content))
+    assert by_silence is not None
+    assert open_by_header(stream, memoryview(content)) == by_silence
+
+
+@settings(deadline=None)
+@given(chunks)
+def test_a_search_misses_but_does_not_lie(content: bytes) -> None:
+    """Whatever a search returns is the chunk, open at its end."""
+    stream = bytes(deflate.deflate_compress(content, 6))
+    found = [search(stream, memoryview(content)) for search in (open_by_header, open_by_silence)]
+    assert {zlib.decompress(part + b"\x03\0", RAW) for part in found if part is not None} <= {content}
+
+
+@pytest.mark.parametrize("bit", range(8))
+def test_empty_blocks_end_at_every_bit(bit: int) -> None:
+    """What is put in front of a block is read by zlib, inflates to nothing, and ends where the block starts."""
+    start, rest = blockheaders._lead(bit)
+    final = int.from_bytes(b"\x03\0", "little") << bit
+    data = start + (final | rest).to_bytes(3, "little")
+    inflater = zlib.decompressobj(RAW)
+    assert (inflater.decompress(data), inflater.eof) == (b"", True)
+    assert rest < 1 << bit
 
 
 def test_stream_of_another_chunk_is_never_accepted() -> None:
@@ -84,7 +117,7 @@ def test_stream_of_another_chunk_is_never_accepted() -> None:
     content = machine_code(100_000)
     stream = bytes(deflate.deflate_compress(content, 6))
     other = content[:-1] + b"x" if not content.endswith(b"x") else content[:-1] + b"y"
-    assert zlib.decompress(open_end(stream, memoryview(other)) + b"\x03\0", joining.RAW) == other
+    assert zlib.decompress(open_end(stream, memoryview(other)) + b"\x03\0", RAW) == other
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])

@@ -6,36 +6,18 @@ libdeflate compresses whole streams only, while a zip member is a single stream.
 chunk becomes a stream of its own, and the streams are joined: the last block of each but the last stream is marked as
 not final, and an empty stored block behind it brings the next stream to a byte boundary.
 
-The format does not say where the last block starts. Inflating the end of the stream in small steps shows it: while
-zlib reads the code tables at the start of a block it emits nothing. That leaves a few dozen bit positions, and each is
-tried: a part is accepted only when zlib inflates it, joined to another block, back to the chunk it was made from. Thus
-the search may miss, but never lie; after a miss zlib compresses the chunk itself, because zlib can end a part by rule.
+The format does not say where the last block starts, so it is searched: by its header, which is fast and finds most
+blocks of machine code, then by inflating the stream, which finds nearly all. After a miss zlib compresses the chunk
+itself, because zlib can end a part by rule.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
 
-RAW = -15  # a raw deflate stream with the largest window, as zlib counts window sizes
-_STEPS = (32, 8)  # bytes; code tables take 60 or more in blocks of machine code, fewer in very regular data
-_LONGEST_CODE = 15  # bits of the end-of-block symbol
-_LONGEST_BLOCK = 320_000  # bytes of input; libdeflate ends a block after 300 000, or a little later at the very end
-_TAILS = (_LONGEST_BLOCK, 100_000, 40_000)  # most blocks of machine code are shorter, so look near the end first
-_PIECE = 1 << 16
-_GLANCE = 1024
-_ALIGNMENTS = (b"\0\0\xff\xff", b"\0\0\0\xff\xff")  # an empty stored block, without and with a first byte of its own
-_EMPTY_FINAL = b"\x03\0"  # a final block with fixed codes and nothing in it
-
-
-@dataclass(frozen=True, slots=True)
-class _Checkpoint:
-    """zlib's state some bytes before the end of a stream."""
-
-    position: int
-    inflated: int
-    inflater: zlib._Decompress
+from pjrtwheel.wheel.blockends import RAW
+from pjrtwheel.wheel.blockheaders import open_by_header
+from pjrtwheel.wheel.blocksilence import open_by_silence
 
 
 def open_end(stream: bytes, chunk: memoryview) -> bytes:
@@ -45,109 +27,14 @@ def open_end(stream: bytes, chunk: memoryview) -> bytes:
         stream: A complete deflate stream.
         chunk: What it inflates to.
     """
-    part = _join_form(stream, chunk)
-    return part if part is not None else _deflate_by_rule(chunk)
+    for search in (open_by_header, open_by_silence):
+        part = search(stream, chunk)
+        if part is not None:
+            return part
+    return _deflate_by_rule(chunk)
 
 
 def _deflate_by_rule(chunk: memoryview) -> bytes:
     """Compress with zlib, which ends a part on request (Z_SYNC_FLUSH)."""
     deflater = zlib.compressobj(6, zlib.DEFLATED, RAW)
     return deflater.compress(chunk) + deflater.flush(zlib.Z_SYNC_FLUSH)
-
-
-def _join_form(stream: bytes, chunk: memoryview) -> bytes | None:
-    """Clear the final bit of the last block, wherever it is, and align the end; None when it is not found."""
-    for tail in _tails(stream, len(chunk)):
-        for step in _STEPS:
-            for start, bits in _silent_places(stream, tail, step):
-                part = _try_bits(stream, chunk, start, bits)
-                if part is not None:
-                    return part
-    return None
-
-
-def _tails(stream: bytes, size: int) -> list[_Checkpoint]:
-    """Inflate a stream that inflates to `size` bytes, and return states near its end, the nearest first."""
-    inflater = zlib.decompressobj(RAW)
-    position = inflated = 0
-    tails = [_Checkpoint(0, 0, inflater.copy())] if size <= _LONGEST_BLOCK else []
-    for length in _TAILS:
-        while inflated < size - length:
-            # In small pieces: what is inflated is thrown away, so it should stay in the processor's cache.
-            piece = stream[position : position + _PIECE]
-            inflated += len(inflater.decompress(piece, size - length - inflated))
-            position += len(piece) - len(inflater.unconsumed_tail)
-        tails.append(_Checkpoint(position, inflated, inflater.copy()))
-    return tails[::-1]
-
-
-def _silent_places(stream: bytes, tail: _Checkpoint, step: int) -> Iterator[tuple[_Checkpoint, range]]:
-    """Yield the bit ranges where a block may start, the last one first, each with the state before it."""
-    inflater, inflated = tail.inflater.copy(), tail.inflated
-    # The first block of all starts at the first bit, with nothing emitted before it.
-    places = [(tail, range(1))] if tail.position == 0 else []
-    before, silent = tail, False
-    for start in range(tail.position, len(stream), step):
-        here = _Checkpoint(start, inflated, inflater.copy())
-        count = len(inflater.decompress(stream[start : start + step]))
-        if count == 0 and not silent:
-            # The header starts in the step before the silent one, or in the first bits of this.
-            places.append((before, range(before.position * 8, min(start * 8 + _LONGEST_CODE + 1, len(stream) * 8))))
-        silent = count == 0
-        before = here
-        inflated += count
-    return reversed(places)
-
-
-def _try_bits(stream: bytes, chunk: memoryview, start: _Checkpoint, bits: range) -> bytes | None:
-    """Clear one bit after the other, and return the part that the first right one gives."""
-    view = memoryview(stream)
-    glance = bytes(view[start.position : start.position + _GLANCE])
-    for bit in bits:
-        index, mask = bit // 8 - start.position, 1 << bit % 8
-        if glance[index] & mask and _agrees(start, _clear(glance, index, mask), chunk):
-            tail = _clear(view[start.position :], index, mask)
-            end = _find_alignment(start, tail, bytes(chunk[start.inflated :]))
-            if end is not None:
-                return b"".join((view[: start.position], tail, end))
-    return None
-
-
-def _clear(data: bytes | memoryview, index: int, mask: int) -> bytes:
-    """Return data with one bit cleared."""
-    changed = bytearray(data)
-    changed[index] &= ~mask
-    return bytes(changed)
-
-
-def _agrees(start: _Checkpoint, glance: bytes, chunk: memoryview) -> bool:
-    """Tell whether a few bytes inflate as they should; a wrong bit mostly shows at once."""
-    inflater = start.inflater.copy()
-    try:
-        inflated = inflater.decompress(glance, len(chunk) - start.inflated + 1)
-    except zlib.error:
-        return False
-    return not inflater.eof and inflated == bytes(chunk[start.inflated : start.inflated + len(inflated)])
-
-
-def _find_alignment(start: _Checkpoint, tail: bytes, expected: bytes) -> bytes | None:
-    """Return what aligns the end of a part to a byte, or None when the tail does not inflate to what is expected.
-
-    An empty stored block begins with 3 header bits, for which the padding of the last byte may or may not have room.
-    """
-    inflater = start.inflater.copy()
-    try:
-        if inflater.decompress(tail, len(expected) + 1) != expected or inflater.eof:
-            return None
-    except zlib.error:
-        return None
-    return next((end for end in _ALIGNMENTS if _is_open(inflater, end)), None)
-
-
-def _is_open(inflater: zlib._Decompress, end: bytes) -> bool:
-    """Tell whether a stream goes on behind these bytes: zlib must read a final block there, and nothing else."""
-    probe = inflater.copy()
-    try:
-        return not probe.decompress(end + _EMPTY_FINAL) and probe.eof and not probe.unused_data
-    except zlib.error:
-        return False

@@ -1,0 +1,275 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compare assembly and repair with the standard tools, and with the floor of the machine.
+
+All are given the same library on disk and run in turns, each in a process of its own. The floor reads the library,
+compresses it with libdeflate at our level on all cores, and writes the result: no zip file, no digests, no repair.
+
+    nox -s bench_assemble -- [--repeats N] [--platform NAME] [--backend NAME]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import deflate
+
+from pjrtwheel.backend import Backend, find_backend
+from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
+from pjrtwheel.platforms import host_platform
+from pjrtwheel.release import DEFAULT_RELEASE, Release, load_release
+from pjrtwheel.wheel.deflate import CHUNK_SIZE, LEVEL, worker_count
+
+ROOT = Path(__file__).resolve().parent.parent
+GOAL_SPEED = 5.0
+GOAL_MEMORY = 1_000_000_000
+GOAL_SAVED = 0.10
+
+PYPROJECT = """\
+[build-system]
+requires = ["setuptools"]
+build-backend = "setuptools.build_meta"
+[project]
+name = "{name}"
+version = "{version}"
+[tool.setuptools]
+packages = ["{package}"]
+[tool.setuptools.package-data]
+"*" = ["*.so"]
+"""
+SETUP = """\
+from setuptools import Distribution, setup
+
+class BinaryDistribution(Distribution):
+    def has_ext_modules(self):
+        return True
+
+setup(distclass=BinaryDistribution)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One measured process: its wall time in seconds and its peak memory in bytes."""
+
+    seconds: float
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What is measured on."""
+
+    backend: Backend
+    release: Release
+    platform: str
+    plugin_wheel: Path
+    library: Path
+
+
+def run(*commands: Sequence[str | Path]) -> Run:
+    """Run commands one after the other and return their time and their peak memory."""
+    start, memory = time.perf_counter(), 0
+    for command in commands:
+        arguments = [os.fspath(argument) for argument in command]
+        actions = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+        pid = os.posix_spawnp(arguments[0], arguments, os.environ, file_actions=actions)
+        _, status, usage = os.wait4(pid, 0)
+        if status:
+            raise SystemExit(f"failed: {' '.join(arguments)}")
+        memory = max(memory, usage.ru_maxrss * 1024)
+    return Run(time.perf_counter() - start, memory)
+
+
+def read_inputs(backend_name: str, platform: str, directory: Path) -> Inputs:
+    """Fetch the pinned plugin wheel, by way of the cache, and put its library on disk."""
+    backend, release = find_backend(ROOT, backend_name), load_release(ROOT, DEFAULT_RELEASE)
+    cache = WheelCache(cache_root(os.environ), download_wheel)
+    wheel = cache.fetch(release.pin(f"plugin.{backend.name}.{platform}"))
+    with zipfile.ZipFile(wheel) as archive:
+        library = Path(archive.extract(backend.prebuilt.member, directory / "upstream"))
+    return Inputs(backend, release, platform, wheel, library)
+
+
+def write_plugin_manifest(inputs: Inputs, directory: Path) -> Path:
+    """Write the manifest from which our tool makes the plugin wheel."""
+    package = inputs.backend.package
+    (directory / "__init__.py").write_text("")
+    (directory / "README.md").write_text("# Measured\n")
+    (directory / "provenance.json").write_text("{}")
+    manifest = {
+        "schema": 1,
+        "kind": "plugin",
+        "platform": inputs.platform,
+        "release": str(inputs.release.path),
+        "backend": str(inputs.backend.path),
+        "provider": "prebuilt",
+        "readme": str(directory / "README.md"),
+        "provenance": str(directory / "provenance.json"),
+        "files": {
+            f"{package}/__init__.py": str(directory / "__init__.py"),
+            f"{package}/{inputs.backend.library}": str(inputs.library),
+        },
+        "licenses": {"LICENSE": str(ROOT / "LICENSE")},
+    }
+    path = directory / "plugin.json"
+    path.write_text(json.dumps(manifest))
+    return path
+
+
+def write_project(inputs: Inputs, directory: Path) -> Path:
+    """Write the setuptools project from which the standard tools make the same wheel."""
+    project = directory / "project"
+    package = project / inputs.backend.package
+    package.mkdir(parents=True)
+    names = {"name": inputs.backend.distribution, "package": inputs.backend.package}
+    (project / "pyproject.toml").write_text(PYPROJECT.format(version=inputs.release.version, **names))
+    (project / "setup.py").write_text(SETUP)
+    (package / "__init__.py").write_text("")
+    (package / inputs.backend.library).hardlink_to(inputs.library)
+    return project
+
+
+def run_ours(manifest: Path, output: Path) -> Run:
+    """Assemble and repair with our tool."""
+    return run([sys.executable, "-m", "pjrtwheel", "assemble", "--manifest", manifest, "--output", output])
+
+
+def run_standard(project: Path, output: Path, tag: str) -> Run:
+    """Build with setuptools and repair with auditwheel."""
+    built = output / "built"
+    build = run([sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", built, project])
+    (wheel,) = built.glob("*.whl")
+    auditwheel = [sys.executable, "-m", "auditwheel", "repair", "--plat", tag, "--wheel-dir", output / "repaired"]
+    repair = run([*auditwheel, wheel])
+    return Run(build.seconds + repair.seconds, max(build.memory, repair.memory))
+
+
+def run_floor(library: Path, output: Path) -> Run:
+    """Only read, compress and write."""
+    return run([sys.executable, __file__, "--floor", library, output])
+
+
+def floor(library: Path, output: Path) -> None:
+    """Compress a file with all cores, chunk by chunk."""
+    with library.open("rb") as source, output.open("wb") as target, ThreadPoolExecutor(worker_count()) as pool:
+        chunks = iter(lambda: source.read(CHUNK_SIZE), b"")
+        target.writelines(pool.map(lambda chunk: deflate.deflate_compress(chunk, LEVEL), chunks))
+
+
+def measure(inputs: Inputs, directory: Path, repeats: int) -> dict[str, list[Run]]:
+    """Run the three in turns, so that a busy moment of the machine meets all of them."""
+    manifest, project = write_plugin_manifest(inputs, directory), write_project(inputs, directory)
+    tag = inputs.backend.tags[inputs.platform]
+    runs: dict[str, list[Run]] = {"ours": [], "standard": [], "floor": []}
+    for number in range(repeats):
+        output = directory / f"run{number}"
+        output.mkdir()
+        runs["ours"].append(run_ours(manifest, output / "ours"))
+        runs["standard"].append(run_standard(project, output, tag))
+        runs["floor"].append(run_floor(inputs.library, output / "floor"))
+    return runs
+
+
+def compressed_size(wheel: Path, suffix: str) -> int:
+    """Return how much room a member takes in a wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        (size,) = (info.compress_size for info in archive.infolist() if info.filename.endswith(suffix))
+    return size
+
+
+def measure_bindings(inputs: Inputs, directory: Path) -> tuple[Run, int, int]:
+    """Make our `jaxlib` for one Python; return the run, its size and upstream's."""
+    python = inputs.release.pythons(inputs.platform)[0]
+    pin = inputs.release.pin(f"bindings.{python}.{inputs.platform}")
+    wheel = WheelCache(cache_root(os.environ), download_wheel).fetch(pin)
+    manifest = {
+        "schema": 1,
+        "kind": "bindings",
+        "platform": inputs.platform,
+        "release": str(inputs.release.path),
+        "provider": "prebuilt",
+        "python": python,
+        "wheel": str(wheel),
+        "backends": [str(inputs.backend.path)],
+    }
+    path = directory / "bindings.json"
+    path.write_text(json.dumps(manifest))
+    measured = run_ours(path, directory / "bindings")
+    report = json.loads((directory / "bindings" / "report.json").read_text())
+    return measured, report["size"], pin.size
+
+
+def print_times(runs: dict[str, list[Run]]) -> None:
+    """Print one row for each contestant."""
+    print(f"{'':<36}{'min s':>8}{'median s':>10}{'peak MB':>9}")
+    titles = {
+        "ours": "pjrtwheel assemble (with repair)",
+        "standard": "setuptools, then auditwheel repair",
+        "floor": f"floor: libdeflate {LEVEL} on {worker_count()} cores",
+    }
+    for name, title in titles.items():
+        seconds = [measured.seconds for measured in runs[name]]
+        memory = max(measured.memory for measured in runs[name]) / 1e6
+        print(f"{title:<36}{min(seconds):>8.2f}{statistics.median(seconds):>10.2f}{memory:>9.0f}")
+
+
+def judge(name: str, value: str, *, goal: str, met: bool) -> bool:
+    """Print one figure beside its goal."""
+    print(f"{name:<44}{value:>16}   goal {goal}: {'met' if met else 'MISSED'}")
+    return met
+
+
+def main() -> int:
+    """Measure, print, and return 1 when a goal was missed."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--backend", default="cpu")
+    parser.add_argument("--platform", default=host_platform().name)
+    parser.add_argument("--floor", nargs=2, type=Path, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.floor:
+        floor(*args.floor)
+        return 0
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        inputs = read_inputs(args.backend, args.platform, directory)
+        runs = measure(inputs, directory, args.repeats)
+        (wheel,) = (directory / "run0" / "ours").glob("*.whl")
+        ours = compressed_size(wheel, inputs.backend.library)
+        theirs = compressed_size(inputs.plugin_wheel, inputs.backend.library)
+        bindings, size, upstream = measure_bindings(inputs, directory)
+    fastest = {
+        contestant: min(measured.seconds for measured in measured_runs) for contestant, measured_runs in runs.items()
+    }
+    ratio = fastest["standard"] / fastest["ours"]
+    peak = max(measured.memory for measured in [*runs["ours"], bindings])
+    print_times(runs)
+    print(f"{'ratio to the floor':<44}{fastest['ours'] / fastest['floor']:>15.2f}x")
+    met = [
+        judge("faster than the standard tools", f"{ratio:.1f}x", goal=f">= {GOAL_SPEED:.0f}x", met=ratio >= GOAL_SPEED),
+        judge("peak memory", f"{peak / 1e6:.0f} MB", goal="< 1000 MB", met=peak < GOAL_MEMORY),
+        judge("library in our wheel (bytes)", f"{ours}", goal=f"<= upstream's {theirs}", met=ours <= theirs),
+        judge(
+            f"our jaxlib, made in {bindings.seconds:.1f} s (bytes)",
+            f"{size}",
+            goal=f"10 % below upstream's {upstream}",
+            met=size <= upstream * (1 - GOAL_SAVED),
+        ),
+    ]
+    return 0 if all(met) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
