@@ -21,10 +21,9 @@ logger = logging.getLogger(__name__)
 # XLA's name of the platform, under which jaxlib queues custom-call targets for `cpu`.
 XLA_PLATFORM = "Host"
 
-# Targets that jaxlib registers in C++, in its own copy of XLA only. The first two need state that a plugin has no
-# access to and are replaced; the third is stateless and can be passed on.
+# Of the targets that jaxlib registers in C++, in its own copy of XLA only, these need state that a plugin has no access
+# to; the extension has handlers to replace them. The others, such as those of buffer callbacks, can be passed on.
 CALLBACK_TARGETS = ("xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback")
-BUFFER_CALLBACK_TARGET = "xla_buffer_python_cpu_callback"
 
 
 def take_over(plugin: Plugin, api: Any, priority: int) -> None:
@@ -41,9 +40,9 @@ def take_over(plugin: Plugin, api: Any, priority: int) -> None:
     from jax.extend.backend import register_backend_factory
 
     hand_to_jaxlib(plugin, api)
+    register_own_targets(api)
     forward_targets(api)
     forward_transforms(api)
-    register_callbacks(api)
     xla_client.LoadedExecutable.cost_analysis = analyse_costs(xla_client.LoadedExecutable.cost_analysis)
     register_backend_factory(
         plugin.name,
@@ -81,14 +80,18 @@ def forward_transforms(api: Any) -> None:
         _xla.clear_xla_transform = forward_transform(_xla.clear_xla_transform, _xla.clear_xla_transform_c_api, api)
 
 
-def register_callbacks(api: Any) -> None:
-    """Give the plugin the handlers behind JAX's host callbacks and buffer callbacks."""
+def register_own_targets(api: Any) -> None:
+    """Give the plugin the targets that jaxlib keeps in its own copy of XLA: host callbacks, buffer callbacks, sinks.
+
+    It has no more than those as long as nobody has taken the queue of `xla_client.register_custom_call_target`.
+    """
     from jax._src.lib import _jax
 
     own = _jax.custom_call_targets("cpu")
     probe = own[CALLBACK_TARGETS[0]]["execute"]
     _pjrt.register_host_callbacks(api, CALLBACK_TARGETS, XLA_PLATFORM, probe, element_dtypes(), describe_exception)
-    _pjrt.register_ffi_handler(api, BUFFER_CALLBACK_TARGET, own[BUFFER_CALLBACK_TARGET]["execute"], XLA_PLATFORM, 0)
+    for name in own.keys() - set(CALLBACK_TARGETS):
+        _pjrt.register_ffi_handler(api, name, own[name]["execute"], XLA_PLATFORM, 0)
 
 
 def make_client(plugin: Plugin) -> Any:
