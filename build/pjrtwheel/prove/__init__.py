@@ -73,6 +73,7 @@ def prove(
     programs = smoke.find_programs(root)
     store = cache / "proofs" / f"{_key(built, programs, interpreters, backend)}.json"
     if store.is_file() and not fresh:
+        print("proven before on this machine, with the same bytes and programs", file=sys.stderr, flush=True)
         return tuple(parse_proof(entry) for entry in json.loads(store.read_text("utf-8")))
     requirements = [f"jax=={release.version}", *environment.requirement_group(root, "smoke")]
     pythons = {
