@@ -61,9 +61,10 @@ setup(distclass=BinaryDistribution)
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One measured process: its wall time in seconds and its peak memory in bytes."""
+    """What was measured of one contestant: wall and processor time in seconds, and peak memory in bytes."""
 
     seconds: float
+    processor: float
     memory: int
 
 
@@ -80,7 +81,7 @@ class Inputs:
 
 def run(*commands: Sequence[str | Path]) -> Run:
     """Run commands one after the other and return their time and their peak memory."""
-    start, memory = time.perf_counter(), 0
+    start, processor, memory = time.perf_counter(), 0.0, 0
     for command in commands:
         arguments = [os.fspath(argument) for argument in command]
         actions = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
@@ -88,8 +89,9 @@ def run(*commands: Sequence[str | Path]) -> Run:
         _, status, usage = os.wait4(pid, 0)
         if status:
             raise SystemExit(f"failed: {' '.join(arguments)}")
+        processor += usage.ru_utime + usage.ru_stime
         memory = max(memory, usage.ru_maxrss * 1024)
-    return Run(time.perf_counter() - start, memory)
+    return Run(time.perf_counter() - start, processor, memory)
 
 
 def read_inputs(backend_name: str, platform: str, directory: Path) -> Inputs:
@@ -151,9 +153,9 @@ def run_standard(project: Path, output: Path, tag: str) -> Run:
     built = output / "built"
     build = run([sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", built, project])
     (wheel,) = built.glob("*.whl")
-    auditwheel = [sys.executable, "-m", "auditwheel", "repair", "--plat", tag, "--wheel-dir", output / "repaired"]
-    repair = run([*auditwheel, wheel])
-    return Run(build.seconds + repair.seconds, max(build.memory, repair.memory))
+    repaired = output / "repaired"
+    repair = run([sys.executable, "-m", "auditwheel", "repair", "--plat", tag, "--wheel-dir", repaired, wheel])
+    return Run(build.seconds + repair.seconds, build.processor + repair.processor, max(build.memory, repair.memory))
 
 
 def run_floor(library: Path, output: Path) -> Run:
@@ -213,7 +215,7 @@ def measure_bindings(inputs: Inputs, directory: Path) -> tuple[Run, int, int]:
 
 def print_times(runs: dict[str, list[Run]]) -> None:
     """Print one row for each contestant."""
-    print(f"{'':<36}{'min s':>8}{'median s':>10}{'peak MB':>9}")
+    print(f"{'':<36}{'min s':>8}{'median s':>10}{'min CPU s':>11}{'peak MB':>9}")
     titles = {
         "ours": "pjrtwheel assemble (with repair)",
         "standard": "setuptools, then auditwheel repair",
@@ -221,8 +223,9 @@ def print_times(runs: dict[str, list[Run]]) -> None:
     }
     for name, title in titles.items():
         seconds = [measured.seconds for measured in runs[name]]
+        processor = min(measured.processor for measured in runs[name])
         memory = max(measured.memory for measured in runs[name]) / 1e6
-        print(f"{title:<36}{min(seconds):>8.2f}{statistics.median(seconds):>10.2f}{memory:>9.0f}")
+        print(f"{title:<36}{min(seconds):>8.2f}{statistics.median(seconds):>10.2f}{processor:>11.2f}{memory:>9.0f}")
 
 
 def judge(name: str, value: str, *, goal: str, met: bool) -> bool:
