@@ -6,10 +6,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import importlib
+import shutil
 import struct
+import sys
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -171,3 +175,14 @@ def make_wheel(tmp_path: Path) -> Callable[..., Path]:
         return build_wheel(directory, files, name=name, record=record)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def cpu_loader(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], ModuleType]]:
+    """Return a function: a module's name → that module of `jaxlib_cpu`, laid out as in the wheel, without a library."""
+    site = tmp_path_factory.mktemp("site")
+    shutil.copytree(root / "plugins/cpu/jaxlib_cpu", site / "jaxlib_cpu")
+    shutil.copytree(root / "plugins/pjrt/loader", site / "jaxlib_cpu/pjrt")
+    sys.path.insert(0, str(site))
+    yield lambda name: importlib.import_module(f"jaxlib_cpu.{name}" if name else "jaxlib_cpu")
+    sys.path.remove(str(site))

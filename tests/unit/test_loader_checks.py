@@ -1,0 +1,142 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a plugin's loader refuses before it opens anything, and in which words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+Loader = Callable[[str], ModuleType]
+
+LOCK = {"schema": 1, "release": "0.11.2", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
+REMEDY = (
+    "install a matching pair: pip install --force-reinstall --no-deps jaxlib==0.11.2 jaxlib-cpu==0.11.2 "
+    "(with the --find-links or --index-url that both wheels came from)"
+)
+
+
+def write_lock(directory: Path, **changes: object) -> Path:
+    """Write a lock document into a directory and return the directory."""
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "release_lock.json").write_text(json.dumps(LOCK | changes), "utf-8")
+    return directory
+
+
+def test_a_pair_of_one_build_is_accepted(cpu_loader: Loader, tmp_path: Path) -> None:
+    """Equal locks give the lock."""
+    lock = cpu_loader("pjrt.lock")
+    package, jaxlib = write_lock(tmp_path / "jaxlib_cpu"), write_lock(tmp_path / "jaxlib")
+    assert lock.check_release("jaxlib-cpu", package, jaxlib) == lock.Lock("0.11.2", 1, "prebuilt", "a" * 32)
+
+
+def test_another_release_is_a_version_mismatch(cpu_loader: Loader, tmp_path: Path) -> None:
+    """The message has both versions, the reason and the command."""
+    package, jaxlib = write_lock(tmp_path / "jaxlib_cpu"), write_lock(tmp_path / "jaxlib", release="0.11.1")
+    with pytest.raises(cpu_loader("pjrt.errors").VersionMismatchError) as caught:
+        cpu_loader("pjrt.lock").check_release("jaxlib-cpu", package, jaxlib)
+    assert str(caught.value).splitlines() == [
+        "VersionMismatchError: jaxlib-cpu 0.11.2 cannot run with jaxlib 0.11.1",
+        "a plugin works only with the jaxlib of exactly its own version",
+        REMEDY,
+    ]
+
+
+def test_another_build_of_the_release_is_a_lock_mismatch(cpu_loader: Loader, tmp_path: Path) -> None:
+    """The message has both lock ids and providers, the reason and the command."""
+    package = write_lock(tmp_path / "jaxlib_cpu")
+    jaxlib = write_lock(tmp_path / "jaxlib", lock_id="b" * 32, provider="source")
+    with pytest.raises(cpu_loader("pjrt.errors").LockMismatchError) as caught:
+        cpu_loader("pjrt.lock").check_release("jaxlib-cpu", package, jaxlib)
+    assert str(caught.value).splitlines() == [
+        (
+            f"LockMismatchError: jaxlib-cpu 0.11.2 (lock {'a' * 32}, prebuilt) and jaxlib 0.11.2 "
+            f"(lock {'b' * 32}, source) are not of one build"
+        ),
+        "the versions are equal, but the two wheels were built from different inputs",
+        REMEDY,
+    ]
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"release": "0.11.2"}'], ids=repr)
+def test_a_jaxlib_without_a_lock_is_refused(cpu_loader: Loader, tmp_path: Path, text: str | None) -> None:
+    """So is one whose lock cannot be read."""
+    package, jaxlib = write_lock(tmp_path / "jaxlib_cpu"), tmp_path / "jaxlib"
+    jaxlib.mkdir()
+    if text is not None:
+        (jaxlib / "release_lock.json").write_text(text, "utf-8")
+    with pytest.raises(cpu_loader("pjrt.errors").LockMissingError) as caught:
+        cpu_loader("pjrt.lock").check_release("jaxlib-cpu", package, jaxlib)
+    assert caught.value.what.startswith(f"jaxlib has no readable release lock: {jaxlib / 'release_lock.json'} (")
+    assert caught.value.remedy == REMEDY
+
+
+def test_a_plugin_without_a_lock_is_refused(cpu_loader: Loader, tmp_path: Path) -> None:
+    """A tree that was never assembled into a wheel has none."""
+    with pytest.raises(cpu_loader("pjrt.errors").LockMissingError, match="jaxlib-cpu has no readable release lock"):
+        cpu_loader("pjrt.lock").check_release("jaxlib-cpu", tmp_path, write_lock(tmp_path / "jaxlib"))
+
+
+def test_a_missing_jaxlib_is_named(cpu_loader: Loader, tmp_path: Path) -> None:
+    """The command installs the pair."""
+    package = write_lock(tmp_path / "jaxlib_cpu")
+    with pytest.raises(cpu_loader("pjrt.errors").JaxlibMissingError) as caught:
+        cpu_loader("pjrt.lock").check_release("jaxlib-cpu", package, None)
+    assert str(caught.value).splitlines() == [
+        "JaxlibMissingError: jaxlib-cpu 0.11.2 needs jaxlib 0.11.2, which is not installed",
+        REMEDY.replace("install a matching pair", "install it"),
+    ]
+
+
+def test_a_whole_library_has_no_damage(cpu_loader: Loader, make_elf: Callable[..., bytes], tmp_path: Path) -> None:
+    """Checking it raises nothing."""
+    path = tmp_path / "plugin.so"
+    path.write_bytes(make_elf())
+    cpu_loader("pjrt.library").check_library(path, "x86_64", "")
+
+
+@pytest.mark.parametrize("keep", [0.999, 0.5, 0.02], ids=["end", "half", "headers only"])
+def test_a_truncated_library_is_found(
+    cpu_loader: Loader, make_elf: Callable[..., bytes], tmp_path: Path, keep: float
+) -> None:
+    """The dynamic linker would map what is not there, and the process would die of SIGBUS."""
+    path, data = tmp_path / "plugin.so", make_elf()
+    path.write_bytes(data[: max(70, int(len(data) * keep))])
+    with pytest.raises(cpu_loader("pjrt.errors").LibraryDamagedError, match="truncated") as caught:
+        cpu_loader("pjrt.library").check_library(path, "x86_64", "install it again")
+    assert str(path) in caught.value.what
+    assert caught.value.remedy == "install it again"
+
+
+def test_a_library_for_another_machine_is_found(
+    cpu_loader: Loader, make_elf: Callable[..., bytes], tmp_path: Path
+) -> None:
+    """It is not left to the dynamic linker's words."""
+    path = tmp_path / "plugin.so"
+    path.write_bytes(make_elf(machine=183))
+    with pytest.raises(cpu_loader("pjrt.errors").LibraryDamagedError, match="another machine than x86_64"):
+        cpu_loader("pjrt.library").check_library(path, "x86_64", "")
+
+
+@pytest.mark.parametrize("data", [b"", b"\x7fELF", b"<html>" + bytes(100)], ids=["empty", "magic", "html"])
+def test_what_is_no_elf_file_is_found(cpu_loader: Loader, tmp_path: Path, data: bytes) -> None:
+    """Whatever its size."""
+    path = tmp_path / "plugin.so"
+    path.write_bytes(data)
+    with pytest.raises(cpu_loader("pjrt.errors").LibraryDamagedError, match="is not an ELF file"):
+        cpu_loader("pjrt.library").check_library(path, "x86_64", "")
+
+
+def test_a_missing_library_is_named(cpu_loader: Loader, tmp_path: Path) -> None:
+    """With its path and the system's reason."""
+    path = tmp_path / "plugin.so"
+    with pytest.raises(cpu_loader("pjrt.errors").LibraryMissingError) as caught:
+        cpu_loader("pjrt.library").check_library(path, "x86_64", "install it again")
+    assert str(caught.value).splitlines() == [
+        f"LibraryMissingError: cannot read the plugin library {path}: No such file or directory",
+        "install it again",
+    ]

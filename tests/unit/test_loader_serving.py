@@ -1,0 +1,164 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a plugin's loader decides once the plugin is accepted: options, targets, the text of exceptions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+Loader = Callable[[str], ModuleType]
+
+STAGES = {"execute": "e", "prepare": "p"}
+
+
+@pytest.mark.parametrize(
+    ("configured", "flags", "count"),
+    [
+        (-1, "", 1),
+        (0, "", 0),
+        (2, "--xla_force_host_platform_device_count=8", 2),
+        (-1, "--xla_force_host_platform_device_count=8", 8),
+        (-1, "--a=b --xla_force_host_platform_device_count=8 --c", 8),
+        (-1, "--xla_force_host_platform_device_count=8 --xla_force_host_platform_device_count=3", 3),
+        (-1, "--not_xla_force_host_platform_device_count=8", 1),
+        (-1, "--xla_force_host_platform_device_count=many", 1),
+    ],
+)
+def test_number_of_devices(cpu_loader: Loader, configured: int, flags: str, count: int) -> None:
+    """JAX's own setting wins, then the last of XLA's flags, then one device."""
+    assert cpu_loader("options").device_count(configured, flags) == count
+
+
+def test_create_options(cpu_loader: Loader) -> None:
+    """The plugin gets what it knows, and nothing else: it refuses the rest."""
+    options = cpu_loader("options").create_options(configured_devices=-1, asynchronous=False, xla_flags="")
+    assert options == {"cpu_device_count": 1, "asynchronous": False}
+
+
+@pytest.mark.parametrize(
+    ("environ", "disabled"),
+    [
+        ({}, False),
+        ({"JAXLIB_CPU_DISABLE": ""}, False),
+        ({"JAXLIB_CPU_DISABLE": "0"}, False),
+        ({"JAXLIB_CPU_DISABLE": "False"}, False),
+        ({"JAXLIB_CPU_DISABLE": "1"}, True),
+        ({"JAXLIB_CPU_DISABLE": "yes"}, True),
+    ],
+    ids=str,
+)
+def test_switch(cpu_loader: Loader, environ: Mapping[str, str], disabled: bool) -> None:  # noqa: FBT001
+    """The variable switches the plugin off unless it says no."""
+    assert cpu_loader("options").is_disabled(environ) is disabled
+
+
+class Recorder:
+    """A plugin's registry and jaxlib's, as lists of calls."""
+
+    def __init__(self) -> None:
+        """Start with no calls."""
+        self.calls: list[tuple[Any, ...]] = []
+
+    def extension(self) -> Any:
+        """Return the extension's functions, recording."""
+        names = ("register_ffi_handler", "register_ffi_stages", "register_ffi_type")
+        return SimpleNamespace(**{name: self.function(name) for name in names})
+
+    def function(self, name: str) -> Callable[..., None]:
+        """Return a function that records its name and arguments."""
+        return lambda *args: self.calls.append((name, *args))
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("capsule", ("register_ffi_handler", "api", "t", "capsule", "Host", 1)),
+        ({"execute": "capsule"}, ("register_ffi_handler", "api", "t", "capsule", "Host", 1)),
+        (STAGES, ("register_ffi_stages", "api", "t", STAGES, "Host", 1)),
+    ],
+    ids=["single", "execute only", "staged"],
+)
+def test_targets_go_to_jaxlib_and_to_the_plugin(cpu_loader: Loader, target: Any, expected: tuple[Any, ...]) -> None:
+    """Single handlers through the PJRT extension, staged ones through XLA's own table."""
+    recorder = Recorder()
+    targets = cpu_loader("pjrt.targets")
+    targets.TargetForwarder(recorder.extension(), "api", recorder.function("jaxlib"))("t", target, "Host", 1, 1)
+    assert recorder.calls == [("jaxlib", "t", target, "Host", 1, 1), expected]
+
+
+def test_untyped_targets_are_refused_after_jaxlib_has_them(cpu_loader: Loader) -> None:
+    """The PJRT C API cannot take them; jaxlib's own client can."""
+    recorder = Recorder()
+    targets = cpu_loader("pjrt.targets")
+    forward = targets.TargetForwarder(recorder.extension(), "api", recorder.function("jaxlib"))
+    with pytest.raises(NotImplementedError, match=r"'t' has api_version=0, .*port it to the typed FFI"):
+        forward("t", "capsule", "Host", 0, 0)
+    assert recorder.calls == [("jaxlib", "t", "capsule", "Host", 0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("registration", "ids"), [({"type_id": 1, "type_info": 2}, (1, 2)), ({"type_id": 1}, (1, None)), (1, (1, None))]
+)
+def test_types_go_to_jaxlib_and_to_the_plugin(cpu_loader: Loader, registration: Any, ids: tuple[Any, Any]) -> None:
+    """With or without the functions that manage their values."""
+    recorder = Recorder()
+    targets = cpu_loader("pjrt.targets")
+    targets.TypeForwarder(recorder.extension(), "api", "Host", recorder.function("jaxlib"))("t", registration)
+    assert recorder.calls == [("jaxlib", "t", registration), ("register_ffi_type", "api", "t", *ids, "Host")]
+
+
+def test_a_queued_target_that_is_refused_is_logged(cpu_loader: Loader, caplog: pytest.LogCaptureFixture) -> None:
+    """The others still have to be registered, and whoever registered it cannot be told any more."""
+
+    def refuse(name: str) -> None:
+        raise NotImplementedError(f"no {name}")
+
+    started = False
+    forward = cpu_loader("pjrt.targets").skipping(refuse, lambda: started)
+    forward("first")
+    assert caplog.messages == ["first: no first"]
+    started = True
+    with pytest.raises(NotImplementedError, match="no second"):
+        forward("second")
+
+
+def test_hlo_passes_reach_both(cpu_loader: Loader) -> None:
+    """Of two answers the one that says something counts."""
+    recorder = Recorder()
+
+    def through_api(*args: object) -> bool:
+        recorder.calls.append(("plugin", *args))
+        return True
+
+    both = cpu_loader("pjrt.transforms").forward_transform(recorder.function("jaxlib"), through_api, "api")
+    assert both("name", 0) is True
+    assert recorder.calls == [("jaxlib", "name", 0), ("plugin", "api", "name", 0)]
+
+
+def test_text_of_an_exception_with_its_frames(cpu_loader: Loader) -> None:
+    """From the bottom of the stack to the raising function, then type and text."""
+
+    def fail() -> None:
+        raise ValueError("no é")
+
+    with pytest.raises(ValueError, match="no é") as caught:
+        fail()
+    lines = cpu_loader("pjrt.callbacks").describe_exception(caught.value).splitlines()
+    assert lines[0] == "CpuCallback error calling callback: Traceback (most recent call last):"
+    assert lines[-1] == "ValueError: no é"
+    assert [re.sub(r"\d+", "N", line) for line in lines[-3:-1]] == [
+        f'  File "{__file__}", line N, in test_text_of_an_exception_with_its_frames',
+        f'  File "{__file__}", line N, in fail',
+    ]
+    assert any("pytest" in line for line in lines[1:-3]), "the caller's frames are part of it"
+
+
+def test_text_of_an_exception_without_frames(cpu_loader: Loader) -> None:
+    """One that C raised before any Python ran."""
+    text = cpu_loader("pjrt.callbacks").describe_exception(KeyboardInterrupt())
+    assert text == "CpuCallback error calling callback: KeyboardInterrupt: "
