@@ -5,13 +5,16 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pjrtwheel.backend import find_backend, load_backends
-from pjrtwheel.prove.environment import clean_environ
+from pjrtwheel.errors import FetchError
+from pjrtwheel.prove.environment import clean_environ, wheelhouse
 from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.levels import Outcome
 from pjrtwheel.prove.smoke import run_program
@@ -65,6 +68,32 @@ def test_the_record_claims_what_was_shown(built_wheels: Path, release: Release) 
     for proof in plugin["proof"]["pythons"]:
         ran = bool(proof["programs"])
         assert (proof["level"], proof["reason"]) == (("device", "") if ran else ("static", "no interpreter"))
+
+
+@pytest.fixture
+def no_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the package index away from pip and uv, whatever this machine's configuration says."""
+    for name, value in (("PIP_CONFIG_FILE", os.devnull), ("PIP_NO_INDEX", "1"), ("UV_OFFLINE", "1")):
+        monkeypatch.setenv(name, value)
+    for name in ("PIP_FIND_LINKS", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("wheel_python", "no_index")
+def test_a_full_cache_needs_no_index(make_environment: Callable[[Path], Path], tmp_path: Path) -> None:
+    """Once the requirements are cached, clean environments are made without any network."""
+    python = make_environment(tmp_path)
+    subprocess.run([str(python), "-I", "-c", "import jax"], check=True, env=clean_environ())
+
+
+@pytest.mark.usefixtures("no_index")
+def test_an_empty_cache_without_index_is_a_clear_error(interpreter: Interpreter, tmp_path: Path) -> None:
+    """The message says for which Python, and how to go on; nothing half-filled stays behind."""
+    with pytest.raises(FetchError) as caught:
+        wheelhouse(interpreter, ["jax==0.11.2"], [], tmp_path)
+    assert caught.value.what == f"cannot get the requirements of the smoke tests for Python {interpreter.version}"
+    assert "--no-smoke" in caught.value.remedy
+    assert list((tmp_path / "wheelhouses").iterdir()) == []
 
 
 def test_the_smoke_programs_notice_the_wrong_client(wheel_python: Path, root: Path, tmp_path: Path) -> None:
