@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""All problems of all wheels are reported together."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.errors import VerifyError
+from pjrtwheel.verify import Finding, Severity, verify_paths
+
+
+def test_one_run_names_every_problem(tmp_path: Path) -> None:
+    """A damaged wheel does not hide what is wrong with the others, nor the first fault of a wheel the second."""
+    damaged, pure = tmp_path / "a-1.0-py3-none-any.whl", tmp_path / "b-1.0-py3-none-any.whl"
+    damaged.write_bytes(b"PK")
+    with zipfile.ZipFile(pure, "w") as archive:
+        archive.writestr("b-1.0.dist-info/METADATA", "Metadata-Version: 2.4\nName: b\nVersion: 1.0\n")
+        archive.writestr("b-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr("b-1.0.dist-info/RECORD", "b-1.0.dist-info/RECORD,,\nb/lost.py,,\n")
+    with pytest.raises(VerifyError) as caught:
+        verify_paths([damaged, pure], ())
+    lines = [line.strip() for line in caught.value.cause.splitlines()]
+    ours = [line for line in lines if line.rsplit(" ", 1)[1] not in {"[check-wheel-contents]", "[twine]"}]
+    assert ours[0].startswith(f"{damaged.name}: cannot read wheel {damaged}")
+    assert [line for line in ours if line.startswith(pure.name)] == [
+        f"{pure.name}: b-1.0.dist-info/METADATA: is missing from RECORD [record]",
+        f"{pure.name}: b-1.0.dist-info/WHEEL: is missing from RECORD [record]",
+        f"{pure.name}: b/lost.py: is in RECORD but not in the wheel [record]",
+        f"{pure.name}: b-1.0.dist-info/METADATA: names no License-File [licenses]",
+        f"{pure.name}: b-1.0.dist-info/sboms: holds no software bill of materials [sbom]",
+        f"{pure.name}: holds no release_lock.json [lock]",
+    ]
+    assert caught.value.what.endswith("problems in 2 of 2 wheels:")
+
+
+def test_a_finding_is_one_line() -> None:
+    """Wheel, file inside it, what is wrong, and which check says so."""
+    finding = Finding(Severity.ERROR, "a.whl", "elf", "a/b.so", "asks for an executable stack")
+    assert str(finding) == "a.whl: a/b.so: asks for an executable stack [elf]"
