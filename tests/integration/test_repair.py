@@ -127,6 +127,22 @@ def test_search_path_and_stack_as_patchelf_reads_them(small: Path) -> None:
     open_library(repaired)
 
 
+def test_library_that_patchelf_has_grown(small: Path) -> None:
+    """What patchelf appends is loaded and stands behind what strip would drop; it moves up, and the library still loads."""
+    comment = small.with_name("comment")
+    comment.write_bytes(os.urandom(300_000))
+    run(tool("objcopy"), f"--update-section=.comment={comment}", small)
+    run(tool("patchelf"), "--set-rpath", SEARCH_PATH, small)
+    before = small.stat().st_size
+    repaired, changes, findings = repair(small)
+    assert (changes[0].partition(" (")[0], findings) == ("dropped .comment, .symtab, .strtab", ())
+    assert repaired.stat().st_size < before - 290_000
+    assert read(repaired).exports == read(small).exports
+    assert run(tool("patchelf"), "--print-rpath", repaired) == "$ORIGIN/../x\n"
+    assert run(tool("readelf"), "--all", "--wide", repaired)
+    open_library(repaired)
+
+
 def test_repaired_plugin_wheel_loads(root: Path, fetch: Callable[[str], Path], tmp_path: Path) -> None:
     """The whole upstream wheel goes through, no larger than before, and its library still is a PJRT plugin."""
     wheel = fetch(PLUGIN_PIN)

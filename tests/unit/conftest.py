@@ -31,7 +31,7 @@ def _string_table(names: Sequence[str]) -> tuple[bytes, dict[str, int]]:
     return bytes(table), offsets
 
 
-def build_elf(
+def build_elf(  # noqa: PLR0915 - one file, written from front to back
     *,
     exports: Sequence[str] = ("GetPjrtApi",),
     needed: Sequence[str] = ("libc.so.6",),
@@ -46,6 +46,7 @@ def build_elf(
     symbols: bytes = bytes(24 * 20),
     comment: bytes = b"made by hand\0",
     debug_first: bool = False,
+    early_symbols: bytes = b"",
     sections: bool = True,
 ) -> bytes:
     """Write a shared library with one loaded segment that holds all its dynamic tables.
@@ -64,6 +65,7 @@ def build_elf(
         symbols: Bytes of .symtab; none for a library that is stripped already.
         comment: Bytes of .comment; none to leave it out.
         debug_first: Put a .debug_info section before the loaded ones in the section table.
+        early_symbols: Bytes of a .symtab that lies before the second loaded segment, as after patchelf.
         sections: Whether there is a section header table at all.
     """
     paths = [path for path in (runpath, rpath) if path is not None]
@@ -82,6 +84,7 @@ def build_elf(
     entries += [(5, dynstr_at), (10, len(dynstr)), (6, dynsym_at), (11, 24), (0, 0)]
     dynamic = b"".join(struct.pack("<qQ", *entry) for entry in entries)
     loaded = dynamic_at + len(dynamic)
+    gap = b""
     data = b"data" * 4 if data_at is not None else b""
     segments = [
         Segment(1, 5, 0, 0, 0, loaded, loaded, align),
@@ -89,8 +92,9 @@ def build_elf(
         Segment(0x6474E551, stack_flags, 0, 0, 0, 0, 0, 16),
     ]
     if data_at is not None:
-        segments.insert(1, Segment(1, 6, loaded, data_at, data_at, len(data), len(data), align))
-    body = dynsym + dynstr + bytes(dynamic_at - dynstr_at - len(dynstr)) + dynamic + data
+        gap = early_symbols + bytes((data_at - loaded - len(early_symbols)) % align if early_symbols else 0)
+        segments.insert(1, Segment(1, 6, loaded + len(gap), data_at, data_at, len(data), len(data), align))
+    body = dynsym + dynstr + bytes(dynamic_at - dynstr_at - len(dynstr)) + dynamic + gap + data
     table = [
         (".dynsym", SectionHeader(0, 11, 2, dynsym_at, dynsym_at, len(dynsym), 2, 1, 8, 24), None),
         (".dynstr", SectionHeader(0, 3, 2, dynstr_at, dynstr_at, len(dynstr), 0, 0, 1, 0), None),
@@ -100,6 +104,8 @@ def build_elf(
         table.insert(0, (".debug_info", SectionHeader(0, 1, 0, 0, 0, 0, 0, 0, 1, 0), b"debug" * 8))
         table[1:] = [(name, SectionHeader(*[*_values(header)[:6], header.link and 3, *_values(header)[7:]]), None)
                      for name, header, _ in table[1:]]  # fmt: skip
+    if early_symbols:
+        table.append((".symtab", SectionHeader(0, 2, 0, 0, loaded, len(early_symbols), 2, 1, 8, 24), None))
     if comment:
         table.append((".comment", SectionHeader(0, 1, 0x30, 0, 0, 0, 0, 0, 1, 1), comment))
     table.append((".note.custom", SectionHeader(0, 1, 0, 0, 0, 0, 0, 0, 4, 0), b"keep me"))

@@ -84,6 +84,29 @@ def test_section_indices_of_symbols_stay_true(make_elf: MakeElf) -> None:
     assert [section.link for section in image.sections[2:5]] == [3, 0, 3]
 
 
+@pytest.mark.parametrize("machine", [62, 183], ids=["x86-64", "aarch64"])
+def test_loaded_bytes_behind_symbols_move_up(make_elf: MakeElf, machine: int) -> None:
+    """Where loaded bytes follow the symbols, they move up by whole pages, and load at the same addresses."""
+    align = 0x10000 if machine == 183 else 0x1000
+    data = make_elf(machine=machine, align=align, data_at=0x50020, early_symbols=bytes(24 * 9000), **BARE)
+    repaired, changes = repair(data)
+    before, after = read(data), read(repaired)
+    moved = before.segments[1].offset - after.segments[1].offset
+    assert moved == 24 * 9000 // align * align
+    assert repaired[after.segments[1].offset :][:16] == b"data" * 4
+    assert [segment.vaddr for segment in after.segments] == [segment.vaddr for segment in before.segments]
+    assert (after.segments[1].vaddr - after.segments[1].offset) % align == 0
+    assert after.names == ("", ".dynsym", ".dynstr", ".dynamic", ".note.custom", ".shstrtab")
+    assert changes[0].startswith("dropped .symtab (")
+    assert repair(repaired) == (repaired, ())
+
+
+def test_less_than_a_page_of_symbols_stays(make_elf: MakeElf) -> None:
+    """Nothing moves for less than a page."""
+    data = make_elf(data_at=0x9010, early_symbols=bytes(24 * 10), **BARE)
+    assert repair(data) == (data, ())
+
+
 def test_object_files_pass_through(make_elf: MakeElf) -> None:
     """Relocatable files need their symbol tables."""
     data = make_elf(kind=1)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from pjrtwheel.elf import layout
 from pjrtwheel.elf.image import ElfImage
+from pjrtwheel.elf.layout import FileHeader
 from pjrtwheel.elf.pieces import Edit, Piece, Span, cut, total_size
 from pjrtwheel.elf.runpath import repair_runpath
 from pjrtwheel.elf.segments import repair_alignment, repair_stack
@@ -45,14 +46,14 @@ def plan_repair(image: ElfImage) -> RepairPlan:
         return RepairPlan((Span(0, image.size),), image.size, 0, (), ())
     stripped = strip(image)
     search_edits, search_changes = repair_runpath(image)
-    stack_edits, stack_changes = repair_stack(image)
-    page_edits, page_changes, findings = repair_alignment(image)
-    edits = (*stripped.edits, *search_edits, *_merge(image, stack_edits, page_edits))
-    pieces = (*cut(Span(0, stripped.kept_end), edits), *stripped.tail)
+    segments, stack_changes = repair_stack(stripped.segments)
+    segments, page_changes, findings = repair_alignment(image.machine, segments)
+    table = b"".join(segment.pack() for segment in segments)
+    edits = (Edit(FileHeader.START, stripped.header.pack()), Edit(image.header.phoff, table), *search_edits)
+    kept = [piece for span in stripped.kept for piece in cut(span, edits)]
+    pieces = (*kept, *stripped.tail)
     size = total_size(pieces)
     strip_changes = [f"dropped {', '.join(stripped.dropped)} ({describe_size(image.size - size)})"]
-    if stripped.stuck:
-        findings = (*findings, f"{', '.join(stripped.stuck)} cannot be dropped: loaded bytes follow")
     changes = (*strip_changes[: len(stripped.dropped)], *search_changes, *stack_changes, *page_changes)
     return RepairPlan(pieces, size, image.size - size, changes, findings)
 
@@ -94,11 +95,3 @@ def describe_size(size: int) -> str:
         if size >= unit:
             return f"{size / unit:.1f} {name}"
     return f"{size} bytes"
-
-
-def _merge(image: ElfImage, *groups: tuple[Edit, ...]) -> tuple[Edit, ...]:
-    """Join edits of the program header table; none of the groups touches the entries of another."""
-    edits = [edit for group in groups for edit in group]
-    if len({edit.offset for edit in edits}) != len(edits):
-        raise ElfError(f"{image.where} has contradictory program headers")
-    return tuple(edits)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decide which sections a wheel does not need, and lay out the file without them.
 
-Only bytes behind everything that the program headers describe are ever left out: what the dynamic loader maps stays
-where it is, byte for byte, so no address and no offset inside the program changes.
+No address changes, and no byte that the program headers describe. Most linkers put unneeded sections behind all that;
+where a tool has appended loaded bytes later, these move up by whole pages, so that the loader maps them as before.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 from pjrtwheel.elf import layout
 from pjrtwheel.elf.image import ElfImage
-from pjrtwheel.elf.layout import FileHeader, SectionHeader
-from pjrtwheel.elf.pieces import Edit, Piece, Span
+from pjrtwheel.elf.layout import FileHeader, SectionHeader, Segment
+from pjrtwheel.elf.pieces import Piece, Span
+from pjrtwheel.elf.segments import largest_page
 
 _UNNEEDED_NAMES = {".comment", ".gnu_debuglink", ".gnu_debugaltlink", ".gdb_index", ".llvm_addrsig"}
 _UNNEEDED_PREFIXES = (".debug_", ".zdebug_")
@@ -25,40 +26,87 @@ class Stripped:
     """The layout of a library without its unneeded sections.
 
     Attributes:
-        kept_end: The input is kept up to here.
+        kept: What is kept of the part that the program headers describe.
         tail: What follows it.
-        edits: Changes to the kept part: the file header.
+        header: The new file header.
+        segments: The program header table, with its new file offsets.
         dropped: Names of the sections left out.
-        stuck: Names of unneeded sections that lie before loaded bytes and therefore stay.
     """
 
-    kept_end: int
+    kept: tuple[Span, ...]
     tail: tuple[Piece, ...]
-    edits: tuple[Edit, ...]
+    header: FileHeader
+    segments: tuple[Segment, ...]
     dropped: tuple[str, ...]
-    stuck: tuple[str, ...]
 
 
 def strip(image: ElfImage) -> Stripped:
     """Lay out a library without symbol tables, comments and debug information."""
     end = loaded_end(image)
     unneeded = _unneeded(image)
-    dropped = {index for index in unneeded if image.sections[index].offset >= end}
-    stuck = tuple(image.names[index] for index in sorted(unneeded - dropped))
+    gaps = _gaps(image, unneeded, end)
+    dropped = {
+        index
+        for index, section in ((index, image.sections[index]) for index in unneeded)
+        if section.offset >= end or any(section.offset in gap for gap in gaps)
+    }
     if not dropped:
-        return Stripped(image.size, (), (), (), stuck)
-    kept = _kept_indices(image, dropped)
-    header, tail = _lay_out_tail(image, kept, dropped, end)
-    edit = Edit(FileHeader.START, header.pack())
-    return Stripped(end, tail, (edit,), tuple(image.names[index] for index in sorted(dropped)), stuck)
+        return Stripped((Span(0, image.size),), (), image.header, image.segments, ())
+    kept = _close_gaps(gaps, end)
+    header, tail = _lay_out_tail(image, dropped, gaps, end)
+    header = replace(header, phoff=_moved(header.phoff, gaps))
+    segments = tuple(replace(segment, offset=_moved(segment.offset, gaps)) for segment in image.segments)
+    return Stripped(kept, tail, header, segments, tuple(image.names[index] for index in sorted(dropped)))
+
+
+def _gaps(image: ElfImage, unneeded: set[int], end: int) -> tuple[range, ...]:
+    """Return the ranges before `end` that hold nothing but unneeded sections, cut to whole pages.
+
+    What is left of a gap behind the last whole page is not worth a rule of its own and stays as it is.
+    """
+    needed = [(0, FileHeader.SIZE), (image.header.phoff, image.header.phoff + _table_size(image))]
+    needed += [(segment.offset, segment.offset + segment.filesz) for segment in image.segments if segment.filesz]
+    needed += [
+        (section.offset, section.offset + section.file_size)
+        for index, section in enumerate(image.sections)
+        if section.file_size and index not in unneeded and index != image.header.shstrndx
+    ]
+    page = max(largest_page(image.machine), *(segment.align for segment in image.segments))
+    found: list[range] = []
+    position = 0
+    for start, stop in sorted(needed):
+        if start >= end:
+            break
+        gap = range(position, start - (start - position) % page)
+        if any(image.sections[index].file_size and image.sections[index].offset in gap for index in unneeded):
+            found.append(gap)
+        position = max(position, stop)
+    return tuple(found)
+
+
+def _close_gaps(gaps: tuple[range, ...], end: int) -> tuple[Span, ...]:
+    """Return what is kept of the input up to `end`."""
+    starts = (0, *(gap.stop for gap in gaps))
+    stops = (*(gap.start for gap in gaps), end)
+    return tuple(Span(start, stop) for start, stop in zip(starts, stops, strict=True))
+
+
+def _moved(offset: int, gaps: tuple[range, ...]) -> int:
+    """Return where an offset of the input is found when the gaps are closed."""
+    return offset - sum(len(gap) for gap in gaps if gap.stop <= offset)
 
 
 def loaded_end(image: ElfImage) -> int:
     """Return the offset behind the last byte that a header, a segment or a loaded section describes."""
-    ends = [FileHeader.SIZE, image.header.phoff + image.header.phnum * layout.Segment.FORMAT.size]
+    ends = [FileHeader.SIZE, image.header.phoff + _table_size(image)]
     ends += [segment.offset + segment.filesz for segment in image.segments if segment.filesz]
     ends += [section.offset + section.file_size for section in image.sections if section.flags & layout.SHF_ALLOC]
     return max(ends)
+
+
+def _table_size(image: ElfImage) -> int:
+    """Return the length of the program header table."""
+    return image.header.phnum * Segment.FORMAT.size
 
 
 def _unneeded(image: ElfImage) -> set[int]:
@@ -96,12 +144,13 @@ def _kept_indices(image: ElfImage, dropped: set[int]) -> tuple[int | None, ...]:
 
 
 def _lay_out_tail(
-    image: ElfImage, kept: tuple[int | None, ...], dropped: set[int], end: int
+    image: ElfImage, dropped: set[int], gaps: tuple[range, ...], end: int
 ) -> tuple[FileHeader, tuple[Piece, ...]]:
     """Place the remaining unloaded sections, the section names and the section headers behind the loaded bytes."""
+    kept = _kept_indices(image, dropped)
     names, name_offsets = _pack_names([image.names[index] for index in kept if index])
     tail: list[Piece] = []
-    position = end
+    position = _moved(end, gaps)
     headers: list[SectionHeader] = []
     renumbered = {old: new for new, old in enumerate(kept) if old is not None}
     for index in kept:
@@ -119,7 +168,7 @@ def _lay_out_tail(
             position += padding
             section = replace(section, offset=position)
         else:
-            headers.append(section)
+            headers.append(replace(section, offset=_moved(section.offset, gaps)))
             continue
         position += section.size
         headers.append(section)
