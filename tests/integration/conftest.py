@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.fetch.cache import cache_root
-from pjrtwheel.prove import environment, fits, wheel_tag
+from pjrtwheel.prove import environment
 from pjrtwheel.prove.interpreters import Interpreter, find_interpreters
+from pjrtwheel.prove.tags import fits, wheel_tag
 from pjrtwheel.release import Release, load_release
 
 PLATFORM = "linux_x86_64"

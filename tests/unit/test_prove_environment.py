@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.errors import UsageError
-from pjrtwheel.prove import fits
 from pjrtwheel.prove.environment import clean_environ, requirement_group, requirement_of
+from pjrtwheel.prove.tags import fits
 
 
 @pytest.mark.parametrize(

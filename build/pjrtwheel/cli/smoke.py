@@ -14,9 +14,7 @@ from pjrtwheel.release import DEFAULT_RELEASE
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        "wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels of one set"
-    )
+    parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels of one set")
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
     parser.add_argument("--release", default=DEFAULT_RELEASE, metavar="VERSION", help="JAX release")
 

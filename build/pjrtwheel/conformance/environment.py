@@ -11,8 +11,9 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.prove import environment, fits, wheel_tag
+from pjrtwheel.prove import environment
 from pjrtwheel.prove.interpreters import find_interpreters
+from pjrtwheel.prove.tags import fits, wheel_tag
 from pjrtwheel.release import Release
 
 

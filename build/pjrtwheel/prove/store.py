@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Keep evidence in the cache, under a key over everything that it depends on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from pjrtwheel.backend import Backend
+from pjrtwheel.errors import ProofError
+from pjrtwheel.prove import smoke
+from pjrtwheel.prove.interpreters import Interpreter
+from pjrtwheel.prove.levels import PythonProof
+from pjrtwheel.prove.record import Proof, parse_proof
+from pjrtwheel.verify.report import BuiltWheel
+
+_SCHEMA = 1
+
+
+def evidence_key(
+    built: Sequence[BuiltWheel],
+    programs: Sequence[Path],
+    interpreters: Mapping[str, Interpreter | None],
+    backend: Backend | None,
+    requirements: Sequence[str],
+) -> str:
+    """Return the identity of everything that the evidence depends on."""
+    identity = [
+        _SCHEMA,
+        backend.name if backend else None,
+        sorted(requirements),
+        [(wheel.path.name, wheel.report.sha256) for wheel in built],
+        [(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in [*programs, smoke.HARNESS]],
+        [(tag, found.version, found.prefix) if found else (tag, "", "") for tag, found in interpreters.items()],
+    ]
+    return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
+
+
+def read_proofs(path: Path) -> tuple[Proof, ...] | None:
+    """Return the proofs kept in a file, if it is there and of this schema."""
+    try:
+        return tuple(parse_proof(entry) for entry in json.loads(path.read_text("utf-8")))
+    except (FileNotFoundError, KeyError, TypeError, ValueError):
+        return None
+
+
+def write_proofs(path: Path, proofs: Iterable[Proof]) -> None:
+    """Keep proofs in a file."""
+    _write(path, json.dumps([proof.to_json() for proof in proofs], indent=1))
+
+
+def raise_failures(pythons: Iterable[PythonProof], log: Path) -> None:
+    """Raise with every program that failed on any Python, and leave their whole output in `log`.
+
+    Raises:
+        ProofError: There is at least one.
+    """
+    failures = [(proof, result) for proof in pythons for result in proof.failures()]
+    if failures:
+        names = [f"{result.program} on Python {proof.interpreter}" for proof, result in failures]
+        texts = [result.detail.strip() for _, result in failures]
+        _write(log, "\n\n".join(f"{name}\n{text}" for name, text in zip(names, texts, strict=True)) + "\n")
+        raise ProofError(
+            f"{len(failures)} smoke programs failed:",
+            cause="\n".join(f"  {name}: {text.splitlines()[-1]}" for name, text in zip(names, texts, strict=True)),
+            remedy=f"their whole output is in {log}",
+        )
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as stream:
+        stream.write(text)
+    Path(stream.name).replace(path)

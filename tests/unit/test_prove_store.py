@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Evidence is kept, and never taken for something it is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.errors import ProofError
+from pjrtwheel.prove.interpreters import Interpreter
+from pjrtwheel.prove.levels import Level, Outcome, ProgramResult, PythonProof
+from pjrtwheel.prove.record import Proof
+from pjrtwheel.prove.store import evidence_key, raise_failures, read_proofs, write_proofs
+from pjrtwheel.prove.tags import platform_of
+from pjrtwheel.verify.report import BuiltWheel, Report
+
+REPORT = Report("a.whl", "a", "1", "cp312-abi3-linux_x86_64", "00", 1, (), "ff", "prebuilt", {}, {}, 0)
+PYTHON = Interpreter(Path("/usr/bin/python3.12"), "cp312", "3.12.1", "/usr")
+
+
+def test_every_input_of_the_evidence_changes_its_key(tmp_path: Path) -> None:
+    """Other bytes, another program, another interpreter, a lost one, other requirements: each asks for a new run."""
+    program = tmp_path / "program.py"
+    program.write_text("one")
+    wheel = BuiltWheel(Path("a.whl"), REPORT)
+    keys = [
+        evidence_key([wheel], [program], {"cp312": PYTHON}, None, ["numpy"]),
+        evidence_key(
+            [replace(wheel, report=replace(REPORT, sha256="11"))], [program], {"cp312": PYTHON}, None, ["numpy"]
+        ),
+        evidence_key([wheel], [program], {"cp312": replace(PYTHON, version="3.12.2")}, None, ["numpy"]),
+        evidence_key([wheel], [program], {"cp312": None}, None, ["numpy"]),
+        evidence_key([wheel], [program], {"cp312": PYTHON}, None, ["numpy==2"]),
+    ]
+    program.write_text("two")
+    keys.append(evidence_key([wheel], [program], {"cp312": PYTHON}, None, ["numpy"]))
+    assert len(set(keys)) == len(keys)
+
+
+def test_kept_proofs_are_read_back(tmp_path: Path) -> None:
+    """What is read is what was written; nothing is read from a file that is missing or broken."""
+    proofs = (Proof("a.whl", Level.LOAD, "0.115", (), (PythonProof("cp314", "", (), "no interpreter"),)),)
+    path = tmp_path / "proofs" / "key.json"
+    assert read_proofs(path) is None
+    write_proofs(path, proofs)
+    assert read_proofs(path) == proofs
+    path.write_text('[{"wheel": "a.whl"}]')
+    assert read_proofs(path) is None
+
+
+def test_failures_are_named_and_kept_in_full(tmp_path: Path) -> None:
+    """The message has one line per failure; the whole output is in the file that it names."""
+    result = ProgramResult("fft", Outcome.FAILED, Level.DEVICE, 1.0, "Traceback\n  in check\nAssertionError: 1 != 2")
+    log = tmp_path / "proofs" / "failed.txt"
+    with pytest.raises(ProofError) as caught:
+        raise_failures([PythonProof("cp312", "3.12.1", (result,)), PythonProof("cp314", "", (), "none")], log)
+    assert caught.value.cause == "  fft on Python 3.12.1: AssertionError: 1 != 2"
+    assert caught.value.remedy == f"their whole output is in {log}"
+    assert log.read_text() == "fft on Python 3.12.1\nTraceback\n  in check\nAssertionError: 1 != 2\n"
+
+
+def test_nothing_is_raised_when_nothing_failed(tmp_path: Path) -> None:
+    """Programs that did not run are no failures."""
+    raise_failures([PythonProof("cp314", "", (), "no interpreter")], tmp_path / "log")
+    assert not (tmp_path / "log").exists()
+
+
+@pytest.mark.parametrize("tags", [[], ["py3-none-any"], ["cp312-abi3-a_x86_64", "cp312-abi3-a_aarch64"]])
+def test_a_set_is_for_one_platform(tags: list[str]) -> None:
+    """None, an unknown one, and several are errors."""
+    with pytest.raises(ProofError, match="wheels of one set must be for one platform"):
+        platform_of(tags)
