@@ -45,7 +45,7 @@ def lint(session: nox.Session) -> None:
 def unit(session: nox.Session) -> None:
     """Run the unit tests: no network, no Bazel, no compiler."""
     _install(session, "tests")
-    session.run("python", "-m", "pytest", "tests/unit", *session.posargs)
+    session.run("python", "-m", "pytest", "build/pjrtwheel", "tests/unit", *session.posargs)
 
 
 @nox.session(default=False)
@@ -134,3 +134,10 @@ def update_backends(session: nox.Session) -> None:
     """Write plugins/backends.bzl from the backend files."""
     _install(session, "build")
     session.run("python", "-m", "pjrtwheel.bazel.backends_bzl", *session.posargs, env={"PYTHONPATH": "build"})
+
+
+@nox.session(default=False, tags=["update"])
+def update_readme(session: nox.Session) -> None:
+    """Write the README's list of known differences from tests/conformance."""
+    _install(session, "build")
+    session.run("python", "-m", "pjrtwheel.readme", *session.posargs, env={"PYTHONPATH": "build"})
