@@ -128,7 +128,7 @@ def test_search_path_and_stack_as_patchelf_reads_them(small: Path) -> None:
 
 
 def test_library_that_patchelf_has_grown(small: Path) -> None:
-    """What patchelf appends is loaded and stands behind what strip would drop; it moves up, and the library still loads."""
+    """What patchelf appends is loaded and lies behind what strip would drop; it moves up, and still loads."""
     comment = small.with_name("comment")
     comment.write_bytes(os.urandom(300_000))
     run(tool("objcopy"), f"--update-section=.comment={comment}", small)
