@@ -12,6 +12,7 @@ import struct
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -19,7 +20,8 @@ import pytest
 
 from pjrtwheel.elf.layout import FileHeader, SectionHeader, Segment
 
-DYNAMIC_ADDRESS_BIAS = 0x1000
+# Name, header, and bytes; None for bytes that have their place already.
+_Section = tuple[str, SectionHeader, bytes | None]
 
 
 def _string_table(names: Sequence[str]) -> tuple[bytes, dict[str, int]]:
@@ -31,7 +33,7 @@ def _string_table(names: Sequence[str]) -> tuple[bytes, dict[str, int]]:
     return bytes(table), offsets
 
 
-def build_elf(  # noqa: PLR0915 - one file, written from front to back
+def build_elf(
     *,
     exports: Sequence[str] = ("GetPjrtApi",),
     needed: Sequence[str] = ("libc.so.6",),
@@ -70,70 +72,68 @@ def build_elf(  # noqa: PLR0915 - one file, written from front to back
     """
     paths = [path for path in (runpath, rpath) if path is not None]
     dynstr, at = _string_table([*exports, *needed, *paths])
+    defined = list(exports)
     if merged is not None:
         at[merged] = at[paths[0]] + len(paths[0]) - len(merged)
-    defined = [*exports, *([merged] if merged is not None else [])]
+        defined.append(merged)
     dynsym = bytes(24) + b"".join(struct.pack("<IBBHQQ", at[name], 0x12, 0, 1, 0x40, 8) for name in defined)
-    entries = [(1, at[name]) for name in needed]
-    entries += [(29, at[runpath])] if runpath is not None else []
-    entries += [(15, at[rpath])] if rpath is not None else []
     segment_count = 3 + (data_at is not None)
     dynsym_at = 64 + 56 * segment_count
     dynstr_at = dynsym_at + len(dynsym)
     dynamic_at = (dynstr_at + len(dynstr) + 7) & ~7
+    entries = [(1, at[name]) for name in needed]
+    entries += [(tag, at[path]) for tag, path in ((29, runpath), (15, rpath)) if path is not None]
     entries += [(5, dynstr_at), (10, len(dynstr)), (6, dynsym_at), (11, 24), (0, 0)]
     dynamic = b"".join(struct.pack("<qQ", *entry) for entry in entries)
     loaded = dynamic_at + len(dynamic)
-    gap = b""
-    data = b"data" * 4 if data_at is not None else b""
     segments = [
         Segment(1, 5, 0, 0, 0, loaded, loaded, align),
         Segment(2, 6, dynamic_at, dynamic_at, dynamic_at, len(dynamic), len(dynamic), 8),
         Segment(0x6474E551, stack_flags, 0, 0, 0, 0, 0, 16),
     ]
+    body = dynsym + dynstr + bytes(dynamic_at - dynstr_at - len(dynstr)) + dynamic + early_symbols
     if data_at is not None:
-        gap = early_symbols + bytes((data_at - loaded - len(early_symbols)) % align if early_symbols else 0)
-        segments.insert(1, Segment(1, 6, loaded + len(gap), data_at, data_at, len(data), len(data), align))
-    body = dynsym + dynstr + bytes(dynamic_at - dynstr_at - len(dynstr)) + dynamic + gap + data
-    table = [
-        (".dynsym", SectionHeader(0, 11, 2, dynsym_at, dynsym_at, len(dynsym), 2, 1, 8, 24), None),
+        body += bytes((data_at - loaded - len(early_symbols)) % align if early_symbols else 0)
+        segments.insert(1, Segment(1, 6, dynsym_at + len(body), data_at, data_at, 16, 16, align))
+        body += b"data" * 4
+    first = 1 + debug_first  # index of .dynsym
+    table: list[_Section] = [
+        (".dynsym", SectionHeader(0, 11, 2, dynsym_at, dynsym_at, len(dynsym), first + 1, 1, 8, 24), None),
         (".dynstr", SectionHeader(0, 3, 2, dynstr_at, dynstr_at, len(dynstr), 0, 0, 1, 0), None),
-        (".dynamic", SectionHeader(0, 6, 3, dynamic_at, dynamic_at, len(dynamic), 2, 0, 8, 16), None),
+        (".dynamic", SectionHeader(0, 6, 3, dynamic_at, dynamic_at, len(dynamic), first + 1, 0, 8, 16), None),
+        (".symtab", SectionHeader(0, 2, 0, 0, loaded, len(early_symbols), 2, 1, 8, 24), None),
+        (".comment", SectionHeader(0, 1, 0x30, 0, 0, 0, 0, 0, 1, 1), comment),
+        (".note.custom", SectionHeader(0, 1, 0, 0, 0, 0, 0, 0, 4, 0), b"keep me"),
     ]
+    table = [entry for entry in table if entry[2] != b"" and entry[1].size + len(entry[2] or b"")]
     if debug_first:
         table.insert(0, (".debug_info", SectionHeader(0, 1, 0, 0, 0, 0, 0, 0, 1, 0), b"debug" * 8))
-        table[1:] = [(name, SectionHeader(*[*_values(header)[:6], header.link and 3, *_values(header)[7:]]), None)
-                     for name, header, _ in table[1:]]  # fmt: skip
-    if early_symbols:
-        table.append((".symtab", SectionHeader(0, 2, 0, 0, loaded, len(early_symbols), 2, 1, 8, 24), None))
-    if comment:
-        table.append((".comment", SectionHeader(0, 1, 0x30, 0, 0, 0, 0, 0, 1, 1), comment))
-    table.append((".note.custom", SectionHeader(0, 1, 0, 0, 0, 0, 0, 0, 4, 0), b"keep me"))
     if symbols:
         table.append((".symtab", SectionHeader(0, 2, 0, 0, 0, 0, len(table) + 2, 1, 8, 24), symbols))
         table.append((".strtab", SectionHeader(0, 3, 0, 0, 0, 0, 0, 0, 1, 0), b"\0a_long_private_name\0"))
-    names, name_at = _string_table([*(name for name, _, _ in table), ".shstrtab"])
-    table.append((".shstrtab", SectionHeader(0, 3, 0, 0, 0, 0, 0, 0, 1, 0), names))
-    headers = [SectionHeader(*[0] * 10)]
-    for name, header, content in table:
-        values = [name_at[name], *_values(header)[1:]]
-        if content is not None:
-            body += bytes(-(dynsym_at + len(body)) % 8)
-            values[4:6] = dynsym_at + len(body), len(content)
-            body += content
-        headers.append(SectionHeader(*values))
-    body += bytes(-(dynsym_at + len(body)) % 8)
+    rest, headers = _place_sections(table, dynsym_at + len(body)) if sections else (b"", [])
+    body += rest
     shoff = dynsym_at + len(body) if sections else 0
-    count = len(headers) if sections else 0
-    header = FileHeader(kind, machine, 1, 0, 64, shoff, 0, 64, 56, segment_count, 64, count, max(count - 1, 0))
-    tail = b"".join(header.pack() for header in headers) if sections else b""
-    ident = b"\x7fELF\x02\x01\x01".ljust(16, b"\0")
-    return ident + header.pack() + b"".join(segment.pack() for segment in segments) + body + tail
+    header = FileHeader(
+        kind, machine, 1, 0, 64, shoff, 0, 64, 56, segment_count, 64, len(headers), max(len(headers) - 1, 0)
+    )
+    records = [header.pack(), *(segment.pack() for segment in segments), body, *(entry.pack() for entry in headers)]
+    return b"\x7fELF\x02\x01\x01".ljust(16, b"\0") + b"".join(records)
 
 
-def _values(header: SectionHeader) -> list[int]:
-    """Return the fields of a section header."""
-    return list(SectionHeader.FORMAT.unpack(header.pack()))
+def _place_sections(table: Sequence[_Section], position: int) -> tuple[bytes, list[SectionHeader]]:
+    """Lay out the sections that have no place yet, then their names; return their bytes and the header table."""
+    names, name_at = _string_table([*(name for name, _, _ in table), ".shstrtab"])
+    start, data = position, b""
+    headers = [SectionHeader(*[0] * 10)]
+    for name, header, content in [*table, (".shstrtab", SectionHeader(0, 3, 0, 0, 0, 0, 0, 0, 1, 0), names)]:
+        named = replace(header, name=name_at[name])
+        if content is not None:
+            data += bytes(-(start + len(data)) % 8)
+            named = replace(named, offset=start + len(data), size=len(content))
+            data += content
+        headers.append(named)
+    return data + bytes(-(start + len(data)) % 8), headers
 
 
 def build_wheel(directory: Path, files: Mapping[str, bytes], *, name: str, record: str | None = None) -> Path:

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.wheel import archive
-from pjrtwheel.wheel.archive import ArchiveWriter, explain_full_disk, timestamp
+from pjrtwheel.wheel.archive import ArchiveWriter, explain_write_errors, timestamp
 from pjrtwheel.wheel.member import Member, Written, text_member
 from pjrtwheel.wheel.zipformat import Entry, end_of_directory
 
@@ -134,7 +134,7 @@ def test_full_disk(tmp_path: Path) -> None:
     )
     path = tmp_path / "é è.whl"
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUTF8": "1"}
-    command = [sys.executable, "-c", program, path]
+    command: list[str | Path] = [sys.executable, "-c", program, path]
     outcome = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, env=environ)
     assert outcome.stdout.splitlines() == [
         "no room to write é è.whl: File too large",
@@ -144,10 +144,18 @@ def test_full_disk(tmp_path: Path) -> None:
     assert resource.getrlimit(resource.RLIMIT_FSIZE) != (50_000, 50_000)
 
 
-def test_other_errors_of_the_disk_pass(tmp_path: Path) -> None:
-    """Only a full disk is called a full disk."""
-    with pytest.raises(PermissionError), explain_full_disk(tmp_path / "a.whl"):
-        raise PermissionError(errno.EACCES, "denied")
+def test_place_that_cannot_be_written(tmp_path: Path) -> None:
+    """A place where nothing can be written is named; a file in the place of a directory is one even for root."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WheelError) as caught:
+        write(tmp_path / "file" / "a.whl", [])
+    assert caught.value.what.startswith(f"cannot write {tmp_path / 'file' / 'a.whl'}: ")
+
+
+def test_other_errors_pass(tmp_path: Path) -> None:
+    """Only what the user can mend is explained."""
+    with pytest.raises(OSError, match="Input/output error"), explain_write_errors(tmp_path / "a.whl"):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 
 def test_leftovers_of_the_killed_are_removed(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from pjrtwheel.wheel.record import RecordEntry, encode_digest, format_record, pa
 from pjrtwheel.wheel.sbom import format_sbom
 
 NAME = WheelName("jaxlib-cpu", "0.11.2", "", "cp312-abi3-manylinux_2_27_x86_64")
-PROVENANCE = {
+PROVENANCE: dict[str, Any] = {
     "provider": "prebuilt",
     "project": "some-plugin",
     "version": "0.11.2",

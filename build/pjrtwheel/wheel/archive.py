@@ -33,6 +33,7 @@ _LATEST = 4354819198  # 2107-12-31
 _REGULAR = 0o100644
 _EXECUTABLE = 0o100755
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST}
 
 
 def timestamp(environ: Mapping[str, str]) -> tuple[int, int]:
@@ -74,11 +75,10 @@ class ArchiveWriter:
 
     def __enter__(self) -> Self:
         """Open the partial file and start the threads."""
-        with explain_full_disk(self._path):
+        with explain_write_errors(self._path):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             remove_stale(self._path)
-            self._file = self._partial.open("wb", buffering=0)
-            fcntl.flock(self._file, fcntl.LOCK_EX)
+            self._file = self._open_partial()
         self._pool = ThreadPoolExecutor(self._workers)
         return self
 
@@ -89,7 +89,7 @@ class ArchiveWriter:
         self._pool.shutdown(cancel_futures=True)
         try:
             if error is None:
-                with explain_full_disk(self._path):
+                with explain_write_errors(self._path):
                     self._finish()
         finally:
             self._file.close()
@@ -111,7 +111,7 @@ class ArchiveWriter:
                 digest.update(chunk)
                 crc = deflate.crc32(chunk, crc)
 
-        with explain_full_disk(self._path):
+        with explain_write_errors(self._path):
             start = self._file.tell()
             entry = Entry(member.path, _EXECUTABLE if member.executable else _REGULAR, self._stamp, member.size, start)
             self._write(entry.local_header())
@@ -127,6 +127,15 @@ class ArchiveWriter:
             self._file.seek(0, os.SEEK_END)
         self._entries.append(entry)
         return Written(member.path, member.size, digest.digest())
+
+    def _open_partial(self) -> BinaryIO:
+        """Open the partial file and lock it; begin again when another writer took it for stale in between."""
+        while True:
+            file = self._partial.open("wb", buffering=0)
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if self._partial.exists():
+                return file
+            file.close()
 
     def _write(self, data: bytes) -> None:
         """Write all of the data, which an unbuffered file does not promise to do at once."""
@@ -152,15 +161,19 @@ def remove_stale(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def explain_full_disk(path: Path) -> Iterator[None]:
-    """Turn the errors of a full disk into a `WheelError` about the file being written."""
+def explain_write_errors(path: Path) -> Iterator[None]:
+    """Turn the errors of a full or read-only disk into a `WheelError` about the file being written."""
     try:
         yield
     except OSError as error:
-        if error.errno not in _FULL:
-            raise
-        raise WheelError(
-            f"no room to write {path.name}: {error.strerror}",
-            cause=f"the disk or quota of {path.parent} is full",
-            remedy="free some space and build again; nothing partial was left behind",
-        ) from error
+        if error.errno in _FULL:
+            raise WheelError(
+                f"no room to write {path.name}: {error.strerror}",
+                cause=f"the disk or quota of {path.parent} is full",
+                remedy="free some space and build again; nothing partial was left behind",
+            ) from error
+        if error.errno in _READ_ONLY:
+            raise WheelError(
+                f"cannot write {path}: {error.strerror}", remedy="give a directory that you may write to"
+            ) from error
+        raise

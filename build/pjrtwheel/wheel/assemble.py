@@ -16,7 +16,7 @@ from pjrtwheel.errors import WheelError
 from pjrtwheel.lock import LOCK_FILENAME, make_lock
 from pjrtwheel.release import Release, parse_release
 from pjrtwheel.wheel import metadata
-from pjrtwheel.wheel.archive import explain_full_disk
+from pjrtwheel.wheel.archive import explain_write_errors
 from pjrtwheel.wheel.manifest import BindingsSpec, PluginSpec
 from pjrtwheel.wheel.member import text_member
 from pjrtwheel.wheel.names import WheelName, make_name
@@ -41,7 +41,7 @@ def assemble(spec: PluginSpec | BindingsSpec, directory: Path, *, workers: int |
         ElfError: A library is not what the wheel needs.
         WheelError: An input is missing or damaged, or the disk is full.
     """
-    with explain_full_disk(directory):
+    with explain_write_errors(directory):
         directory.mkdir(parents=True, exist_ok=True)
     with ExitStack() as files:
         try:
@@ -116,7 +116,7 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
     release = _read_release(spec.release)
     backends = tuple(map(_read_backend, spec.backends))
     digest = _check_pin(spec, release)
-    with explain_full_disk(scratch):
+    with explain_write_errors(scratch):
         upstream, unpacked = unpack_wheel(spec.wheel, files, scratch=scratch)
     python = upstream.tag.partition("-")[0]
     if (upstream.version, python) != (release.version, spec.python):

@@ -13,7 +13,7 @@ from typing import Any
 from pjrtwheel.errors import WheelError
 from pjrtwheel.lock import LOCK_FILENAME
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.wheel.archive import explain_full_disk
+from pjrtwheel.wheel.archive import explain_write_errors
 from pjrtwheel.wheel.names import WheelName
 from pjrtwheel.wheel.prepare import prepare_member
 from pjrtwheel.wheel.report import AssemblyReport
@@ -35,10 +35,10 @@ def repair_wheel(wheel: Path, directory: Path, *, workers: int | None = None) ->
     """
     if directory.resolve() == wheel.parent.resolve():
         raise WheelError(f"{wheel} would be overwritten", remedy="give another directory with --output")
-    with explain_full_disk(directory):
+    with explain_write_errors(directory):
         directory.mkdir(parents=True, exist_ok=True)
     with ExitStack() as files:
-        with explain_full_disk(directory):
+        with explain_write_errors(directory):
             name, members = unpack_wheel(wheel, files, scratch=directory)
         return write_wheel(_plan(name, members), directory, workers=workers)
 

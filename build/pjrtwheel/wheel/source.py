@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import stat
+import struct
 import tempfile
 import zipfile
 import zlib
@@ -31,6 +32,8 @@ _IN_MEMORY = 1 << 20
 _SLICE = 1 << 20
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _ENCRYPTED = 0x1
+# What zipfile raises over a file that is not what its headers say; ValueError includes names that are no UTF-8.
+_DAMAGE = (zipfile.BadZipFile, EOFError, NotImplementedError, OverflowError, ValueError, struct.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ def unpack_wheel(path: Path, files: ExitStack, *, scratch: Path) -> tuple[WheelN
             _refuse(path, problems)
     except FileNotFoundError as error:
         raise WheelError(f"no such wheel: {path}") from error
-    except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
+    except _DAMAGE as error:
         raise WheelError(
             f"{path.name} is a damaged wheel: {error}",
             cause="the download or copy was cut short, or the file is no wheel",
@@ -119,7 +122,7 @@ def check_directory(infos: Iterable[zipfile.ZipInfo], file_size: int) -> tuple[s
     names = Counter(info.filename for info in entries)
     problems = [f"{name!r} is there {count} times" for name, count in names.items() if count > 1]
     for info in entries:
-        problems += _check_entry(info)
+        problems += _check_entry(info, file_size)
     total = sum(info.file_size for info in entries)
     if total > min(_LARGEST_TOTAL, max(_LARGEST_RATIO * file_size, _LARGEST_RATIO << 20)):
         problems.append(f"{file_size} bytes claim to inflate to {total}: a zip bomb")
@@ -143,11 +146,13 @@ def is_safe_name(name: str) -> bool:
     return clean and not {"", ".", ".."} & set(parts)
 
 
-def _check_entry(info: zipfile.ZipInfo) -> Iterator[str]:
+def _check_entry(info: zipfile.ZipInfo, file_size: int) -> Iterator[str]:
     """Yield what is wrong with one entry."""
     # zipfile cuts a name at its first null byte; what it was stands in orig_filename.
     if not is_safe_name(info.orig_filename):
         yield f"{info.orig_filename!r} is no path inside a wheel"
+    if info.header_offset < 0 or info.header_offset + info.compress_size > file_size:
+        yield f"{info.filename!r} lies outside the file"
     if stat.S_ISLNK(info.external_attr >> 16):
         yield f"{info.filename!r} is a symbolic link"
     if info.flag_bits & _ENCRYPTED:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pjrtwheel.wheel.archive import ArchiveWriter, explain_full_disk, timestamp
+from pjrtwheel.wheel.archive import ArchiveWriter, explain_write_errors, timestamp
 from pjrtwheel.wheel.member import Member, text_member
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import WheelName
@@ -85,7 +85,7 @@ def write_atomically(path: Path, text: str) -> None:
         WheelError: The disk is full.
     """
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    with explain_full_disk(path):
+    with explain_write_errors(path):
         try:
             with partial.open("w", encoding="utf-8") as file:
                 file.write(text)
