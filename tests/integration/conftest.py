@@ -12,13 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.prove import environment
 from pjrtwheel.prove.interpreters import Interpreter, find_interpreters
 from pjrtwheel.prove.tags import fits, wheel_tag
 from pjrtwheel.release import Release, load_release
 
 PLATFORM = "linux_x86_64"
+
+# As the extension itself is compiled, see build/rules/private/compiler.bzl.
+FLAGS = ("-std=c11", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-sanitize=all", "-Wall", "-Wextra", "-Werror")
 
 
 @pytest.fixture(scope="session")
@@ -72,3 +75,31 @@ def make_environment(
 def wheel_python(make_environment: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the Python of an environment with the built wheels and JAX, shared by tests that change none of that."""
     return make_environment(tmp_path_factory.mktemp("wheel_python"))
+
+
+@pytest.fixture(scope="session")
+def compile_library(root: Path, release: Release, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Return a function: sources and options → shared library, by the pinned compiler with the pinned headers."""
+    cache = WheelCache(cache_root(os.environ), download_wheel)
+    folder = tmp_path_factory.mktemp("compiler")
+    unpack_wheel(cache.fetch(release.pin("compiler.linux_x86_64")), folder, ["ziglang/*"])
+    unpack_wheel(cache.fetch(release.pin("header.pjrt_c_api")), folder, ["*/pjrt_c_api.h"])
+    unpack_wheel(cache.fetch(release.pin("bindings.cp312.linux_x86_64")), folder, ["jaxlib/include/*"])
+    (header,) = folder.rglob("pjrt_c_api.h")
+    includes = [f"-I{path}" for path in (root / "plugins/pjrt", header.parent, folder / "jaxlib/include")]
+    compiler = folder / "ziglang/zig"
+    environ = {
+        **os.environ,
+        "ZIG_GLOBAL_CACHE_DIR": str(folder / "cache"),
+        "ZIG_LOCAL_CACHE_DIR": str(folder / "cache"),
+    }
+
+    def compile_(name: str, *arguments: str | Path, shared: bool = True) -> Path:
+        output = folder / name
+        target = ("-target", "x86_64-linux-gnu.2.17", "-shared" if shared else "-c")
+        command = [str(compiler), "cc", *target, *FLAGS, *includes, "-o", str(output), *map(str, arguments)]
+        result = subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
+        assert result.returncode == 0, result.stderr
+        return output
+
+    return compile_

@@ -1,0 +1,292 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""JAX programs on the installed wheels: callbacks, FFI targets and the client's configuration."""
+
+from __future__ import annotations
+
+import ast
+import socket
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pjrtwheel.prove.environment import clean_environ
+
+pytestmark = pytest.mark.integration
+
+# A program that hangs is a failure of its own kind; none of these computes for more than seconds.
+TIMEOUT_S = 120
+
+SETUP = """
+import jax, jax.numpy as jnp, numpy as np
+from jax._src import xla_bridge
+from jax.experimental import io_callback
+on_plugin = xla_bridge.using_pjrt_c_api
+"""
+
+
+@pytest.fixture(scope="session")
+def evaluate(wheel_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
+    """Return a function: program → the value of its variable `answer`, and what it wrote to stderr."""
+    work = tmp_path_factory.mktemp("work")
+
+    def run(program: str, **environ: str) -> tuple[Any, str]:
+        result = subprocess.run(
+            [str(wheel_python), "-I", "-c", f"{SETUP}{program}\nprint(repr(answer))"],
+            cwd=work,
+            env={**clean_environ(), **environ},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=TIMEOUT_S,
+        )
+        assert result.returncode == 0, result.stderr
+        return ast.literal_eval(result.stdout.splitlines()[-1]), result.stderr
+
+    return run
+
+
+def test_the_plugin_serves_without_a_word(evaluate: Callable[..., Any]) -> None:
+    """JAX's default platform is the plugin, and nothing is said about it being experimental."""
+    program = "answer = (float(jnp.ones(3).sum()), jax.default_backend(), len(jax.devices()), on_plugin())"
+    assert evaluate(program) == ((3.0, "cpu", 1, True), "")
+
+
+@pytest.mark.parametrize("disabled", ["0", "1"])
+def test_the_switch_leaves_jax_as_it_was(evaluate: Callable[..., Any], disabled: str) -> None:
+    """The built-in client serves, callbacks included."""
+    program = "answer = (on_plugin(), int(jax.pure_callback(lambda: np.int32(5), jax.ShapeDtypeStruct((), np.int32))))"
+    assert evaluate(program, JAXLIB_CPU_DISABLE=disabled)[0] == (disabled == "0", 5)
+
+
+@pytest.mark.parametrize(
+    ("program", "environ", "count"),
+    [
+        ("jax.config.update('jax_num_cpu_devices', 3)", {}, 3),
+        ("", {"JAX_NUM_CPU_DEVICES": "2"}, 2),
+        ("", {"XLA_FLAGS": "--xla_force_host_platform_device_count=5"}, 5),
+        ("jax.config.update('jax_num_cpu_devices', 2)", {"XLA_FLAGS": "--xla_force_host_platform_device_count=5"}, 2),
+    ],
+    ids=["config", "environment", "XLA flag", "both"],
+)
+def test_number_of_devices(evaluate: Callable[..., Any], program: str, environ: dict[str, str], count: int) -> None:
+    """As with the built-in client."""
+    for disabled in ("0", "1"):
+        assert evaluate(f"{program}\nanswer = len(jax.devices())", **environ, JAXLIB_CPU_DISABLE=disabled)[0] == count
+
+
+def test_pure_callback_under_vmap_and_grad(evaluate: Callable[..., Any]) -> None:
+    """A callback is called for each element, and its custom derivative is used."""
+    program = """
+@jax.custom_jvp
+def sine(x):
+    kind = jax.ShapeDtypeStruct(x.shape, x.dtype)
+    return jax.pure_callback(lambda v: np.sin(v), kind, x, vmap_method="sequential")
+sine.defjvp(lambda p, t: (sine(*p), jnp.cos(*p) * t[0]))
+values = jax.jit(jax.vmap(jax.value_and_grad(sine)))(jnp.arange(3.0))
+answer = [np.allclose(values[0], np.sin(np.arange(3))), np.allclose(values[1], np.cos(np.arange(3)))]
+"""
+    assert evaluate(program)[0] == [True, True]
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_io_callback(evaluate: Callable[..., Any], *, ordered: bool) -> None:
+    """Each is called once per step; ordered ones in order."""
+    program = f"""
+seen = []
+@jax.jit
+def run():
+    def body(i, total):
+        return total + io_callback(lambda i: (seen.append(int(i)), np.int32(i))[1],
+                                   jax.ShapeDtypeStruct((), np.int32), i, ordered={ordered})
+    return jax.lax.fori_loop(0, 20, body, 0)
+total = int(run())
+answer = (total, seen if {ordered} else sorted(seen))
+"""
+    assert evaluate(program)[0] == (190, list(range(20)))
+
+
+def test_debug_print_and_debug_callback(evaluate: Callable[..., Any]) -> None:
+    """Both run, also in a loop on the device."""
+    program = """
+seen = []
+@jax.jit
+def run(x):
+    jax.debug.print("x = {x}", x=x)
+    jax.debug.callback(lambda x: seen.append(float(x)), x)
+    def step(c, _): return c + 1, jax.debug.callback(lambda c: seen.append(float(c)), c, ordered=True)
+    return jax.lax.scan(step, x, None, 3)
+import contextlib, io
+with contextlib.redirect_stdout(io.StringIO()) as out:
+    run(2.0); jax.effects_barrier()
+answer = (out.getvalue(), sorted(seen))
+"""
+    assert evaluate(program)[0] == ("x = 2.0\n", [2.0, 2.0, 3.0, 4.0])
+
+
+def test_buffer_callback_writes_in_place(evaluate: Callable[..., Any]) -> None:
+    """The handler is jaxlib's own, at work inside the plugin."""
+    program = """
+from jax.experimental.buffer_callback import buffer_callback
+def add(context, out, x): np.asarray(out)[...] = np.asarray(x) + 1
+answer = jax.jit(buffer_callback(add, jax.ShapeDtypeStruct((3,), np.float32)))(jnp.arange(3.0)).tolist()
+"""
+    assert evaluate(program)[0] == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("asynchronous", ["true", "false"])
+def test_jax_inside_a_callback_does_not_hang(evaluate: Callable[..., Any], asynchronous: str) -> None:
+    """Whatever the setting, on one device and on four that wait for each other."""
+    program = """
+jax.config.update("jax_num_cpu_devices", 4)
+def nested(x): return np.asarray(jax.jit(jnp.matmul)(jnp.sin(x), jnp.ones((x.shape[-1],), x.dtype)))
+def call(x): return jax.pure_callback(nested, jax.ShapeDtypeStruct(x.shape[:1], x.dtype), x)
+mesh = jax.make_mesh((4,), ("d",), axis_types=(jax.sharding.AxisType.Auto,)); spec = jax.P("d")
+many = jax.jit(jax.shard_map(lambda x: jax.lax.psum(call(x), "d"), mesh=mesh, in_specs=spec, out_specs=jax.P()))
+one = jax.jit(lambda x: call(x) + x.sum())
+x = jnp.ones((8, 300))
+answer = [(float(one(x)[0]), float(many(x)[0])) for _ in range(3)]
+expected = (300 * np.sin(1.0) + 2400, 4 * 300 * np.sin(1.0))
+answer = bool(np.allclose(answer, [expected] * 3, rtol=1e-4))
+"""
+    assert evaluate(program, JAX_CPU_ENABLE_ASYNC_DISPATCH=asynchronous)[0] is True
+
+
+def test_asynchronous_dispatch_can_be_had(evaluate: Callable[..., Any]) -> None:
+    """Through JAX's own setting for create options; the call returns before the result is there."""
+    program = """
+import time
+jax.config.update("jax_pjrt_client_create_options", {"asynchronous": True})
+f = jax.jit(lambda x: x @ x @ x); x = jnp.ones((1500, 1500)); f(x).block_until_ready()
+start = time.perf_counter(); y = f(x); called = time.perf_counter() - start
+y.block_until_ready(); answer = called < (time.perf_counter() - start) / 2
+"""
+    assert evaluate(program)[0] is True
+
+
+def test_an_exception_reaches_the_caller_with_its_text(evaluate: Callable[..., Any]) -> None:
+    """In the same words on both clients, but for the numbers of lines."""
+    program = """
+import logging, re; logging.disable(logging.CRITICAL)
+def fail(x): raise ValueError("no é")
+try:
+    jax.jit(lambda x: jax.pure_callback(fail, x, x))(1.0)
+except jax.errors.JaxRuntimeError as error:
+    answer = re.sub("line [0-9]+", "line N", str(error))
+"""
+    plugin, builtin = (evaluate(program, JAXLIB_CPU_DISABLE=disabled)[0] for disabled in "01")
+    assert plugin == builtin
+    assert plugin.startswith("INTERNAL: CpuCallback error calling callback: Traceback (most recent call last):\n")
+    assert plugin.endswith("in fail\nValueError: no é")
+
+
+@pytest.mark.parametrize("dtype", ["int4", "uint2", "float4_e2m1fn", "bfloat16", "float8_e4m3fn", "complex64", "bool_"])
+def test_types_through_the_real_library(evaluate: Callable[..., Any], dtype: str) -> None:
+    """XLA's own idea of how such an array lies in memory is the extension's."""
+    program = f"""
+x = (jnp.arange(5) % 3).astype(jnp.{dtype})
+y = jax.jit(lambda x: jax.pure_callback(lambda v: np.asarray(v)[::-1], x, x)[::-1])(x)
+answer = (str(y.dtype), bool((y == x).all()))
+"""
+    assert evaluate(program)[0] == (dtype.rstrip("_"), True)
+
+
+def test_lapack_sparse_and_sinks_of_jaxlib(evaluate: Callable[..., Any]) -> None:
+    """Targets that jaxlib registers with itself reach the plugin."""
+    program = """
+from jax.experimental import sparse
+a = jnp.array([[2.0, 1.0], [1.0, 3.0]])
+matrix = sparse.BCOO.fromdense(a)
+answer = [np.allclose(jnp.linalg.eigvalsh(a).sum(), 5), np.allclose(jnp.linalg.solve(a, a), np.eye(2), atol=1e-6),
+          np.allclose(jnp.linalg.svd(a)[1].prod(), 5, atol=1e-5), np.allclose(jax.jit(matrix.__matmul__)(a), a @ a)]
+"""
+    assert evaluate(program)[0] == [True] * 4
+
+
+def test_costs_are_those_of_the_built_in_client(evaluate: Callable[..., Any]) -> None:
+    """The plugin leaves the analysis out; jaxlib has it."""
+    program = "answer = jax.jit(lambda x: x @ x + 1).lower(jnp.ones((8, 8))).compile().cost_analysis()"
+    plugin, builtin = (evaluate(program, JAXLIB_CPU_DISABLE=disabled)[0] for disabled in "01")
+    assert plugin == builtin
+    assert plugin["flops"] == 1088
+
+
+COUNTER = """
+import ctypes
+library = ctypes.CDLL({path!r})
+make = ctypes.pythonapi.PyCapsule_New
+make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+def data(name): return make(ctypes.addressof(ctypes.c_char.in_dll(library, name)), None, None)
+if {late}: jax.devices()
+jax.ffi.register_ffi_type("counter", dict(type_id=data("counter_type_id"), type_info=data("counter_type_info")))
+jax.ffi.register_ffi_target("counter", dict(instantiate=jax.ffi.pycapsule(library.counter_instantiate),
+                                            execute=jax.ffi.pycapsule(library.counter_execute)))
+count = lambda: jax.ffi.ffi_call("counter", jax.ShapeDtypeStruct((), np.int32), has_side_effect=True)()
+first, second = jax.jit(count), jax.jit(lambda: count() + 10)
+answer = [int(first()), int(first()), int(second()), int(first())]
+"""
+
+
+@pytest.fixture(scope="session")
+def counter(root: Path, compile_library: Callable[..., Path]) -> Path:
+    """Return a user's library with a staged target; see tests/data/ffi_counter.c."""
+    return compile_library("counter.so", "-fvisibility=default", root / "tests/data/ffi_counter.c")
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["before the client", "after the client"])
+@pytest.mark.parametrize("disabled", ["0", "1"], ids=["plugin", "built-in"])
+def test_a_users_staged_target_with_state(
+    evaluate: Callable[..., Any], counter: Path, disabled: str, *, late: bool
+) -> None:
+    """Each executable has a state of its own, on both clients."""
+    program = COUNTER.format(path=str(counter), late=late)
+    assert evaluate(program, JAXLIB_CPU_DISABLE=disabled)[0] == [1, 2, 11, 3]
+
+
+def test_an_untyped_target_is_refused_by_name(evaluate: Callable[..., Any]) -> None:
+    """At the call that registers it."""
+    program = """
+import ctypes
+jax.devices()
+try:
+    jax.ffi.register_ffi_target("old", jax.ffi.pycapsule(ctypes.CDLL(None).abs), api_version=0)
+except NotImplementedError as error:
+    answer = str(error)
+"""
+    assert evaluate(program)[0] == (
+        "custom call target 'old' has api_version=0, which a PJRT plugin cannot take; "
+        "port it to the typed FFI (api_version=1, see jax.ffi)"
+    )
+
+
+def test_hlo_passes_reach_the_plugin(evaluate: Callable[..., Any]) -> None:
+    """A pass registered for `cpu` sees the program, and is gone once it is cleared."""
+    program = """
+import jax.extend.xla as xla
+seen = []
+xla.register_hlo_module_transformation(lambda module: seen.append(len(module) > 0), name="look", platforms="cpu")
+jax.jit(lambda x: x + 1)(1.0); during = len(seen)
+cleared = xla.clear_hlo_module_transformation("look", platforms="cpu")
+jax.jit(lambda x: x + 2)(1.0)
+answer = (during > 0, cleared, len(seen) == during)
+"""
+    assert evaluate(program)[0] == (True, True, True)
+
+
+def test_several_processes_get_the_built_in_client(evaluate: Callable[..., Any]) -> None:
+    """With one line that says so."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    program = f"""
+jax.distributed.initialize("127.0.0.1:{port}", 1, 0)
+answer = (on_plugin(), float(jnp.linalg.det(jnp.eye(3))))
+"""
+    answer, log = evaluate(program)
+    assert answer == (False, 1.0)
+    assert log.splitlines() == [
+        "jaxlib-cpu: jax.distributed is in use, which a PJRT CPU plugin cannot serve; using JAX's built-in CPU client"
+    ]
