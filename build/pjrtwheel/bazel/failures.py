@@ -7,12 +7,14 @@ from __future__ import annotations
 import re
 
 from pjrtwheel import errors
-from pjrtwheel.bazel.events import BuildLog
+from pjrtwheel.bazel.events import Action, BuildLog
 from pjrtwheel.errors import BazelError, PjrtWheelError
 
 # The form of `format_error` in build/rules/private/host_python.bzl.
 _MARKED = re.compile(r"pjrtwheel error (\d+)\n(.*?)\nend of error", re.DOTALL)
 _NOISE = re.compile(r"src/main/tools/linux-sandbox|^Loading:|^Analyzing:|^\[\d|^INFO:|^WARNING:|^\s*$|^OpenJDK")
+# Bazel's own events always say 1; the tool's status stands in what Bazel or its sandbox prints.
+_STATUS = re.compile(r"exited normally with code (\d+)|\(Exit (\d+)\)")
 _DISK_FULL = "No space left on device"
 
 
@@ -27,19 +29,30 @@ def error_class(exit_code: int) -> type[PjrtWheelError]:
 def make_error(exit_code: int, lines: list[str]) -> PjrtWheelError:
     """Build an error from its exit status and up to three lines: what, cause, remedy."""
     kept = [line.strip() for line in lines if line.strip()]
-    what, cause, remedy = (kept + ["", "", ""])[:3]
+    what, cause, remedy = [*kept, "", "", ""][:3]
     return error_class(exit_code)(what.removeprefix("error: "), cause=cause, remedy=remedy)
 
 
-def _from_actions(log: BuildLog) -> PjrtWheelError | None:
+def tool_status(action: Action, text: str) -> int:
+    """Return the exit status of the program that an action ran.
+
+    Args:
+        action: The action that failed.
+        text: Everything Bazel printed.
+    """
+    found = _STATUS.search(action.stderr) or _STATUS.search(text)
+    return int(found.group(1) or found.group(2)) if found else action.exit_code
+
+
+def _from_actions(log: BuildLog, text: str) -> PjrtWheelError | None:
     for action in log.actions:
         if action.success:
             continue
         lines = [line for line in action.stderr.splitlines() if not _NOISE.search(line)]
         if lines and lines[0].startswith("error: "):
-            return make_error(action.exit_code, lines)
+            return make_error(tool_status(action, text), lines)
         return BazelError(
-            f"{action.mnemonic} of {action.label} failed with exit status {action.exit_code}",
+            f"{action.mnemonic} of {action.label} failed with exit status {tool_status(action, text)}",
             cause="\n".join(lines[-20:]),
         )
     return None
@@ -55,7 +68,7 @@ def explain_failure(status: int, log: BuildLog, text: str) -> PjrtWheelError:
     """
     if marked := _MARKED.search(text):
         return make_error(int(marked.group(1)), marked.group(2).splitlines())
-    if found := _from_actions(log):
+    if found := _from_actions(log, text):
         return found
     if _DISK_FULL in text:
         return BazelError("no space left on the disk that Bazel works on", remedy="free some space there")

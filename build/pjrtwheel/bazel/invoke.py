@@ -133,7 +133,9 @@ def _relay(lines: Iterator[str], *, progress: bool) -> str:
     return "".join(collected)
 
 
-def run_bazel(command: Sequence[str], directory: Path, environ: Mapping[str, str], *, progress: bool) -> tuple[int, str]:
+def run_bazel(
+    command: Sequence[str], directory: Path, environ: Mapping[str, str], *, progress: bool
+) -> tuple[int, str]:
     """Run Bazel and return its exit status and all it printed.
 
     Raises:

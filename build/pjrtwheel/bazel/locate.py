@@ -128,7 +128,7 @@ def find_bazel(pinned: str, environ: Mapping[str, str], run: Run = run_quietly) 
     raise BazelError(
         f"no usable Bazel found (supported: {'.'.join(map(str, OLDEST))} to {NEWEST_MAJOR}.x)",
         cause=f"looked at: {', '.join(seen)}" if seen else f"looked for {', '.join(NAMES)} on PATH, and for $BAZEL",
-        remedy=f"install bazelisk (npm install -g @bazel/bazelisk), on Debian as root: apt-get install {DEBIAN_PACKAGE}",
+        remedy=f"install bazelisk (npm install -g @bazel/bazelisk), or on Debian: apt-get install {DEBIAN_PACKAGE}",
     )
 
 

@@ -8,7 +8,7 @@ import sys
 import sysconfig
 
 
-def describe():
+def describe() -> "dict[str, object]":
     """Return version, real path (behind shims and virtual environments), and where `Python.h` should be."""
     paths = sysconfig.get_paths()
     base = getattr(sys, "_base_executable", None) or sys.executable

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from pjrtwheel.bazel.starlark import to_starlark
+from pjrtwheel.bazel.starlark import Value, to_starlark
 from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.release import DEFAULT_RELEASE, Release, load_release
@@ -23,7 +23,7 @@ def render_release(release: Release, host: str) -> str:
         release: The parsed release file.
         host: Name of the platform that the build runs on.
     """
-    facts = {
+    facts: dict[str, Value] = {
         "version": release.version,
         "host": host,
         "pythons": {name: release.pythons(name) for name in PLATFORMS},

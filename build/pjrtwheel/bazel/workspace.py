@@ -65,7 +65,7 @@ def state_root(cache: Path, fallback: Path | None = None) -> Path:
     """
     if is_safe(cache):
         return cache
-    place = fallback or Path("/var/tmp") / f"pjrtwheel-{os.getuid()}"
+    place = fallback or Path("/var/tmp") / f"pjrtwheel-{os.getuid()}"  # noqa: S108 - its owner is checked below
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     if place.stat().st_uid != os.getuid() or place.is_symlink():
         raise BazelError(
@@ -77,7 +77,7 @@ def state_root(cache: Path, fallback: Path | None = None) -> Path:
 
 
 def _link(target: Path, link: Path) -> None:
-    """Make or correct one symbolic link in a single step, so that a build that runs at the same time never misses it."""
+    """Make or correct one symbolic link in a single step, so that a build running at the same time never misses it."""
     if link.is_symlink() and link.readlink() == target:
         return
     with tempfile.TemporaryDirectory(dir=link.parent) as beside:

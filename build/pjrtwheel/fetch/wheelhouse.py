@@ -78,6 +78,7 @@ def install_tools(requirements: Path, output: Path, root: Path, pip: PipRun = ru
     Raises:
         FetchError: A wheel could not be had or installed.
     """
+    text = ""
     for attempt in (1, 2):
         wheels = fill_wheelhouse(requirements, root, pip)
         status, text = pip(
