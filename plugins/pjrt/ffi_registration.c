@@ -12,8 +12,8 @@
 #include "pjrt_ffi_extension.h"
 
 // XLA passes a handler nothing of ours, so the table it was called with can only leave it through a variable. It is
-// set and read by one thread within one call of `ffi_api_of`.
-static _Thread_local const XLA_FFI_Api *noted_api;
+// set and read within one call of `ffi_api_of`, which keeps the GIL from beginning to end.
+static const XLA_FFI_Api *noted_api;
 
 static XLA_FFI_Error *note_api(XLA_FFI_CallFrame *frame) {
   noted_api = frame->api;

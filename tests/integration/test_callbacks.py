@@ -276,6 +276,20 @@ answer = (during > 0, cleared, len(seen) == during)
     assert evaluate(program)[0] == (True, True, True)
 
 
+@pytest.mark.parametrize("copy", [None, True])
+@pytest.mark.parametrize("offset", [0, 16])
+def test_memory_of_others_is_taken_over_or_copied(evaluate: Callable[..., Any], offset: int, copy: bool | None) -> None:  # noqa: FBT001
+    """Only aligned memory can be shared; what was copied no longer changes with the original."""
+    program = f"""
+room = np.zeros(256, np.uint8); start = -room.ctypes.data % 64 + {offset}
+given = room[start:start + 48].view(np.float32).reshape(3, 4); given[...] = 1
+taken = jnp.from_dlpack(given, copy={copy}); given[...] = 2
+answer = (taken.shape, float(taken[0, 0]))
+"""
+    shared = offset == 0 and copy is None
+    assert evaluate(program)[0] == ((3, 4), 2.0 if shared else 1.0)
+
+
 def test_several_processes_get_the_built_in_client(evaluate: Callable[..., Any]) -> None:
     """With one line that says so."""
     with socket.socket() as probe:

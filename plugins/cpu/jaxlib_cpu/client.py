@@ -9,6 +9,7 @@ import os
 from typing import Any
 
 from .cost import analyse_costs
+from .dlpack import import_tensor
 from .options import create_options
 from .pjrt import _pjrt
 from .pjrt.callbacks import describe_exception, element_dtypes
@@ -36,14 +37,13 @@ def take_over(plugin: Plugin, api: Any, priority: int) -> None:
     """
     from functools import partial
 
-    from jax._src.lib import xla_client
     from jax.extend.backend import register_backend_factory
 
     hand_to_jaxlib(plugin, api)
     register_own_targets(api)
     forward_targets(api)
     forward_transforms(api)
-    xla_client.LoadedExecutable.cost_analysis = analyse_costs(xla_client.LoadedExecutable.cost_analysis)
+    complete_client()
     register_backend_factory(
         plugin.name,
         partial(make_client, plugin),
@@ -78,6 +78,14 @@ def forward_transforms(api: Any) -> None:
             _xla.register_xla_transform, _xla.register_xla_transform_c_api, api
         )
         _xla.clear_xla_transform = forward_transform(_xla.clear_xla_transform, _xla.clear_xla_transform_c_api, api)
+
+
+def complete_client() -> None:
+    """Add what jaxlib's client for plugins leaves out and its built-in CPU client has."""
+    from jax._src.lib import _jax, xla_client
+
+    xla_client.LoadedExecutable.cost_analysis = analyse_costs(xla_client.LoadedExecutable.cost_analysis)
+    _jax.dlpack_managed_tensor_to_buffer = import_tensor(_jax.dlpack_managed_tensor_to_buffer)
 
 
 def register_own_targets(api: Any) -> None:
