@@ -2,14 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bill of materials inside a wheel: CycloneDX 1.6 in JSON, placed by PEP 770.
 
-It states what the library was made from and nothing that changes between two builds: no serial number, no time.
+It states what the library was made from and nothing that changes between two builds: its serial number follows from
+the wheel's name and origin, and it bears no time.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+import uuid
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+from cyclonedx.model import HashAlgorithm, HashType, Property
+from cyclonedx.model.bom import Bom, BomMetaData
+from cyclonedx.model.component import Component, ComponentType
+from cyclonedx.output.json import JsonV1Dot6
+from packageurl import PackageURL
 
 from pjrtwheel.wheel.names import WheelName
 
@@ -24,56 +31,42 @@ def format_sbom(name: WheelName, provenance: Mapping[str, Any]) -> str:
         provenance: Where the library came from, as the provider wrote it; values may be None.
     """
     # The file name tells our wheel from upstream's of the same name and version, from which it may be made.
-    reference = f"pkg:pypi/{name.distribution}@{name.version}?file_name={name.filename}"
-    root = {
-        "type": "library",
-        "bom-ref": reference,
-        "name": name.distribution,
-        "version": name.version,
-        "purl": reference,
-    }
-    origin = _origin(provenance)
-    xla = _xla(provenance)
-    components = [component for component in (origin, xla) if component]
-    document = {
-        "bomFormat": "CycloneDX",
-        "specVersion": "1.6",
-        "version": 1,
-        "metadata": {"component": root},
-        "components": components,
-        "dependencies": [
-            {"ref": reference, "dependsOn": sorted(component["bom-ref"] for component in components)},
-            *({"ref": component["bom-ref"]} for component in components),
-        ],
-    }
-    return json.dumps(document, indent=2, sort_keys=True) + "\n"
+    purl = PackageURL("pypi", None, name.distribution, name.version, {"file_name": name.filename})
+    root = _component(name.distribution, name.version, purl)
+    components = [*_origin(provenance), *_xla(provenance)]
+    metadata = BomMetaData(component=root)
+    metadata.timestamp = None  # the library would put the time of the build here
+    identity = " ".join([purl.to_string(), *(str(component.bom_ref) for component in components)])
+    bom = Bom(components=components, metadata=metadata, serial_number=uuid.uuid5(uuid.NAMESPACE_URL, identity))
+    bom.register_dependency(root, components)
+    return JsonV1Dot6(bom).output_as_string(indent=2) + "\n"
 
 
-def _origin(provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """Describe the file that the library was taken from."""
+def _component(name: str, version: str | None, purl: PackageURL | None, **others: Any) -> Component:
+    reference = purl.to_string() if purl else f"file:{name}"
+    return Component(
+        type=ComponentType.LIBRARY, name=name, version=version or None, purl=purl, bom_ref=reference, **others
+    )
+
+
+def _origin(provenance: Mapping[str, Any]) -> Iterator[Component]:
+    """Describe the file that the library was taken from, as far as it is known."""
     project, version = provenance.get("project"), provenance.get("version")
     label = project or provenance.get("filename")
     if not label:
-        return {}
-    reference = f"pkg:pypi/{project}@{version}" if project and version else f"file:{label}"
-    component: dict[str, Any] = {"type": "library", "bom-ref": reference, "name": label}
-    if version:
-        component["version"] = version
-    if project and version:
-        component["purl"] = reference
-    if provenance.get("sha256"):
-        component["hashes"] = [{"alg": "SHA-256", "content": provenance["sha256"]}]
+        return
+    digest = provenance.get("sha256")
     stated = {key: provenance.get(key) for key in ("filename", "member", "provider")}
-    component["properties"] = [
-        {"name": f"pjrtwheel:{key}", "value": str(value)} for key, value in stated.items() if value
-    ]
-    return component
+    yield _component(
+        label,
+        version,
+        PackageURL("pypi", None, project, version) if project and version else None,
+        hashes=[HashType(alg=HashAlgorithm.SHA_256, content=digest)] if digest else [],
+        properties=[Property(name=f"pjrtwheel:{key}", value=str(value)) for key, value in stated.items() if value],
+    )
 
 
-def _xla(provenance: Mapping[str, Any]) -> dict[str, Any]:
+def _xla(provenance: Mapping[str, Any]) -> Iterator[Component]:
     """Describe the XLA revision, where it is known."""
-    commit = provenance.get("xla_commit")
-    if not commit:
-        return {}
-    reference = f"pkg:github/openxla/xla@{commit}"
-    return {"type": "library", "bom-ref": reference, "name": "xla", "version": commit, "purl": reference}
+    if commit := provenance.get("xla_commit"):
+        yield _component("xla", commit, PackageURL("github", "openxla", "xla", commit))
