@@ -140,7 +140,9 @@ def test_sbom_names_origin_and_revision() -> None:
 
 def test_sbom_is_the_same_every_time() -> None:
     """Nothing in the bill of materials is drawn at random, but another wheel or origin has another serial number."""
-    again = [json.loads(format_sbom(NAME, origin)) for origin in (PROVENANCE, PROVENANCE, PROVENANCE | {"version": "2"})]
+    again = [
+        json.loads(format_sbom(NAME, origin)) for origin in (PROVENANCE, PROVENANCE, PROVENANCE | {"version": "2"})
+    ]
     assert again[0] == again[1]
     assert again[0]["serialNumber"] != again[2]["serialNumber"]
 

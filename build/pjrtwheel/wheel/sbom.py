@@ -35,7 +35,8 @@ def format_sbom(name: WheelName, provenance: Mapping[str, Any]) -> str:
     root = _component(name.distribution, name.version, purl)
     components = [*_origin(provenance), *_xla(provenance)]
     metadata = BomMetaData(component=root)
-    metadata.timestamp = None  # the library would put the time of the build here
+    # The library would put the time of the build here; the schema wants none, only its type hint does.
+    metadata.timestamp = None  # type: ignore[assignment]
     identity = " ".join([purl.to_string(), *(str(component.bom_ref) for component in components)])
     bom = Bom(components=components, metadata=metadata, serial_number=uuid.uuid5(uuid.NAMESPACE_URL, identity))
     bom.register_dependency(root, components)
