@@ -81,14 +81,14 @@ def build_jaxlib(session: nox.Session) -> None:
 def smoke(session: nox.Session) -> None:
     """Prove finished wheels again in clean environments."""
     _install(session, "build")
-    _pjrtwheel(session, "smoke", *session.posargs)
+    _pjrtwheel(session, "smoke", "--root", str(ROOT), *session.posargs)
 
 
 @nox.session(default=False)
 def conformance(session: nox.Session) -> None:
     """Run JAX's own tests on the built-in client and on the plugin: -- PATH_TO_JAX_TESTS [FILES]."""
     _install(session, "build")
-    _pjrtwheel(session, "conformance", *session.posargs)
+    _pjrtwheel(session, "conformance", "--root", str(ROOT), *session.posargs)
 
 
 @nox.session(default=False)
