@@ -237,6 +237,18 @@ def test_entries_of_removed_wheels_are_forgotten() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("sha256", "level", "kept"),
+    [("00", "load", "device"), ("00", "device", "device"), ("11", "load", "load"), ("11", "static", "static")],
+    ids=["weaker", "equal", "other bytes", "other bytes, weaker"],
+)
+def test_evidence_about_the_same_bytes_stays(sha256: str, level: str, kept: str) -> None:
+    """A later build that shows less of the same wheel takes nothing away; for other bytes only its own counts."""
+    old = {"a.whl": {"filename": "a.whl", "sha256": "00", "proof": {"level": "device"}}}
+    new = {"filename": "a.whl", "sha256": sha256, "proof": {"level": level}}
+    assert merge_entries(old, [new], ["a.whl"])["a.whl"]["proof"] == {"level": kept}
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 2, "wheels": []}', '{"schema": 1, "wheels": [{}]}'])
 def test_a_broken_record_is_made_again(text: str) -> None:
     """A record that cannot be read never stops a build."""

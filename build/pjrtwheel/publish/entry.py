@@ -10,6 +10,7 @@ from typing import Any
 
 from packaging.tags import parse_tag
 
+from pjrtwheel.prove.levels import ORDER, Level
 from pjrtwheel.prove.record import Proof
 from pjrtwheel.verify.report import Report
 
@@ -55,9 +56,19 @@ def parse_entries(text: str) -> dict[str, Entry]:
 
 
 def merge_entries(old: Mapping[str, Entry], new: Iterable[Entry], present: Iterable[str]) -> dict[str, Entry]:
-    """Put new entries over old ones, and forget wheels that are no longer there."""
-    merged = dict(old) | {entry["filename"]: entry for entry in new}
+    """Put new entries over old ones, and forget wheels that are no longer there.
+
+    Evidence about the very same bytes stays: a build of the bindings alone shows less of them than one with a plugin.
+    """
+    merged = dict(old) | {entry["filename"]: _keep_proof(old.get(entry["filename"]), entry) for entry in new}
     return {name: merged[name] for name in sorted(set(present) & set(merged))}
+
+
+def _keep_proof(old: Entry | None, new: Entry) -> Entry:
+    if old is None or old["sha256"] != new["sha256"]:
+        return new
+    strength = [ORDER.index(Level(entry["proof"]["level"])) for entry in (old, new)]
+    return new if strength[1] >= strength[0] else {**new, "proof": old["proof"]}
 
 
 def format_entries(entries: Mapping[str, Entry]) -> str:
