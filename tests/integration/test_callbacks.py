@@ -276,6 +276,22 @@ answer = (during > 0, cleared, len(seen) == during)
     assert evaluate(program)[0] == (True, True, True)
 
 
+def test_a_jax_that_cannot_be_completed_is_refused(evaluate: Callable[..., Any]) -> None:
+    """JAX would log the reason and go on with its built-in client."""
+    program = """
+from jaxlib import _jax
+_jax.custom_call_targets = lambda platform: {}
+try:
+    jnp.ones(1)
+except RuntimeError as error:
+    answer = str(error).splitlines()[:3]
+"""
+    what, cause, remedy = evaluate(program)[0]
+    assert what.endswith("TakeOverError: jaxlib-cpu cannot serve this JAX: KeyError: 'xla_ffi_python_cpu_callback'")
+    assert cause == "it needs the JAX release that it was made for"
+    assert remedy.startswith("install it: pip install jax==0.11.2")
+
+
 @pytest.mark.parametrize("copy", [None, True])
 @pytest.mark.parametrize("offset", [0, 16])
 def test_memory_of_others_is_taken_over_or_copied(evaluate: Callable[..., Any], offset: int, copy: bool | None) -> None:  # noqa: FBT001

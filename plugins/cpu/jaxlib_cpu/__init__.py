@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from .options import is_disabled
-from .pjrt.errors import PluginError
+from .pjrt.errors import PluginError, TakeOverError
+from .pjrt.lock import installed_version
 from .pjrt.plugin import Plugin, open_plugin, refuse
 
 PLUGIN = Plugin(
@@ -31,9 +33,25 @@ def initialize() -> None:
         return
     try:
         api = open_plugin(PLUGIN)
+        serve(api)
     except PluginError as error:
         refuse(PLUGIN, error, PRIORITY)
-        return
-    from .client import take_over
 
-    take_over(PLUGIN, api, PRIORITY)
+
+def serve(api: Any) -> None:
+    """Put the opened plugin in the place of JAX's built-in CPU client.
+
+    Raises:
+        TakeOverError: JAX or jaxlib is not as this wheel knows it.
+    """
+    try:
+        from .client import take_over
+
+        take_over(PLUGIN, api, PRIORITY)
+    except Exception as error:
+        # JAX would log it and go on with its built-in client: a silent fall back.
+        raise TakeOverError(
+            f"{PLUGIN.distribution} cannot serve this JAX: {type(error).__name__}: {error}",
+            cause="it needs the JAX release that it was made for",
+            remedy=f"install it: pip install jax=={installed_version(PLUGIN.distribution)}",
+        ) from error

@@ -48,3 +48,7 @@ class LibraryMissingError(PluginError):
 
 class LibraryDamagedError(PluginError):
     """The plugin library is truncated, of another machine, or no PJRT plugin at all."""
+
+
+class TakeOverError(PluginError):
+    """The plugin could be opened, but this JAX does not let itself be completed for it."""

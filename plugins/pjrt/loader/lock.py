@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib.machinery
 import importlib.metadata
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,10 +88,11 @@ def check_locks(distribution: str, plugin: Lock, jaxlib: Lock) -> None:
 
 
 def jaxlib_directory() -> Path | None:
-    """Return the directory of the installed jaxlib without importing it, or None."""
-    spec = importlib.machinery.PathFinder.find_spec("jaxlib")
+    """Return the directory of the jaxlib that is or would be imported, without importing it; None if there is none."""
+    imported = sys.modules.get("jaxlib")
+    spec = imported.__spec__ if imported is not None else importlib.machinery.PathFinder.find_spec("jaxlib")
     locations = spec.submodule_search_locations if spec is not None else None
-    return Path(locations[0]) if locations else None
+    return Path(next(iter(locations))) if locations else None
 
 
 def _read(distribution: str, owner: str, path: Path, release: str, cause: str) -> Lock:
