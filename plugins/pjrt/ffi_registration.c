@@ -27,7 +27,9 @@ static XLA_FFI_Error *note_api(XLA_FFI_CallFrame *frame) {
   return NULL;
 }
 
-static XLA_FFI_ByteSpan span(const char *text) { return (XLA_FFI_ByteSpan){text, strlen(text)}; }
+static XLA_FFI_ByteSpan span(const char *text) {
+  return (XLA_FFI_ByteSpan){text, strlen(text)};
+}
 
 int register_execute_handler(PyObject *module, const PJRT_Api *api, const char *name, const char *platform,
                              XLA_FFI_Handler *handler, int traits) {

@@ -96,8 +96,8 @@ static PyObject *arguments(const XLA_FFI_Args *args) {
     const XLA_FFI_Buffer *buffer = args->args[i];
     PyObject *argument = NULL;
     if (args->types[i] != XLA_FFI_ArgType_BUFFER) {
-      PyErr_Format(PyExc_NotImplementedError, "Only array and token arguments to Python callbacks are supported, got %d",
-                   (int)args->types[i]);
+      PyErr_Format(PyExc_NotImplementedError,
+                   "Only array and token arguments to Python callbacks are supported, got %d", (int)args->types[i]);
     } else if (buffer->dtype == XLA_FFI_DataType_TOKEN) {
       Py_IncRef(Py_None);
       argument = Py_None;
@@ -182,7 +182,9 @@ typedef struct {
 
 static int refusal;  // its address stands for an error; nothing reads it
 
-static XLA_FFI_Error *refuse(void) { return (XLA_FFI_Error *)&refusal; }
+static XLA_FFI_Error *refuse(void) {
+  return (XLA_FFI_Error *)&refusal;
+}
 
 static XLA_FFI_Error *probe_context(XLA_FFI_InvokeContext_Get_Args *args) {
   Probe *probe = (Probe *)args->ctx;
@@ -213,7 +215,9 @@ static void probe_details(XLA_FFI_Error_GetDetails_Args *args) {
   args->errc = XLA_FFI_Error_Code_INTERNAL;
 }
 
-static void probe_destroy(XLA_FFI_Error_Destroy_Args *args) { (void)args; }
+static void probe_destroy(XLA_FFI_Error_Destroy_Args *args) {
+  (void)args;
+}
 
 static Probe ask_type_id(XLA_FFI_Handler *handler) {
   const XLA_FFI_Api table = {

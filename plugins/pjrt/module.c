@@ -26,8 +26,8 @@ static PyMethodDef methods[] = {
 
 static int execute(PyObject *module) {
   ModuleState *state = PyModule_GetState(module);
-  state->error =
-      PyErr_NewExceptionWithDoc("_pjrt.PjrtError", "A plugin refused a call, or is not a PJRT plugin.", PyExc_RuntimeError, NULL);
+  state->error = PyErr_NewExceptionWithDoc("_pjrt.PjrtError", "A plugin refused a call, or is not a PJRT plugin.",
+                                           PyExc_RuntimeError, NULL);
   if (state->error == NULL) {
     return -1;
   }
@@ -67,4 +67,6 @@ static PyModuleDef definition = {
     .m_clear = clear,
 };
 
-PyMODINIT_FUNC PyInit__pjrt(void) { return PyModuleDef_Init(&definition); }
+PyMODINIT_FUNC PyInit__pjrt(void) {
+  return PyModuleDef_Init(&definition);
+}

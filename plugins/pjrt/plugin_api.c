@@ -8,7 +8,9 @@
 
 #include "module.h"
 
-const PJRT_Api *api_from_capsule(PyObject *capsule) { return PyCapsule_GetPointer(capsule, PJRT_API_CAPSULE); }
+const PJRT_Api *api_from_capsule(PyObject *capsule) {
+  return PyCapsule_GetPointer(capsule, PJRT_API_CAPSULE);
+}
 
 int raise_pjrt_error(PyObject *module, const PJRT_Api *api, PJRT_Error *error, const char *doing) {
   if (error == NULL) {

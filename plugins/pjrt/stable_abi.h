@@ -100,14 +100,12 @@ PyObject *PyErr_GetRaisedException(void);
 PyObject *PyErr_NewExceptionWithDoc(const char *, const char *, PyObject *, PyObject *);
 PyObject *PyErr_Occurred(void);
 void PyErr_Clear(void);
-void PyErr_SetRaisedException(PyObject *);
 void PyErr_SetString(PyObject *, const char *);
 
 PyObject *PyBool_FromLong(long);
 PyObject *PyFloat_FromDouble(double);
 PyObject *PyLong_FromLongLong(long long);
 PyObject *PyLong_FromLong(long);
-long long PyLong_AsLongLong(PyObject *);
 char *PyBytes_AsString(PyObject *);
 PyObject *PyBytes_FromStringAndSize(const char *, Py_ssize_t);
 const char *PyUnicode_AsUTF8AndSize(PyObject *, Py_ssize_t *);
@@ -130,7 +128,6 @@ PyObject *PyObject_Call(PyObject *, PyObject *, PyObject *);
 PyObject *PyObject_CallFunctionObjArgs(PyObject *, ...);
 PyObject *PyObject_GetAttrString(PyObject *, const char *);
 int PyObject_RichCompareBool(PyObject *, PyObject *, int);
-PyObject *PyObject_Str(PyObject *);
 
 PyGILState_STATE PyGILState_Ensure(void);
 void PyGILState_Release(PyGILState_STATE);
