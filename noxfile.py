@@ -18,6 +18,7 @@ nox.options.reuse_venv = "yes"
 
 ROOT = Path(__file__).resolve().parent
 PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
+C_FILES = sorted(str(path) for folder in ("plugins", "tests") for path in ROOT.glob(f"{folder}/**/*.[ch]"))
 BACKENDS = sorted(path.parent.name for path in ROOT.glob("plugins/*/backend.toml"))
 
 
@@ -34,10 +35,11 @@ def _pjrtwheel(session: nox.Session, *arguments: str) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check style, formatting and types."""
+    """Check style, formatting and types; buildifier is left out, because the package index does not have it."""
     _install(session, "lint")
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check")
+    session.run("clang-format", "--dry-run", "--Werror", *C_FILES)
     session.run("mypy")
 
 

@@ -35,7 +35,9 @@ static void error_message(PJRT_Error_Message_Args *args) {
   args->message_size = strlen(args->error->message);
 }
 
-static void error_destroy(PJRT_Error_Destroy_Args *args) { free(args->error); }
+static void error_destroy(PJRT_Error_Destroy_Args *args) {
+  free(args->error);
+}
 
 static PJRT_Error *plugin_attributes(PJRT_Plugin_Attributes_Args *args) {
   static const int64_t version[] = {1, 20, 0};
@@ -77,7 +79,9 @@ static void ffi_error_details(XLA_FFI_Error_GetDetails_Args *args) {
   args->errc = XLA_FFI_Error_Code_INTERNAL;
 }
 
-static void ffi_error_destroy(XLA_FFI_Error_Destroy_Args *args) { free(args->error); }
+static void ffi_error_destroy(XLA_FFI_Error_Destroy_Args *args) {
+  free(args->error);
+}
 
 static XLA_FFI_Error *ffi_error(const char *message) {
   XLA_FFI_Error_Create_Args args = {.message = message};
@@ -121,7 +125,9 @@ static XLA_FFI_Api ffi_api = {
     .XLA_FFI_InvokeContext_Get = context_get,
 };
 
-EXPORT void fake_set_ffi_version(int minor) { ffi_api.api_version.minor_version = minor; }
+EXPORT void fake_set_ffi_version(int minor) {
+  ffi_api.api_version.minor_version = minor;
+}
 
 // Asks a handler for its metadata, behind an extension of a kind it cannot know.
 static int metadata_version(XLA_FFI_Handler *handler) {
@@ -248,13 +254,12 @@ EXPORT const PJRT_Api *GetPjrtApi(void) {
   static PJRT_Extension_Base unknown = {.struct_size = PJRT_Extension_Base_STRUCT_SIZE,
                                         .type = (PJRT_Extension_Type)1000};
   unknown.next = &ffi.base;
-  static PJRT_Api api = {.struct_size = PJRT_Api_STRUCT_SIZE,
-                         .pjrt_api_version = {.struct_size = PJRT_Api_Version_STRUCT_SIZE,
-                                              .major_version = 0,
-                                              .minor_version = 115},
-                         .PJRT_Error_Destroy = error_destroy,
-                         .PJRT_Error_Message = error_message,
-                         .PJRT_Plugin_Attributes = plugin_attributes};
+  static PJRT_Api api = {
+      .struct_size = PJRT_Api_STRUCT_SIZE,
+      .pjrt_api_version = {.struct_size = PJRT_Api_Version_STRUCT_SIZE, .major_version = 0, .minor_version = 115},
+      .PJRT_Error_Destroy = error_destroy,
+      .PJRT_Error_Message = error_message,
+      .PJRT_Plugin_Attributes = plugin_attributes};
   api.extension_start = &unknown;
   return &api;
 }

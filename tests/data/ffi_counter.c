@@ -7,7 +7,9 @@
 
 #include "xla/ffi/api/c_api.h"
 
-static void delete_counter(void *counter) { free(counter); }
+static void delete_counter(void *counter) {
+  free(counter);
+}
 
 XLA_FFI_TypeId counter_type_id = {0};
 XLA_FFI_TypeInfo counter_type_info = {.struct_size = XLA_FFI_TypeInfo_STRUCT_SIZE, .deleter = delete_counter};
