@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Pinned wheels: what the cache keeps and refuses, and what may be unpacked."""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.errors import FetchError
+from pjrtwheel.fetch import WheelCache, unpack_wheel
+from pjrtwheel.fetch.index import explain_failure, tag_options
+from pjrtwheel.release import Pin
+
+CONTENT = b"the bytes that were pinned"
+PIN = Pin(
+    "plugin.cpu.linux_x86_64", "x", "1", "x-1-py3-none-any.whl", hashlib.sha256(CONTENT).hexdigest(), len(CONTENT)
+)
+
+Download = Callable[[Pin, Path], Path]
+
+
+def serve(content: bytes) -> Download:
+    """Return a download that brings these bytes."""
+
+    def download(pin: Pin, directory: Path) -> Path:
+        (directory / pin.filename).write_bytes(content)
+        return directory / pin.filename
+
+    return download
+
+
+def unreachable(pin: Pin, _directory: Path) -> Path:
+    """Fail as a download without a network does."""
+    raise explain_failure(pin, "NewConnectionError: Network is unreachable")
+
+
+def test_wheel_is_downloaded_once(tmp_path: Path) -> None:
+    """What is in the cache needs no network any more."""
+    kept = WheelCache(tmp_path, serve(CONTENT)).fetch(PIN)
+    assert kept == tmp_path / "wheels" / PIN.sha256 / PIN.filename
+    assert WheelCache(tmp_path, unreachable).fetch(PIN).read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(CONTENT[:-1], "25 bytes, pinned are 26"), (CONTENT.upper(), "sha256 is")],
+    ids=["truncated", "other bytes"],
+)
+def test_wrong_bytes_are_refused_and_not_kept(tmp_path: Path, content: bytes, message: str) -> None:
+    """A download that was cut off or replaced never gets into the cache."""
+    with pytest.raises(FetchError, match=message):
+        WheelCache(tmp_path, serve(content)).fetch(PIN)
+    assert not list(tmp_path.rglob("*.whl"))
+
+
+def test_damaged_copy_in_the_cache_is_replaced(tmp_path: Path) -> None:
+    """A cache that a crash or a disk has damaged mends itself."""
+    cache = WheelCache(tmp_path, serve(CONTENT))
+    cache.fetch(PIN).write_bytes(b"rubbish")
+    assert cache.fetch(PIN).read_bytes() == CONTENT
+
+
+def test_no_network_and_no_copy_is_a_clear_error(tmp_path: Path) -> None:
+    """The message says which file and that a full cache would do as well."""
+    with pytest.raises(FetchError) as caught:
+        WheelCache(tmp_path, unreachable).fetch(PIN)
+    assert str(caught.value).splitlines() == [
+        "cannot download x-1-py3-none-any.whl",
+        "the package index cannot be reached, and the wheel is not in the cache",
+        "connect to the network, or copy a full cache from another machine (PJRTWHEEL_CACHE)",
+    ]
+
+
+def test_every_tag_of_the_file_name_is_asked_for() -> None:
+    """A wheel for several platforms is found under each of them, whatever this machine is."""
+    assert tag_options("z-1-py3-none-manylinux_2_12_x86_64.musllinux_1_1_x86_64.whl") == (
+        *("--platform", "manylinux_2_12_x86_64"),
+        *("--platform", "musllinux_1_1_x86_64"),
+    )
+
+
+@pytest.fixture
+def wheel(tmp_path: Path) -> Callable[[str, int], Path]:
+    """Return a factory of wheels with a good member and one of a given name and mode."""
+
+    def make(name: str, mode: int = 0o644) -> Path:
+        path = tmp_path / "a-1-py3-none-any.whl"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("a/good.so", "good")
+            member = zipfile.ZipInfo(name)
+            member.external_attr = mode << 16
+            archive.writestr(member, "evil")
+        return path
+
+    return make
+
+
+@pytest.mark.parametrize("name", ["../evil", "/evil", "a/../../evil", "a\\..\\evil", "C:evil"])
+def test_names_that_lead_elsewhere_are_refused(wheel: Callable[[str, int], Path], tmp_path: Path, name: str) -> None:
+    """Nothing at all is unpacked from a wheel with such a member, even if it was not asked for."""
+    with pytest.raises(FetchError, match="refused to unpack the member"):
+        unpack_wheel(wheel(name, 0o644), tmp_path / "out", ["a/good.so"])
+    assert not (tmp_path / "out").exists()
+
+
+def test_links_are_refused(wheel: Callable[[str, int], Path], tmp_path: Path) -> None:
+    """A symbolic link could lead a later member elsewhere."""
+    with pytest.raises(FetchError, match="refused to unpack the member 'a/link'"):
+        unpack_wheel(wheel("a/link", stat.S_IFLNK | 0o777), tmp_path / "out", ["a/*"])
+
+
+def test_chosen_members_are_unpacked_with_their_mode(wheel: Callable[[str, int], Path], tmp_path: Path) -> None:
+    """Only what a pattern names is written, and programs stay programs."""
+    assert unpack_wheel(wheel("a/run", 0o755), tmp_path / "out", ["a/r*"]) == ("a/run",)
+    assert [path.name for path in (tmp_path / "out" / "a").iterdir()] == ["run"]
+    assert (tmp_path / "out" / "a" / "run").stat().st_mode & 0o777 == 0o755
+
+
+def test_missing_member_is_named(wheel: Callable[[str, int], Path], tmp_path: Path) -> None:
+    """A wheel that is laid out differently than its pin says is refused by the name of what is missing."""
+    with pytest.raises(FetchError, match=r"has no member 'b/\*\.so'"):
+        unpack_wheel(wheel("a/x", 0o644), tmp_path / "out", ["b/*.so"])
+
+
+def test_damaged_wheel_is_refused(wheel: Callable[[str, int], Path], tmp_path: Path) -> None:
+    """Half a wheel is told from a whole one."""
+    path = wheel("a/x", 0o644)
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(FetchError, match=r"damaged wheel: a-1-py3-none-any\.whl"):
+        unpack_wheel(path, tmp_path / "out", ["a/*"])
