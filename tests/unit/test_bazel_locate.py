@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Finding a Bazel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.bazel.locate import Bazel, find_bazel, is_supported
+from pjrtwheel.errors import BazelError
+
+
+def put_program(folder: Path, name: str, script: str) -> Path:
+    """Write a shell script that stands for a Bazel."""
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{script}\n", "utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def test_first_supported_one_on_the_path_is_taken(tmp_path: Path) -> None:
+    """A program that does not run, or is too new, is passed over."""
+    put_program(tmp_path, "bazelisk", "exit 1")
+    found = put_program(tmp_path, "bazel", "echo bazel 7.7.1")
+    assert find_bazel("7.7.1", {"PATH": str(tmp_path)}) == Bazel(str(found), (7, 7, 1), "7.7.1")
+
+
+def test_named_one_wins_over_the_path(tmp_path: Path) -> None:
+    """$BAZEL is the user's last word."""
+    put_program(tmp_path, "bazel", "echo bazel 7.7.1")
+    named = put_program(tmp_path, "mine", "echo bazel 6.5.0")
+    environ = {"PATH": str(tmp_path), "BAZEL": str(named)}
+    assert find_bazel("7.7.1", environ) == Bazel(str(named), (6, 5, 0), "7.7.1")
+
+
+def test_none_at_all_is_an_error_that_says_what_to_install(tmp_path: Path) -> None:
+    """The message lists what was looked for and two ways to get one."""
+    with pytest.raises(BazelError) as caught:
+        find_bazel("7.7.1", {"PATH": str(tmp_path)})
+    assert str(caught.value).splitlines() == [
+        "no usable Bazel found (supported: 4.2 to 8.x)",
+        "looked for bazelisk, bazel, bazel-4 on PATH, and for $BAZEL",
+        "install bazelisk (npm install -g @bazel/bazelisk), or on Debian: apt-get install bazel-bootstrap",
+    ]
+
+
+def test_unsupported_one_is_named_with_its_version(tmp_path: Path) -> None:
+    """The user sees that a Bazel was found, and why it will not do."""
+    found = put_program(tmp_path, "bazel", "echo bazel 3.7.2")
+    with pytest.raises(BazelError) as caught:
+        find_bazel("7.7.1", {"PATH": str(tmp_path)})
+    assert caught.value.cause == f"looked at: {found} (3.7.2)"
+
+
+def test_named_one_that_is_missing_is_an_error(tmp_path: Path) -> None:
+    """A wrong $BAZEL is never replaced by something else."""
+    put_program(tmp_path, "bazel", "echo bazel 7.7.1")
+    with pytest.raises(BazelError, match="BAZEL=/nowhere/bazel cannot be run"):
+        find_bazel("7.7.1", {"PATH": str(tmp_path), "BAZEL": "/nowhere/bazel"})
+
+
+@pytest.mark.parametrize(
+    ("version", "supported"), [((4, 1, 9), False), ((4, 2, 3), True), ((8, 7, 0), True), ((9, 0, 0), False)]
+)
+def test_supported_versions(version: tuple[int, int, int], *, supported: bool) -> None:
+    """From Debian's 4.2 to the last one with WORKSPACE."""
+    assert is_supported(version) is supported
