@@ -4,13 +4,19 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pjrtwheel.errors import UsageError
-from pjrtwheel.prove.environment import clean_environ, requirement_group, requirement_of
+from pjrtwheel.prove.environment import clean_environ, create_venv, install, requirement_group, requirement_of
+from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.tags import fits
+
+WHEEL = b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+METADATA = b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n"
 
 
 @pytest.mark.parametrize(
@@ -49,3 +55,16 @@ def test_requirements_come_from_the_project_file(tmp_path: Path) -> None:
 def test_a_wheel_is_required_by_its_exact_version() -> None:
     """Build tag and platform do not belong to the requirement."""
     assert requirement_of(Path("jaxlib_cpu-0.11.2-1-cp312-abi3-manylinux_2_27_x86_64.whl")) == "jaxlib-cpu==0.11.2"
+
+
+def test_the_wheel_of_this_build_is_installed(make_wheel: Callable[..., Path], tmp_path: Path) -> None:
+    """A wheel built anew under the same name is installed anew: the installer's cache holds the one before."""
+    here = Interpreter(tag="", path=Path(sys.executable), prefix=sys.prefix, version="")
+    installed = []
+    for text in (b"FIRST", b"SECOND"):
+        info = {"demo-1.0.dist-info/WHEEL": WHEEL, "demo-1.0.dist-info/METADATA": METADATA}
+        wheel = make_wheel({"demo.py": text, **info})
+        python = create_venv(here, tmp_path / "venv")
+        install(python, ["demo"], [wheel.parent])
+        installed += [path.read_bytes() for path in (tmp_path / "venv").glob("lib/*/site-packages/demo.py")]
+    assert installed == [b"FIRST", b"SECOND"]

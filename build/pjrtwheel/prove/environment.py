@@ -108,7 +108,7 @@ def create_venv(interpreter: Interpreter, target: Path) -> Path:
 
 
 def install(python: Path, requirements: Sequence[str], folders: Iterable[Path]) -> None:
-    """Install from folders of wheels alone, offline, with uv where it is at hand.
+    """Install from folders of wheels alone, without the network, with uv where it is at hand.
 
     Args:
         python: The environment's Python.
@@ -120,8 +120,9 @@ def install(python: Path, requirements: Sequence[str], folders: Iterable[Path]) 
     """
     links = [f"--find-links={folder.resolve()}" for folder in folders]
     uv = find_uv()
+    # uv's cache knows a wheel of a folder by its name alone: without --refresh it installs the one of an earlier build.
     command = (
-        [str(uv), "pip", "install", "--quiet", "--python", str(python), "--offline", "--no-index"]
+        [str(uv), "pip", "install", "--quiet", "--python", str(python), "--no-index", "--refresh"]
         if uv
         else [*_pip(python), "install", "--quiet", "--no-index", "--no-compile"]
     )

@@ -18,7 +18,7 @@ from pjrtwheel.prove.levels import PythonProof
 from pjrtwheel.prove.record import Proof, parse_proof
 from pjrtwheel.verify.report import BuiltWheel
 
-_SCHEMA = 1
+_SCHEMA = 2  # evidence of schema 1 may be about an older wheel of the same name
 
 
 def evidence_key(
