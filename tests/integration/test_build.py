@@ -24,7 +24,7 @@ pytestmark = pytest.mark.integration
 
 PARTS = ("LICENSE", "WORKSPACE", "BUILD.bazel", ".bazelrc", ".bazelversion", "pyproject.toml")
 REAL_CACHE = cache_root(os.environ)
-FOLDERS = ("build", "jaxlib", "plugins", "releases", "tests/smoke")
+FOLDERS = ("build", "ci", "jaxlib", "plugins", "releases", "tests/smoke")
 
 
 def build_command(root: Path, dist: Path, *options: str) -> list[str]:

@@ -18,9 +18,11 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.bazel.events import BuildLog, read_events
 from pjrtwheel.bazel.failures import explain_failure
 from pjrtwheel.bazel.locate import Bazel, provide_bazel
+from pjrtwheel.bazel.source import check_version, source_flags
 from pjrtwheel.bazel.workspace import Workspace, prepare_workspace
 from pjrtwheel.errors import BazelError, UsageError
 from pjrtwheel.fetch.cache import cache_root, file_sha256
+from pjrtwheel.release import load_release
 
 EXTRA_FLAGS = "PJRTWHEEL_BAZEL_FLAGS"
 BINDINGS = "//jaxlib:wheels"
@@ -91,11 +93,11 @@ def build_flags(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str])
         flags.insert(1, "--config=workspace8")
     if epoch := environ.get("SOURCE_DATE_EPOCH"):
         flags.append(f"--//build:source_date_epoch={epoch}")
+    extra = shlex.split(environ.get(EXTRA_FLAGS, ""))
     if request.provider == "source" and request.backend:
-        configs = load_backends(request.root)[request.backend].source.configs
-        flags += [f"--config={config}" for config in configs]
+        flags += source_flags(load_backends(request.root)[request.backend], request.platform, extra)
     # Last, so that they win.
-    return (*flags, *shlex.split(environ.get(EXTRA_FLAGS, "")))
+    return (*flags, *extra)
 
 
 def build_environment(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str]) -> dict[str, str]:
@@ -121,6 +123,16 @@ def build_environment(request: BuildRequest, bazel: Bazel, environ: Mapping[str,
         path = request.library.resolve()
         variables |= {"PJRTWHEEL_LIBRARY": str(path), "PJRTWHEEL_LIBRARY_SHA256": file_sha256(path)}
     return {**environ, **bazel.environment, **variables}
+
+
+def _find_bazel(request: BuildRequest, environ: Mapping[str, str]) -> Bazel:
+    """Return the Bazel to build with: the one in `.bazelversion`, or the one XLA wants when XLA itself is built."""
+    if request.provider != "source" or not request.backend:
+        return provide_bazel((request.root / ".bazelversion").read_text("utf-8").strip(), environ)
+    xla = load_release(request.root, request.release).xla
+    bazel = provide_bazel(xla.bazel, environ)
+    check_version(bazel, xla, shlex.split(environ.get(EXTRA_FLAGS, "")))
+    return bazel
 
 
 def _relay(lines: Iterator[str], *, progress: bool) -> str:
@@ -184,7 +196,7 @@ def build(request: BuildRequest, environ: Mapping[str, str] | None = None) -> Bu
     """
     environ = os.environ if environ is None else environ
     cache = cache_root(environ)
-    bazel = provide_bazel(request.root, environ)
+    bazel = _find_bazel(request, environ)
     workspace = prepare_workspace(request.root, cache)
     with tempfile.TemporaryDirectory(prefix="pjrtwheel-bazel-") as temporary:
         events = Path(temporary) / "events.json"
@@ -192,6 +204,8 @@ def build(request: BuildRequest, environ: Mapping[str, str] | None = None) -> Bu
             *(bazel.command, *startup_flags(workspace, bazel, request), "build"),
             *("--color=no", "--curses=no", "--show_progress_rate_limit=5"),
             *(f"--build_event_json_file={events}", "--build_event_publish_all_actions"),
+            # Without it a remote cache makes Bazel name the outputs by their place there, not on this disk.
+            "--nobuild_event_json_file_path_conversion",
             *(*build_flags(request, bazel, environ), *request.targets),
         )
         status, text = run_bazel(

@@ -80,7 +80,7 @@ def probe(command: str, pinned: str, environ: Mapping[str, str], run: Run = run_
 
     Args:
         command: Path of the program.
-        pinned: The version in `.bazelversion`: bazelisk fetches it, Debian's wrapper refuses any that it has not.
+        pinned: The version that was asked for: bazelisk fetches it, Debian's wrapper refuses any that it has not.
         environ: Environment variables.
         run: How commands are run.
     """
@@ -112,7 +112,7 @@ def find_bazel(pinned: str, environ: Mapping[str, str], run: Run = run_quietly) 
     """Return the first supported Bazel: `$BAZEL`, then bazelisk or bazel on PATH.
 
     Args:
-        pinned: The version in `.bazelversion`.
+        pinned: The version that bazelisk should fetch.
         environ: Environment variables.
         run: How commands are run.
 
@@ -146,18 +146,17 @@ def install_debian(environ: Mapping[str, str], run: Run = run_quietly) -> None:
         run(install, quiet)
 
 
-def provide_bazel(root: Path, environ: Mapping[str, str], run: Run = run_quietly) -> Bazel:
+def provide_bazel(pinned: str, environ: Mapping[str, str], run: Run = run_quietly) -> Bazel:
     """Return a supported Bazel, installing Debian's when there is none and that is possible.
 
     Args:
-        root: The repository, for its `.bazelversion`.
+        pinned: The version that bazelisk should fetch.
         environ: Environment variables.
         run: How commands are run.
 
     Raises:
         BazelError: There is none; the message says what to install and how.
     """
-    pinned = (root / ".bazelversion").read_text("utf-8").strip()
     try:
         return find_bazel(pinned, environ, run)
     except BazelError:

@@ -65,10 +65,11 @@ def pjrt_backend(name, visibility = ["//visibility:public"]):
     pjrt_library(
         name = "source_library",
         library = facts["source"],
-        licenses = ["@xla//:LICENSE"],
+        licenses = ["@xla_license//:LICENSE"],
         provider = "source",
         tags = ["manual"],
         xla_commit = "//build:xla_commit",
+        xla_verified = "//build:xla_verified",
     )
     native.alias(
         name = "library",

@@ -13,7 +13,9 @@ def _pjrt_library_impl(ctx):
         fail("{}: unknown provenance {}, known are {}".format(ctx.label, unknown, _KEYS))
     provenance = {key: facts.get(key) for key in _KEYS}
     provenance["provider"] = ctx.attr.provider
-    provenance["xla_commit"] = ctx.attr.xla_commit[FlagInfo].value if ctx.attr.xla_commit else None
+    provenance["xla_commit"] = (ctx.attr.xla_commit[FlagInfo].value or None) if ctx.attr.xla_commit else None
+    if ctx.attr.xla_verified:
+        provenance["xla_verified"] = ctx.attr.xla_verified[FlagInfo].value == "True"
     provenance["licenses"] = [file.basename for file in ctx.files.licenses]
     document = ctx.actions.declare_file(ctx.label.name + ".provenance.json")
     ctx.actions.write(document, json.encode_indent(provenance, indent = "  ") + "\n")
@@ -36,6 +38,10 @@ pjrt_library = rule(
         "provenance": attr.string_dict(doc = "What is known of its origin: " + ", ".join(_KEYS)),
         "provider": attr.string(mandatory = True, doc = "prebuilt, source, or file-<sha256>."),
         "xla_commit": attr.label(providers = [FlagInfo], doc = "The XLA commit it was built from, if known."),
+        "xla_verified": attr.label(
+            providers = [FlagInfo],
+            doc = "Whether that commit was read in JAX's own tree at the release's tag; only for a build from source.",
+        ),
     },
 )
 

@@ -7,6 +7,7 @@ load("//build/rules/private:bindings.bzl", "bindings_repository")
 load("//build/rules/private:library_file.bzl", "library_file")
 load("//build/rules/private:pinned_wheel.bzl", "pinned_wheel")
 load("//build/rules/private:python_tools.bzl", "python_tools")
+load("//build/rules/private:xla_repository.bzl", "xla_license")
 load("//plugins:backends.bzl", "BACKENDS", "PLATFORMS")
 
 _PJRT_INCLUDE = "xla_plugins/xla_cpu_pjrt/include"
@@ -42,6 +43,7 @@ def pjrt_repositories(release):
     """
     python_tools(name = "python_tools", requirements = "//build:requirements.txt")
     library_file(name = "library_file")
+    xla_license(name = "xla_license")
     pinned_wheel(
         name = "compiler",
         macro = "pinned_compiler",

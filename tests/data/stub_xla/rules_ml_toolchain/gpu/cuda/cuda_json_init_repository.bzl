@@ -1,0 +1,15 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Declares @cuda_redist_json, from which the next step loads."""
+
+load("@xla//:stub_repository.bzl", "stub_repository")
+
+def cuda_json_init_repository():
+    """Declares it, without any distribution."""
+    stub_repository(
+        name = "cuda_redist_json",
+        files = {
+            "BUILD.bazel": "",
+            "distributions.bzl": "CUDA_REDISTRIBUTIONS = {}\nCUDNN_REDISTRIBUTIONS = {}\n",
+        },
+    )
