@@ -120,9 +120,9 @@ def install(python: Path, requirements: Sequence[str], folders: Iterable[Path]) 
     """
     links = [f"--find-links={folder.resolve()}" for folder in folders]
     uv = find_uv()
-    # uv's cache knows a wheel of a folder by its name alone: without --refresh it installs the one of an earlier build.
+    # uv's cache knows a wheel of a folder by its name alone, and would install the one of an earlier build.
     command = (
-        [str(uv), "pip", "install", "--quiet", "--python", str(python), "--no-index", "--refresh"]
+        [str(uv), "pip", "install", "--quiet", "--python", str(python), "--no-index", "--no-cache"]
         if uv
         else [*_pip(python), "install", "--quiet", "--no-index", "--no-compile"]
     )
