@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Build the same wheels with this machine's Bazel and with Debian unstable's, and compare their bytes.
+
+Debian unstable has Bazel 7; debootstrap installs it into a folder, and it runs there with the folder's own Python, in a
+mount namespace of its own. Needs root. `--xla stub` builds from the stub of XLA in tests/data instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pjrtwheel.bazel import BuildRequest, build
+from pjrtwheel.errors import BazelError, PjrtWheelError
+from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.platforms import PLATFORMS, host_platform
+from pjrtwheel.release import DEFAULT_RELEASE
+
+ROOT = Path(__file__).resolve().parent.parent
+SUITE = "unstable"
+PACKAGES = ("bazel-bootstrap", "ca-certificates", "python3", "python3-pip")
+STUB = ROOT / "tests" / "data" / "stub_xla"
+# Of this machine, so that pip inside finds what it finds outside.
+CONFIGURATION = ("/etc/pip.conf", "~/.config/pip/pip.conf", "/etc/resolv.conf", "/etc/ssl/certs")
+
+
+def digests(provider: str, platform: str) -> dict[str, str]:
+    """Build all wheels of all backends with the Bazel that is found here; return name → sha256."""
+    if provider == "stub":
+        os.environ["PJRTWHEEL_BAZEL_FLAGS"] = " ".join(
+            f"--override_repository={name}={STUB / name}" for name in ("xla", "rules_ml_toolchain")
+        )
+    found = {}
+    for backend in sorted(path.parent.name for path in ROOT.glob("plugins/*/backend.toml")):
+        request = BuildRequest(ROOT, backend, platform, DEFAULT_RELEASE, "source" if provider == "stub" else provider)
+        result = build(request)
+        for directory in result.directories:
+            print(f"{directory} ({len(result.log.actions)} actions in this build)", file=sys.stderr)
+            report = json.loads((directory / "report.json").read_text("utf-8"))
+            found[report["wheel"]] = report["sha256"]
+    return found
+
+
+def provide_folder(folder: Path) -> None:
+    """Install Debian unstable with Bazel into a folder, unless it is there.
+
+    Raises:
+        BazelError: That is not possible here.
+    """
+    if (folder / "usr" / "bin" / "bazel").exists():
+        return
+    if os.geteuid() != 0 or shutil.which("debootstrap") is None:
+        raise BazelError("debootstrap needs root and its package", remedy="as root: apt-get install debootstrap")
+    command = ["debootstrap", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, str(folder)]
+    if subprocess.run(command, check=False).returncode != 0:
+        raise BazelError(f"cannot install Debian {SUITE} into {folder}", remedy=f"remove {folder} and try again")
+
+
+def chroot_script(folder: Path, binds: Sequence[Path], command: Sequence[str]) -> str:
+    """Return a shell script that runs a command inside the folder; it is for a mount namespace of its own."""
+    lines = ["set -e"]
+    for path in binds:
+        target = shlex.quote(f"{folder}{path}")
+        create = f"mkdir -p {target}" if path.is_dir() else f"mkdir -p $(dirname {target}) && touch {target}"
+        lines += [create, f"mount --bind {shlex.quote(str(path))} {target}"]
+    lines.append(shlex.join(["exec", "chroot", str(folder), *command]))
+    return "\n".join(lines)
+
+
+def inside(folder: Path, provider: str, platform: str) -> dict[str, str]:
+    """Do what `digests` does, in the folder.
+
+    Raises:
+        BazelError: It failed there; what it said is on stderr.
+    """
+    cache = cache_root(os.environ)
+    cache.mkdir(parents=True, exist_ok=True)
+    given = [Path(name).expanduser() for name in CONFIGURATION]
+    binds = [Path("/proc"), Path("/dev"), ROOT, cache, *(path for path in given if path.exists())]
+    variables = {key: value for key, value in os.environ.items() if key.startswith(("PIP_", "HOME", "SOURCE_DATE_"))}
+    variables |= {"PYTHONPATH": str(ROOT / "build"), "PATH": "/usr/bin:/bin", "PJRTWHEEL_CACHE": str(cache)}
+    variables |= {"PJRTWHEEL_PYTHON": "/usr/bin/python3", "PYTHONDONTWRITEBYTECODE": "1"}
+    command = ["env", "-i", *(f"{key}={value}" for key, value in variables.items()), "python3", __file__]
+    script = chroot_script(folder, binds, [*command, "--here", "--xla", provider, "--platform", platform])
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", script], stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise BazelError(f"the build in {folder} failed with exit status {done.returncode}")
+    answer: dict[str, str] = json.loads(done.stdout)
+    return answer
+
+
+def compare(here: dict[str, str], there: dict[str, str]) -> bool:
+    """Print both digests of every wheel; say whether all are equal."""
+    for name in sorted(here | there):
+        ours, theirs = here.get(name, "missing"), there.get(name, "missing")
+        print(f"{'equal' if ours == theirs else 'DIFFERENT'}  {name}\n  {ours}  this machine\n  {theirs}  {SUITE}")
+    return here == there
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Compare, and return 0 when all wheels are the same."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, help="where Debian unstable is or shall be (default: in the cache)")
+    parser.add_argument("--xla", choices=("prebuilt", "stub"), default="prebuilt", help="provider of the library")
+    parser.add_argument("--platform", choices=PLATFORMS, default=host_platform().name, help="platform of the wheels")
+    parser.add_argument("--here", action="store_true", help="only print the digests of what this machine builds")
+    arguments = parser.parse_args(argv)
+    try:
+        here = digests(arguments.xla, arguments.platform)
+        if arguments.here:
+            print(json.dumps(here))
+            return 0
+        folder = (arguments.folder or cache_root(os.environ) / "debian-unstable").absolute()
+        provide_folder(folder)
+        return 0 if compare(here, inside(folder, arguments.xla, arguments.platform)) else 1
+    except PjrtWheelError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
