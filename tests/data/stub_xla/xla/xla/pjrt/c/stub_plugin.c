@@ -63,10 +63,17 @@ static PJRT_Error *client_create(PJRT_Client_Create_Args *args) {
   return &no_client;
 }
 
-// The slots that this header does not know yet are null.
+#define SLOT_COUNT (STRUCT_SIZE / sizeof(void *))
+
+// What the slots do that are newer than the header, such as the one that lists an error's payloads: nothing.
+static PJRT_Error *newer(void *args) {
+  (void)args;
+  return NULL;
+}
+
 static union {
   PJRT_Api api;
-  char size[STRUCT_SIZE];
+  PJRT_Error *(*slots[SLOT_COUNT])(void *);
 } table = {
     .api =
         {
@@ -85,4 +92,9 @@ static union {
 
 _Static_assert(sizeof(PJRT_Api) <= STRUCT_SIZE, "the header is newer than the release");
 
-__attribute__((visibility("default"))) const PJRT_Api *GetPjrtApi(void) { return &table.api; }
+__attribute__((visibility("default"))) const PJRT_Api *GetPjrtApi(void) {
+  for (size_t slot = sizeof(PJRT_Api) / sizeof(void *); slot < SLOT_COUNT; ++slot) {
+    table.slots[slot] = newer;
+  }
+  return &table.api;
+}

@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Bazel itself: not there, or given something it cannot build."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.bazel import BuildRequest, build
+from pjrtwheel.errors import BazelError, ElfError, FetchError
+from pjrtwheel.release import DEFAULT_RELEASE
+
+pytestmark = pytest.mark.integration
+
+
+def request_of(
+    root: Path, provider: str = "prebuilt", platform: str = "linux_x86_64", library: Path | None = None
+) -> BuildRequest:
+    """Return a request for the plugin alone."""
+    return BuildRequest(root, "cpu", platform, DEFAULT_RELEASE, provider, library, with_bindings=False)
+
+
+def test_no_bazel_and_no_way_to_install_it(root: Path, tmp_path: Path) -> None:
+    """The message says where Bazel was looked for and what to install."""
+    with pytest.raises(BazelError) as caught:
+        build(request_of(root), {"PATH": str(tmp_path), "PJRTWHEEL_CACHE": str(tmp_path / "cache")})
+    assert "looked for bazelisk, bazel, bazel-4 on PATH" in caught.value.cause
+    assert "apt-get install bazel-bootstrap" in caught.value.remedy
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_bazel_that_does_not_run(root: Path, tmp_path: Path) -> None:
+    """A Bazel that was asked for by name is never replaced by another."""
+    with pytest.raises(BazelError, match="cannot be run"):
+        build(request_of(root), {**os.environ, "BAZEL": str(tmp_path / "bazel")})
+
+
+def test_an_error_inside_an_action_is_the_error_of_the_build(root: Path, built_wheels: Path) -> None:
+    """What assembly says of a bad library comes out of the graph with its own class and lines."""
+    assert built_wheels.is_dir()
+    with pytest.raises(ElfError, match=r"pjrt_c_api_cpu_plugin\.so .* is not an ELF file"):
+        build(request_of(root, "file", library=root / "LICENSE"))
+
+
+def test_an_unpinned_library_is_the_error_of_the_build(root: Path, built_wheels: Path) -> None:
+    """What the release says of a pin it has not comes out of a repository rule with its own class and lines."""
+    assert built_wheels.is_dir()
+    with pytest.raises(FetchError, match=r"pins no 'plugin\.cpu\.linux_aarch64'"):
+        build(request_of(root, platform="linux_aarch64"))
+
+
+def test_a_library_by_its_path_names_the_wheels_provider(root: Path, built_wheels: Path, tmp_path: Path) -> None:
+    """The digest of the given library is its provider's name, so that wheels of two libraries never pass for a set."""
+    (wheel,) = built_wheels.glob("jaxlib_cpu-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        library = Path(archive.extract("jaxlib_cpu/pjrt_c_api_cpu_plugin.so", tmp_path))
+    (directory,) = build(request_of(root, "file", library=library)).directories
+    report = json.loads((directory / "report.json").read_text("utf-8"))
+    assert report["provider"] == f"file-{report['provenance']['sha256']}"

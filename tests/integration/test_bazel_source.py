@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Source mode with a stub of XLA: its labels, the steps of its WORKSPACE, and a wheel from a library we build."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+from elftools.elf.gnuversions import GNUVerNeedSection
+
+from pjrtwheel.bazel import BuildRequest, BuildResult, build, shutdown
+from pjrtwheel.errors import BazelError
+from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.release import DEFAULT_RELEASE
+
+pytestmark = pytest.mark.integration
+
+FOLDERS = ("build", "ci", "jaxlib", "plugins", "releases")
+FILES = (".bazelrc", ".bazelversion", "BUILD.bazel", "LICENSE", "WORKSPACE")
+OLDEST_GLIBC = (2, 17)
+LIBRARY = "jaxlib_cpu/pjrt_c_api_cpu_plugin.so"
+
+Build = Callable[[str], BuildResult]
+"""Build the plugin's wheel for a platform."""
+
+
+@pytest.fixture(scope="module")
+def checkout(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of what Bazel reads, which the tests may edit."""
+    copy = tmp_path_factory.mktemp("source") / "checkout"
+    for folder in FOLDERS:
+        shutil.copytree(root / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in FILES:
+        shutil.copy(root / name, copy / name)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def environ(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return the environment with the stub, and with a cache that has the real one's downloads but nothing built."""
+    folder = tmp_path_factory.mktemp("source_state")
+    (folder / "cache").mkdir()
+    for name in ("wheels", "wheelhouses"):
+        (folder / "cache" / name).symlink_to(cache_root(os.environ) / name)
+    # Beside each other at a plain path: Bazel's option takes no space.
+    shutil.copytree(root / "tests/data/stub_xla", folder / "stub")
+    flags = [f"--override_repository={name}={folder / 'stub' / name}" for name in ("xla", "rules_ml_toolchain")]
+    return {**os.environ, "PJRTWHEEL_CACHE": str(folder / "cache"), "PJRTWHEEL_BAZEL_FLAGS": " ".join(flags)}
+
+
+@pytest.fixture(scope="module")
+def build_source(checkout: Path, environ: dict[str, str], built_wheels: Path) -> Iterator[Build]:
+    """Return a function that builds from the stub; the wheels that were built before have filled the cache."""
+    assert built_wheels.is_dir()
+
+    def build_(platform: str) -> BuildResult:
+        request = BuildRequest(checkout, "cpu", platform, DEFAULT_RELEASE, "source", with_bindings=False)
+        return build(request, environ)
+
+    yield build_
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PJRTWHEEL_CACHE", environ["PJRTWHEEL_CACHE"])
+        shutdown.main(["--root", str(checkout)])
+
+
+def open_wheel(result: BuildResult) -> zipfile.ZipFile:
+    """Return the only wheel of a build."""
+    (directory,) = result.directories
+    (wheel,) = directory.glob("*.whl")
+    return zipfile.ZipFile(wheel)
+
+
+def newest_glibc(library: ELFFile) -> tuple[int, ...]:
+    """Return the newest version of glibc whose symbols a library needs."""
+    needs = library.get_section_by_name(".gnu.version_r")
+    assert isinstance(needs, GNUVerNeedSection)
+    names = [version.name for _, versions in needs.iter_versions() for version in versions]
+    return max(tuple(map(int, re.findall(r"\d+", name))) for name in names)
+
+
+def test_the_library_works_in_jaxlib(build_source: Build, wheel_python: Path, tmp_path: Path) -> None:
+    """The real jaxlib loads and initialises the library out of the wheel; asking for a client gives its error."""
+    open_wheel(build_source("linux_x86_64")).extract(LIBRARY, tmp_path)
+    program = (
+        "import sys; from jaxlib import xla_client\n"
+        "before = xla_client.pjrt_plugin_loaded('stub')\n"
+        "xla_client.load_pjrt_plugin_dynamically('stub', sys.argv[1])\n"
+        "xla_client.initialize_pjrt_plugin('stub')\n"
+        "try: xla_client.make_c_api_client('stub', {})\n"
+        "except Exception as error: print(repr((before, xla_client.pjrt_plugin_initialized('stub'), str(error))))\n"
+    )
+    command = [str(wheel_python), "-I", "-c", program, str(tmp_path / LIBRARY)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    before, after, error = ast.literal_eval(done.stdout)
+    assert (before, after) == (False, True)
+    assert error == "UNIMPLEMENTED: this is a stub of XLA:CPU: it makes no client"
+
+
+def test_origin_is_told(build_source: Build) -> None:
+    """The wheel does not claim the pinned commit for a library that was built from another tree."""
+    wheel = open_wheel(build_source("linux_x86_64"))
+    unknown = dict.fromkeys(("project", "version", "filename", "sha256", "member", "xla_commit"))
+    assert json.loads(wheel.read("jaxlib_cpu/provenance.json")) == {
+        **unknown, "provider": "source", "xla_verified": False, "licenses": ["LICENSE"],
+    }  # fmt: skip
+    assert json.loads(wheel.read("jaxlib_cpu/release_lock.json"))["provider"] == "source"
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_compiled_files_fit_the_platform(build_source: Build, platform: str) -> None:
+    """What our own rule compiles is for the platform's architecture, and runs on systems as old as is promised."""
+    wheel = open_wheel(build_source(platform))
+    libraries = [ELFFile(io.BytesIO(wheel.read(name))) for name in ("jaxlib_cpu/pjrt/_pjrt.abi3.so", LIBRARY)]
+    assert [library["e_machine"] for library in libraries] == [PLATFORMS[platform].elf_machine] * 2
+    assert newest_glibc(libraries[0]) <= OLDEST_GLIBC
+
+
+def test_only_what_changed_is_built_again(build_source: Build, checkout: Path) -> None:
+    """No change, or one of the front end: no action; one of the loader: a wheel assembled, nothing compiled."""
+    build_source("linux_x86_64")
+    assert build_source("linux_x86_64").log.actions == ()
+    for module in ("build.py", "cli/build.py", "bazel/invoke.py", "prove/smoke.py"):
+        with (checkout / "build/pjrtwheel" / module).open("a") as file:
+            file.write("# changed\n")
+    assert build_source("linux_x86_64").log.actions == ()
+    with (checkout / "plugins/cpu/jaxlib_cpu/options.py").open("a") as file:
+        file.write("# changed\n")
+    actions = build_source("linux_x86_64").log.actions
+    assert [(action.mnemonic, action.label) for action in actions] == [("AssembleWheel", "//plugins/cpu:wheel")]
+
+
+def test_a_bazel_that_cannot_build_xla_is_refused(checkout: Path, environ: dict[str, str]) -> None:
+    """Without the stub, a Bazel of another major version than XLA wants ends the build before anything is fetched."""
+    pinned = {**environ, "PJRTWHEEL_BAZEL_FLAGS": ""}
+    request = BuildRequest(checkout, "cpu", "linux_x86_64", DEFAULT_RELEASE, "source", with_bindings=False)
+    fake = checkout.parent / "bazel"
+    fake.write_text("#!/bin/sh\necho bazel 7.7.1\n")
+    fake.chmod(0o755)
+    with pytest.raises(BazelError, match=r"XLA at 91888df6ce85 is built with Bazel 8\.7\.0, found 7\.7\.1"):
+        build(request, {**pinned, "BAZEL": str(fake)})
