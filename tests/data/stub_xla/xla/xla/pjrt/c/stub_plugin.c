@@ -20,7 +20,9 @@ struct PJRT_Error {
 static PJRT_Error no_client = {PJRT_Error_Code_UNIMPLEMENTED, "this is a stub of XLA:CPU: it makes no client"};
 
 // Errors are static: there is nothing to free.
-static void error_destroy(PJRT_Error_Destroy_Args *args) { (void)args; }
+static void error_destroy(PJRT_Error_Destroy_Args *args) {
+  (void)args;
+}
 
 static void error_message(PJRT_Error_Message_Args *args) {
   args->message = args->error->message;
