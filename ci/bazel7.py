@@ -26,10 +26,11 @@ from pjrtwheel.release import DEFAULT_RELEASE
 
 ROOT = Path(__file__).resolve().parent.parent
 SUITE = "unstable"
-PACKAGES = ("bazel-bootstrap", "ca-certificates", "python3", "python3-pip")
+PACKAGES = ("bazel-bootstrap", "python3", "python3-pip")
 STUB = ROOT / "tests" / "data" / "stub_xla"
 # Of this machine, so that pip inside finds what it finds outside.
-CONFIGURATION = ("/etc/pip.conf", "~/.config/pip/pip.conf", "/etc/resolv.conf", "/etc/ssl/certs")
+CONFIGURATION = ("/etc/pip.conf", "~/.config/pip/pip.conf", "/etc/ssl/certs")
+NETWORK = (Path("/etc/resolv.conf"),)
 
 
 def digests(provider: str, platform: str) -> dict[str, str]:
@@ -49,51 +50,66 @@ def digests(provider: str, platform: str) -> dict[str, str]:
     return found
 
 
+def run_inside(folder: Path, binds: Sequence[Path], command: Sequence[str]) -> str:
+    """Run a command in the folder, in a mount namespace that ends with it, and return what it wrote to stdout.
+
+    Args:
+        folder: The root of the other system.
+        binds: Files and directories of this machine that lie at the same place there.
+        command: The command; it gets no other variables than it sets itself.
+
+    Raises:
+        BazelError: It failed; what it said is on stderr.
+    """
+    lines = ["set -e"]
+    for path in (Path("/proc"), Path("/dev"), *binds):
+        target = shlex.quote(f"{folder}{path}")
+        create = f"mkdir -p {target}" if path.is_dir() else f"mkdir -p $(dirname {target}) && touch {target}"
+        # Nothing of this machine is changed from inside, but for what its cache is there for.
+        mode = "rw" if path in {Path("/proc"), Path("/dev"), cache_root(os.environ)} else "ro"
+        lines += [create, f"mount --bind {shlex.quote(str(path))} {target}", f"mount -o remount,bind,{mode} {target}"]
+    lines.append(
+        shlex.join(["exec", "chroot", str(folder), "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", *command])
+    )
+    script = ["unshare", "--mount", "sh", "-c", "\n".join(lines)]
+    done = subprocess.run(script, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise BazelError(f"{command[-1]} in {folder} failed with exit status {done.returncode}")
+    return done.stdout
+
+
 def provide_folder(folder: Path) -> None:
-    """Install Debian unstable with Bazel into a folder, unless it is there.
+    """Install Debian unstable with Bazel into a folder, as far as it is not there yet.
 
     Raises:
         BazelError: That is not possible here.
     """
-    if (folder / "usr" / "bin" / "bazel").exists():
-        return
-    if os.geteuid() != 0 or shutil.which("debootstrap") is None:
-        raise BazelError("debootstrap needs root and its package", remedy="as root: apt-get install debootstrap")
-    command = ["debootstrap", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, str(folder)]
-    if subprocess.run(command, check=False).returncode != 0:
-        raise BazelError(f"cannot install Debian {SUITE} into {folder}", remedy=f"remove {folder} and try again")
+    if not (folder / "usr" / "bin" / "apt-get").exists():
+        if os.geteuid() != 0 or shutil.which("debootstrap") is None:
+            raise BazelError("debootstrap needs root and its package", remedy="as root: apt-get install debootstrap")
+        command = ["debootstrap", "--variant=minbase", "--include=ca-certificates", SUITE, str(folder)]
+        if subprocess.run(command, stdout=sys.stderr, check=False).returncode != 0:
+            raise BazelError(f"cannot install Debian {SUITE}", remedy=f"remove {folder} and try again")
+    # Not by debootstrap, which cannot configure Java.
+    if not (folder / "usr" / "bin" / "bazel").exists():
+        apt = ("DEBIAN_FRONTEND=noninteractive", "apt-get", "--quiet")
+        run_inside(folder, NETWORK, [*apt, "update"])
+        run_inside(folder, NETWORK, [*apt, "install", "--yes", "--no-install-recommends", *PACKAGES])
 
 
-def chroot_script(folder: Path, binds: Sequence[Path], command: Sequence[str]) -> str:
-    """Return a shell script that runs a command inside the folder; it is for a mount namespace of its own."""
-    lines = ["set -e"]
-    for path in binds:
-        target = shlex.quote(f"{folder}{path}")
-        create = f"mkdir -p {target}" if path.is_dir() else f"mkdir -p $(dirname {target}) && touch {target}"
-        lines += [create, f"mount --bind {shlex.quote(str(path))} {target}"]
-    lines.append(shlex.join(["exec", "chroot", str(folder), *command]))
-    return "\n".join(lines)
-
-
-def inside(folder: Path, provider: str, platform: str) -> dict[str, str]:
-    """Do what `digests` does, in the folder.
-
-    Raises:
-        BazelError: It failed there; what it said is on stderr.
-    """
-    cache = cache_root(os.environ)
-    cache.mkdir(parents=True, exist_ok=True)
-    given = [Path(name).expanduser() for name in CONFIGURATION]
-    binds = [Path("/proc"), Path("/dev"), ROOT, cache, *(path for path in given if path.exists())]
-    variables = {key: value for key, value in os.environ.items() if key.startswith(("PIP_", "HOME", "SOURCE_DATE_"))}
-    variables |= {"PYTHONPATH": str(ROOT / "build"), "PATH": "/usr/bin:/bin", "PJRTWHEEL_CACHE": str(cache)}
-    variables |= {"PJRTWHEEL_PYTHON": "/usr/bin/python3", "PYTHONDONTWRITEBYTECODE": "1"}
-    command = ["env", "-i", *(f"{key}={value}" for key, value in variables.items()), "python3", __file__]
-    script = chroot_script(folder, binds, [*command, "--here", "--xla", provider, "--platform", platform])
-    done = subprocess.run(["unshare", "--mount", "sh", "-c", script], stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode != 0:
-        raise BazelError(f"the build in {folder} failed with exit status {done.returncode}")
-    answer: dict[str, str] = json.loads(done.stdout)
+def build_inside(folder: Path, binds: Sequence[Path], provider: str, platform: str) -> dict[str, str]:
+    """Do what `digests` does, in the folder and with what is installed there."""
+    kept = [f"{key}={value}" for key, value in os.environ.items() if key.startswith(("PIP_", "HOME", "SOURCE_DATE_"))]
+    ours = [
+        f"PYTHONPATH={ROOT / 'build'}",
+        f"PJRTWHEEL_CACHE={cache_root(os.environ)}",
+        "PJRTWHEEL_PYTHON=/usr/bin/python3",
+        "PYTHONDONTWRITEBYTECODE=1",
+    ]
+    command = ["python3", __file__, "--here", "--xla", provider, "--platform", platform]
+    answer: dict[str, str] = json.loads(
+        run_inside(folder, [ROOT, cache_root(os.environ), *NETWORK, *binds], [*kept, *ours, *command])
+    )
     return answer
 
 
@@ -119,8 +135,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(json.dumps(here))
             return 0
         folder = (arguments.folder or cache_root(os.environ) / "debian-unstable").absolute()
+        binds = [path for name in CONFIGURATION if (path := Path(name).expanduser()).exists()]
         provide_folder(folder)
-        return 0 if compare(here, inside(folder, arguments.xla, arguments.platform)) else 1
+        return 0 if compare(here, build_inside(folder, binds, arguments.xla, arguments.platform)) else 1
     except PjrtWheelError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
