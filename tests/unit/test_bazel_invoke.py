@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The command line and environment that Bazel is run with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.bazel import BuildLog, BuildRequest
+from pjrtwheel.bazel.invoke import build_environment, build_flags, output_directories, startup_flags
+from pjrtwheel.bazel.locate import Bazel
+from pjrtwheel.bazel.workspace import Workspace
+from pjrtwheel.errors import BazelError, UsageError
+
+OLD, NEW = Bazel("bazel", (4, 2, 3)), Bazel("bazel", (7, 7, 1), "7.7.1")
+WORKSPACE = Workspace(Path("/c/workspaces/1"), Path("/c/bazel/1"))
+
+
+def request_of(root: Path, provider: str = "prebuilt", library: Path | None = None) -> BuildRequest:
+    """Return a request for all wheels of the CPU line."""
+    return BuildRequest(root, "cpu", "linux_x86_64", "0.11.2", provider, library)
+
+
+def test_targets(root: Path) -> None:
+    """The plugin comes first, the bindings are those of all backends."""
+    assert request_of(root).targets == ("//plugins/cpu:wheel", "//jaxlib:wheels")
+    assert BuildRequest(root, None, "linux_x86_64", "0.11.2", "prebuilt").targets == ("//jaxlib:wheels",)
+
+
+def test_each_version_has_its_output_base(root: Path) -> None:
+    """Two versions of Bazel never share one, nor do two backends that are built from source."""
+    assert startup_flags(WORKSPACE, OLD, request_of(root))[0] == "--output_base=/c/bazel/1/4.2.3/wheels"
+    assert startup_flags(WORKSPACE, NEW, request_of(root, "source"))[0] == "--output_base=/c/bazel/1/7.7.1/source-cpu"
+
+
+def test_flags_of_an_old_and_a_new_bazel(root: Path) -> None:
+    """Newer versions are told to read WORKSPACE; the user's own options come last."""
+    common = ("--//build:platform=linux_x86_64", "--//build:provider=prebuilt")
+    assert build_flags(request_of(root), OLD, {}) == common
+    environ = {"SOURCE_DATE_EPOCH": "1", "PJRTWHEEL_BAZEL_FLAGS": "--jobs=2 '--define=a=b c'"}
+    assert build_flags(request_of(root), NEW, environ) == (
+        *("--config=workspace7", *common, "--//build:source_date_epoch=1", "--jobs=2", "--define=a=b c"),
+    )
+
+
+def test_environment_names_the_library_and_its_digest(root: Path, tmp_path: Path) -> None:
+    """Bazel sees from the digest that a file outside of the workspace has changed."""
+    library = tmp_path / "a.so"
+    library.write_bytes(b"")
+    environ = build_environment(request_of(root, "file", library), NEW, {"PJRTWHEEL_PYTHON": "/p"})
+    empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    assert (environ["PJRTWHEEL_LIBRARY"], environ["PJRTWHEEL_LIBRARY_SHA256"]) == (str(library), empty)
+    assert (environ["PJRTWHEEL_PYTHON"], environ["USE_BAZEL_VERSION"]) == ("/p", "7.7.1")
+    assert build_environment(request_of(root), OLD, {})["PJRTWHEEL_LIBRARY"] == ""
+
+
+def test_a_library_that_is_not_there(root: Path, tmp_path: Path) -> None:
+    """It is named before Bazel is started."""
+    with pytest.raises(UsageError, match="no such library"):
+        build_environment(request_of(root, "file", tmp_path / "none.so"), OLD, {})
+
+
+def test_outputs_in_the_order_of_the_targets() -> None:
+    """A target without any output is an error: nothing would be published for it."""
+    log = BuildLog({"//:a": (Path("/none/a/x.whl"),), "//:b": (Path("/none/b/x.whl"),)}, (), "")
+    assert output_directories(log, ("//:b", "//:a")) == (Path("/none/b"), Path("/none/a"))
+    with pytest.raises(BazelError, match="nothing of the outputs of //:c"):
+        output_directories(log, ("//:c",))
