@@ -74,7 +74,7 @@ def run_inside(folder: Path, binds: Sequence[Path], command: Sequence[str]) -> s
     script = ["unshare", "--mount", "sh", "-c", "\n".join(lines)]
     done = subprocess.run(script, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
-        raise BazelError(f"{command[-1]} in {folder} failed with exit status {done.returncode}")
+        raise BazelError(f"a command in {folder} failed with exit status {done.returncode}", cause=shlex.join(command))
     return done.stdout
 
 
@@ -90,11 +90,10 @@ def provide_folder(folder: Path) -> None:
         command = ["debootstrap", "--variant=minbase", "--include=ca-certificates", SUITE, str(folder)]
         if subprocess.run(command, stdout=sys.stderr, check=False).returncode != 0:
             raise BazelError(f"cannot install Debian {SUITE}", remedy=f"remove {folder} and try again")
-    # Not by debootstrap, which cannot configure Java.
+    # Not by debootstrap, which cannot configure Java; the package lists are those that debootstrap has left.
     if not (folder / "usr" / "bin" / "bazel").exists():
-        apt = ("DEBIAN_FRONTEND=noninteractive", "apt-get", "--quiet")
-        run_inside(folder, NETWORK, [*apt, "update"])
-        run_inside(folder, NETWORK, [*apt, "install", "--yes", "--no-install-recommends", *PACKAGES])
+        install = ("apt-get", "install", "--quiet", "--yes", "--no-install-recommends", *PACKAGES)
+        print(run_inside(folder, NETWORK, ["DEBIAN_FRONTEND=noninteractive", *install]), file=sys.stderr)
 
 
 def build_inside(folder: Path, binds: Sequence[Path], provider: str, platform: str) -> dict[str, str]:
