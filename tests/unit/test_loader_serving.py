@@ -4,8 +4,13 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -162,3 +167,78 @@ def test_text_of_an_exception_without_frames(cpu_loader: Loader) -> None:
     """One that C raised before any Python ran."""
     text = cpu_loader("pjrt.callbacks").describe_exception(KeyboardInterrupt())
     assert text == "CpuCallback error calling callback: KeyboardInterrupt: "
+
+
+LOCK = {"schema": 1, "release": "0.11.2", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
+REMEDY = (
+    "install it again: pip install --force-reinstall --no-deps jaxlib==0.11.2 jaxlib-cpu==0.11.2 "
+    "(with the --find-links or --index-url that both wheels came from)"
+)
+
+# Stands for JAX's own, which keeps what a plugin registers and calls it at the first use of the platform.
+BACKEND = """
+factories = {}
+def register_backend_factory(name, factory, *, priority, fail_quietly):
+    factories[name] = factory, priority, fail_quietly
+"""
+
+INITIALIZE = """
+import sys; sys.path.insert(0, sys.argv[1])
+import dataclasses, jaxlib_cpu, jax.extend.backend
+jaxlib_cpu.PLUGIN = dataclasses.replace(jaxlib_cpu.PLUGIN, library=eval(sys.argv[2]))
+jaxlib_cpu.initialize()
+factory, priority, fail_quietly = jax.extend.backend.factories.pop("cpu")
+try:
+    factory()
+except RuntimeError as error:
+    print(priority, fail_quietly, error, sep="\\n")
+"""
+
+
+@pytest.mark.parametrize(
+    ("library", "expected"),
+    [
+        (
+            "3",
+            [
+                (
+                    "TakeOverError: jaxlib-cpu cannot serve this JAX: "
+                    "TypeError: unsupported operand type(s) for /: 'PosixPath' and 'int'"
+                ),
+                "it needs the JAX release that it was made for",
+                "install it: pip install jax==0.11.2",
+            ],
+        ),
+        (
+            "'gone.so'",
+            [
+                "LibraryMissingError: cannot read the plugin library AT/jaxlib_cpu/gone.so: No such file or directory",
+                REMEDY,
+            ],
+        ),
+    ],
+    ids=["unexpected", "expected"],
+)
+def test_whatever_is_raised_is_a_refusal(root: Path, tmp_path: Path, library: str, expected: list[str]) -> None:
+    """JAX would log it and use its own client; the command names the release of the plugin's lock."""
+    shutil.copytree(root / "plugins/cpu/jaxlib_cpu", tmp_path / "jaxlib_cpu")
+    shutil.copytree(root / "plugins/pjrt/loader", tmp_path / "jaxlib_cpu/pjrt")
+    for module, text in {"jaxlib": "", "jax": "", "jax/extend": "", "jax/extend/backend": BACKEND}.items():
+        (tmp_path / module).mkdir(parents=True)
+        (tmp_path / module / "__init__.py").write_text(text, "utf-8")
+    for package in ("jaxlib_cpu", "jaxlib"):
+        (tmp_path / package / "release_lock.json").write_text(json.dumps(LOCK), "utf-8")
+    command = [sys.executable, "-I", "-c", INITIALIZE, str(tmp_path), library]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    refusal = ["0", "False", *(line.replace("AT/", f"{tmp_path}/") for line in expected)]
+    assert (result.stdout.splitlines(), result.stderr) == (refusal, "")
+
+
+def test_the_release_of_a_plugin_is_that_of_its_lock(cpu_loader: Loader, tmp_path: Path) -> None:
+    """A command for the user never has a made-up version in it."""
+    pin = cpu_loader("pjrt.lock").pin
+    assert pin(tmp_path) == ""
+    (tmp_path / "release_lock.json").write_text("{}", "utf-8")
+    assert pin(tmp_path) == ""
+    (tmp_path / "release_lock.json").write_text(json.dumps(LOCK), "utf-8")
+    assert pin(tmp_path) == "==0.11.2"

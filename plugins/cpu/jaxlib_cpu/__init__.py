@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 from .options import is_disabled
 from .pjrt.errors import PluginError, TakeOverError
-from .pjrt.lock import installed_version
+from .pjrt.lock import pin
 from .pjrt.plugin import Plugin, open_plugin, refuse
 
 PLUGIN = Plugin(
@@ -32,26 +31,28 @@ def initialize() -> None:
     if is_disabled(os.environ):
         return
     try:
-        api = open_plugin(PLUGIN)
-        serve(api)
+        serve()
     except PluginError as error:
         refuse(PLUGIN, error, PRIORITY)
 
 
-def serve(api: Any) -> None:
-    """Put the opened plugin in the place of JAX's built-in CPU client.
+def serve() -> None:
+    """Open the plugin and put it in the place of JAX's built-in CPU client.
 
     Raises:
-        TakeOverError: JAX or jaxlib is not as this wheel knows it.
+        PluginError: It must not or cannot serve. Nothing else is raised: JAX would log that and go on with its built-in
+            client, a silent fall back.
     """
     try:
+        opened = open_plugin(PLUGIN)
         from .client import take_over
 
-        take_over(PLUGIN, api, PRIORITY)
+        take_over(PLUGIN, opened.api, PRIORITY)
+    except PluginError:
+        raise
     except Exception as error:
-        # JAX would log it and go on with its built-in client: a silent fall back.
         raise TakeOverError(
             f"{PLUGIN.distribution} cannot serve this JAX: {type(error).__name__}: {error}",
             cause="it needs the JAX release that it was made for",
-            remedy=f"install it: pip install jax=={installed_version(PLUGIN.distribution)}",
+            remedy=f"install it: pip install jax{pin(PLUGIN.package)}",
         ) from error

@@ -59,6 +59,17 @@ def install_command(distribution: str, release: str) -> str:
     )
 
 
+def pin(package: Path) -> str:
+    """Return what pins a requirement to the release of the plugin in `package`; empty if its lock is unreadable.
+
+    The lock lies in the package itself, and is there even where the distribution's metadata is not.
+    """
+    try:
+        return f"=={parse_lock((package / LOCK_FILENAME).read_text('utf-8')).release}"
+    except (OSError, ValueError):
+        return ""
+
+
 def check_locks(distribution: str, plugin: Lock, jaxlib: Lock) -> None:
     """Compare the locks of a plugin and of jaxlib.
 

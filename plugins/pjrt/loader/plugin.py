@@ -32,6 +32,19 @@ class Plugin:
     library: str
 
 
+@dataclass(frozen=True, slots=True)
+class OpenedPlugin:
+    """A plugin that passed all checks and is open.
+
+    Attributes:
+        lock: Its release lock.
+        api: The capsule of its API.
+    """
+
+    lock: Lock
+    api: Any
+
+
 def check_plugin(plugin: Plugin) -> Lock:
     """Check all that can be checked without opening the library, and return the release lock.
 
@@ -44,8 +57,8 @@ def check_plugin(plugin: Plugin) -> Lock:
     return lock
 
 
-def open_plugin(plugin: Plugin) -> Any:
-    """Check a plugin, open its library and return the capsule of its API.
+def open_plugin(plugin: Plugin) -> OpenedPlugin:
+    """Check a plugin and open its library.
 
     Raises:
         PluginError: The plugin must not or cannot be used.
@@ -61,7 +74,7 @@ def open_plugin(plugin: Plugin) -> Any:
             remedy=remedy,
         ) from error
     try:
-        return extension.load(plugin.package / plugin.library)
+        return OpenedPlugin(lock, extension.load(plugin.package / plugin.library))
     except (OSError, RuntimeError) as error:
         raise LibraryDamagedError(str(error), cause="the library is not the one of the wheel", remedy=remedy) from error
 
