@@ -97,7 +97,7 @@ PyObject *pjrt_ffi_api_version(PyObject *module, PyObject *args) {
   if (!PyArg_ParseTuple(args, "Os", &capsule, &platform)) {
     return NULL;
   }
-  const PJRT_Api *api = api_from_capsule(capsule);
+  const PJRT_Api *api = api_from_capsule(module, capsule);
   const XLA_FFI_Api *ffi = api == NULL ? NULL : ffi_api_of(module, api, platform);
   PyObject *version = ffi == NULL ? NULL : PyTuple_New(2);
   if (version != NULL) {
@@ -114,7 +114,7 @@ PyObject *pjrt_register_ffi_handler(PyObject *module, PyObject *args) {
   if (!PyArg_ParseTuple(args, "OsOsi", &capsule, &name, &handler, &platform, &traits)) {
     return NULL;
   }
-  const PJRT_Api *api = api_from_capsule(capsule);
+  const PJRT_Api *api = api_from_capsule(module, capsule);
   void *function = api == NULL ? NULL : pointer_of(handler);
   if (function == NULL ||
       register_execute_handler(module, api, name, platform, (XLA_FFI_Handler *)function, traits) < 0) {
@@ -155,7 +155,7 @@ PyObject *pjrt_register_ffi_stages(PyObject *module, PyObject *args) {
       read_stage(stages, "execute", &bundle->execute) < 0 || read_stage(stages, "record", &bundle->record) < 0) {
     return NULL;
   }
-  const PJRT_Api *api = api_from_capsule(capsule);
+  const PJRT_Api *api = api_from_capsule(module, capsule);
   const XLA_FFI_Api *ffi = api == NULL ? NULL : ffi_api_of(module, api, platform);
   if (ffi == NULL || check_ffi_version(ffi, "FFI targets with several stages") < 0 ||
       raise_ffi_error(module, ffi, ffi->XLA_FFI_Handler_Register(&request), "cannot register an XLA FFI target") < 0) {
@@ -176,7 +176,7 @@ PyObject *pjrt_register_ffi_type(PyObject *module, PyObject *args) {
   if (PyErr_Occurred() != NULL) {
     return NULL;
   }
-  const PJRT_Api *api = api_from_capsule(capsule);
+  const PJRT_Api *api = api_from_capsule(module, capsule);
   const XLA_FFI_Api *ffi = api == NULL ? NULL : ffi_api_of(module, api, platform);
   if (ffi == NULL || check_ffi_version(ffi, "FFI types") < 0) {
     return NULL;

@@ -277,7 +277,7 @@ PyObject *pjrt_register_host_callbacks(PyObject *module, PyObject *args) {
   if (!PyArg_ParseTuple(args, "OOsOOO", &capsule, &names, &platform, &jaxlib_handler, &dtypes, &describe)) {
     return NULL;
   }
-  const PJRT_Api *api = api_from_capsule(capsule);
+  const PJRT_Api *api = api_from_capsule(module, capsule);
   const char *kind = PyCapsule_GetName(jaxlib_handler);
   void *handler = api == NULL || PyErr_Occurred() != NULL ? NULL : PyCapsule_GetPointer(jaxlib_handler, kind);
   const Py_ssize_t count = PyTuple_Size(names);

@@ -17,7 +17,7 @@ typedef struct {
 } ModuleState;
 
 // Returns the API behind a capsule, or NULL with an exception set.
-const PJRT_Api *api_from_capsule(PyObject *capsule);
+const PJRT_Api *api_from_capsule(PyObject *module, PyObject *capsule);
 
 // Turns a PJRT error into an exception and destroys it. Returns 0 for no error, else -1.
 int raise_pjrt_error(PyObject *module, const PJRT_Api *api, PJRT_Error *error, const char *doing);

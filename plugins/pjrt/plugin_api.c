@@ -8,8 +8,26 @@
 
 #include "module.h"
 
-const PJRT_Api *api_from_capsule(PyObject *capsule) {
-  return PyCapsule_GetPointer(capsule, PJRT_API_CAPSULE);
+// Returns 0 if `api` has what every use of it needs, the functions that read and destroy errors, else -1 with an
+// exception set. What comes behind them is checked where it is used.
+static int check_api(PyObject *module, const PJRT_Api *api, const char *origin) {
+  if (api != NULL && api->struct_size >= PJRT_STRUCT_SIZE(PJRT_Api, PJRT_Error_Message) &&
+      api->PJRT_Error_Destroy != NULL && api->PJRT_Error_Message != NULL) {
+    return 0;
+  }
+  ModuleState *state = PyModule_GetState(module);
+  PyErr_Format(state->error, "not a PJRT plugin: %s has no usable API", origin);
+  return -1;
+}
+
+const PJRT_Api *api_from_capsule(PyObject *module, PyObject *capsule) {
+  const PJRT_Api *api = PyCapsule_GetPointer(capsule, PJRT_API_CAPSULE);
+  return api == NULL || check_api(module, api, "this capsule") < 0 ? NULL : api;
+}
+
+// A plugin's text may be cut in the middle of a character, or be no UTF-8 at all: better garbled than another error.
+static PyObject *text_from(const char *data, size_t size) {
+  return PyUnicode_DecodeUTF8(data, (Py_ssize_t)size, "replace");
 }
 
 int raise_pjrt_error(PyObject *module, const PJRT_Api *api, PJRT_Error *error, const char *doing) {
@@ -19,7 +37,7 @@ int raise_pjrt_error(PyObject *module, const PJRT_Api *api, PJRT_Error *error, c
   PJRT_Error_Message_Args message = {.struct_size = PJRT_Error_Message_Args_STRUCT_SIZE, .error = error};
   api->PJRT_Error_Message(&message);
   ModuleState *state = PyModule_GetState(module);
-  PyObject *text = PyUnicode_FromStringAndSize(message.message, (Py_ssize_t)message.message_size);
+  PyObject *text = text_from(message.message, message.message_size);
   if (text != NULL) {
     PyErr_Format(state->error, "%s: %U", doing, text);
     Py_DecRef(text);
@@ -47,9 +65,13 @@ PyObject *pjrt_load(PyObject *module, PyObject *args) {
   const char *name = PyBytes_AsString(path);
   ModuleState *state = PyModule_GetState(module);
   // Local, so that two plugins never see each other's symbols. It is never closed: XLA's threads run on.
+  // Reading it and running its initializers takes a while, in which other Python threads go on.
+  PyThreadState *thread = PyEval_SaveThread();
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  const char *reason = library == NULL ? dlerror() : NULL;
+  PyEval_RestoreThread(thread);
   if (library == NULL) {
-    PyErr_Format(PyExc_OSError, "cannot open %s: %s", name, dlerror());
+    PyErr_Format(PyExc_OSError, "cannot open %s: %s", name, reason);
     goto done;
   }
   // ISO C has no cast from an object to a function pointer; POSIX requires dlsym's result to survive this one.
@@ -60,34 +82,20 @@ PyObject *pjrt_load(PyObject *module, PyObject *args) {
     goto done;
   }
   const PJRT_Api *api = get_api();
-  if (api == NULL || api->struct_size < offsetof(PJRT_Api, PJRT_Error_Destroy)) {
-    PyErr_Format(state->error, "not a PJRT plugin: GetPjrtApi of %s returned no usable API", name);
-    goto done;
+  if (check_api(module, api, name) == 0) {
+    capsule = PyCapsule_New((void *)api, PJRT_API_CAPSULE, NULL);
   }
-  capsule = PyCapsule_New((void *)api, PJRT_API_CAPSULE, NULL);
 done:
   Py_DecRef(path);
   return capsule;
 }
 
 PyObject *pjrt_api_version(PyObject *module, PyObject *capsule) {
-  (void)module;
-  const PJRT_Api *api = api_from_capsule(capsule);
+  const PJRT_Api *api = api_from_capsule(module, capsule);
   if (api == NULL) {
     return NULL;
   }
-  PyObject *major = PyLong_FromLong(api->pjrt_api_version.major_version);
-  PyObject *minor = PyLong_FromLong(api->pjrt_api_version.minor_version);
-  PyObject *version = PyTuple_New(2);
-  if (version == NULL || major == NULL || minor == NULL) {
-    Py_DecRef(major);
-    Py_DecRef(minor);
-    Py_DecRef(version);
-    return NULL;
-  }
-  PyTuple_SetItem(version, 0, major);
-  PyTuple_SetItem(version, 1, minor);
-  return version;
+  return Py_BuildValue("(ii)", api->pjrt_api_version.major_version, api->pjrt_api_version.minor_version);
 }
 
 static PyObject *integers(const int64_t *values, size_t count) {
@@ -107,7 +115,7 @@ static PyObject *integers(const int64_t *values, size_t count) {
 static PyObject *named_value(const PJRT_NamedValue *value) {
   switch (value->type) {
     case PJRT_NamedValue_kString:
-      return PyUnicode_FromStringAndSize(value->string_value, (Py_ssize_t)value->value_size);
+      return text_from(value->string_value, value->value_size);
     case PJRT_NamedValue_kInt64:
       return PyLong_FromLongLong(value->int64_value);
     case PJRT_NamedValue_kInt64List:
@@ -122,7 +130,7 @@ static PyObject *named_value(const PJRT_NamedValue *value) {
 }
 
 PyObject *pjrt_attributes(PyObject *module, PyObject *capsule) {
-  const PJRT_Api *api = api_from_capsule(capsule);
+  const PJRT_Api *api = api_from_capsule(module, capsule);
   if (api == NULL) {
     return NULL;
   }
@@ -136,9 +144,9 @@ PyObject *pjrt_attributes(PyObject *module, PyObject *capsule) {
   }
   for (size_t i = 0; i < args.num_attributes; ++i) {
     const PJRT_NamedValue *attribute = &args.attributes[i];
-    PyObject *name = PyUnicode_FromStringAndSize(attribute->name, (Py_ssize_t)attribute->name_size);
-    PyObject *value = named_value(attribute);
-    int failed = name == NULL || value == NULL || PyDict_SetItem(result, name, value) < 0;
+    PyObject *name = text_from(attribute->name, attribute->name_size);
+    PyObject *value = name == NULL ? NULL : named_value(attribute);
+    int failed = value == NULL || PyDict_SetItem(result, name, value) < 0;
     Py_DecRef(name);
     Py_DecRef(value);
     if (failed) {
@@ -152,19 +160,14 @@ fail:
 }
 
 PyObject *pjrt_extensions(PyObject *module, PyObject *capsule) {
-  (void)module;
-  const PJRT_Api *api = api_from_capsule(capsule);
+  const PJRT_Api *api = api_from_capsule(module, capsule);
   PyObject *result = api == NULL ? NULL : PyList_New(0);
   if (result == NULL) {
     return NULL;
   }
   for (const PJRT_Extension_Base *it = api->extension_start; it != NULL; it = it->next) {
-    const int64_t pair[2] = {(int64_t)it->type, (int64_t)it->struct_size};
-    PyObject *entry = PyTuple_New(2);
-    for (Py_ssize_t i = 0; entry != NULL && i < 2; ++i) {
-      PyTuple_SetItem(entry, i, PyLong_FromLongLong(pair[i]));
-    }
-    int failed = entry == NULL || PyErr_Occurred() != NULL || PyList_Append(result, entry) < 0;
+    PyObject *entry = Py_BuildValue("(in)", (int)it->type, (Py_ssize_t)it->struct_size);
+    int failed = entry == NULL || PyList_Append(result, entry) < 0;
     Py_DecRef(entry);
     if (failed) {
       Py_DecRef(result);

@@ -24,6 +24,7 @@
 typedef ssize_t Py_ssize_t;
 typedef struct _object PyObject;
 typedef struct _typeobject PyTypeObject;
+typedef struct _ts PyThreadState;
 typedef PyObject *(*PyCFunction)(PyObject *, PyObject *);
 typedef int (*visitproc)(PyObject *, void *);
 typedef int (*traverseproc)(PyObject *, visitproc, void *);
@@ -79,12 +80,12 @@ extern PyObject _Py_NoneStruct;
 #define Py_None (&_Py_NoneStruct)
 #endif  // Py_PYTHON_H
 
-extern PyObject *PyExc_ImportError, *PyExc_NotImplementedError, *PyExc_OSError, *PyExc_RuntimeError, *PyExc_TypeError,
-    *PyExc_ValueError;
+extern PyObject *PyExc_ImportError, *PyExc_NotImplementedError, *PyExc_OSError, *PyExc_RuntimeError, *PyExc_TypeError, *PyExc_ValueError;
 
 void Py_IncRef(PyObject *);
 void Py_DecRef(PyObject *);
 int PyArg_ParseTuple(PyObject *, const char *, ...);
+PyObject *Py_BuildValue(const char *, ...);
 
 PyObject *PyModuleDef_Init(PyModuleDef *);
 void *PyModule_GetState(PyObject *);
@@ -109,6 +110,7 @@ PyObject *PyLong_FromLong(long);
 char *PyBytes_AsString(PyObject *);
 PyObject *PyBytes_FromStringAndSize(const char *, Py_ssize_t);
 const char *PyUnicode_AsUTF8AndSize(PyObject *, Py_ssize_t *);
+PyObject *PyUnicode_DecodeUTF8(const char *, Py_ssize_t, const char *);
 int PyUnicode_FSConverter(PyObject *, void *);
 PyObject *PyUnicode_FromStringAndSize(const char *, Py_ssize_t);
 PyObject *PyMemoryView_FromMemory(char *, Py_ssize_t, int);
@@ -129,6 +131,8 @@ PyObject *PyObject_CallFunctionObjArgs(PyObject *, ...);
 PyObject *PyObject_GetAttrString(PyObject *, const char *);
 int PyObject_RichCompareBool(PyObject *, PyObject *, int);
 
+PyThreadState *PyEval_SaveThread(void);
+void PyEval_RestoreThread(PyThreadState *);
 PyGILState_STATE PyGILState_Ensure(void);
 void PyGILState_Release(PyGILState_STATE);
 int Py_IsInitialized(void);

@@ -174,6 +174,9 @@ static PJRT_Error *register_handler(FfiRegisterHandlerArgs *args) {
   if (args->target_name_size == 7 && memcmp(args->target_name, "refused", 7) == 0) {
     return pjrt_error("this target is refused");
   }
+  if (args->target_name_size == 7 && memcmp(args->target_name, "garbled", 7) == 0) {
+    return pjrt_error("no \xff text");
+  }
   if (metadata_version(handler) < 1) {
     return pjrt_error("handler of an unsupported version");
   }
@@ -248,18 +251,24 @@ EXPORT XLA_FFI_Error *fake_mute_handler(XLA_FFI_CallFrame *frame) {
   return NULL;
 }
 
+static PJRT_Api pjrt_api = {
+    .struct_size = PJRT_Api_STRUCT_SIZE,
+    .pjrt_api_version = {.struct_size = PJRT_Api_Version_STRUCT_SIZE, .major_version = 0, .minor_version = 115},
+    .PJRT_Error_Destroy = error_destroy,
+    .PJRT_Error_Message = error_message,
+    .PJRT_Plugin_Attributes = plugin_attributes};
+
+// As if the plugin were built with an older header.
+EXPORT void fake_set_api_size(size_t size) {
+  pjrt_api.struct_size = size;
+}
+
 EXPORT const PJRT_Api *GetPjrtApi(void) {
   static FfiExtension ffi = {.base = {.struct_size = sizeof(FfiExtension), .type = PJRT_Extension_Type_FFI},
                              .register_handler = register_handler};
   static PJRT_Extension_Base unknown = {.struct_size = PJRT_Extension_Base_STRUCT_SIZE,
                                         .type = (PJRT_Extension_Type)1000};
   unknown.next = &ffi.base;
-  static PJRT_Api api = {
-      .struct_size = PJRT_Api_STRUCT_SIZE,
-      .pjrt_api_version = {.struct_size = PJRT_Api_Version_STRUCT_SIZE, .major_version = 0, .minor_version = 115},
-      .PJRT_Error_Destroy = error_destroy,
-      .PJRT_Error_Message = error_message,
-      .PJRT_Plugin_Attributes = plugin_attributes};
-  api.extension_start = &unknown;
-  return &api;
+  pjrt_api.extension_start = &unknown;
+  return &pjrt_api;
 }

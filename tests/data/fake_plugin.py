@@ -33,6 +33,7 @@ class FakePlugin:
 
     def __init__(self, path: str) -> None:
         """Open the library through the extension, and once more to reach what is for tests only."""
+        self.path = path
         self.api = _pjrt.load(path)
         self.library = ctypes.CDLL(path)
         self.type_id = self.bind("fake_jaxlib_handler")

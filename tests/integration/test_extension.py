@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -55,6 +56,24 @@ def raised(function, *arguments):
 """
 
 
+# Says that it started, and notes whether an answer came.
+WAITING = """
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+__attribute__((visibility("default"))) int answered;
+__attribute__((constructor)) static void wait_for_answer(void) {
+  int started = -1, answer = -1;
+  const char *pipes = getenv("FAKE_PIPES");
+  if (pipes != NULL && sscanf(pipes, "%d %d", &started, &answer) == 2 && write(started, "x", 1) == 1) {
+    struct pollfd waiting = {.fd = answer, .events = POLLIN};
+    answered = poll(&waiting, 1, 5000);
+  }
+}
+"""
+
+
 def test_what_a_plugin_says_about_itself(run: Callable[..., Any]) -> None:
     """Every kind of attribute, also one newer than the header; extensions of any kind, in order; the versions."""
     values = run("(_pjrt.api_version(p.api), _pjrt.extensions(p.api), _pjrt.attributes(p.api))")
@@ -85,6 +104,46 @@ def test_what_is_no_api_is_refused(run: Callable[..., Any]) -> None:
     )
 
 
+@pytest.mark.parametrize("size", [0, 40, 55])
+def test_an_api_that_cannot_tell_its_errors_is_refused(run: Callable[..., Any], size: int) -> None:
+    """Whether a library returns it or a capsule of someone else has it: its errors could not be read."""
+    value = "(raised(_pjrt.load, p.path), raised(_pjrt.attributes, p.api), raised(_pjrt.api_version, p.api))"
+    loaded, *capsules = run(value, f"{RAISED}\np.library.fake_set_api_size({size})")
+    assert loaded[0] == "PjrtError"
+    assert re.fullmatch("not a PJRT plugin: /.*/fake_plugin.so has no usable API", loaded[1])
+    assert capsules == [("PjrtError", "not a PJRT plugin: this capsule has no usable API")] * 2
+
+
+def test_an_old_api_is_read_as_far_as_it_goes(run: Callable[..., Any]) -> None:
+    """It ends after the functions for errors, before the attributes."""
+    assert run("(_pjrt.api_version(p.api), _pjrt.attributes(p.api))", "p.library.fake_set_api_size(56)") == (
+        (0, 115),
+        {},
+    )
+
+
+def test_other_threads_run_while_a_library_is_opened(
+    run: Callable[..., Any], compile_library: Callable[..., Path], tmp_path: Path
+) -> None:
+    """Its initializer here waits for a byte that only another Python thread can send."""
+    source = tmp_path / "waiting.c"
+    source.write_text(WAITING, "utf-8")
+    path = compile_library("waiting.so", source)
+    statements = (
+        f"{RAISED}\nimport ctypes, os, threading\n"
+        "started, answer = os.pipe(), os.pipe()\n"
+        "os.environ['FAKE_PIPES'] = f'{started[1]} {answer[0]}'\n"
+        "def reply():\n"
+        "    os.read(started[0], 1); os.write(answer[1], b'x')\n"
+        "thread = threading.Thread(target=reply, daemon=True); thread.start()\n"
+        f"refusal = raised(_pjrt.load, {str(path)!r})[0]; thread.join()\n"
+    )
+    assert run(f"(refusal, ctypes.c_int.in_dll(ctypes.CDLL({str(path)!r}), 'answered').value)", statements) == (
+        "PjrtError",
+        1,
+    )
+
+
 def test_single_handlers_and_stages_are_registered(run: Callable[..., Any]) -> None:
     """A single handler becomes the execute stage; all five stages arrive where they belong; traits are kept."""
     statements = (
@@ -110,6 +169,15 @@ def test_refusals_of_the_plugin_reach_the_caller(run: Callable[..., Any]) -> Non
     assert run("raised(_pjrt.register_ffi_type, p.api, 'refused', c, None, 'Host')", statements) == (
         "PjrtError",
         "cannot register an XLA FFI type: this type is refused",
+    )
+
+
+def test_refusals_without_readable_text_reach_the_caller(run: Callable[..., Any]) -> None:
+    """What is no UTF-8 is replaced."""
+    statements = RAISED + "c = p.capsule('fake_mute_handler')"
+    assert run("raised(_pjrt.register_ffi_handler, p.api, 'garbled', c, 'Host', 0)", statements) == (
+        "PjrtError",
+        "cannot register an XLA FFI handler: no \ufffd text",
     )
 
 
