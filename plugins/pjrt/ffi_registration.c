@@ -79,14 +79,14 @@ static int raise_ffi_error(PyObject *module, const XLA_FFI_Api *ffi, XLA_FFI_Err
   XLA_FFI_Error_GetDetails_Args details = {.struct_size = XLA_FFI_Error_GetDetails_Args_STRUCT_SIZE, .error = error};
   ffi->XLA_FFI_Error_GetDetails(&details);
   ModuleState *state = PyModule_GetState(module);
-  PyErr_Format(state->error, "%s: %s", doing, details.message);
+  PyErr_Format(state->error, "%s: %s", doing, details.message != NULL ? details.message : "no reason given");
   XLA_FFI_Error_Destroy_Args destroy = {.struct_size = XLA_FFI_Error_Destroy_Args_STRUCT_SIZE, .error = error};
   ffi->XLA_FFI_Error_Destroy(&destroy);
   return -1;
 }
 
 // Capsules of typed handlers have no name, those of jaxlib's own have one: read with the name they carry.
-static void *pointer_of(PyObject *capsule) {
+void *pointer_of(PyObject *capsule) {
   const char *name = PyCapsule_GetName(capsule);
   return name == NULL && PyErr_Occurred() != NULL ? NULL : PyCapsule_GetPointer(capsule, name);
 }
@@ -99,12 +99,10 @@ PyObject *pjrt_ffi_api_version(PyObject *module, PyObject *args) {
   }
   const PJRT_Api *api = api_from_capsule(module, capsule);
   const XLA_FFI_Api *ffi = api == NULL ? NULL : ffi_api_of(module, api, platform);
-  PyObject *version = ffi == NULL ? NULL : PyTuple_New(2);
-  if (version != NULL) {
-    PyTuple_SetItem(version, 0, PyLong_FromLong(ffi->api_version.major_version));
-    PyTuple_SetItem(version, 1, PyLong_FromLong(ffi->api_version.minor_version));
+  if (ffi == NULL) {
+    return NULL;
   }
-  return version;
+  return Py_BuildValue("(ii)", ffi->api_version.major_version, ffi->api_version.minor_version);
 }
 
 PyObject *pjrt_register_ffi_handler(PyObject *module, PyObject *args) {
@@ -127,19 +125,23 @@ PyObject *pjrt_register_ffi_handler(PyObject *module, PyObject *args) {
 // Reads one stage from the dictionary; an absent one is left NULL. Returns 0, or -1 with an exception set.
 static int read_stage(PyObject *stages, const char *stage, XLA_FFI_Handler **handler) {
   PyObject *key = PyUnicode_FromStringAndSize(stage, (Py_ssize_t)strlen(stage));
-  PyObject *capsule = key == NULL ? NULL : PyDict_GetItemWithError(stages, key);
-  Py_DecRef(key);
-  if (capsule != NULL) {
-    *handler = (XLA_FFI_Handler *)pointer_of(capsule);
+  if (key == NULL) {
+    return -1;
   }
-  return PyErr_Occurred() != NULL ? -1 : 0;
+  PyObject *capsule = PyDict_GetItemWithError(stages, key);
+  Py_DecRef(key);
+  if (capsule == NULL) {
+    return PyErr_Occurred() != NULL ? -1 : 0;
+  }
+  *handler = (XLA_FFI_Handler *)pointer_of(capsule);
+  return *handler == NULL ? -1 : 0;
 }
 
 PyObject *pjrt_register_ffi_stages(PyObject *module, PyObject *args) {
   PyObject *capsule = NULL, *stages = NULL;
   const char *name = NULL, *platform = NULL;
   int traits = 0;
-  if (!PyArg_ParseTuple(args, "OsOsi", &capsule, &name, &stages, &platform, &traits)) {
+  if (!PyArg_ParseTuple(args, "OsO!si", &capsule, &name, &PyDict_Type, &stages, &platform, &traits)) {
     return NULL;
   }
   XLA_FFI_Handler_Register_Args request = {
@@ -172,8 +174,11 @@ PyObject *pjrt_register_ffi_type(PyObject *module, PyObject *args) {
     return NULL;
   }
   XLA_FFI_TypeId *id = pointer_of(type_id);
-  XLA_FFI_TypeInfo *info = id == NULL || type_info == Py_None ? NULL : pointer_of(type_info);
-  if (PyErr_Occurred() != NULL) {
+  if (id == NULL) {
+    return NULL;
+  }
+  XLA_FFI_TypeInfo *info = type_info == Py_None ? NULL : pointer_of(type_info);
+  if (info == NULL && type_info != Py_None) {
     return NULL;
   }
   const PJRT_Api *api = api_from_capsule(module, capsule);

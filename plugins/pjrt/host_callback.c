@@ -21,6 +21,7 @@ static struct {
   XLA_FFI_TypeId type_id;  // of LoadedHostCallbacks
   NumPy numpy;
   PyObject *describe;  // exception -> text
+  XLA_FFI_Handler *probed;
 } binding;
 
 static XLA_FFI_Error *error_with(const XLA_FFI_Api *api, const char *message) {
@@ -254,7 +255,11 @@ static Probe ask_type_id(XLA_FFI_Handler *handler) {
 
 static int bind(PyObject *module, XLA_FFI_Handler *jaxlib_handler, PyObject *dtypes, PyObject *describe) {
   if (binding.describe != NULL) {
-    return 0;
+    const int same_types = PyObject_RichCompareBool(dtypes, binding.numpy.dtypes, Py_EQ);
+    if (same_types == 0 || (same_types == 1 && (jaxlib_handler != binding.probed || describe != binding.describe))) {
+      PyErr_SetString(PyExc_ValueError, "host callbacks are in use already, with another probe, dtypes or describe");
+    }
+    return PyErr_Occurred() != NULL ? -1 : 0;
   }
   const Probe probe = ask_type_id(jaxlib_handler);
   if (!probe.asked) {
@@ -266,6 +271,7 @@ static int bind(PyObject *module, XLA_FFI_Handler *jaxlib_handler, PyObject *dty
     return -1;
   }
   binding.type_id = probe.type_id;
+  binding.probed = jaxlib_handler;
   Py_IncRef(describe);
   binding.describe = describe;
   return 0;
@@ -274,16 +280,16 @@ static int bind(PyObject *module, XLA_FFI_Handler *jaxlib_handler, PyObject *dty
 PyObject *pjrt_register_host_callbacks(PyObject *module, PyObject *args) {
   PyObject *capsule = NULL, *names = NULL, *jaxlib_handler = NULL, *dtypes = NULL, *describe = NULL;
   const char *platform = NULL;
-  if (!PyArg_ParseTuple(args, "OOsOOO", &capsule, &names, &platform, &jaxlib_handler, &dtypes, &describe)) {
+  if (!PyArg_ParseTuple(args, "OO!sOO!O", &capsule, &PyTuple_Type, &names, &platform, &jaxlib_handler, &PyDict_Type,
+                        &dtypes, &describe)) {
     return NULL;
   }
   const PJRT_Api *api = api_from_capsule(module, capsule);
-  const char *kind = PyCapsule_GetName(jaxlib_handler);
-  void *handler = api == NULL || PyErr_Occurred() != NULL ? NULL : PyCapsule_GetPointer(jaxlib_handler, kind);
-  const Py_ssize_t count = PyTuple_Size(names);
-  if (handler == NULL || count < 0 || bind(module, (XLA_FFI_Handler *)handler, dtypes, describe) < 0) {
+  void *handler = api == NULL ? NULL : pointer_of(jaxlib_handler);
+  if (handler == NULL || bind(module, (XLA_FFI_Handler *)handler, dtypes, describe) < 0) {
     return NULL;
   }
+  const Py_ssize_t count = PyTuple_Size(names);
   for (Py_ssize_t i = 0; i < count; ++i) {
     const char *name = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(names, i), NULL);
     if (name == NULL || register_execute_handler(module, api, name, platform, call_python, 0) < 0) {

@@ -19,6 +19,9 @@ typedef struct {
 // Returns the API behind a capsule, or NULL with an exception set.
 const PJRT_Api *api_from_capsule(PyObject *module, PyObject *capsule);
 
+// Returns what any capsule points to, or NULL with an exception set.
+void *pointer_of(PyObject *capsule);
+
 // Turns a PJRT error into an exception and destroys it. Returns 0 for no error, else -1.
 int raise_pjrt_error(PyObject *module, const PJRT_Api *api, PJRT_Error *error, const char *doing);
 

@@ -82,6 +82,8 @@ extern PyObject _Py_NoneStruct;
 
 extern PyObject *PyExc_ImportError, *PyExc_NotImplementedError, *PyExc_OSError, *PyExc_RuntimeError, *PyExc_TypeError, *PyExc_ValueError;
 
+extern PyTypeObject PyDict_Type, PyTuple_Type;
+
 void Py_IncRef(PyObject *);
 void Py_DecRef(PyObject *);
 int PyArg_ParseTuple(PyObject *, const char *, ...);

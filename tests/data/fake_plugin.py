@@ -28,6 +28,13 @@ class Buffer(ctypes.Structure):
     )
 
 
+def claim(*dims: int, rank: int | None = None) -> Buffer:
+    """Return a buffer of bytes with any dimensions, whether or not there can be such a one."""
+    buffer = Buffer(dtype=NUMBER_OF["int8"], rank=len(dims) if rank is None else rank)
+    buffer.dims = (ctypes.c_int64 * len(dims))(*dims)
+    return buffer
+
+
 class FakePlugin:
     """An opened fake plugin with the host-callback handler registered under the name `call`."""
 
@@ -36,6 +43,7 @@ class FakePlugin:
         self.path = path
         self.api = _pjrt.load(path)
         self.library = ctypes.CDLL(path)
+        self.dtypes, self.describe = callbacks.element_dtypes(), callbacks.describe_exception
         self.type_id = self.bind("fake_jaxlib_handler")
 
     def capsule(self, function: str) -> Any:
@@ -44,18 +52,17 @@ class FakePlugin:
         make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
         return make(ctypes.cast(getattr(self.library, function), ctypes.c_void_p), None, None)
 
-    def bind(self, probe: str, *names: str) -> int:
-        """Register the host-callback handlers."""
-        dtypes, describe = callbacks.element_dtypes(), callbacks.describe_exception
-        return _pjrt.register_host_callbacks(
-            self.api, names or ("call",), "Host", self.capsule(probe), dtypes, describe
-        )
+    def bind(self, probe: str, **changes: Any) -> int:
+        """Register the host-callback handlers, with other values for the arguments that `changes` names."""
+        arguments = {"names": ("call",), "dtypes": self.dtypes, "describe": self.describe} | changes
+        names, dtypes, describe = arguments["names"], arguments["dtypes"], arguments["describe"]
+        return _pjrt.register_host_callbacks(self.api, names, "Host", self.capsule(probe), dtypes, describe)
 
     def call(
         self,
         function: Callable[..., Any] | None,
-        arguments: Sequence[np.ndarray | None],
-        results: Sequence[np.ndarray | None],
+        arguments: Sequence[np.ndarray | Buffer | None],
+        results: Sequence[np.ndarray | Buffer | None],
         index: int = 0,
     ) -> str:
         """Run the handler on buffers of arrays (None is a token) and return the error's text."""
@@ -70,9 +77,13 @@ class FakePlugin:
         return message.value.decode()
 
     @staticmethod
-    def _buffers(arrays: Sequence[np.ndarray | None]) -> Any:
+    def _buffers(arrays: Sequence[np.ndarray | Buffer | None]) -> Any:
         buffers = (Buffer * 8)()
-        for buffer, array in zip(buffers, arrays, strict=False):
+        for i, array in enumerate(arrays):
+            buffer = buffers[i]
+            if isinstance(array, Buffer):
+                buffers[i] = array
+                continue
             if array is None:
                 buffer.dtype = TOKEN
                 continue

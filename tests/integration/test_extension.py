@@ -173,12 +173,51 @@ def test_refusals_of_the_plugin_reach_the_caller(run: Callable[..., Any]) -> Non
 
 
 def test_refusals_without_readable_text_reach_the_caller(run: Callable[..., Any]) -> None:
-    """What is no UTF-8 is replaced."""
+    """What is no UTF-8 is replaced, and what is no text at all is named."""
     statements = RAISED + "c = p.capsule('fake_mute_handler')"
     assert run("raised(_pjrt.register_ffi_handler, p.api, 'garbled', c, 'Host', 0)", statements) == (
         "PjrtError",
         "cannot register an XLA FFI handler: no \ufffd text",
     )
+    assert run("raised(_pjrt.register_ffi_type, p.api, 'mute', c, None, 'Host')", statements) == (
+        "PjrtError",
+        "cannot register an XLA FFI type: no reason given",
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        ("p.bind('fake_jaxlib_handler', names=['call'])", ("TypeError", "argument 2 must be tuple, not list")),
+        ("p.bind('fake_jaxlib_handler', names=(1,))", ("TypeError", "bad argument type for built-in operation")),
+        ("p.bind('fake_jaxlib_handler', dtypes=())", ("TypeError", "argument 5 must be dict, not tuple")),
+        ("_pjrt.register_ffi_stages(p.api, 't', (), 'Host', 0)", ("TypeError", "argument 3 must be dict, not tuple")),
+        (
+            "_pjrt.register_ffi_stages(p.api, 't', {'execute': 1}, 'Host', 0)",
+            ("ValueError", "PyCapsule_GetName called with invalid PyCapsule object"),
+        ),
+        (
+            "_pjrt.register_ffi_type(p.api, 't', 1, None, 'Host')",
+            ("ValueError", "PyCapsule_GetName called with invalid PyCapsule object"),
+        ),
+    ],
+    ids=["names", "name", "dtypes", "stages", "stage", "type"],
+)
+def test_arguments_of_a_wrong_type_are_refused(run: Callable[..., Any], call: str, error: tuple[str, str]) -> None:
+    """By CPython's own words, whichever argument it is."""
+    assert run(f"raised(lambda: {call})", RAISED) == error
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["'fake_mute_handler'", "'fake_jaxlib_handler', dtypes={}", "'fake_jaxlib_handler', describe=repr"],
+    ids=["probe", "dtypes", "describe"],
+)
+def test_callbacks_are_bound_in_one_way_only(run: Callable[..., Any], arguments: str) -> None:
+    """All handlers of a process share what they were first given: the same again is fine, another would go unused."""
+    value = f"(p.bind('fake_jaxlib_handler', dtypes=dict(p.dtypes)), raised(lambda: p.bind({arguments})))"
+    refusal = ("ValueError", "host callbacks are in use already, with another probe, dtypes or describe")
+    assert run(value, RAISED) == (4711, refusal)
 
 
 @pytest.mark.parametrize(
