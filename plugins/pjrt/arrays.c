@@ -7,24 +7,20 @@
 int numpy_init(NumPy *numpy, PyObject *dtypes) {
   memset(numpy, 0, sizeof(*numpy));
   PyObject *module = PyImport_ImportModule("numpy");
-  PyObject *equiv = PyUnicode_FromStringAndSize("equiv", 5);
-  if (module != NULL && equiv != NULL) {
-    numpy->ndarray = PyObject_GetAttrString(module, "ndarray");
-    numpy->asarray = PyObject_GetAttrString(module, "asarray");
-    numpy->copyto = PyObject_GetAttrString(module, "copyto");
-    numpy->exactly = PyDict_New();
-    if (numpy->exactly != NULL) {
-      PyDict_SetItemString(numpy->exactly, "casting", equiv);
-    }
-    Py_IncRef(dtypes);
-    numpy->dtypes = dtypes;
+  if (module == NULL) {
+    return -1;
   }
-  Py_DecRef(equiv);
+  const int failed = (numpy->ndarray = PyObject_GetAttrString(module, "ndarray")) == NULL ||
+                     (numpy->asarray = PyObject_GetAttrString(module, "asarray")) == NULL ||
+                     (numpy->copyto = PyObject_GetAttrString(module, "copyto")) == NULL ||
+                     (numpy->exactly = Py_BuildValue("{ss}", "casting", "equiv")) == NULL;
   Py_DecRef(module);
-  if (PyErr_Occurred() != NULL) {
+  if (failed) {
     numpy_clear(numpy);
     return -1;
   }
+  Py_IncRef(dtypes);
+  numpy->dtypes = dtypes;
   return 0;
 }
 
@@ -90,10 +86,17 @@ static int is_signed(XLA_FFI_DataType type) {
   return type == XLA_FFI_DataType_S1 || type == XLA_FFI_DataType_S2 || type == XLA_FFI_DataType_S4;
 }
 
+// Returns how many elements a buffer has, or -1 with an exception set. That many of the widest type fit in memory.
 static Py_ssize_t element_count(const XLA_FFI_Buffer *buffer) {
-  Py_ssize_t count = 1;
-  for (int64_t i = 0; i < buffer->rank; ++i) {
-    count *= (Py_ssize_t)buffer->dims[i];
+  const Py_ssize_t widest = 16;
+  Py_ssize_t count = 1, bytes = 0;
+  int valid = buffer->rank >= 0;
+  for (int64_t i = 0; valid && i < buffer->rank; ++i) {
+    valid = buffer->dims[i] >= 0 && !__builtin_mul_overflow(count, buffer->dims[i], &count);
+  }
+  if (!valid || __builtin_mul_overflow(count, widest, &bytes)) {
+    PyErr_SetString(PyExc_ValueError, "a buffer of a CPU callback has a negative dimension, or too many elements");
+    return -1;
   }
   return count;
 }
@@ -131,7 +134,10 @@ static PyObject *shape_of(const XLA_FFI_Buffer *buffer) {
 // Returns a borrowed reference, or NULL with an exception set.
 static PyObject *dtype_of(const NumPy *numpy, const XLA_FFI_Buffer *buffer) {
   PyObject *key = PyLong_FromLong(buffer->dtype);
-  PyObject *dtype = key == NULL ? NULL : PyDict_GetItemWithError(numpy->dtypes, key);
+  if (key == NULL) {
+    return NULL;
+  }
+  PyObject *dtype = PyDict_GetItemWithError(numpy->dtypes, key);
   Py_DecRef(key);
   if ((dtype == NULL || bit_width(buffer->dtype) == 0) && PyErr_Occurred() == NULL) {
     PyErr_Format(PyExc_NotImplementedError, "no NumPy type for XLA element type %d", (int)buffer->dtype);
@@ -147,11 +153,14 @@ PyObject *array_from_buffer(const NumPy *numpy, const XLA_FFI_Buffer *buffer) {
   }
   const unsigned bits = bit_width(buffer->dtype);
   const Py_ssize_t count = element_count(buffer);
+  if (count < 0) {
+    return NULL;
+  }
   // An array over a bytes object is read-only by itself. A buffer of no elements may have no address.
   const char *data = bits < 8 || count == 0 ? NULL : buffer->data;
   PyObject *bytes = PyBytes_FromStringAndSize(data, count * (bits < 8 ? 1 : (Py_ssize_t)(bits / 8)));
-  PyObject *shape = shape_of(buffer), *array = NULL;
-  if (bytes != NULL && shape != NULL) {
+  PyObject *shape = bytes == NULL ? NULL : shape_of(buffer), *array = NULL;
+  if (shape != NULL) {
     if (bits < 8) {
       unpack(buffer->data, (uint8_t *)PyBytes_AsString(bytes), count, bits, is_signed(buffer->dtype));
     }
@@ -204,6 +213,9 @@ int array_to_buffer(const NumPy *numpy, PyObject *output, Py_ssize_t position, c
   }
   const unsigned bits = bit_width(buffer->dtype);
   const Py_ssize_t count = element_count(buffer);
+  if (count < 0) {
+    return -1;
+  }
   PyObject *array = PyObject_CallFunctionObjArgs(numpy->asarray, output, NULL);
   PyObject *shape = array == NULL ? NULL : shape_of(buffer);
   int result = shape == NULL ? -1 : check_shape(array, shape, position);

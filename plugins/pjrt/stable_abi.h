@@ -120,7 +120,6 @@ PyObject *PyMemoryView_FromMemory(char *, Py_ssize_t, int);
 PyObject *PyDict_GetItemWithError(PyObject *, PyObject *);
 PyObject *PyDict_New(void);
 int PyDict_SetItem(PyObject *, PyObject *, PyObject *);
-int PyDict_SetItemString(PyObject *, const char *, PyObject *);
 PyObject *PyList_New(Py_ssize_t);
 int PyList_Append(PyObject *, PyObject *);
 PyObject *PyTuple_New(Py_ssize_t);

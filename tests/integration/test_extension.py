@@ -329,6 +329,21 @@ def test_shapes_without_elements_or_dimensions(run: Callable[..., Any]) -> None:
     assert run(value, statements) == ("", 6.0)
 
 
+@pytest.mark.parametrize(
+    "dims",
+    ["-1", "2, -3", "2**62, 8", "2**40, 2**40, 2**40", "2**60", "1, rank=-1"],
+    ids=lambda dims: dims.replace(" ", ""),
+)
+def test_shapes_that_cannot_be_are_refused(run: Callable[..., Any], dims: str) -> None:
+    """Before any memory is touched, for arguments and results."""
+    statements = f"buffer = fake_plugin.claim({dims}); out = lambda: (np.zeros(1, np.int8),)"
+    text = (
+        "CpuCallback error calling callback: "
+        "ValueError: a buffer of a CPU callback has a negative dimension, or too many elements"
+    )
+    assert run("(p.call(print, [buffer], []), p.call(out, [], [buffer]))", statements) == (text, text)
+
+
 def test_tokens_are_none(run: Callable[..., Any]) -> None:
     """On the way in and out."""
     statements = "seen = []\ndef callback(*x):\n    seen.extend(x)\n    return x"
