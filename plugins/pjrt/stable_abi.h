@@ -6,12 +6,12 @@
 // Why not <Python.h>: the extension is cross-compiled by a pinned compiler on machines that may have another Python
 // (whose limited API is older) or none of its headers, and Debian's pyconfig.h fails for a foreign target. The stable
 // ABI is fixed for good (PEP 384, PEP 652), so its declarations can stand in one place. When <Python.h> came first,
-// the compiler checks every declaration below against it: tests/integration/test_extension_build.py does that.
+// the compiler checks every declaration below against it: tests/data/stable_abi_check.c makes it do that.
 #ifndef PJRTWHEEL_STABLE_ABI_H_
 #define PJRTWHEEL_STABLE_ABI_H_
 
 #ifndef Py_LIMITED_API
-#error "Py_LIMITED_API is set by the build, from python_tag of backend.toml"
+#error "Py_LIMITED_API is set by the build, from python_tag of plugins/pjrt/BUILD.bazel"
 #elif Py_LIMITED_API + 0 < 0x030c0000
 #error "this extension needs the stable ABI of CPython 3.12 or newer"
 #endif
@@ -69,7 +69,6 @@ typedef struct PyModuleDef {
 #define PyModuleDef_HEAD_INIT {1, NULL, NULL, 0, NULL}
 #define METH_VARARGS 0x0001
 #define METH_O 0x0008
-#define PyBUF_READ 0x100
 #define PyBUF_WRITE 0x200
 #define Py_mod_exec 2
 #define Py_mod_multiple_interpreters 3
@@ -80,7 +79,7 @@ extern PyObject _Py_NoneStruct;
 #define Py_None (&_Py_NoneStruct)
 #endif  // Py_PYTHON_H
 
-extern PyObject *PyExc_ImportError, *PyExc_NotImplementedError, *PyExc_OSError, *PyExc_RuntimeError, *PyExc_TypeError, *PyExc_ValueError;
+extern PyObject *PyExc_NotImplementedError, *PyExc_OSError, *PyExc_RuntimeError, *PyExc_TypeError, *PyExc_ValueError;
 
 extern PyTypeObject PyDict_Type, PyTuple_Type;
 

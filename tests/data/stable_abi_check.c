@@ -16,7 +16,7 @@ _Static_assert(offsetof(PyModuleDef, m_clear) == 88 && offsetof(PyModuleDef, m_f
 _Static_assert(sizeof(PyMethodDef) == 32 && offsetof(PyMethodDef, ml_flags) == 16, "PyMethodDef");
 _Static_assert(sizeof(PyModuleDef_Slot) == 16 && offsetof(PyModuleDef_Slot, value) == 8, "PyModuleDef_Slot");
 _Static_assert(METH_VARARGS == 0x0001 && METH_O == 0x0008, "PyMethodDef.ml_flags");
-_Static_assert(PyBUF_READ == 0x100 && PyBUF_WRITE == 0x200, "PyMemoryView_FromMemory");
+_Static_assert(PyBUF_WRITE == 0x200, "PyMemoryView_FromMemory");
 _Static_assert(Py_mod_exec == 2 && Py_mod_multiple_interpreters == 3, "PyModuleDef_Slot.slot");
 _Static_assert(Py_EQ == 2, "PyObject_RichCompareBool");
 _Static_assert(PyGILState_LOCKED == 0 && PyGILState_UNLOCKED == 1, "PyGILState_STATE");
