@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Load a PJRT plugin and complete what its C API leaves out.
 
-An `api` is a capsule named `pjrt_c_api`, from `load` or from jaxlib. A handler is a capsule around an
-`XLA_FFI_Handler`, as `jax.ffi.pycapsule` makes it.
+An `api` is a capsule named `pjrt_c_api`, from `load` or from jaxlib; one whose API cannot tell its errors is refused
+with a PjrtError. A handler is a capsule around an `XLA_FFI_Handler`, as `jax.ffi.pycapsule` makes it.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ def load(path: str | bytes | PathLike[str], /) -> Capsule:
 
     Raises:
         OSError: The dynamic linker cannot open it; the message has its reason.
-        PjrtError: It has no function `GetPjrtApi`.
+        PjrtError: It has no function `GetPjrtApi`, or that returns no API that can tell its errors.
     """
 
 def api_version(api: Capsule, /) -> tuple[int, int]:
@@ -88,4 +88,5 @@ def register_host_callbacks(
     Raises:
         NotImplementedError: The plugin has no FFI extension.
         PjrtError: The plugin refused, or the probe showed no id.
+        ValueError: An earlier call in this process had another probe, dtypes or describe.
     """

@@ -160,6 +160,11 @@ static XLA_FFI_Error *call_python(XLA_FFI_CallFrame *frame) {
   if (!Py_IsInitialized()) {
     return error_with(frame->api, "CPU callback after the end of the Python interpreter");
   }
+  // The limit of that check: the interpreter may end between it and the GIL, or while the callback has let the GIL go.
+  // CPython then ends this thread within PyGILState_Ensure (3.12, 3.13) or stops it for good (3.14). That takes a
+  // program nobody waits for when the process exits, on a daemon thread or of an asynchronous client; JAX itself waits
+  // for its effects in an atexit hook. A hook of ours that turned callbacks away could only be registered after that
+  // one, so it would run before it, and fail the very callbacks that JAX waits for.
   const PyGILState_STATE gil = PyGILState_Ensure();
   Py_IncRef(callable);
   PyObject *args = arguments(&frame->args);
