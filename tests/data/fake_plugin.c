@@ -39,7 +39,16 @@ static void error_destroy(PJRT_Error_Destroy_Args *args) {
   free(args->error);
 }
 
+static bool refuses_attributes;
+
+EXPORT void fake_refuse_attributes(void) {
+  refuses_attributes = true;
+}
+
 static PJRT_Error *plugin_attributes(PJRT_Plugin_Attributes_Args *args) {
+  if (refuses_attributes) {
+    return pjrt_error("not today");
+  }
   static const int64_t version[] = {1, 20, 0};
   static PJRT_NamedValue values[6];
   const char *names[] = {"text", "number", "list", "ratio", "flag", "newer"};

@@ -122,6 +122,25 @@ def test_an_old_api_is_read_as_far_as_it_goes(run: Callable[..., Any]) -> None:
     )
 
 
+def test_the_status_command_says_what_the_plugin_says(run: Callable[..., Any]) -> None:
+    """Versions, extensions and attributes; a plugin that refuses to tell is an error of one line."""
+    statements = (
+        "import contextlib, dataclasses, io, jaxlib_cpu.__main__ as command\n"
+        "command.PLUGIN = dataclasses.replace(command.PLUGIN, library=p.path)\n"
+        "def status():\n"
+        "    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:\n"
+        "        return command.main(), out.getvalue().splitlines()[2:], err.getvalue()\n"
+        "good = status(); p.library.fake_refuse_attributes()\n"
+    )
+    lines = [
+        "PJRT API    0.115",
+        "extensions  1000:24 5:48",
+        "attributes  text=fake number=2 list=[1, 20, 0] ratio=0.5 flag=True newer=None",
+    ]
+    refusal = "jaxlib-cpu: cannot read the plugin's attributes: not today\n"
+    assert run("(good, status())", statements) == ((0, lines, ""), (1, [], refusal))
+
+
 def test_other_threads_run_while_a_library_is_opened(
     run: Callable[..., Any], compile_library: Callable[..., Path], tmp_path: Path
 ) -> None:
