@@ -66,6 +66,18 @@ def test_members_come_out_in_order(make_wheel: MakeWheel, tmp_path: Path, files:
     assert read_text(members, "b.py") == "2"
 
 
+def test_file_that_is_called_record_elsewhere_is_a_member(
+    make_wheel: MakeWheel, tmp_path: Path, files: ExitStack
+) -> None:
+    """Only RECORD of the metadata and its signatures are left out; data of that name is kept, and checked."""
+    given = {"pkg/RECORD": b"1", "pkg/RECORD.jws": b"2", "demo-1.0.dist-info/RECORD.p7s": b"3"}
+    _, members = unpack_wheel(make_wheel(given), files, scratch=tmp_path)
+    paths = [member.path for member in members]
+    assert paths == ["demo-1.0.dist-info/METADATA", "demo-1.0.dist-info/WHEEL", "pkg/RECORD", "pkg/RECORD.jws"]
+    hidden = rewrite(make_wheel({}), ("pkg/RECORD", b"unlisted"))
+    assert problems(hidden) == ["'pkg/RECORD' is in the wheel but not in RECORD"]
+
+
 def test_missing_member_is_an_error(make_wheel: MakeWheel, tmp_path: Path, files: ExitStack) -> None:
     """Asking for what is not there says so."""
     _, members = unpack_wheel(make_wheel({}), files, scratch=tmp_path)

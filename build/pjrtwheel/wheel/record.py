@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pjrtwheel.wheel.member import Written
 
 # Signatures may be added later, so they and RECORD itself carry no digest (PEP 427).
-UNHASHED_SUFFIXES = ("/RECORD", "/RECORD.jws", "/RECORD.p7s")
+_UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,15 @@ class RecordEntry:
 
     digest: str
     size: int | None
+
+
+def unhashed_paths(dist_info: str) -> frozenset[str]:
+    """Return the paths of RECORD and its signatures; a file of that name elsewhere is a member like any other.
+
+    >>> sorted(unhashed_paths("a-1.dist-info"))[0]
+    'a-1.dist-info/RECORD'
+    """
+    return frozenset(f"{dist_info}/{name}" for name in _UNHASHED)
 
 
 def encode_digest(sha256: bytes) -> str:

@@ -24,7 +24,7 @@ from typing import IO, BinaryIO, cast
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.wheel.names import WheelName, parse_name
-from pjrtwheel.wheel.record import UNHASHED_SUFFIXES, RecordEntry, encode_digest, parse_record
+from pjrtwheel.wheel.record import RecordEntry, encode_digest, parse_record, unhashed_paths
 
 _LARGEST_TOTAL = 16 << 30
 _LARGEST_RATIO = 100  # machine code deflates to a third, text to a tenth
@@ -68,16 +68,17 @@ def unpack_wheel(path: Path, files: ExitStack, *, scratch: Path) -> tuple[WheelN
     """
     name = parse_name(path.name)
     record_path = f"{name.dist_info}/RECORD"
+    unhashed = unhashed_paths(name.dist_info)
     try:
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()
             _refuse(path, check_directory(infos, path.stat().st_size))
             inside = [info for info in infos if not info.is_dir()]
             record = _read_record(archive, record_path, path)
-            problems = list(_check_listing({info.filename for info in inside}, record))
+            problems = list(_check_listing({info.filename for info in inside}, record, unhashed))
             members: list[Unpacked] = []
             for info in sorted(inside, key=lambda info: info.filename):
-                if not info.filename.endswith(UNHASHED_SUFFIXES):
+                if info.filename not in unhashed:
                     spool = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(scratch))  # noqa: SIM115 - `files` closes it
                     file = files.enter_context(spool)
                     member = Unpacked(info.filename, cast("BinaryIO", file), _is_executable(info))
@@ -161,15 +162,11 @@ def _check_entry(info: zipfile.ZipInfo, file_size: int) -> Iterator[str]:
         yield f"{info.filename!r} is compressed by method {info.compress_type}, expected deflate"
 
 
-def _check_listing(names: set[str], record: Mapping[str, RecordEntry]) -> Iterator[str]:
+def _check_listing(names: set[str], record: Mapping[str, RecordEntry], unhashed: frozenset[str]) -> Iterator[str]:
     """Yield each difference between the members and those that RECORD lists."""
     listed = set(record)
     yield from (f"{name!r} is in RECORD but not in the wheel" for name in sorted(listed - names))
-    yield from (
-        f"{name!r} is in the wheel but not in RECORD"
-        for name in sorted(names - listed)
-        if not name.endswith(UNHASHED_SUFFIXES)
-    )
+    yield from (f"{name!r} is in the wheel but not in RECORD" for name in sorted(names - listed - unhashed))
 
 
 def _read_record(archive: zipfile.ZipFile, record_path: str, path: Path) -> Mapping[str, RecordEntry]:
