@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pjrtwheel import verify
 from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.bazel import BuildRequest, BuildResult
 from pjrtwheel.bazel import build as build_with_bazel
@@ -25,6 +24,7 @@ from pjrtwheel.release import Release, load_release
 from pjrtwheel.verify import BuiltWheel, Report, read_built, verify_wheels
 
 CHECKERS = ("abi3audit", "auditwheel", "check-wheel-contents", "twine")
+NO_PART_OF_CHECKS = {"bazel", "conformance", "prove", "publish"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ def _verify_once(built: Sequence[BuiltWheel], backends: Sequence[Backend], cache
     Raises:
         VerifyError: A wheel breaks a promise.
     """
-    record = cache / "verified" / verification_key([wheel.report.sha256 for wheel in built])
+    record = cache / "verified" / verification_key([wheel.report.sha256 for wheel in built], backends)
     names = ", ".join(wheel.report.wheel for wheel in built)
     if record.exists():
         _say(f"verified before: {names}")
@@ -160,15 +160,23 @@ def _verify_once(built: Sequence[BuiltWheel], backends: Sequence[Backend], cache
     record.touch()
 
 
-def verification_key(digests: Sequence[str]) -> str:
-    """Return the identity of a verification: the wheels' bytes, our own checks, and the tools they call."""
-    sources = sorted(Path(verify.__file__).parent.glob("*.py"))
+def verification_key(digests: Sequence[str], backends: Sequence[Backend]) -> str:
+    """Return the identity of a verification: the wheels, the backends' tables, our code, and the tools it calls."""
+    package = Path(__file__).parent
+    sources = {path.relative_to(package): path for path in sorted(package.rglob("*.py"))}
     identity = {
         "wheels": sorted(digests),
-        "checks": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sources},
+        "backends": {backend.name: _digest(backend.path) for backend in backends},
+        "checks": {
+            name.as_posix(): _digest(path) for name, path in sources.items() if name.parts[0] not in NO_PART_OF_CHECKS
+        },
         "tools": {name: importlib.metadata.version(name) for name in CHECKERS},
     }
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _say(text: str) -> None:

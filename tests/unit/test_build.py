@@ -105,10 +105,18 @@ def test_repair_is_summed_up_in_one_line() -> None:
     assert describe_repair(report) == "a.whl: repair changed 2 files and dropped 99.8 MB ('changes' in release.json)"
 
 
-def test_verification_is_repeated_for_other_bytes_only() -> None:
+def test_verification_is_repeated_for_other_bytes_only(cpu: Backend) -> None:
     """The order of the wheels does not matter, their bytes do."""
-    assert verification_key(["a", "b"]) == verification_key(["b", "a"])
-    assert verification_key(["a", "b"]) != verification_key(["a", "c"])
+    assert verification_key(["a", "b"], [cpu]) == verification_key(["b", "a"], [cpu])
+    assert verification_key(["a", "b"], [cpu]) != verification_key(["a", "c"], [cpu])
+
+
+def test_verification_is_repeated_for_another_allow_list(cpu: Backend, tmp_path: Path) -> None:
+    """The exports that a library may have stand in the backend's table, so a change of it asks for a new look."""
+    table = tmp_path / "backend.toml"
+    table.write_text(cpu.path.read_text("utf-8").replace('exports = ["GetPjrtApi"', 'exports = ["Other"'), "utf-8")
+    assert table.read_bytes() != cpu.path.read_bytes()
+    assert verification_key(["a"], [dataclasses.replace(cpu, path=table)]) != verification_key(["a"], [cpu])
 
 
 @pytest.mark.parametrize("arguments", [[], ["cpu", "--bindings-only"]], ids=["neither", "both"])
