@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -17,7 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pjrtwheel.errors import FetchError, PjrtWheelError
-from pjrtwheel.fetch.cache import cache_root, disk_errors, file_lock
+from pjrtwheel.fetch.cache import cache_root, disk_errors, file_lock, file_sha256
 from pjrtwheel.fetch.index import OFFLINE_SIGNS, run_pip
 from pjrtwheel.platforms import host_platform
 
@@ -36,6 +37,8 @@ def _pip(*arguments: str) -> tuple[str, ...]:
 
 
 def _failure(what: str, output: str) -> FetchError:
+    if "No space left on device" in output:
+        return FetchError(what, cause="no space left on the device", remedy="make room, then run the command again")
     if any(sign in output for sign in OFFLINE_SIGNS):
         return FetchError(
             what,
@@ -72,8 +75,28 @@ def fill_wheelhouse(requirements: Path, root: Path, pip: PipRun = run_pip) -> Pa
     return target
 
 
+def discard_damaged(requirements: Path, root: Path) -> bool:
+    """Move a wheelhouse aside when a file of it has none of the required hashes, and tell whether that was so.
+
+    It is moved by one rename, so that another process never sees half of it.
+    """
+    text = requirements.read_text("utf-8")
+    target, hashes = wheelhouse_path(root, text), set(re.findall(r"--hash=sha256:([0-9a-f]{64})", text))
+    with disk_errors(root), file_lock(root / "locks" / target.name):
+        if not target.is_dir():
+            return True  # another process found the damage first
+        if all(file_sha256(path) in hashes for path in target.iterdir()):
+            return False
+        aside = Path(tempfile.mkdtemp(prefix=".damaged-", dir=target.parent))
+        target.rename(aside / target.name)
+        shutil.rmtree(aside, ignore_errors=True)
+    return True
+
+
 def install_tools(requirements: Path, output: Path, root: Path, pip: PipRun = run_pip) -> None:
     """Install the requirements into a directory, from the cache alone; a damaged cache is filled anew once.
+
+    Whatever else pip fails at, such as a full disk, leaves the cache alone.
 
     Raises:
         FetchError: A wheel could not be had or installed.
@@ -89,8 +112,8 @@ def install_tools(requirements: Path, output: Path, root: Path, pip: PipRun = ru
         )
         if status == 0:
             return
-        if attempt == 1:
-            shutil.rmtree(wheels, ignore_errors=True)
+        if attempt == 2 or not discard_damaged(requirements, root):
+            break
     raise _failure(f"cannot install the tools of {requirements.name}", text)
 
 

@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The tools' own wheels: what is kept when pip fails, and what is thrown away."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.errors import FetchError
+from pjrtwheel.fetch.wheelhouse import install_tools, wheelhouse_path
+
+CONTENT = b"a wheel"
+Pip = Callable[[Sequence[str]], tuple[int, str]]
+
+
+@pytest.fixture
+def requirements(tmp_path: Path) -> Path:
+    """Return a requirements file that pins one wheel."""
+    path = tmp_path / "requirements.txt"
+    path.write_text(f"x==1 --hash=sha256:{hashlib.sha256(CONTENT).hexdigest()}\n", "utf-8")
+    return path
+
+
+@pytest.fixture
+def house(requirements: Path, tmp_path: Path) -> Path:
+    """Return a wheelhouse that was filled before."""
+    path = wheelhouse_path(tmp_path, requirements.read_text("utf-8"))
+    path.mkdir(parents=True)
+    (path / "x-1-py3-none-any.whl").write_bytes(CONTENT)
+    return path
+
+
+def offline(install_output: str) -> Pip:
+    """Return a pip without a network, whose installations end as given."""
+
+    def pip(command: Sequence[str]) -> tuple[int, str]:
+        return (1, install_output if "install" in command else "NewConnectionError: Network is unreachable")
+
+    return pip
+
+
+def test_full_disk_costs_no_wheels(requirements: Path, house: Path, tmp_path: Path) -> None:
+    """When pip fails for a reason of its own, that reason is told and the wheels stay for the next time."""
+    with pytest.raises(FetchError) as caught:
+        install_tools(requirements, tmp_path / "out", tmp_path, offline("ERROR: [Errno 28] No space left on device"))
+    assert str(caught.value).splitlines() == [
+        "cannot install the tools of requirements.txt",
+        "no space left on the device",
+        "make room, then run the command again",
+    ]
+    assert (house / "x-1-py3-none-any.whl").read_bytes() == CONTENT
+
+
+def test_damaged_wheel_is_fetched_again(requirements: Path, house: Path, tmp_path: Path) -> None:
+    """A wheel of another hash is thrown away with its house, which is filled anew; nothing else is left."""
+    (house / "x-1-py3-none-any.whl").write_bytes(b"rubbish")
+
+    def pip(command: Sequence[str]) -> tuple[int, str]:
+        if "download" in command:
+            (Path(command[command.index("--dest") + 1]) / "x-1-py3-none-any.whl").write_bytes(CONTENT)
+            return 0, ""
+        good = (house / "x-1-py3-none-any.whl").read_bytes() == CONTENT
+        return (0, "") if good else (1, "THESE PACKAGES DO NOT MATCH THE HASHES")
+
+    install_tools(requirements, tmp_path / "out", tmp_path, pip)
+    assert [path.name for path in house.parent.iterdir()] == [house.name]
