@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.wheel import archive
-from pjrtwheel.wheel.archive import ArchiveWriter, explain_write_errors, timestamp
+from pjrtwheel.wheel.archive import ArchiveWriter, explain_write_errors, open_partial, timestamp
 from pjrtwheel.wheel.member import Member, Written, text_member
 from pjrtwheel.wheel.zipformat import Entry, end_of_directory
 
@@ -166,6 +166,22 @@ def test_leftovers_of_the_killed_are_removed(tmp_path: Path) -> None:
         fcntl.flock(file, fcntl.LOCK_EX)
         write(tmp_path / "a.zip", [text_member("a", "x")])
     assert sorted(entry.name for entry in tmp_path.iterdir()) == [".a.zip.2.partial", "a.zip"]
+
+
+def test_two_writers_of_one_path_never_share_a_file(tmp_path: Path) -> None:
+    """Each writes a file of its own, even within one process; the last to finish wins, whole."""
+    path = tmp_path / "a.zip"
+    with ArchiveWriter(path, stamp=STAMP) as first:
+        first.add(text_member("a", "first"))
+        assert len(list(tmp_path.iterdir())) == 1
+        partial, file = open_partial(path)
+        file.close()
+        assert len(list(tmp_path.iterdir())) == 2
+        write(path, [text_member("a", "second")])
+        assert not partial.exists(), "the one that nobody holds is stale"
+    with zipfile.ZipFile(path) as read:
+        assert read.read("a") == b"first"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.zip"]
 
 
 def test_64_bit_fields_are_read_back() -> None:

@@ -13,6 +13,7 @@ import fcntl
 import glob
 import hashlib
 import os
+import secrets
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -66,7 +67,7 @@ class ArchiveWriter:
             workers: Number of compressing threads; as many as there are cores when absent.
         """
         self._path = path
-        self._partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+        self._partial: Path
         self._stamp = stamp
         self._workers = workers or worker_count()
         self._entries: list[Entry] = []
@@ -78,7 +79,7 @@ class ArchiveWriter:
         with explain_write_errors(self._path):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             remove_stale(self._path)
-            self._file = self._open_partial()
+            self._partial, self._file = open_partial(self._path)
         self._pool = ThreadPoolExecutor(self._workers)
         return self
 
@@ -128,15 +129,6 @@ class ArchiveWriter:
         self._entries.append(entry)
         return Written(member.path, member.size, digest.digest())
 
-    def _open_partial(self) -> BinaryIO:
-        """Open the partial file and lock it; begin again when another writer took it for stale in between."""
-        while True:
-            file = self._partial.open("wb", buffering=0)
-            fcntl.flock(file, fcntl.LOCK_EX)
-            if self._partial.exists():
-                return file
-            file.close()
-
     def _write(self, data: bytes) -> None:
         """Write all of the data, which an unbuffered file does not promise to do at once."""
         view = memoryview(data)
@@ -150,6 +142,20 @@ class ArchiveWriter:
         self._write(directory + end_of_directory(len(self._entries), len(directory), offset))
         os.fsync(self._file.fileno())
         self._partial.replace(self._path)
+
+
+def open_partial(path: Path) -> tuple[Path, BinaryIO]:
+    """Make a file beside `path` that is this writer's alone, and lock it as a sign of life for `remove_stale`.
+
+    The name is drawn at random: a process may have two writers, and containers that share a disk repeat process ids.
+    """
+    while True:
+        partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
+        file = partial.open("xb", buffering=0)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if partial.exists():  # else another writer took it for stale before it was locked
+            return partial, file
+        file.close()
 
 
 def remove_stale(path: Path) -> None:

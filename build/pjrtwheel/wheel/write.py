@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from pjrtwheel.wheel.archive import ArchiveWriter, explain_write_errors, timestamp
+from pjrtwheel.wheel.archive import ArchiveWriter, explain_write_errors, open_partial, remove_stale, timestamp
 from pjrtwheel.wheel.member import Member, text_member
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import WheelName
@@ -84,14 +85,15 @@ def write_atomically(path: Path, text: str) -> None:
     Raises:
         WheelError: The disk is full.
     """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     with explain_write_errors(path):
+        remove_stale(path)
+        partial, raw = open_partial(path)
         try:
-            with partial.open("w", encoding="utf-8") as file:
+            with io.TextIOWrapper(io.BufferedWriter(cast("io.FileIO", raw)), encoding="utf-8") as file:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-            partial.replace(path)
+                partial.replace(path)
         finally:
             partial.unlink(missing_ok=True)
 
