@@ -78,7 +78,11 @@ def test_record_is_read_back(digests: dict[str, bytes]) -> None:
     assert parse_record(format_record(members, "d/RECORD")) == entries | {"d/RECORD": RecordEntry("", None)}
 
 
-@pytest.mark.parametrize("text", ["a,b\n", "a,,\na,,\n", "a,,many\n"], ids=["two fields", "twice", "no number"])
+@pytest.mark.parametrize(
+    "text",
+    ["a,b\n", "a,,\na,,\n", "a,,many\n", "a" * 200_000 + ",,\n"],
+    ids=["two fields", "twice", "no number", "no CSV"],
+)
 def test_malformed_record(text: str) -> None:
     """A RECORD that cannot be trusted is refused."""
     with pytest.raises(ValueError, match=r"RECORD|invalid literal"):

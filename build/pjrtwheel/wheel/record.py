@@ -60,10 +60,15 @@ def parse_record(text: str) -> Mapping[str, RecordEntry]:
     """Read RECORD.
 
     Raises:
-        ValueError: A row has not three fields, states no number as size, or names a member twice.
+        ValueError: The text is not CSV, or a row has not three fields, states no number as size, or names a member
+            twice.
     """
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline="")))
+    except csv.Error as error:
+        raise ValueError(f"RECORD is not CSV: {error}") from error
     entries: dict[str, RecordEntry] = {}
-    for row in csv.reader(io.StringIO(text, newline="")):
+    for row in rows:
         if not row:
             continue
         if len(row) != 3:
