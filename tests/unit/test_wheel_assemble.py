@@ -289,6 +289,23 @@ def test_repair_reads_the_lock(plugin: Manifest, tmp_path: Path) -> None:
     assert (report.lock_id, report.provider) == (lock_id, "prebuilt")
 
 
+@pytest.mark.parametrize(
+    ("lock", "what"),
+    [
+        (b"[]", "demo/release_lock.json is no lock: it holds no object"),
+        (b'{"lock_id": 1}', "demo/release_lock.json is no lock: lock_id is 1, expected text"),
+        (b"{", "demo/release_lock.json is not JSON"),
+    ],
+    ids=["no object", "no text", "no JSON"],
+)
+def test_repair_of_a_wheel_with_a_false_lock(make_wheel: MakeWheel, tmp_path: Path, lock: bytes, what: str) -> None:
+    """A lock that cannot be read is refused by name; data that only bears the name of one is no lock."""
+    wheel = make_wheel({"demo/release_lock.json": lock, "demo/data/release_lock.json": b"[]"})
+    with pytest.raises(WheelError) as caught:
+        repair_wheel(wheel, tmp_path / "out")
+    assert caught.value.what == what
+
+
 def test_repair_does_not_overwrite(make_wheel: MakeWheel) -> None:
     """The copy never takes the place of the wheel."""
     wheel = make_wheel({})

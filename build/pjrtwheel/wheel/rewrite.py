@@ -68,12 +68,22 @@ def _machine(name: WheelName) -> str | None:
 
 
 def _read_lock(members: Iterable[Unpacked]) -> dict[str, Any]:
-    """Return the release lock of a wheel that has one."""
+    """Return the release lock of a wheel that has one, at `<package>/release_lock.json`."""
     for member in members:
-        if member.path.endswith(f"/{LOCK_FILENAME}"):
-            try:
-                lock: dict[str, Any] = json.loads(read_text((member,), member.path))
-            except ValueError as error:
-                raise WheelError(f"{member.path} is not JSON", cause=str(error)) from error
-            return lock
+        if member.path.endswith(f"/{LOCK_FILENAME}") and member.path.count("/") == 1:
+            return _parse_lock(read_text((member,), member.path), member.path)
     return {}
+
+
+def _parse_lock(text: str, path: str) -> dict[str, Any]:
+    """Read a lock as far as it is reported on."""
+    try:
+        lock = json.loads(text)
+    except ValueError as error:
+        raise WheelError(f"{path} is not JSON", cause=str(error)) from error
+    if not isinstance(lock, dict):
+        raise WheelError(f"{path} is no lock: it holds no object")
+    for key in ("lock_id", "provider"):
+        if not isinstance(lock.get(key, ""), str):
+            raise WheelError(f"{path} is no lock: {key} is {lock[key]!r}, expected text")
+    return lock
