@@ -43,7 +43,7 @@ def test_plain_pip_takes_our_wheels(
 
 def test_the_extra_brings_the_plugin(built_wheels: Path) -> None:
     """Every jaxlib offers the plugin as an extra, at exactly its own version."""
-    entries = parse_entries((built_wheels / "release.json").read_text("utf-8"))
+    entries = parse_entries((built_wheels / "release.json").read_bytes())
     bindings = [entry for entry in entries.values() if entry["distribution"] == "jaxlib"]
     assert [f'jaxlib-cpu=={e["version"]}; extra == "cpu"' in e["requires"] for e in bindings] == [True] * 3
 

@@ -10,7 +10,9 @@ import multiprocessing
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +20,7 @@ from pjrtwheel.errors import WheelError
 from pjrtwheel.prove.levels import Level, PythonProof
 from pjrtwheel.prove.record import Proof
 from pjrtwheel.publish import publish, staging
-from pjrtwheel.publish.entry import format_entries, merge_entries, parse_entries
+from pjrtwheel.publish.entry import Entry, format_entries, make_entry, merge_entries, parse_entries
 from pjrtwheel.publish.table import describe_pythons, make_table, mixed_locks
 from pjrtwheel.verify.report import BuiltWheel, Report
 
@@ -120,27 +122,28 @@ def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     for writer in writers:
         writer.join()
     assert [writer.exitcode for writer in writers] == [0] * len(names)
-    entries = parse_entries((tmp_path / "dist" / "release.json").read_text())
+    entries = parse_entries((tmp_path / "dist" / "release.json").read_bytes())
     wheels = {path.name: staging.hash_file(path) for path in (tmp_path / "dist").glob("*.whl")}
     assert {name: entry["sha256"] for name, entry in entries.items()} == wheels
     assert len(wheels) == len(names)
-    assert list(tmp_path.glob(".dist-partial-*")) == []
+    assert list((tmp_path / "dist").glob(".partial-*")) == []
 
 
 def test_leftovers_of_a_killed_run_are_cleaned(tmp_path: Path) -> None:
     """A staging folder without a living owner goes; that of a living one stays."""
-    dead, living = tmp_path / ".dist-partial-dead", tmp_path / ".dist-partial-living"
+    dist = tmp_path / "dist"
+    dead, living = dist / ".partial-dead", dist / ".partial-living"
     for folder in (dead, living):
-        folder.mkdir()
+        folder.mkdir(parents=True)
         (folder / "half.whl").write_bytes(b"half")
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
     with staging.locked(living):
-        publish([wheel], [proof], tmp_path / "dist")
+        publish([wheel], [proof], dist)
     assert (dead.exists(), living.exists()) == (False, True)
 
 
 def test_a_killed_run_leaves_nothing_partial(tmp_path: Path) -> None:
-    """A process killed while it copies leaves no file in the folder, and the next run clears what it left beside."""
+    """A process killed while it copies leaves no file in the folder, and the next run clears what it left aside."""
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu", b"x" * 100_000)
     content = wheel.path.read_bytes()
     wheel.path.unlink()
@@ -151,11 +154,10 @@ def test_a_killed_run_leaves_nothing_partial(tmp_path: Path) -> None:
     with wheel.path.open("wb") as source:
         source.write(content[:60_000])
         source.flush()
-        (partial,) = tmp_path.glob(".dist-partial-*")
+        (partial,) = dist.glob(".partial-*")
         writer.kill()
         writer.join()
-    assert (writer.exitcode, list(dist.iterdir())) == (-9, [])
-    assert partial.exists()
+    assert (writer.exitcode, list(dist.iterdir())) == (-9, [partial])
     wheel.path.unlink()
     wheel.path.write_bytes(content)
     publish([wheel], [proof], dist)
@@ -244,21 +246,99 @@ def test_entries_of_removed_wheels_are_forgotten() -> None:
 )
 def test_evidence_about_the_same_bytes_stays(sha256: str, level: str, kept: str) -> None:
     """A later build that shows less of the same wheel takes nothing away; for other bytes only its own counts."""
-    old = {"a.whl": {"filename": "a.whl", "sha256": "00", "proof": {"level": "device"}}}
-    new = {"filename": "a.whl", "sha256": sha256, "proof": {"level": level}}
-    assert merge_entries(old, [new], ["a.whl"])["a.whl"]["proof"] == {"level": kept}
+    old: Entry = {
+        "filename": "a.whl",
+        "sha256": "00",
+        "proof": {"level": "device"},
+        "pjrt_api": "0.115",
+        "gpu_code": ["sm"],
+    }
+    new: Entry = {"filename": "a.whl", "sha256": sha256, "proof": {"level": level}, "pjrt_api": None, "gpu_code": []}
+    evidence: Entry = {"proof": {"level": kept}, "pjrt_api": None, "gpu_code": []}
+    if kept != level:  # the evidence of the first build stays as a whole
+        evidence = {key: old[key] for key in evidence}
+    assert merge_entries({"a.whl": old}, [new], ["a.whl"])["a.whl"] == {**new, **evidence}
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 2, "wheels": []}', '{"schema": 1, "wheels": [{}]}'])
-def test_a_broken_record_is_made_again(text: str) -> None:
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{", b"[]", b"\xff", b'{"schema": 2, "wheels": []}', b'{"schema": 1, "wheels": 1}', b'{"schema": 1}'],
+)
+def test_a_broken_record_is_made_again(data: bytes) -> None:
     """A record that cannot be read never stops a build."""
-    assert parse_entries(text) == {}
+    assert parse_entries(data) == {}
 
 
-def test_the_record_survives_its_text() -> None:
+def _without_hash(entry: dict[str, Any]) -> Any:
+    return {key: value for key, value in entry.items() if key != "sha256"}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        _without_hash,
+        lambda entry: {**entry, "proof": {"level": "certain", "pythons": []}},
+        lambda entry: {**entry, "size": "3"},
+        lambda _: None,
+    ],
+    ids=["missing key", "unknown level", "wrong type", "no table"],
+)
+def test_a_broken_entry_takes_no_other_with_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: Callable[[dict[str, Any]], Any]
+) -> None:
+    """The good entries stay, the build goes on, and the wheel that is left without an entry is named."""
+    dist = tmp_path / "dist"
+    for name in ("jaxlib_a", "jaxlib_b"):
+        wheel, proof = make_wheel(tmp_path, name)
+        publish([wheel], [proof], dist)
+    record = dist / "release.json"
+    document = json.loads(record.read_text("utf-8"))
+    document["wheels"][0] = damage(document["wheels"][0])
+    record.write_text(json.dumps(document), "utf-8")
+    wheel, proof = make_wheel(tmp_path, "jaxlib_c")
+    entries = publish([wheel], [proof], dist)
+    assert [entry["distribution"] for entry in entries] == ["jaxlib-b", "jaxlib-c"]
+    assert capsys.readouterr().err == (
+        "warning: jaxlib_a-1.0-cp312-abi3-manylinux_2_27_x86_64.whl has no entry in release.json: "
+        "build it again, or remove it\n"
+    )
+
+
+def test_a_wheel_that_is_not_the_recorded_one_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run killed between its renames leaves a wheel with the entry of its predecessor."""
+    dist = tmp_path / "dist"
+    wheel, proof = make_wheel(tmp_path, "jaxlib_a")
+    publish([wheel], [proof], dist)
+    (dist / wheel.report.wheel).write_bytes(b"other")
+    other, proof = make_wheel(tmp_path, "jaxlib_b")
+    publish([other], [proof], dist)
+    assert capsys.readouterr().err == (
+        f"warning: {wheel.report.wheel} is not the file that release.json describes: build it again, or remove it\n"
+    )
+
+
+def test_stale_folders_that_cannot_be_opened_stop_nothing(tmp_path: Path) -> None:
+    """What another user's run left is not ours to remove; a link that leads nowhere stands for it here."""
+    dist = tmp_path / "dist"
+    dist.mkdir()
+    (dist / ".partial-loop").symlink_to(".partial-loop")
+    wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
+    assert len(publish([wheel], [proof], dist)) == 1
+
+
+def test_stale_folders_are_found_by_their_literal_name(tmp_path: Path) -> None:
+    """A prefix is no pattern."""
+    for name in ("[x]-old", "x-other"):
+        (tmp_path / name).mkdir()
+    staging.remove_stale(tmp_path, "[x]-")
+    assert [path.name for path in tmp_path.iterdir()] == ["x-other"]
+
+
+def test_the_record_survives_its_text(tmp_path: Path) -> None:
     """What is read back is what was written."""
-    entries = {"a.whl": {"filename": "a.whl", "size": 1}}
-    assert parse_entries(format_entries(entries)) == entries
+    wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
+    entries = {wheel.report.wheel: make_entry(wheel.report, proof)}
+    assert parse_entries(format_entries(entries).encode()) == entries
 
 
 def test_the_table_has_a_row_for_each_wheel(tmp_path: Path) -> None:

@@ -1,11 +1,16 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Put finished wheels into `dist/`, whole or not at all, and keep `dist/release.json` true."""
+"""Put finished wheels into `dist/` and keep `dist/release.json` true.
+
+Each file is put there whole or not at all, the wheels one after the other and `release.json` last. A run that is killed
+between two renames leaves whole wheels that the record does not know yet; the next run names them.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.errors import WheelError
@@ -29,7 +34,8 @@ def publish(built: Sequence[BuiltWheel], proofs: Sequence[Proof], dist: Path) ->
     """Copy wheels into `dist` and record them in its `release.json`.
 
     Several builds may publish into one folder at once: wheels are copied side by side and renamed into place under the
-    folder's lock, where the entries of the others are read again and kept.
+    folder's lock, where the entries of the others are read again and kept. `release.json` is replaced last. Wheels that
+    it does not describe, which a killed run may have left, are named on stderr.
 
     Args:
         built: The wheels.
@@ -56,6 +62,9 @@ def publish(built: Sequence[BuiltWheel], proofs: Sequence[Proof], dist: Path) ->
             staging.write_durably(format_entries(merged), folder / RELEASE_FILENAME)
             (folder / RELEASE_FILENAME).replace(dist / RELEASE_FILENAME)
             _flush_folder(dist)
+            warnings = describe_strangers(merged, {path.name: staging.hash_file(path) for path in dist.glob("*.whl")})
+    for warning in warnings:
+        print(f"warning: {warning}", file=sys.stderr, flush=True)
     return tuple(merged.values())
 
 
@@ -83,7 +92,23 @@ def _copy(wheel: BuiltWheel, target: Path) -> None:
 
 def _read_entries(dist: Path) -> dict[str, Entry]:
     path = dist / RELEASE_FILENAME
-    return parse_entries(path.read_text("utf-8")) if path.is_file() else {}
+    return parse_entries(path.read_bytes()) if path.is_file() else {}
+
+
+def describe_strangers(entries: Mapping[str, Entry], digests: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a line for each wheel of a folder that its record does not describe.
+
+    Args:
+        entries: The entries of the record by file name.
+        digests: File name of each wheel → its sha256.
+    """
+    return tuple(
+        f"{name} has no entry in {RELEASE_FILENAME}: build it again, or remove it"
+        if name not in entries
+        else f"{name} is not the file that {RELEASE_FILENAME} describes: build it again, or remove it"
+        for name, digest in sorted(digests.items())
+        if name not in entries or entries[name]["sha256"] != digest
+    )
 
 
 def _flush_folder(folder: Path) -> None:

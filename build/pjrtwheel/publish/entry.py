@@ -17,6 +17,9 @@ from pjrtwheel.verify.report import Report
 RELEASE_FILENAME = "release.json"
 SCHEMA = 1
 
+# What proving showed; it stays together, so that no level stands beside a version that was not read.
+EVIDENCE = ("proof", "pjrt_api", "gpu_code")
+
 # JSON values; the keys are the contract of release.json.
 Entry = dict[str, Any]
 
@@ -43,16 +46,36 @@ def make_entry(report: Report, proof: Proof) -> Entry:
     }
 
 
-def parse_entries(text: str) -> dict[str, Entry]:
-    """Return the entries of a `release.json` by file name; none for a text of another schema or no JSON.
+def parse_entries(data: bytes) -> dict[str, Entry]:
+    """Return the whole entries of a `release.json` by file name; none for another schema or what is no JSON.
 
-    The file can always be made again from the wheels' own reports, so a broken one is no reason to stop a build.
+    The file can always be made again from the wheels' own reports, so a broken one is no reason to stop a build. One
+    broken entry takes no other with it.
     """
     try:
-        document = json.loads(text)
-        return {entry["filename"]: entry for entry in document["wheels"]} if document["schema"] == SCHEMA else {}
+        document = json.loads(data)
+        entries = document["wheels"] if document["schema"] == SCHEMA else []
+        return {entry["filename"]: entry for entry in entries if _is_whole(entry)}
     except (ValueError, KeyError, TypeError):
         return {}
+
+
+def _is_whole(entry: Any) -> bool:
+    """Tell whether an entry has all that is read again from it: by merging, and by the table."""
+    try:
+        texts = [entry[key] for key in ("filename", "distribution", "version", "sha256", "lock_id")]
+        numbers = [entry["size"], entry["stripped_bytes"]]
+        Level(entry["proof"]["level"])
+        pythons = [python[key] for python in entry["proof"]["pythons"] for key in ("python", "summary")]
+        api = entry["pjrt_api"]
+        gpu_code = entry["gpu_code"]
+    except (ValueError, KeyError, TypeError):
+        return False
+    return (
+        all(isinstance(text, str) for text in [*texts, *pythons, api or ""])
+        and all(isinstance(number, int) for number in numbers)
+        and isinstance(gpu_code, list)
+    )
 
 
 def merge_entries(old: Mapping[str, Entry], new: Iterable[Entry], present: Iterable[str]) -> dict[str, Entry]:
@@ -68,7 +91,7 @@ def _keep_proof(old: Entry | None, new: Entry) -> Entry:
     if old is None or old["sha256"] != new["sha256"]:
         return new
     strength = [ORDER.index(Level(entry["proof"]["level"])) for entry in (old, new)]
-    return new if strength[1] >= strength[0] else {**new, "proof": old["proof"]}
+    return new if strength[1] >= strength[0] else {**new, **{key: old[key] for key in EVIDENCE}}
 
 
 def format_entries(entries: Mapping[str, Entry]) -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Write files beside their place, so that a killed run or a full disk never leaves half a file in it.
+"""Write files aside and rename them into place, so that a killed run or a full disk never leaves half a file there.
 
 Each writer has a folder of its own, locked for as long as the writer lives. A folder that can be locked by somebody
 else belongs to a run that died, and is removed. The locks are the kernel's, so nothing needs cleaning after a crash.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import glob
 import hashlib
 import os
 import shutil
@@ -20,6 +21,7 @@ from pathlib import Path
 
 from pjrtwheel.errors import WheelError
 
+PREFIX = ".partial-"
 _CHUNK = 1 << 20
 
 
@@ -36,18 +38,18 @@ def locked(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def staging_folder(place: Path) -> Iterator[Path]:
-    """Make a folder from which files can be renamed into `place`, and remove it and those of dead runs at the end.
+    """Make a hidden folder in `place`, from which files can be renamed into it, and remove it at the end.
+
+    Inside it is certainly on the same file system, and needs no right to write into the folder around. Folders of dead
+    runs are removed at the start.
 
     Raises:
         WheelError: The disk is full.
     """
     place = place.resolve()
-    # A rename must stay on one file system; `place` may be a mount point.
-    beside = place.parent if place.parent.stat().st_dev == place.stat().st_dev else place
-    prefix = f".{place.name}-partial-"
     with locked(place):  # so that nobody takes a folder for abandoned that is only a moment old
-        remove_stale(beside, prefix)
-        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=beside))
+        remove_stale(place, PREFIX)
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
     try:
@@ -66,12 +68,12 @@ def staging_folder(place: Path) -> Iterator[Path]:
 
 
 def remove_stale(folder: Path, prefix: str) -> None:
-    """Remove the staging folders of runs that no longer live."""
-    for path in folder.glob(f"{prefix}*"):
+    """Remove the staging folders of runs that no longer live, as far as they are ours to remove."""
+    for path in folder.glob(f"{glob.escape(prefix)}*"):
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        except FileNotFoundError:
-            continue  # its owner ended in this moment
+        except OSError:
+            continue  # its owner ended in this moment, or is another user
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(path, ignore_errors=True)
