@@ -22,21 +22,31 @@ PYTHON = Interpreter(Path("/usr/bin/python3.12"), "cp312", "3.12.1", "/usr")
 
 
 def test_every_input_of_the_evidence_changes_its_key(tmp_path: Path) -> None:
-    """Other bytes, another program, another interpreter, a lost one, other requirements: each asks for a new run."""
+    """Other bytes, another program, another interpreter, a lost one, other requirements or NumPy: all change it."""
     program = tmp_path / "program.py"
     program.write_text("one")
+    house = tmp_path / "house"
+    house.mkdir()
     wheel = BuiltWheel(Path("a.whl"), REPORT)
     keys = [
-        evidence_key([wheel], [program], {"cp312": PYTHON}, None, ["numpy"]),
+        evidence_key([wheel], [program], {"cp312": PYTHON}, None, ["numpy"], [house]),
         evidence_key(
-            [replace(wheel, report=replace(REPORT, sha256="11"))], [program], {"cp312": PYTHON}, None, ["numpy"]
+            [replace(wheel, report=replace(REPORT, sha256="11"))],
+            [program],
+            {"cp312": PYTHON},
+            None,
+            ["numpy"],
+            [house],
         ),
-        evidence_key([wheel], [program], {"cp312": replace(PYTHON, version="3.12.2")}, None, ["numpy"]),
-        evidence_key([wheel], [program], {"cp312": None}, None, ["numpy"]),
-        evidence_key([wheel], [program], {"cp312": PYTHON}, None, ["numpy==2"]),
+        evidence_key([wheel], [program], {"cp312": replace(PYTHON, version="3.12.2")}, None, ["numpy"], [house]),
+        evidence_key([wheel], [program], {"cp312": None}, None, ["numpy"], [house]),
+        evidence_key([wheel], [program], {"cp312": PYTHON}, None, ["numpy==2"], [house]),
     ]
     program.write_text("two")
-    keys.append(evidence_key([wheel], [program], {"cp312": PYTHON}, None, ["numpy"]))
+    keys.append(evidence_key([wheel], [program], {"cp312": PYTHON}, None, ["numpy"], [house]))
+    for content in (b"2.4.0", b"2.4.1"):
+        (house / "numpy.whl").write_bytes(content)
+        keys.append(evidence_key([wheel], [program], {"cp312": PYTHON}, None, ["numpy"], [house]))
     assert len(set(keys)) == len(keys)
 
 
@@ -52,14 +62,27 @@ def test_kept_proofs_are_read_back(tmp_path: Path) -> None:
 
 
 def test_failures_are_named_and_kept_in_full(tmp_path: Path) -> None:
-    """The message has one line per failure; the whole output is in the file that it names."""
+    """The message tells the first failure and counts the others; the whole output is in the file that it names."""
     result = ProgramResult("fft", Outcome.FAILED, Level.DEVICE, 1.0, "Traceback\n  in check\nAssertionError: 1 != 2")
     log = tmp_path / "proofs" / "failed.txt"
     with pytest.raises(ProofError) as caught:
         raise_failures([PythonProof("cp312", "3.12.1", (result,)), PythonProof("cp314", "", (), "none")], log)
-    assert caught.value.cause == "  fft on Python 3.12.1: AssertionError: 1 != 2"
-    assert caught.value.remedy == f"their whole output is in {log}"
+    assert caught.value.what == "smoke program failed: fft on Python 3.12.1"
+    assert caught.value.cause == "AssertionError: 1 != 2"
+    assert caught.value.remedy == f"the whole output of all that failed is in {log}"
     assert log.read_text() == "fft on Python 3.12.1\nTraceback\n  in check\nAssertionError: 1 != 2\n"
+
+
+def test_many_failures_without_output_are_three_lines(tmp_path: Path) -> None:
+    """A program may fail without a word."""
+    results = tuple(ProgramResult(name, Outcome.FAILED, Level.DEVICE, 1.0, "") for name in ("fft", "jit", "sort"))
+    with pytest.raises(ProofError) as caught:
+        raise_failures([PythonProof("cp312", "3.12.1", results)], tmp_path / "log")
+    assert str(caught.value).splitlines() == [
+        "smoke program failed: fft on Python 3.12.1, and 2 more",
+        "it left no output",
+        f"the whole output of all that failed is in {tmp_path / 'log'}",
+    ]
 
 
 def test_nothing_is_raised_when_nothing_failed(tmp_path: Path) -> None:

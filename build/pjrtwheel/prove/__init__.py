@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prove finished wheels: run real JAX on them in clean environments, and record what was shown.
 
-Evidence is kept in the cache under a key over everything it depends on (the wheels' bytes, the programs, the
-interpreters), so that proving the same bytes again on the same machine costs nothing.
+Evidence is kept in the cache under a key over everything it depends on (the wheels' bytes, those installed
+beside them, the programs, the interpreters), so that proving the same bytes again on the same machine costs nothing.
 """
 
 from __future__ import annotations
@@ -66,12 +66,17 @@ def prove(
     interpreters = find_interpreters(release.pythons(platform))
     programs = smoke.find_programs(root)
     requirements = [f"jax=={release.version}", *environment.requirement_group(root, "smoke")]
-    key = store.evidence_key(built, programs, interpreters, backend, requirements)
+    wheels = [wheel.path for wheel in built]
+    houses = [
+        environment.wheelhouse(interpreter, requirements, matching, cache)
+        for tag, interpreter in interpreters.items()
+        if interpreter is not None and _has_bindings(matching := _fitting(wheels, tag))
+    ]
+    key = store.evidence_key(built, programs, interpreters, backend, requirements, houses)
     kept = None if fresh else store.read_proofs(cache / "proofs" / f"{key}.json")
     if kept is not None:
         print("proven before on this machine, with the same bytes and programs", file=sys.stderr, flush=True)
         return kept
-    wheels = [wheel.path for wheel in built]
     pythons = {
         tag: prove_python(tag, interpreter, wheels, programs, requirements, backend=backend, cache=cache)
         for tag, interpreter in interpreters.items()
@@ -95,8 +100,8 @@ def prove_python(
     """Run every program on one Python, in a fresh environment with the wheels installed by name."""
     if interpreter is None:
         return PythonProof(tag, "", (), "no interpreter")
-    wheels = [wheel for wheel in wheels if fits(wheel_tag(wheel), tag)]
-    if not any(wheel.name.startswith("jaxlib-") for wheel in wheels):
+    wheels = _fitting(wheels, tag)
+    if not _has_bindings(wheels):
         return PythonProof(tag, interpreter.version, (), "no jaxlib wheel of this set")
     print(f"proving on Python {interpreter.version}: {len(programs)} programs", file=sys.stderr, flush=True)
     house = environment.wheelhouse(interpreter, requirements, wheels, cache)
@@ -105,6 +110,14 @@ def prove_python(
         ours = [environment.requirement_of(wheel) for wheel in wheels]
         environment.install(python, [*requirements, *ours], {house, *(wheel.parent for wheel in wheels)})
         return PythonProof(tag, interpreter.version, smoke.run_programs(python, programs, backend))
+
+
+def _fitting(wheels: Sequence[Path], tag: str) -> list[Path]:
+    return [wheel for wheel in wheels if fits(wheel_tag(wheel), tag)]
+
+
+def _has_bindings(wheels: Sequence[Path]) -> bool:
+    return any(wheel.name.startswith("jaxlib-") for wheel in wheels)
 
 
 def _combine(wheel: BuiltWheel, api: str | None, pythons: Mapping[str, PythonProof]) -> Proof:

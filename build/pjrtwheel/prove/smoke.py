@@ -77,10 +77,14 @@ def describe_exit(status: int | None, seconds: float) -> str:
 
     >>> describe_exit(-11, 300)
     'killed by SIGSEGV'
+    >>> describe_exit(-35, 300)  # a real-time signal
+    'killed by signal 35'
     """
     if status is None:
         return f"did not end within {seconds:g} seconds"
-    return f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+    if status >= 0:
+        return f"exit status {status}"
+    return f"killed by {signal.Signals(-status).name if -status in set(signal.Signals) else f'signal {-status}'}"
 
 
 def _run(command: Sequence[str], folder: Path, seconds: float) -> tuple[int | None, str]:

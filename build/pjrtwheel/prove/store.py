@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import ProofError
+from pjrtwheel.fetch.cache import file_sha256
 from pjrtwheel.prove import smoke
 from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.levels import PythonProof
@@ -27,10 +28,21 @@ def evidence_key(
     interpreters: Mapping[str, Interpreter | None],
     backend: Backend | None,
     requirements: Sequence[str],
+    houses: Sequence[Path],
 ) -> str:
-    """Return the identity of everything that the evidence depends on."""
+    """Return the identity of everything that the evidence depends on.
+
+    Args:
+        built: The wheels under test.
+        programs: The smoke programs.
+        interpreters: Tag → interpreter.
+        backend: The plugin in the set.
+        requirements: What is installed beside the wheels, by name.
+        houses: The folders it is installed from; a requirement alone does not say which version that was.
+    """
     identity = [
         _SCHEMA,
+        [[(path.name, file_sha256(path)) for path in sorted(house.glob("*.whl"))] for house in houses],
         backend.name if backend else None,
         sorted(requirements),
         [(wheel.path.name, wheel.report.sha256) for wheel in built],
@@ -64,10 +76,11 @@ def raise_failures(pythons: Iterable[PythonProof], log: Path) -> None:
         names = [f"{result.program} on Python {proof.interpreter}" for proof, result in failures]
         texts = [result.detail.strip() for _, result in failures]
         _write(log, "\n\n".join(f"{name}\n{text}" for name, text in zip(names, texts, strict=True)) + "\n")
+        more = f", and {len(failures) - 1} more" if len(failures) > 1 else ""
         raise ProofError(
-            f"{len(failures)} smoke programs failed:",
-            cause="\n".join(f"  {name}: {text.splitlines()[-1]}" for name, text in zip(names, texts, strict=True)),
-            remedy=f"their whole output is in {log}",
+            f"smoke program failed: {names[0]}{more}",
+            cause=(texts[0] or "it left no output").splitlines()[-1].strip(),
+            remedy=f"the whole output of all that failed is in {log}",
         )
 
 
