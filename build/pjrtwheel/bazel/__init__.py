@@ -5,6 +5,6 @@
 from __future__ import annotations
 
 from pjrtwheel.bazel.events import BuildLog
-from pjrtwheel.bazel.invoke import BuildRequest, BuildResult, build, build_wheels
+from pjrtwheel.bazel.invoke import BuildRequest, BuildResult, build
 
-__all__ = ["BuildLog", "BuildRequest", "BuildResult", "build", "build_wheels"]
+__all__ = ["BuildLog", "BuildRequest", "BuildResult", "build"]

@@ -216,15 +216,3 @@ def build(request: BuildRequest, environ: Mapping[str, str] | None = None) -> Bu
     if status != 0:
         raise explain_failure(status, log, text)
     return BuildResult(output_directories(log, request.targets), log)
-
-
-def build_wheels(request: BuildRequest) -> tuple[Path, ...]:
-    """Build the requested wheels.
-
-    Returns:
-        Directories, each with one wheel and its `report.json`.
-
-    Raises:
-        PjrtWheelError: No Bazel, or the build failed.
-    """
-    return build(request).directories
