@@ -12,7 +12,7 @@ from pathlib import Path
 
 import nox
 
-nox.needs_version = ">=2025.2"
+nox.needs_version = ">=2026"
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_venv = "yes"
 
