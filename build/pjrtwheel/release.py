@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,9 @@ from pjrtwheel.errors import FetchError, PinError, UsageError
 
 DEFAULT_RELEASE = "0.11.2"
 SCHEMA = 1
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_KEY = re.compile(r"bindings(\.[\w-]+){2}|(?!bindings\.)[\w-]+(\.[\w-]+)+")
+_WHEEL = re.compile(r"[\w.+!]+(-[\w.+!]+){4,5}\.whl")  # PEP 427, and no separator of paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +90,14 @@ class Release:
         try:
             return self.pins[key]
         except KeyError:
+            kind = key.split(".", maxsplit=1)[0] + "."
+            alike = ", ".join(known for known in self.pins if known.startswith(kind)) or f"nothing under {kind}"
+            # Only a plugin's library can be had in another way than from the index.
+            remedy = "build it from source with --xla source, or give a library with --xla PATH"
             raise FetchError(
                 f"release {self.version} pins no {key!r}",
-                cause=f"{self.path.name} has: {', '.join(self.pins)}",
-                remedy="build it from source with --xla source, or give a library with --xla PATH",
+                cause=f"{self.path.name} has: {alike}",
+                remedy=remedy if kind == "plugin." else "",
             ) from None
 
     def pythons(self, platform: str) -> tuple[str, ...]:
@@ -101,24 +110,41 @@ def parse_release(text: str, path: Path) -> Release:
     """Turn the text of a release file into a `Release`.
 
     Raises:
-        PinError: The text is not TOML, of another schema, or lacks a key.
+        PinError: The text is not TOML, of another schema, lacks a key, or holds a value that cannot be.
     """
     try:
         table: dict[str, Any] = tomllib.loads(text)
         if table["schema"] != SCHEMA:
             raise PinError(f"{path} has schema {table['schema']!r}, expected {SCHEMA}")
         return Release(
-            version=table["release"],
-            build=table["build"],
-            pins={entry["key"]: Pin(**entry) for entry in table["pin"]},
-            xla=XlaSource(**table["xla"]),
+            version=_text(table, "release"),
+            build=_count(table, "build"),
+            pins=_pins(table["pin"]),
+            xla=_xla(table["xla"]),
             digest=hashlib.sha256(text.encode()).hexdigest(),
             path=path,
         )
     except tomllib.TOMLDecodeError as error:
         raise PinError(f"not a TOML file: {path}", cause=str(error)) from error
-    except (KeyError, TypeError) as error:
+    except KeyError as error:
         raise PinError(f"release file {path} lacks or misspells {error}") from error
+    except (TypeError, ValueError) as error:
+        raise PinError(f"release file {path} is malformed", cause=str(error)) from error
+
+
+def read_release(path: Path) -> Release:
+    """Read a release file.
+
+    Raises:
+        PinError: The file cannot be read or is malformed.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise PinError(f"release file {path} is not UTF-8", cause=str(error)) from error
+    except OSError as error:
+        raise PinError(f"cannot read the release file {path}: {error.strerror}") from error
+    return parse_release(text, path)
 
 
 def load_release(root: Path, version: str = DEFAULT_RELEASE) -> Release:
@@ -136,4 +162,68 @@ def load_release(root: Path, version: str = DEFAULT_RELEASE) -> Release:
             cause=f"known releases: {', '.join(known) or 'none'}",
             remedy=f"pin it with: nox -s pin -- {version}",
         )
-    return parse_release(path.read_text("utf-8"), path)
+    release = read_release(path)
+    if release.version != version:
+        raise PinError(f"{path} is of release {release.version!r}", cause="a release file bears its release's name")
+    return release
+
+
+def _pins(entries: object) -> dict[str, Pin]:
+    """Return the pins by key; raise an error over one that cannot be."""
+    if not isinstance(entries, list):
+        raise TypeError(f"pin is {entries!r}, expected tables")
+    pins: dict[str, Pin] = {}
+    for entry in entries:
+        table = _table(entry, Pin)
+        key = _text(table, "key", _KEY)
+        if key in pins:
+            raise ValueError(f"{key!r} is pinned twice")
+        pins[key] = Pin(
+            key=key,
+            project=_text(table, "project"),
+            version=_text(table, "version"),
+            filename=_text(table, "filename", _WHEEL),
+            sha256=_text(table, "sha256", _DIGEST),
+            size=_count(table, "size"),
+        )
+    return pins
+
+
+def _xla(entry: object) -> XlaSource:
+    """Return the XLA revision; raise an error over one that cannot be."""
+    table = _table(entry, XlaSource)
+    if not isinstance(table["verified"], bool):
+        raise TypeError(f"verified is {table['verified']!r}, expected true or false")
+    return XlaSource(
+        commit=_text(table, "commit"),
+        sha256=_text(table, "sha256", _DIGEST),
+        bazel=_text(table, "bazel"),
+        verified=table["verified"],
+        origin=_text(table, "origin"),
+    )
+
+
+def _table(entry: object, kind: type[Pin | XlaSource]) -> Mapping[str, object]:
+    """Return a table that has no other keys than the attributes of `kind`."""
+    if not isinstance(entry, dict):
+        raise TypeError(f"{entry!r} is no table")
+    unknown = sorted(set(entry) - {field.name for field in fields(kind)})
+    if unknown:
+        raise ValueError(f"unknown keys: {', '.join(unknown)}")
+    return entry
+
+
+def _text(table: Mapping[str, object], key: str, form: re.Pattern[str] | None = None) -> str:
+    """Return a text that is not empty and has the form, if there is one."""
+    value = table[key]
+    if not isinstance(value, str) or not value or (form and not form.fullmatch(value)):
+        raise ValueError(f"{key} is {value!r}, expected {form.pattern if form else 'text'}")
+    return value
+
+
+def _count(table: Mapping[str, object], key: str) -> int:
+    """Return a number from 0 up."""
+    value = table[key]
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError(f"{key} is {value!r}, expected a number")
+    return value

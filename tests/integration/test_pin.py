@@ -19,7 +19,7 @@ pytestmark = pytest.mark.integration
 XLA = """
 ["1.2.3"]
 commit = "c0ffee"
-sha256 = "ab"
+sha256 = "abababababababababababababababababababababababababababababababab"
 bazel = "7.7.0"
 verified = true
 origin = "JAX's own tree"

@@ -13,9 +13,9 @@ from pjrtwheel.errors import PinError
 from pjrtwheel.pin import Wanted, check_unchanged, find_xla, pip_arguments, plan_inputs, render_release
 from pjrtwheel.release import DEFAULT_RELEASE, Pin, XlaSource, load_release, parse_release
 
-XLA = XlaSource("c0ffee", "ab", "7.7.0", verified=False, origin='a "quoted" place')
-FIRST = Pin("bindings.cp313.linux_x86_64", "jaxlib", "1.2.3", "jaxlib-1.2.3-cp313-cp313-linux_x86_64.whl", "cd", 5)
-SECOND = Pin("header.pjrt_c_api", "pjrt-header", "7", "pjrt_header-7-py3-none-any.whl", "ef", 6)
+XLA = XlaSource("c0ffee", "ab" * 32, "7.7.0", verified=False, origin='a "quoted" place')
+FIRST = Pin("bindings.cp313.linux_x86_64", "jaxlib", "1.2.3", "jaxlib-1.2.3-cp313-cp313-linux_x86_64.whl", "cd" * 32, 5)
+SECOND = Pin("header.pjrt_c_api", "pjrt-header", "7", "pjrt_header-7-py3-none-any.whl", "ef" * 32, 6)
 INPUTS = """
 [[input]]
 key = "bindings.{python}.{platform}"

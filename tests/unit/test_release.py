@@ -12,14 +12,14 @@ import pytest
 from pjrtwheel.errors import FetchError, PinError, UsageError
 from pjrtwheel.release import Pin, Release, XlaSource, load_release, parse_release
 
-TEXT = """
+TEXT = f"""
 schema = 1
 release = "1.2.3"
 build = 4
 
 [xla]
 commit = "c0ffee"
-sha256 = "ab"
+sha256 = "{"ab" * 32}"
 bazel = "7.7.0"
 verified = true
 origin = "JAX's own tree"
@@ -29,11 +29,11 @@ key = "bindings.cp313.linux_x86_64"
 project = "jaxlib"
 version = "1.2.3"
 filename = "jaxlib-1.2.3-cp313-cp313-manylinux_2_27_x86_64.whl"
-sha256 = "cd"
+sha256 = "{"cd" * 32}"
 size = 5
 """
 PIN = Pin(
-    "bindings.cp313.linux_x86_64", "jaxlib", "1.2.3", "jaxlib-1.2.3-cp313-cp313-manylinux_2_27_x86_64.whl", "cd", 5
+    "bindings.cp313.linux_x86_64", "jaxlib", "1.2.3", "jaxlib-1.2.3-cp313-cp313-manylinux_2_27_x86_64.whl", "cd" * 32, 5
 )
 PATH = Path("releases/1.2.3.toml")
 
@@ -44,7 +44,7 @@ def test_whole_file_is_read() -> None:
         version="1.2.3",
         build=4,
         pins={PIN.key: PIN},
-        xla=XlaSource("c0ffee", "ab", "7.7.0", verified=True, origin="JAX's own tree"),
+        xla=XlaSource("c0ffee", "ab" * 32, "7.7.0", verified=True, origin="JAX's own tree"),
         digest=hashlib.sha256(TEXT.encode()).hexdigest(),
         path=PATH,
     )
@@ -62,9 +62,50 @@ def test_input_that_is_not_pinned_is_refused_with_a_way_out() -> None:
         parse_release(TEXT, PATH).pin("plugin.cpu.linux_aarch64")
     assert str(caught.value).splitlines() == [
         "release 1.2.3 pins no 'plugin.cpu.linux_aarch64'",
-        "1.2.3.toml has: bindings.cp313.linux_x86_64",
+        "1.2.3.toml has: nothing under plugin.",
         "build it from source with --xla source, or give a library with --xla PATH",
     ]
+
+
+def test_input_that_comes_from_the_index_only_has_no_false_way_out() -> None:
+    """No option replaces bindings or a compiler, and keys of another kind would not help."""
+    with pytest.raises(FetchError) as caught:
+        parse_release(TEXT, PATH).pin("bindings.cp399.linux_x86_64")
+    assert (caught.value.cause, caught.value.remedy) == ("1.2.3.toml has: bindings.cp313.linux_x86_64", "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "cause"),
+    [
+        ("size = 5", 'size = "5"', "size is '5', expected a number"),
+        ("build = 4", "build = true", "build is True, expected a number"),
+        ("cd" * 32, "CD" * 32, f"sha256 is '{'CD' * 32}', expected [0-9a-f]{{64}}"),
+        ('filename = "', 'filename = "../', "filename is '../jaxlib"),
+        ('key = "bindings.cp313.linux_x86_64"', 'key = "bindings.cp313"', "key is 'bindings.cp313', expected"),
+        ("verified = true", "verified = 1", "verified is 1, expected true or false"),
+        ("[[pin]]", "[pin]", "pin is {"),
+        ("size = 5", "length = 5", "unknown keys: length"),
+    ],
+    ids=["text", "flag", "digest", "path", "key", "number", "table", "unknown key"],
+)
+def test_value_that_cannot_be_is_refused(old: str, new: str, cause: str) -> None:
+    """A value of the wrong type or form never gets as far as the index or the disk."""
+    with pytest.raises(PinError) as caught:
+        parse_release(TEXT.replace(old, new), PATH)
+    assert caught.value.what == f"release file {PATH} is malformed"
+    assert caught.value.cause.startswith(cause)
+
+
+def test_file_that_is_of_another_release_or_no_text(tmp_path: Path) -> None:
+    """What was copied under another name, or damaged, is refused by its path."""
+    path = tmp_path / "releases" / "1.2.4.toml"
+    path.parent.mkdir()
+    path.write_text(TEXT, "utf-8")
+    with pytest.raises(PinError, match=r"1\.2\.4\.toml is of release '1\.2\.3'"):
+        load_release(tmp_path, "1.2.4")
+    path.write_bytes(b"\xff")
+    with pytest.raises(PinError, match="is not UTF-8"):
+        load_release(tmp_path, "1.2.4")
 
 
 @pytest.mark.parametrize(
@@ -72,10 +113,9 @@ def test_input_that_is_not_pinned_is_refused_with_a_way_out() -> None:
     [
         ("schema = 1", "schema = 2", "has schema 2, expected 1"),
         ('release = "1.2.3"', "", "lacks or misspells 'release'"),
-        ("size = 5", "length = 5", "length"),
         ("[xla]", "[xla", "not a TOML file"),
     ],
-    ids=["other schema", "missing key", "unknown key", "no TOML"],
+    ids=["other schema", "missing key", "no TOML"],
 )
 def test_malformed_file_is_refused(old: str, new: str, message: str) -> None:
     """A file that was edited by hand, or comes from another version, is refused with the reason."""

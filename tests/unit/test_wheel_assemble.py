@@ -32,7 +32,7 @@ build = 3
 pin = []
 [xla]
 commit = "c"
-sha256 = "s"
+sha256 = "0000000000000000000000000000000000000000000000000000000000000000"
 bazel = "8.7.0"
 verified = false
 origin = "o"

@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from pjrtwheel.errors import PinError, PjrtWheelError
+from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.fetch.cache import WheelCache, cache_root, disk_errors
 from pjrtwheel.fetch.index import download_wheel
 from pjrtwheel.fetch.unpack import unpack_wheel
-from pjrtwheel.release import Release, parse_release
+from pjrtwheel.release import read_release
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -33,13 +33,6 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _read_release(path: Path) -> Release:
-    try:
-        return parse_release(path.read_text("utf-8"), path)
-    except OSError as error:
-        raise PinError(f"cannot read the release file {path}: {error.strerror}") from error
-
-
 def execute(arguments: argparse.Namespace, cache: WheelCache) -> dict[str, object]:
     """Fetch and, when asked for, unpack.
 
@@ -49,7 +42,7 @@ def execute(arguments: argparse.Namespace, cache: WheelCache) -> dict[str, objec
     Raises:
         PjrtWheelError: No such pin, or the wheel could not be had.
     """
-    pin = _read_release(arguments.release_file).pin(arguments.pin)
+    pin = read_release(arguments.release_file).pin(arguments.pin)
     wheel = cache.fetch(pin)
     output: Path = arguments.output
     with disk_errors(output):

@@ -14,7 +14,7 @@ from typing import Any
 from pjrtwheel.backend import Backend, parse_backend
 from pjrtwheel.errors import WheelError
 from pjrtwheel.lock import LOCK_FILENAME, make_lock
-from pjrtwheel.release import Release, parse_release
+from pjrtwheel.release import Release, read_release
 from pjrtwheel.wheel import metadata
 from pjrtwheel.wheel.archive import explain_write_errors
 from pjrtwheel.wheel.manifest import BindingsSpec, PluginSpec
@@ -61,7 +61,7 @@ def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
         spec: What it is made from.
         files: Closes the inputs after the wheel is written.
     """
-    release, backend = _read_release(spec.release), _read_backend(spec.backend)
+    release, backend = read_release(spec.release), _read_backend(spec.backend)
     library = f"{backend.package}/{backend.library}"
     if library not in spec.files:
         raise WheelError(f"the manifest has no {library!r}", cause=f"the wheel {backend.distribution} exists for it")
@@ -113,7 +113,7 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
         files: Closes the inputs after the wheel is written.
         scratch: Directory on whose disk large members are held meanwhile.
     """
-    release = _read_release(spec.release)
+    release = read_release(spec.release)
     backends = tuple(map(_read_backend, spec.backends))
     digest = _check_pin(spec, release)
     with explain_write_errors(scratch):
@@ -152,11 +152,6 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
 def _texts(contents: dict[str, str]) -> Iterator[Prepared]:
     """Yield the members that are written here."""
     return (Prepared(text_member(path, content)) for path, content in contents.items())
-
-
-def _read_release(path: Path) -> Release:
-    """Read the release file."""
-    return parse_release(path.read_text("utf-8"), path)
 
 
 def _read_backend(path: Path) -> Backend:
