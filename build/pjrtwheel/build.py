@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -93,6 +94,21 @@ def check_inputs(release: Release, backend: Backend | None, platform: str, provi
         release.pin(f"plugin.{backend.name}.{platform}")
 
 
+def check_writable(folder: Path) -> None:
+    """Make sure that a folder can be written, or made, before anything that takes long is started.
+
+    Raises:
+        UsageError: It cannot.
+    """
+    nearest = next(path for path in (folder, *folder.parents) if path.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+        raise UsageError(
+            f"cannot write to {folder}",
+            cause=f"{nearest} is not a folder that you may write to",
+            remedy="name another place with --dist (wheels) or PJRTWHEEL_CACHE (cache)",
+        )
+
+
 def build(options: BuildOptions) -> tuple[Entry, ...]:
     """Build the wheels of one backend and the bindings they belong to, and publish what was verified and proven.
 
@@ -108,6 +124,8 @@ def build(options: BuildOptions) -> tuple[Entry, ...]:
     check_inputs(release, backend, platform, options.provider, host_platform().name)
     if options.provider == "source" and not release.xla.verified:
         _say(f"warning: XLA commit {release.xla.commit[:12]} is not verified; it comes from {release.xla.origin}")
+    for folder in (options.dist, options.cache):
+        check_writable(folder)
     request = BuildRequest(
         root=options.root,
         backend=options.backend,

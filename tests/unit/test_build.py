@@ -13,7 +13,14 @@ import pytest
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.bazel import BuildLog, BuildResult
 from pjrtwheel.bazel.events import Action
-from pjrtwheel.build import check_inputs, describe_actions, describe_repair, parse_provider, verification_key
+from pjrtwheel.build import (
+    check_inputs,
+    check_writable,
+    describe_actions,
+    describe_repair,
+    parse_provider,
+    verification_key,
+)
 from pjrtwheel.cli import build as command
 from pjrtwheel.errors import FetchError, UsageError
 from pjrtwheel.release import Release, load_release
@@ -117,6 +124,14 @@ def test_verification_is_repeated_for_another_allow_list(cpu: Backend, tmp_path:
     table.write_text(cpu.path.read_text("utf-8").replace('exports = ["GetPjrtApi"', 'exports = ["Other"'), "utf-8")
     assert table.read_bytes() != cpu.path.read_bytes()
     assert verification_key(["a"], [dataclasses.replace(cpu, path=table)]) != verification_key(["a"], [cpu])
+
+
+def test_place_that_cannot_be_written_is_refused_before_building(tmp_path: Path) -> None:
+    """A file in the way is noticed at once; folders that are missing can be made."""
+    (tmp_path / "file").touch()
+    check_writable(tmp_path / "new" / "dist")
+    with pytest.raises(UsageError, match=r"cannot write to .*/file/dist"):
+        check_writable(tmp_path / "file" / "dist")
 
 
 @pytest.mark.parametrize("arguments", [[], ["cpu", "--bindings-only"]], ids=["neither", "both"])

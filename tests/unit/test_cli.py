@@ -15,7 +15,9 @@ from types import SimpleNamespace
 import pytest
 
 from pjrtwheel import cli
-from pjrtwheel.errors import FetchError
+from pjrtwheel.backend import find_backend
+from pjrtwheel.cli.conformance import choose_backend
+from pjrtwheel.errors import FetchError, UsageError
 
 Raise = Callable[[BaseException], None]
 
@@ -68,11 +70,40 @@ def test_debug_shows_the_traceback(
     assert "Traceback (most recent call last)" in capsys.readouterr().err
 
 
-def test_full_disk_names_the_file(command_raises: Raise, capsys: pytest.CaptureFixture[str]) -> None:
-    """A full disk is the user's to mend, wherever it is noticed."""
-    command_raises(OSError(errno.ENOSPC, "No space left on device", "/disk/a.whl"))
+@pytest.mark.parametrize("number", sorted(cli.REMEDIES))
+def test_usual_errors_of_the_system_are_two_lines(
+    command_raises: Raise, capsys: pytest.CaptureFixture[str], number: int
+) -> None:
+    """A full disk or a missing right is the user's to mend, wherever it is noticed."""
+    command_raises(OSError(number, "What it is", "/disk/a.whl"))
     assert cli.main(["broken"]) == 1
-    assert capsys.readouterr().err.startswith("error: no space left on the disk while writing /disk/a.whl\n")
+    assert capsys.readouterr().err == f"error: what it is: /disk/a.whl\n       {cli.REMEDIES[number]}\n"
+
+
+@pytest.mark.parametrize("command", [["verify", "a.whl"], ["smoke", "a.whl"], ["conformance", "tests"]])
+def test_foreign_directory_is_named(command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever is in another directory is told of --root."""
+    assert cli.main([*command, "--root", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == (
+        f"error: not the repository: {tmp_path}\n       give it with --root, or change into it\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["verify", "smoke"])
+def test_missing_wheel_is_named(command: str, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that is not there is not called a broken wheel."""
+    assert cli.main([command, "none.whl", "--root", str(root)]) == 2
+    assert capsys.readouterr().err == "error: no such file: none.whl\n"
+
+
+def test_backend_is_chosen_only_when_it_is_the_only_one(root: Path) -> None:
+    """Nothing is guessed between two backends."""
+    cpu = find_backend(root, "cpu")
+    assert choose_backend({"cpu": cpu}, None) is cpu
+    with pytest.raises(UsageError, match="give --backend"):
+        choose_backend({"cpu": cpu, "other": cpu}, None)
+    with pytest.raises(UsageError, match="unknown backend: 'tpu'"):
+        choose_backend({"cpu": cpu}, "tpu")
 
 
 def test_other_operating_system_errors_are_bugs(command_raises: Raise) -> None:

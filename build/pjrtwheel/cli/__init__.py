@@ -14,11 +14,23 @@ import importlib
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
-from pjrtwheel.errors import PjrtWheelError
+from pjrtwheel.errors import PjrtWheelError, UsageError
 
 PROGRAM = "python -m pjrtwheel"
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+
+# What a user can mend; any other error of the system is a bug and keeps its traceback.
+REMEDIES = {
+    errno.ENOSPC: "free some space, or set PJRTWHEEL_CACHE and TMPDIR to a larger disk",
+    errno.EDQUOT: "free some space, or set PJRTWHEEL_CACHE and TMPDIR to a larger disk",
+    errno.EACCES: "give yourself the right to it, or name another place",
+    errno.EPERM: "give yourself the right to it, or name another place",
+    errno.EROFS: "name another place with --dist, or in PJRTWHEEL_CACHE and TMPDIR",
+    errno.ENOENT: "check the path",
+    errno.ENOTDIR: "check the path: a part of it is a file",
+}
 
 COMMANDS = {
     "assemble": "write a repaired wheel from a manifest",
@@ -47,9 +59,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PjrtWheelError as error:
         return _fail(str(error), error.exit_code, debug=debug)
     except OSError as error:
-        if error.errno != errno.ENOSPC:
+        if error.errno not in REMEDIES:
             raise
-        return _fail(_describe_full_disk(error), PjrtWheelError.exit_code, debug=debug)
+        return _fail(_describe(error), PjrtWheelError.exit_code, debug=debug)
     except KeyboardInterrupt:
         return _fail("interrupted", INTERRUPTED, debug=debug)
 
@@ -81,7 +93,28 @@ def _fail(message: str, status: int, *, debug: bool) -> int:
     return status
 
 
-def _describe_full_disk(error: OSError) -> str:
-    """Name the file that could not be written, and what to do."""
-    place = f" while writing {error.filename}" if error.filename else ""
-    return f"no space left on the disk{place}\nfree some space, or set PJRTWHEEL_CACHE and TMPDIR to a larger disk"
+def _describe(error: OSError) -> str:
+    """Say in two lines what the system refused and for which file, and what to do."""
+    place = f": {error.filename}" if error.filename else ""
+    return f"{(error.strerror or 'system error').lower()}{place}\n{REMEDIES[error.errno or 0]}"
+
+
+def check_repository(root: Path) -> None:
+    """Make sure that a folder is this repository.
+
+    Raises:
+        UsageError: It is not.
+    """
+    if not (root / "releases").is_dir() or not (root / "plugins").is_dir():
+        raise UsageError(f"not the repository: {root}", remedy="give it with --root, or change into it")
+
+
+def check_wheels(wheels: Sequence[Path]) -> None:
+    """Make sure that every file named on the command line is there.
+
+    Raises:
+        UsageError: One is not.
+    """
+    for wheel in wheels:
+        if not wheel.is_file():
+            raise UsageError(f"no such file: {wheel}")

@@ -7,8 +7,11 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
+from pjrtwheel.backend import Backend
+from pjrtwheel.errors import UsageError
 from pjrtwheel.release import DEFAULT_RELEASE
 
 
@@ -20,7 +23,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tests", type=Path, metavar="PATH_TO_JAX_TESTS", help="the tests/ folder of JAX")
     parser.add_argument("files", nargs="*", metavar="FILE", help="test files in it, such as lax_test (default: all)")
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
-    parser.add_argument("--backend", default="cpu", help="the plugin to compare (default: cpu)")
+    parser.add_argument("--backend", help="the plugin to compare (default: the only one there is)")
     parser.add_argument("--release", default=DEFAULT_RELEASE, metavar="VERSION", help="JAX release")
     parser.add_argument("--dist", type=Path, metavar="DIR", help="folder with the wheels (default: dist/ of the root)")
     parser.add_argument("--python", metavar="TAG", help="Python to use, such as cp312 (default: the oldest here)")
@@ -35,7 +38,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Run the files, print the comparison, and fail when a difference is not in the list of expected ones."""
-    from pjrtwheel.backend import find_backend
+    from pjrtwheel.backend import load_backends
+    from pjrtwheel.cli import check_repository
     from pjrtwheel.conformance import CLIENTS, Limits, compare_runs, find_test_files, run_clients
     from pjrtwheel.conformance.environment import conformance_python
     from pjrtwheel.conformance.expected import load_expected
@@ -44,7 +48,8 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.release import load_release
 
-    backend = find_backend(args.root, args.backend)
+    check_repository(args.root)
+    backend = choose_backend(load_backends(args.root), args.backend)
     expected = load_expected(args.root, backend.name)
     test_files = find_test_files(args.tests, args.files)
     results = args.results or cache_root(os.environ) / "conformance" / backend.name
@@ -67,3 +72,18 @@ def execute(args: argparse.Namespace) -> int:
     print(format_report(differences))
     bad = any(difference.unexpected() or difference.unusable for difference in differences)
     return ProofError.exit_code if bad else 0
+
+
+def choose_backend(backends: Mapping[str, Backend], name: str | None) -> Backend:
+    """Return the backend of a name, or the only one when none was named.
+
+    Raises:
+        UsageError: There is none of this name, or a choice must be made.
+    """
+    known = ", ".join(backends)
+    if name is None and len(backends) != 1:
+        raise UsageError("which backend? give --backend", remedy=f"known backends: {known}")
+    chosen = backends.get(name) if name else next(iter(backends.values()))
+    if chosen is None:
+        raise UsageError(f"unknown backend: {name!r}", remedy=f"known backends: {known}")
+    return chosen

@@ -22,12 +22,15 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Run every smoke program on every Python that is here, and say what each showed."""
     from pjrtwheel.backend import load_backends
+    from pjrtwheel.cli import check_repository, check_wheels
     from pjrtwheel.errors import ProofError
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.prove import environment, prove_python, smoke
     from pjrtwheel.prove.interpreters import find_interpreters
     from pjrtwheel.release import load_release
 
+    check_repository(args.root)
+    check_wheels(args.wheels)
     release = load_release(args.root, args.release)
     requirements = [f"jax=={release.version}", *environment.requirement_group(args.root, "smoke")]
     names = {environment.requirement_of(wheel).split("==")[0] for wheel in args.wheels}

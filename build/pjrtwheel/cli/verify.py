@@ -17,8 +17,11 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Check the wheels; problems leave as a `VerifyError`."""
     from pjrtwheel.backend import load_backends
+    from pjrtwheel.cli import check_repository, check_wheels
     from pjrtwheel.verify import verify_paths
 
+    check_repository(args.root)
+    check_wheels(args.wheels)
     for finding in verify_paths(args.wheels, tuple(load_backends(args.root).values())):
         print(finding)
     return 0
