@@ -12,7 +12,6 @@ from pathlib import Path
 from pjrtwheel.conformance.expected import Expected, load_expected
 from pjrtwheel.errors import PjrtWheelError, UsageError
 
-BACKEND = "cpu"
 BEGIN = "<!-- conformance: begin, written by nox -s update_readme -->"
 END = "<!-- conformance: end -->"
 
@@ -34,6 +33,12 @@ def _render_reason(reason: str, cases: Sequence[str]) -> str:
     return f"- {reason} ({count} in {', '.join(files)})"
 
 
+def load_all_expected(root: Path) -> list[Expected]:
+    """Return the known differences of all backends, in order of the backends' names."""
+    files = sorted((root / "tests" / "conformance").glob("*.toml"))
+    return [entry for path in files for entry in load_expected(root, path.stem)]
+
+
 def replace_section(text: str, section: str) -> str:
     """Return a document with what stands between the two marks replaced.
 
@@ -53,9 +58,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     root = parser.parse_args(argv).root
     path = root / "README.md"
     try:
-        path.write_text(
-            replace_section(path.read_text("utf-8"), render_differences(load_expected(root, BACKEND))), "utf-8"
-        )
+        section = render_differences(load_all_expected(root))
+        path.write_text(replace_section(path.read_text("utf-8"), section), "utf-8")
     except PjrtWheelError as error:
         print(error, file=sys.stderr)
         return error.exit_code

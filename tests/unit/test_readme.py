@@ -4,14 +4,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from pjrtwheel import cli, errors
+from pjrtwheel.bazel import locate
 from pjrtwheel.conformance.cases import Outcome
-from pjrtwheel.conformance.expected import Expected, load_expected
-from pjrtwheel.errors import UsageError
-from pjrtwheel.readme import BACKEND, BEGIN, END, render_differences, replace_section
+from pjrtwheel.conformance.expected import Expected
+from pjrtwheel.errors import PjrtWheelError, UsageError
+from pjrtwheel.readme import BEGIN, END, load_all_expected, render_differences, replace_section
 
 
 def test_cases_are_listed_by_reason() -> None:
@@ -39,6 +42,20 @@ def test_document_without_marks_is_refused() -> None:
 
 
 def test_readme_lists_the_known_differences(root: Path) -> None:
-    """Run `nox -s update_readme` after a change of tests/conformance/cpu.toml."""
+    """Run `nox -s update_readme` after a change in tests/conformance."""
     text = (root / "README.md").read_text("utf-8")
-    assert replace_section(text, render_differences(load_expected(root, BACKEND))) == text
+    assert replace_section(text, render_differences(load_all_expected(root))) == text
+
+
+def test_readme_has_every_exit_status(root: Path) -> None:
+    """The table and the code name the same statuses."""
+    classes = [value for value in vars(errors).values() if isinstance(value, type)]
+    statuses = {value.exit_code for value in classes if issubclass(value, PjrtWheelError)} | {cli.INTERRUPTED}
+    table = (root / "README.md").read_text("utf-8").split("| status | what |")[1]
+    assert [int(row) for row in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)] == sorted(statuses)
+
+
+def test_readme_names_the_supported_bazels(root: Path) -> None:
+    """The versions of the README are those that are looked for."""
+    oldest = ".".join(map(str, locate.OLDEST))
+    assert f"- Bazel {oldest} to {locate.NEWEST_MAJOR}.x: " in (root / "README.md").read_text("utf-8")
