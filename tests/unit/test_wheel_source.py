@@ -39,9 +39,9 @@ def refusal(path: Path) -> WheelError:
 
 def problems(path: Path) -> list[str]:
     """Return the problems for which a wheel is refused."""
-    first, *listed = refusal(path).what.split("\n")
-    assert first == f"{path.name} is not fit for use:"
-    return [line.removeprefix("- ") for line in listed]
+    error = refusal(path)
+    assert len(str(error).splitlines()) == 3
+    return error.what.removeprefix(f"{path.name} is not fit for use: ").split("; ")
 
 
 def rewrite(path: Path, *added: tuple[zipfile.ZipInfo | str, bytes]) -> Path:
@@ -112,6 +112,12 @@ def test_safe_names_stay_below(name: str) -> None:
     """A name is safe only if joining it to a directory gives a path below, spelled the same."""
     inside = os.path.normpath(f"/top/{name}") == f"/top/{name.removesuffix('/')}" and name.removesuffix("/") != ""
     assert not is_safe_name(name) or (inside and not name.startswith("/"))
+
+
+def test_many_problems_are_counted(make_wheel: MakeWheel) -> None:
+    """A message stays three lines long, however much is wrong."""
+    found = problems(make_wheel({"a.py": b""}, record="".join(f"gone{number},,\n" for number in range(9))))
+    assert found == [*(f"'gone{number}' is in RECORD but not in the wheel" for number in range(5)), "and 7 more"]
 
 
 def test_duplicates_and_unlisted_members(make_wheel: MakeWheel) -> None:

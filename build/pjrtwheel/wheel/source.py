@@ -28,6 +28,7 @@ from pjrtwheel.wheel.record import RecordEntry, encode_digest, parse_record, unh
 
 _LARGEST_TOTAL = 16 << 30
 _LARGEST_RATIO = 100  # machine code deflates to a third, text to a tenth
+_NAMED = 5  # problems that a message names one by one
 _IN_MEMORY = 1 << 20
 _SLICE = 1 << 20
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
@@ -213,8 +214,9 @@ def _refuse(path: Path, problems: Iterable[str]) -> None:
     """Raise one error for all problems, if there are any."""
     found = tuple(problems)
     if found:
+        more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
         raise WheelError(
-            f"{path.name} is not fit for use:\n" + "\n".join(f"- {problem}" for problem in found),
+            f"{path.name} is not fit for use: {'; '.join(found[:_NAMED])}{more}",
             cause="it was damaged or tampered with",
             remedy="fetch it again from a source you trust",
         )
