@@ -47,6 +47,18 @@ def test_wheel_is_downloaded_once(tmp_path: Path) -> None:
     assert WheelCache(tmp_path, unreachable).fetch(PIN).read_bytes() == CONTENT
 
 
+def test_download_is_moved_not_copied(tmp_path: Path) -> None:
+    """A wheel of a hundred megabytes is written once: what lies in the cache is the downloaded file itself."""
+    downloaded: list[int] = []
+
+    def download(pin: Pin, directory: Path) -> Path:
+        path = serve(CONTENT)(pin, directory)
+        downloaded.append(path.stat().st_ino)
+        return path
+
+    assert [WheelCache(tmp_path, download).fetch(PIN).stat().st_ino] == downloaded
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [(CONTENT[:-1], "25 bytes, pinned are 26"), (CONTENT.upper(), "sha256 is")],

@@ -109,6 +109,15 @@ def copy_durably(source: Path, target: Path) -> None:
         beside.unlink(missing_ok=True)
 
 
+def _move_durably(source: Path, target: Path) -> None:
+    """Move a file within one file system so that the target is either absent or whole: fsync, rename."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with source.open("rb") as stream:
+        os.fsync(stream.fileno())
+    source.chmod(0o644)  # pip keeps the mode of its own temporary file
+    source.replace(target)
+
+
 @dataclass(frozen=True, slots=True)
 class WheelCache:
     """Wheels on disk, found by their pin.
@@ -143,7 +152,7 @@ class WheelCache:
             with tempfile.TemporaryDirectory(prefix=".download-", dir=self.root) as staging:
                 found = self.download(pin, Path(staging))
                 check_wheel(found, pin)
-                copy_durably(found, target)
+                _move_durably(found, target)
         return target
 
     def _is_good(self, pin: Pin) -> bool:
