@@ -47,6 +47,16 @@ def test_wheel_is_downloaded_once(tmp_path: Path) -> None:
     assert WheelCache(tmp_path, unreachable).fetch(PIN).read_bytes() == CONTENT
 
 
+def test_leftovers_of_killed_downloads_are_removed(tmp_path: Path) -> None:
+    """What a killed run had of this wheel goes; the download of another wheel may be alive and stays."""
+    killed, other = tmp_path / f".download-{PIN.sha256}-x", tmp_path / f".download-{'0' * 64}-x"
+    for directory in (killed, other):
+        directory.mkdir()
+        (directory / "half").write_bytes(CONTENT)
+    WheelCache(tmp_path, serve(CONTENT)).fetch(PIN)
+    assert sorted(path.name for path in tmp_path.glob(".download-*")) == [other.name]
+
+
 def test_download_is_moved_not_copied(tmp_path: Path) -> None:
     """A wheel of a hundred megabytes is written once: what lies in the cache is the downloaded file itself."""
     downloaded: list[int] = []

@@ -149,7 +149,10 @@ class WheelCache:
             if self._is_good(pin):
                 return target
             target.unlink(missing_ok=True)
-            with tempfile.TemporaryDirectory(prefix=".download-", dir=self.root) as staging:
+            prefix = f".download-{pin.sha256}-"
+            for stale in self.root.glob(f"{prefix}*"):  # of killed runs: a living one would hold the lock
+                shutil.rmtree(stale, ignore_errors=True)
+            with tempfile.TemporaryDirectory(prefix=prefix, dir=self.root) as staging:
                 found = self.download(pin, Path(staging))
                 check_wheel(found, pin)
                 _move_durably(found, target)
