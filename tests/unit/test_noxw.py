@@ -4,11 +4,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
+import time
 import tomllib
 from pathlib import Path
+
+import pytest
 
 from pjrtwheel.fetch.cache import cache_root
 
@@ -51,3 +55,35 @@ def test_python_that_cannot_be_used_is_an_error_with_a_remedy(root: Path, tmp_pa
         "       install one (on Debian: apt-get install python3-venv), or name it in PJRTWHEEL_PYTHON\n"
     )
     assert list(tmp_path.iterdir()) == []
+
+
+def test_upgraded_python_gets_another_environment(root: Path, tmp_path: Path) -> None:
+    """The path of an interpreter stays the same when the system upgrades it; its environment would break."""
+    python, names = tmp_path / "python3", []
+    for version in ("3.11.7", "3.11.8"):
+        python.write_text(f"#!/bin/sh\necho {version}\n")
+        python.chmod(0o755)
+        names.append(load(root / "noxw")["identify"](str(python)))  # type: ignore[operator]
+    assert names[0] != names[1]
+
+
+def test_environment_of_a_parallel_run_is_not_removed(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that had to wait for another takes what that one has made."""
+    monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path))
+    script = load(root / "noxw")
+    target = tmp_path / "noxw" / script["identify"](sys.executable)  # type: ignore[operator]
+    target.parent.mkdir(parents=True)
+    program = "import runpy, sys; print(runpy.run_path(sys.argv[1])['provide_environment'](sys.executable))"
+    with target.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        command = [sys.executable, "-c", program, str(root / "noxw")]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as waiting:
+            time.sleep(0.5)
+            (target / "bin").mkdir(parents=True)
+            (target / "bin" / "python").write_text("made by the other run")
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            output, _ = waiting.communicate(timeout=30)
+    assert output == f"{target}\n"
+    assert (target / "bin" / "python").read_text() == "made by the other run"
