@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import stat
+import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -126,15 +127,36 @@ def wheel(tmp_path: Path) -> Callable[[str, int], Path]:
 @pytest.mark.parametrize("name", ["../evil", "/evil", "a/../../evil", "a\\..\\evil", "C:evil"])
 def test_names_that_lead_elsewhere_are_refused(wheel: Callable[[str, int], Path], tmp_path: Path, name: str) -> None:
     """Nothing at all is unpacked from a wheel with such a member, even if it was not asked for."""
-    with pytest.raises(FetchError, match="refused to unpack the member"):
+    with pytest.raises(FetchError, match=r"refused to unpack it: .* is no path inside a wheel"):
         unpack_wheel(wheel(name, 0o644), tmp_path / "out", ["a/good.so"])
     assert not (tmp_path / "out").exists()
 
 
 def test_links_are_refused(wheel: Callable[[str, int], Path], tmp_path: Path) -> None:
     """A symbolic link could lead a later member elsewhere."""
-    with pytest.raises(FetchError, match="refused to unpack the member 'a/link'"):
+    with pytest.raises(FetchError, match="refused to unpack it: 'a/link' is a symbolic link"):
         unpack_wheel(wheel("a/link", stat.S_IFLNK | 0o777), tmp_path / "out", ["a/*"])
+
+
+def test_member_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    """Of two members with one name it is unclear which was meant."""
+    path = tmp_path / "a-1-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        archive.writestr("a/x", "good")
+        archive.writestr("a/x", "evil")
+    with pytest.raises(FetchError, match="refused to unpack it: 'a/x' is there 2 times"):
+        unpack_wheel(path, tmp_path / "out", ["a/*"])
+
+
+def test_encrypted_member_is_refused(wheel: Callable[[str, int], Path], tmp_path: Path) -> None:
+    """An encrypted member is refused before anything is read from it."""
+    path = wheel("a/x", 0o644)
+    data = bytearray(path.read_bytes())
+    data[data.rindex(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(data)
+    with pytest.raises(FetchError, match="refused to unpack it: 'a/x' is encrypted"):
+        unpack_wheel(path, tmp_path / "out", ["a/*"])
 
 
 def test_chosen_members_are_unpacked_with_their_mode(wheel: Callable[[str, int], Path], tmp_path: Path) -> None:

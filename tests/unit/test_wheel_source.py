@@ -18,7 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pjrtwheel.errors import WheelError
-from pjrtwheel.wheel.source import check_directory, is_safe_name, read_text, unpack_wheel
+from pjrtwheel.wheel.directory import check_directory, is_safe_name
+from pjrtwheel.wheel.source import read_text, unpack_wheel
 
 MakeWheel = Callable[..., Path]
 

@@ -10,29 +10,10 @@ import zipfile
 import zlib
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from pjrtwheel.errors import FetchError
-
-
-def check_member(name: str, mode: int, wheel: str) -> None:
-    """Refuse a member that could be written outside the target directory.
-
-    Args:
-        name: Name of the member as it stands in the archive.
-        mode: Its Unix mode, 0 when the archive has none.
-        wheel: Name of the wheel, for the message.
-
-    Raises:
-        FetchError: The name is absolute, climbs with `..`, is not a plain POSIX path, or the member is a link.
-    """
-    path = PurePosixPath(name)
-    unsafe = path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or "\0" in name or not path.parts
-    if unsafe or stat.S_ISLNK(mode):
-        raise FetchError(
-            f"{wheel}: refused to unpack the member {name!r}",
-            cause="a wheel holds plain files with relative names only, this one was made by a broken or hostile tool",
-        )
+from pjrtwheel.wheel.directory import DAMAGE, check_directory
 
 
 def _select(names: Sequence[str], patterns: Sequence[str], optional: Sequence[str], wheel: str) -> list[str]:
@@ -61,9 +42,15 @@ def unpack_wheel(
     """
     try:
         with zipfile.ZipFile(wheel) as archive:
+            problems = check_directory(archive.infolist(), wheel.stat().st_size)
+            if problems:
+                more = f"; and {len(problems) - 1} more" if len(problems) > 1 else ""
+                raise FetchError(
+                    f"{wheel.name}: refused to unpack it: {problems[0]}{more}",
+                    cause="a wheel holds plain files with relative names only, each once; this one was made by a "
+                    "broken or hostile tool",
+                )
             files = {info.filename: info for info in archive.infolist() if not info.is_dir()}
-            for name, info in files.items():
-                check_member(name, info.external_attr >> 16, wheel.name)
             chosen = _select(list(files), patterns, optional, wheel.name)
             for name in chosen:
                 target = directory / name
@@ -71,6 +58,6 @@ def unpack_wheel(
                 with archive.open(name) as reader, target.open("wb") as writer:
                     shutil.copyfileobj(reader, writer, 1 << 20)
                 target.chmod(0o755 if files[name].external_attr >> 16 & stat.S_IXUSR else 0o644)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+    except (*DAMAGE, zlib.error) as error:
         raise FetchError(f"damaged wheel: {wheel.name}", cause=str(error)) from error
     return tuple(sorted(chosen))

@@ -10,31 +10,23 @@ from __future__ import annotations
 
 import hashlib
 import stat
-import struct
 import tempfile
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 from pjrtwheel.errors import WheelError
+from pjrtwheel.wheel.directory import DAMAGE, check_directory
 from pjrtwheel.wheel.names import WheelName, parse_name
 from pjrtwheel.wheel.record import RecordEntry, encode_digest, parse_record, unhashed_paths
 
-_LARGEST_TOTAL = 16 << 30
-_LARGEST_RATIO = 100  # machine code deflates to a third, text to a tenth
 _NAMED = 5  # problems that a message names one by one
 _IN_MEMORY = 1 << 20
 _SLICE = 1 << 20
-_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
-_ENCRYPTED = 0x1
-# What zipfile raises over a file that is not what its headers say; ValueError includes names that are no UTF-8.
-_DAMAGE = (zipfile.BadZipFile, EOFError, NotImplementedError, OverflowError, ValueError, struct.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +80,7 @@ def unpack_wheel(path: Path, files: ExitStack, *, scratch: Path) -> tuple[WheelN
             _refuse(path, problems)
     except FileNotFoundError as error:
         raise WheelError(f"no such wheel: {path}") from error
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise WheelError(
             f"{path.name} is a damaged wheel: {error}",
             cause="the download or copy was cut short, or the file is no wheel",
@@ -111,56 +103,6 @@ def read_text(members: Iterable[Unpacked], path: str) -> str:
             except UnicodeDecodeError as error:
                 raise WheelError(f"{path} is not UTF-8", cause=str(error)) from error
     raise WheelError(f"the wheel has no {path}", cause="it is damaged, or was renamed")
-
-
-def check_directory(infos: Iterable[zipfile.ZipInfo], file_size: int) -> tuple[str, ...]:
-    """Return what is wrong with the directory of a zip file, in words.
-
-    Args:
-        infos: Its entries.
-        file_size: Length of the zip file.
-    """
-    entries = list(infos)
-    names = Counter(info.filename for info in entries)
-    problems = [f"{name!r} is there {count} times" for name, count in names.items() if count > 1]
-    for info in entries:
-        problems += _check_entry(info, file_size)
-    total = sum(info.file_size for info in entries)
-    if total > min(_LARGEST_TOTAL, max(_LARGEST_RATIO * file_size, _LARGEST_RATIO << 20)):
-        problems.append(f"{file_size} bytes claim to inflate to {total}: a zip bomb")
-    ordered = sorted(entries, key=lambda info: info.header_offset)
-    problems += [
-        f"{first.filename!r} and {second.filename!r} overlap: a zip bomb"
-        for first, second in pairwise(ordered)
-        if first.header_offset + first.compress_size > second.header_offset
-    ]
-    return tuple(problems)
-
-
-def is_safe_name(name: str) -> bool:
-    r"""Tell whether a member name stays below the directory it is unpacked to, on every platform.
-
-    >>> [is_safe_name(name) for name in ("a/b.py", "../a", "/a", "a//b", "C:/a", "a\\b")]
-    [True, False, False, False, False, False]
-    """
-    parts = name.removesuffix("/").split("/")
-    clean = name.isprintable() and not set(name) & set("\\:")
-    return clean and not {"", ".", ".."} & set(parts)
-
-
-def _check_entry(info: zipfile.ZipInfo, file_size: int) -> Iterator[str]:
-    """Yield what is wrong with one entry."""
-    # zipfile cuts a name at its first null byte; what it was stands in orig_filename.
-    if not is_safe_name(info.orig_filename):
-        yield f"{info.orig_filename!r} is no path inside a wheel"
-    if info.header_offset < 0 or info.header_offset + info.compress_size > file_size:
-        yield f"{info.filename!r} lies outside the file"
-    if stat.S_ISLNK(info.external_attr >> 16):
-        yield f"{info.filename!r} is a symbolic link"
-    if info.flag_bits & _ENCRYPTED:
-        yield f"{info.filename!r} is encrypted"
-    if info.compress_type not in _METHODS:
-        yield f"{info.filename!r} is compressed by method {info.compress_type}, expected deflate"
 
 
 def _check_listing(names: set[str], record: Mapping[str, RecordEntry], unhashed: frozenset[str]) -> Iterator[str]:

@@ -1,0 +1,69 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What may stand in the directory of a wheel; standard library only, as the fetcher asks it too."""
+
+from __future__ import annotations
+
+import stat
+import struct
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+_LARGEST_TOTAL = 16 << 30
+_LARGEST_RATIO = 100  # machine code deflates to a third, text to a tenth
+_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+_ENCRYPTED = 0x1
+# What zipfile raises over a file that is not what its headers say; ValueError includes names that are no UTF-8.
+DAMAGE = (zipfile.BadZipFile, EOFError, NotImplementedError, OverflowError, ValueError, struct.error)
+
+
+def check_directory(infos: Iterable[zipfile.ZipInfo], file_size: int) -> tuple[str, ...]:
+    """Return what is wrong with the directory of a zip file, in words.
+
+    Args:
+        infos: Its entries.
+        file_size: Length of the zip file.
+    """
+    entries = list(infos)
+    names = Counter(info.filename for info in entries)
+    problems = [f"{name!r} is there {count} times" for name, count in names.items() if count > 1]
+    for info in entries:
+        problems += _check_entry(info, file_size)
+    total = sum(info.file_size for info in entries)
+    if total > min(_LARGEST_TOTAL, max(_LARGEST_RATIO * file_size, _LARGEST_RATIO << 20)):
+        problems.append(f"{file_size} bytes claim to inflate to {total}: a zip bomb")
+    ordered = sorted(entries, key=lambda info: info.header_offset)
+    problems += [
+        f"{first.filename!r} and {second.filename!r} overlap: a zip bomb"
+        for first, second in pairwise(ordered)
+        if first.header_offset + first.compress_size > second.header_offset
+    ]
+    return tuple(problems)
+
+
+def is_safe_name(name: str) -> bool:
+    r"""Tell whether a member name stays below the directory it is unpacked to, on every platform.
+
+    >>> [is_safe_name(name) for name in ("a/b.py", "../a", "/a", "a//b", "C:/a", "a\\b")]
+    [True, False, False, False, False, False]
+    """
+    parts = name.removesuffix("/").split("/")
+    clean = name.isprintable() and not set(name) & set("\\:")
+    return clean and not {"", ".", ".."} & set(parts)
+
+
+def _check_entry(info: zipfile.ZipInfo, file_size: int) -> Iterator[str]:
+    """Yield what is wrong with one entry."""
+    # zipfile cuts a name at its first null byte; what it was stands in orig_filename.
+    if not is_safe_name(info.orig_filename):
+        yield f"{info.orig_filename!r} is no path inside a wheel"
+    if info.header_offset < 0 or info.header_offset + info.compress_size > file_size:
+        yield f"{info.filename!r} lies outside the file"
+    if stat.S_ISLNK(info.external_attr >> 16):
+        yield f"{info.filename!r} is a symbolic link"
+    if info.flag_bits & _ENCRYPTED:
+        yield f"{info.filename!r} is encrypted"
+    if info.compress_type not in _METHODS:
+        yield f"{info.filename!r} is compressed by method {info.compress_type}, expected deflate"
