@@ -23,7 +23,7 @@ from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.errors import PinError
 from pjrtwheel.fetch.cache import WheelCache, disk_errors, file_sha256
 from pjrtwheel.platforms import find_platform
-from pjrtwheel.release import SCHEMA, Pin, Release, XlaSource, parse_release
+from pjrtwheel.release import SCHEMA, Pin, Release, XlaSource, parse_release, read_release
 
 NEWEST_GLIBC = 40  # manylinux_2_N tags up to this one are asked for: more than any wheel we take is tagged with
 
@@ -176,7 +176,7 @@ def pin_release(root: Path, version: str, cache: Path, *, build: int | None = No
     xla = find_xla((root / "releases" / "xla.toml").read_text("utf-8"), version)
     inputs = (root / "releases" / "inputs.toml").read_text("utf-8")
     wanted = plan_inputs(inputs, load_backends(root).values(), version)
-    before = parse_release(path.read_text("utf-8"), path) if path.exists() else None
+    before = read_release(path) if path.exists() else None
     pins = [_download(entry, cache) for entry in wanted]
     check_unchanged(before.pins if before else {}, pins)
     if build is None:

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pjrtwheel.conformance import recorder
 from pjrtwheel.conformance.cases import Case, Outcome, parse_journal
 
-_RECORDER = Path(recorder.__file__)
+# Run by path, never imported: it needs pytest, which is in the environment under test and not in the tooling's.
+_RECORDER = Path(__file__).with_name("recorder.py")
 _POLL_SECONDS = 0.5
 _TAIL = 2000
 # pytest's exit status when all passed, some failed, the file could not be imported, and nothing was left to run.

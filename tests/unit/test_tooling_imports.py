@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the command line needs to start."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from pjrtwheel.cli import COMMANDS
+
+# The dependency group `build` has none of these; the tests' environment has.
+ABSENT = "import sys; sys.modules.update(pytest=None, hypothesis=None, jax=None, jaxlib=None)"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_starts_without_the_tests_packages(command: str) -> None:
+    """Every subcommand shows its help in an environment that has neither pytest nor JAX."""
+    program = f"{ABSENT}; from pjrtwheel.cli import main; main([{command!r}, '--help'])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr, done.stdout.split()[0]) == (0, "", "usage:")
