@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,6 +142,7 @@ def install_debian(environ: Mapping[str, str], run: Run = run_quietly) -> None:
     """Install Debian's package, refreshing the package lists when it is not known yet."""
     quiet = {**environ, "DEBIAN_FRONTEND": "noninteractive"}
     install = ("apt-get", "install", "--yes", "--no-install-recommends", DEBIAN_PACKAGE)
+    print(f"no Bazel found, installing Debian's: {' '.join(install)}", file=sys.stderr, flush=True)
     if not run(install, quiet):
         run(("apt-get", "update"), quiet)
         run(install, quiet)
