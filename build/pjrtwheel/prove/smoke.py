@@ -56,7 +56,7 @@ def run_program(python: Path, program: Path, backend: Backend | None, *, seconds
         result = Path(scratch) / "result.json"
         work = Path(scratch) / "work"
         work.mkdir()
-        command = [str(python), "-I", str(HARNESS), str(program.resolve()), str(result)]
+        command = [str(python), "-I", "-X", "faulthandler", str(HARNESS), str(program.resolve()), str(result)]
         command += [describe_plugin(backend)] if backend else []
         started = time.monotonic()
         status, output = _run(command, work, seconds)
