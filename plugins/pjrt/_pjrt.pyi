@@ -90,3 +90,6 @@ def register_host_callbacks(
         PjrtError: The plugin refused, or the probe showed no id.
         ValueError: An earlier call in this process had another probe, dtypes or describe.
     """
+
+def keep_forever(value: object, /) -> None:
+    """Let an object live as long as the process, also while the interpreter ends and empties its modules."""

@@ -5,6 +5,14 @@
 // ABI of CPython 3.12, and the same for every accelerator. `_pjrt.pyi` documents it for Python.
 #include "module.h"
 
+// A reference from Python would not do: modules are emptied when the interpreter ends, and that is when it matters.
+static PyObject *keep_forever(PyObject *module, PyObject *value) {
+  (void)module;
+  Py_IncRef(value);
+  Py_IncRef(Py_None);
+  return Py_None;
+}
+
 static PyMethodDef methods[] = {
     {"load", pjrt_load, METH_VARARGS, "load(path)\n--\n\nOpen a plugin library and return its API."},
     {"api_version", pjrt_api_version, METH_O, "api_version(api)\n--\n\nReturn the PJRT API version of a plugin."},
@@ -21,6 +29,7 @@ static PyMethodDef methods[] = {
     {"register_host_callbacks", pjrt_register_host_callbacks, METH_VARARGS,
      "register_host_callbacks(api, names, platform, probe, dtypes, describe)\n--\n\n"
      "Register handlers that call back into Python."},
+    {"keep_forever", keep_forever, METH_O, "keep_forever(value)\n--\n\nLet an object live as long as the process."},
     {NULL, NULL, 0, NULL},
 };
 

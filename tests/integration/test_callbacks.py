@@ -320,3 +320,20 @@ answer = (on_plugin(), float(jnp.linalg.det(jnp.eye(3))))
     assert log.splitlines() == [
         "jaxlib-cpu: jax.distributed is in use, which a PJRT CPU plugin cannot serve; using JAX's built-in CPU client"
     ]
+
+
+@pytest.mark.parametrize("drop", ["", "jax.extend.backend.clear_backends()"], ids=["exit", "clear_backends"])
+def test_a_numpy_view_may_outlive_the_backends(evaluate: Callable[..., Any], drop: str) -> None:
+    """JAX drops its clients at exit and on demand; a view that goes later must not read a client that is gone."""
+    program = f"""
+import jax.extend
+array = jnp.arange(1000.0) * 2
+view = array._value  # what printing and resharding make; its base refers to the buffer, not to the client
+answer = type(view.base).__name__, float(view.sum())
+del array
+{drop}
+jax.clear_caches()
+"""
+    # The allocator overwrites what is freed, so that a read of it shows every time.
+    tunables = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0:glibc.malloc.perturb=165"}
+    assert evaluate(program, **tunables)[0] == ("PyCapsule", 999000.0)

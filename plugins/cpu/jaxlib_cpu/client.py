@@ -106,6 +106,10 @@ def make_client(plugin: Plugin) -> Any:
     """Create the client, with the options that are in force at this moment.
 
     In a multi-process program that is JAX's built-in client: a PJRT CPU plugin cannot join processes.
+
+    A client of the plugin is never destroyed. Where an array was turned into NumPy without a copy, jaxlib's
+    `PjRtCApiExternalReference` keeps its memory but not the client, and reads the client when the NumPy array goes.
+    After JAX has dropped its clients, at exit or in `clear_backends()`, the process would end with SIGSEGV.
     """
     from jax._src import distributed, xla_bridge
 
@@ -115,7 +119,9 @@ def make_client(plugin: Plugin) -> Any:
             plugin.distribution,
         )
         return xla_bridge.make_cpu_client()
-    return xla_bridge.make_pjrt_c_api_client(plugin.name, options=client_options)
+    client = xla_bridge.make_pjrt_c_api_client(plugin.name, options=client_options)
+    _pjrt.keep_forever(client)
+    return client
 
 
 def client_options() -> dict[str, int | bool]:
