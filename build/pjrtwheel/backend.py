@@ -5,11 +5,14 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pjrtwheel.errors import UsageError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,15 +21,20 @@ class Prebuilt:
 
     Attributes:
         project: Project name on the index.
-        version: Version to pin, with `{release}` standing for the JAX release.
+        version: Version to pin, with `{release}` standing for the JAX release; may end in `.*`.
         member: Path of the library inside that wheel.
         platforms: Platforms for which the index has such a wheel.
+        python: Python tag of the wheel to pin, where the index has one per Python.
+        bundled: Whether our wheel carries the library. If not, it requires that very version of the project instead,
+            because the library must not be redistributed.
     """
 
     project: str
     version: str
     member: str
     platforms: tuple[str, ...]
+    python: str = ""
+    bundled: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +51,42 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Kernels:
+    """Extension modules that JAX imports itself; the index has a wheel of them for each Python.
+
+    Attributes:
+        project: Project name on the index.
+        version: Version to pin, with `{release}` standing for the JAX release.
+        package: The top-level package in which `jaxlib.plugin_support` looks for them.
+        pythons: Python tags to take.
+        platforms: Platforms for which the index has such wheels.
+    """
+
+    project: str
+    version: str
+    package: str
+    pythons: tuple[str, ...]
+    platforms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A vendor's program that is run during the build, from a wheel of the package index.
+
+    Attributes:
+        project: Project name on the index.
+        version: Version to pin.
+        member: Path of the program inside that wheel.
+        platforms: Platforms on which it runs.
+    """
+
+    project: str
+    version: str
+    member: str
+    platforms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Backend:
     """One accelerator and the wheel that carries it.
 
@@ -52,16 +96,22 @@ class Backend:
         package: Import package inside the wheel, such as `jaxlib_cpu`.
         summary: One line for the wheel's metadata.
         pjrt_name: The name under which the plugin is registered with JAX, such as `cpu`.
-        extra: Extra of `jaxlib` that requires this wheel.
-        library: File name of the PJRT plugin inside the package.
+        library: File name of the PJRT plugin.
         python_tag: Oldest CPython whose stable ABI the extension needs, such as `cp312`.
         exports: Dynamic symbols the library may define; the first must be present.
         tags: Platform name → platform tag of the wheel.
         requires: Further requirements, beyond the exact `jaxlib`.
         disable: Environment variable that, set to 1, leaves JAX as it was without this wheel.
         prebuilt: Provider of the library from the index.
-        source: Provider of the library from XLA's source.
         path: The file all this was read from.
+        source: Provider of the library from XLA's source; nothing when that source is not open.
+        kernels: Extension modules that come along, if any.
+        shared: Directories below `plugins/` that this backend shares with others: the modules of their `loader/` become
+            the subpackage of that name, their `targets/` are this backend's too.
+        extras: Extra of the wheel → what it requires.
+        jaxlib_extras: Extra of `jaxlib` → the extras of this wheel that it asks for.
+        aot_requires: What compiling without the accelerator needs to be installed, beside the wheel.
+        tools: Name → program that is run during the build.
     """
 
     name: str
@@ -69,7 +119,6 @@ class Backend:
     package: str
     summary: str
     pjrt_name: str
-    extra: str
     library: str
     python_tag: str
     exports: tuple[str, ...]
@@ -77,8 +126,19 @@ class Backend:
     requires: tuple[str, ...]
     disable: str
     prebuilt: Prebuilt
-    source: Source
     path: Path
+    source: Source | None = None
+    kernels: Kernels | None = None
+    shared: tuple[str, ...] = ()
+    extras: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    jaxlib_extras: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    aot_requires: tuple[str, ...] = ()
+    tools: dict[str, Tool] = field(default_factory=dict)
+
+    @property
+    def library_member(self) -> str:
+        """Where the library lies in an environment, relative to `site-packages`."""
+        return f"{self.package}/{self.library}" if self.prebuilt.bundled else self.prebuilt.member
 
 
 def parse_backend(text: str, path: Path) -> Backend:
@@ -89,29 +149,16 @@ def parse_backend(text: str, path: Path) -> Backend:
     """
     try:
         table: dict[str, Any] = tomllib.loads(text)
-        prebuilt, source = table["prebuilt"], table["source"]
-        return Backend(
-            name=path.parent.name,
-            distribution=table["distribution"],
-            package=table["package"],
-            summary=table["summary"],
-            pjrt_name=table["pjrt_name"],
-            extra=table["extra"],
-            library=table["library"],
-            python_tag=table["python_tag"],
-            exports=tuple(table["exports"]),
-            tags=dict(table["tags"]),
-            requires=tuple(table["requires"]),
-            disable=table["disable"],
-            prebuilt=Prebuilt(
-                prebuilt["project"], prebuilt["version"], prebuilt["member"], tuple(prebuilt["platforms"])
-            ),
-            source=Source(source["label"], tuple(source["configs"])),
-            path=path,
-        )
+        nested = {
+            "prebuilt": _read(Prebuilt, table.pop("prebuilt"), "prebuilt."),
+            "source": _read(Source, table.pop("source"), "source.") if "source" in table else None,
+            "kernels": _read(Kernels, table.pop("kernels"), "kernels.") if "kernels" in table else None,
+            "tools": {name: _read(Tool, tool, f"tools.{name}.") for name, tool in table.pop("tools", {}).items()},
+        }
+        return _read(Backend, table, "", name=path.parent.name, path=path, **nested)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"not a TOML file: {path}", cause=str(error)) from error
-    except (KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UsageError(f"backend file {path} lacks or misspells {error}") from error
 
 
@@ -133,3 +180,62 @@ def find_backend(root: Path, name: str) -> Backend:
     if name not in backends:
         raise UsageError(f"unknown backend: {name!r}", remedy=f"known backends: {', '.join(backends)}")
     return backends[name]
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """Return a list of texts as a tuple."""
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise TypeError(f"{value!r} is no list of texts")
+    return tuple(value)
+
+
+def _mapping(value: object, convert: Callable[[object], T]) -> dict[str, T]:
+    """Return a table with converted values."""
+    if not isinstance(value, dict):
+        raise TypeError(f"{value!r} is no table")
+    return {key: convert(item) for key, item in value.items()}
+
+
+def _exactly(kind: type[T]) -> Callable[[object], T]:
+    """Return a function that lets through values of one type only."""
+
+    def check(value: object) -> T:
+        if not isinstance(value, kind):
+            raise TypeError(f"{value!r} is no {kind.__name__}")
+        return value
+
+    return check
+
+
+# By the annotation of a field; dataclasses keep it as text.
+_CONVERT: Mapping[str, Callable[[object], object]] = {
+    "bool": _exactly(bool),
+    "str": _exactly(str),
+    "tuple[str, ...]": _texts,
+    "dict[str, str]": lambda value: _mapping(value, _exactly(str)),
+    "dict[str, tuple[str, ...]]": lambda value: _mapping(value, _texts),
+}
+
+
+def _read(kind: type[T], table: object, where: str, **given: object) -> T:
+    """Fill a dataclass from a table that has a key for each attribute which is not given and has no default.
+
+    Raises:
+        KeyError: A key is missing or unknown.
+        TypeError: A value is of the wrong type.
+    """
+    entries = dict(_mapping(table, lambda value: value))
+    values = dict(given)
+    for attribute in fields(kind):  # type: ignore[arg-type]  # every caller passes a dataclass
+        if attribute.name in given:
+            continue
+        if attribute.name in entries:
+            try:
+                values[attribute.name] = _CONVERT[str(attribute.type)](entries.pop(attribute.name))
+            except TypeError as error:
+                raise TypeError(f"{where}{attribute.name}: {error}") from error
+        elif attribute.default is MISSING and attribute.default_factory is MISSING:
+            raise KeyError(f"{where}{attribute.name}")
+    if entries:
+        raise KeyError(f"{where}{', '.join(sorted(entries))}")
+    return kind(**values)
