@@ -113,6 +113,13 @@ def shutdown(session: nox.Session) -> None:
     session.run(sys.executable, "-m", "pjrtwheel.bazel.shutdown", *session.posargs, env={"PYTHONPATH": "build"})
 
 
+@nox.session(default=False)
+def clean(session: nox.Session) -> None:
+    """Remove what Bazel left in the cache for deleted checkouts; with -- --all for this one as well."""
+    _install(session, "build")
+    _pjrtwheel(session, "clean", "--root", str(ROOT), *session.posargs)
+
+
 @nox.session(default=False, tags=["update"])
 def pin(session: nox.Session) -> None:
     """Write releases/VERSION.toml from the package index: -- VERSION."""

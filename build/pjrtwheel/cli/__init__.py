@@ -35,6 +35,7 @@ REMEDIES = {
 COMMANDS = {
     "assemble": "write a repaired wheel from a manifest",
     "build": "build, verify, prove and publish the wheels of one backend",
+    "clean": "remove what Bazel left for checkouts that are gone",
     "conformance": "run JAX's own tests on the built-in client and on a plugin",
     "pin": "write releases/VERSION.toml from the package index",
     "repair": "repair a finished wheel",

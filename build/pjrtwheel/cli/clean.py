@@ -1,0 +1,31 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`clean`: remove what Bazel left in the cache for checkouts that are gone."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
+    parser.add_argument("--all", action="store_true", help="remove what this checkout built as well")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Remove the outputs, and say how much space became free."""
+    from pjrtwheel.bazel.clean import find_workspaces, is_orphaned, remove_workspace
+    from pjrtwheel.bazel.workspace import prepare_workspace
+    from pjrtwheel.cli import check_repository
+    from pjrtwheel.fetch.cache import cache_root
+
+    check_repository(args.root)
+    cache = cache_root(os.environ)
+    own = prepare_workspace(args.root, cache)
+    doomed = [entry for entry in find_workspaces(cache) if is_orphaned(entry) or (args.all and entry == own)]
+    freed = sum(remove_workspace(entry, cache) for entry in doomed)
+    print(f"removed the Bazel outputs of {len(doomed)} checkouts, {freed / 1e9:.1f} GB")
+    return 0
