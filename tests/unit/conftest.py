@@ -50,6 +50,7 @@ def build_elf(
     debug_first: bool = False,
     early_symbols: bytes = b"",
     sections: bool = True,
+    extra: Mapping[str, bytes] | None = None,
 ) -> bytes:
     """Write a shared library with one loaded segment that holds all its dynamic tables.
 
@@ -69,6 +70,7 @@ def build_elf(
         debug_first: Put a .debug_info section before the loaded ones in the section table.
         early_symbols: Bytes of a .symtab that lies before the second loaded segment, as after patchelf.
         sections: Whether there is a section header table at all.
+        extra: Name → bytes of further sections.
     """
     paths = [path for path in (runpath, rpath) if path is not None]
     dynstr, at = _string_table([*exports, *needed, *paths])
@@ -106,6 +108,7 @@ def build_elf(
         (".note.custom", SectionHeader(0, 1, 0, 0, 0, 0, 0, 0, 4, 0), b"keep me"),
     ]
     table = [entry for entry in table if entry[2] != b"" and entry[1].size + len(entry[2] or b"")]
+    table += [(name, SectionHeader(0, 1, 0, 0, 0, 0, 0, 0, 1, 0), content) for name, content in (extra or {}).items()]
     if debug_first:
         table.insert(0, (".debug_info", SectionHeader(0, 1, 0, 0, 0, 0, 0, 0, 1, 0), b"debug" * 8))
     if symbols:

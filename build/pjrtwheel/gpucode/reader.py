@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Find the sections of a library that hold code for accelerators, and have each read by who knows its format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from pjrtwheel.elf import ElfImage, read_image
+from pjrtwheel.errors import ElfError
+from pjrtwheel.gpucode import amd, nvidia, sycl
+from pjrtwheel.gpucode.code import GpuCode, order_names
+from pjrtwheel.gpucode.window import Window
+
+CUOBJDUMP = "cuobjdump"
+_NVIDIA_SECTIONS = {".nv_fatbin", "__nv_relfatbin"}
+_AMD_SECTION = ".hip_fatbin"
+
+
+def read_gpu_code(path: Path, tools: Mapping[str, Path]) -> GpuCode:
+    """Return for which chips a library holds code; for none if it has no section with such code.
+
+    Args:
+        path: The library.
+        tools: Name → program of a vendor; `cuobjdump` is needed for libraries with NVIDIA code only.
+
+    Raises:
+        ElfError: The file is no ELF file, its code is damaged or says what it is not, or a program is missing.
+    """
+    with path.open("rb") as file:
+        image = read_image(file, path.name)
+        sass, ptx = _read_nvidia(path, image, tools)
+        return GpuCode(sass=sass, ptx=ptx, gfx=_read_amd(file, image), spirv=_read_sycl(file, image))
+
+
+def _read_nvidia(path: Path, image: ElfImage, tools: Mapping[str, Path]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of SASS and of PTX."""
+    if not _NVIDIA_SECTIONS & {name for name, _ in _filled(image)}:
+        return (), ()
+    if CUOBJDUMP not in tools:
+        raise ElfError(
+            f"{image.where} holds code for NVIDIA GPUs, and there is no {CUOBJDUMP} to read it",
+            cause=f"the backend names no tool {CUOBJDUMP!r}, or it was not handed on",
+            remedy=f"give NVIDIA's {CUOBJDUMP}; the package index has it as nvidia-cuda-cuobjdump",
+        )
+    return nvidia.list_code(tools[CUOBJDUMP], path)
+
+
+def _read_amd(file: BinaryIO, image: ElfImage) -> tuple[str, ...]:
+    """Return the names of AMD's targets."""
+    windows = [window for name, window in _windows(file, image) if name == _AMD_SECTION]
+    return order_names(target for window in windows for target in amd.read_targets(window))
+
+
+def _read_sycl(file: BinaryIO, image: ElfImage) -> tuple[str, ...]:
+    """Return the names of SYCL's targets."""
+    return order_names(
+        sycl.read_target(name, window) for name, window in _windows(file, image) if name.startswith(sycl.SECTION_PREFIX)
+    )
+
+
+def _windows(file: BinaryIO, image: ElfImage) -> tuple[tuple[str, Window], ...]:
+    """Return a view of each section that takes room in the file."""
+    return tuple(
+        (name, Window(file, offset, size, f"{name} of {image.where}")) for name, (offset, size) in _filled(image)
+    )
+
+
+def _filled(image: ElfImage) -> tuple[tuple[str, tuple[int, int]], ...]:
+    """Return name, offset and size of each section that takes room in the file."""
+    return tuple(
+        (name, (section.offset, section.file_size))
+        for name, section in zip(image.names, image.sections, strict=True)
+        if section.file_size
+    )

@@ -1,0 +1,259 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""From libraries with a few bytes of GPU code to the names of chips."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import sys
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.errors import ElfError
+from pjrtwheel.gpucode import GpuCode, merge_codes, read_gpu_code
+from pjrtwheel.gpucode.nvidia import parse_listing
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+MakeElf = Callable[..., bytes]
+
+# The numbers in e_flags, from the AMDGPU usage manual of LLVM; written apart from the table under test.
+GFX90A, GFX942, GFX1201 = 0x3F, 0x4C, 0x4E
+HOST = ("host-x86_64-unknown-linux-gnu-", b"")
+SPIRV = struct.pack("<II", 0x07230203, 0x10300)
+
+
+def code_object(mach: int, *, machine: int = 224, size: int = 200) -> bytes:
+    """Return the header of an AMD code object and some bytes after it."""
+    ident = b"\x7fELF\x02\x01\x01\x40".ljust(16, b"\0")
+    header = struct.pack("<HHIQQQIHHHHHH", 3, machine, 1, 0, 0, 0, mach | 0x500, 64, 56, 0, 64, 0, 0)
+    return (ident + header).ljust(size, b"\0")
+
+
+def bundle(*parts: tuple[str, bytes], lie: int = 0) -> bytes:
+    """Return a plain offload bundle; `lie` is added to the size that it states for its last part."""
+    offset = 32 + sum(24 + len(name) for name, _ in parts)
+    table, body = b"", b""
+    for number, (name, data) in enumerate(parts, 1):
+        size = len(data) + lie * (number == len(parts))
+        table += struct.pack("<QQQ", offset + len(body), size, len(name)) + name.encode()
+        body += data
+    return b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", len(parts)) + table + body
+
+
+def compress(data: bytes, *, version: int = 3, method: int = 1, lie: int = 0) -> bytes:
+    """Return a compressed offload bundle; `lie` is added to the length that it states for itself."""
+    body = zstd.compress(data) if method == 1 else zlib.compress(data)
+    layout = "<4sHHIIQ" if version == 2 else "<4sHHQQQ"
+    size = struct.calcsize(layout) + len(body) + lie
+    return struct.pack(layout, b"CCOB", version, method, size, len(data), 7) + body
+
+
+def target(chip: str, mach: int, **options: int) -> tuple[str, bytes]:
+    """Return a part of a bundle."""
+    return f"hipv4-amdgcn-amd-amdhsa--{chip}", code_object(mach, **options)
+
+
+def pages(*bundles: bytes) -> bytes:
+    """Place each bundle at the start of a page, as the linker does."""
+    return b"".join(data.ljust(-(-len(data) // 4096) * 4096, b"\0") for data in bundles[:-1]) + bundles[-1]
+
+
+@pytest.fixture
+def read(tmp_path: Path, make_elf: MakeElf) -> Callable[..., GpuCode]:
+    """Return a function: sections → the code found in a library with them."""
+
+    def read_(sections: Mapping[str, bytes], tools: Mapping[str, Path] | None = None) -> GpuCode:
+        path = tmp_path / "libdemo.so"
+        path.write_bytes(make_elf(extra=sections))
+        return read_gpu_code(path, tools or {})
+
+    return read_
+
+
+@pytest.fixture
+def make_cuobjdump(tmp_path: Path) -> Callable[..., Path]:
+    """Return a factory of programs that answer as cuobjdump does."""
+
+    def make(elf: str, ptx: str, *, status: int = 0) -> Path:
+        path = tmp_path / "cuobjdump"
+        (tmp_path / "elf.txt").write_text(elf)
+        (tmp_path / "ptx.txt").write_text(ptx)
+        path.write_text(
+            f'#!/bin/sh\n[ "$1" = --list-elf ] && cat {tmp_path}/elf.txt || cat {tmp_path}/ptx.txt\nexit {status}\n'
+        )
+        path.chmod(0o755)
+        return path
+
+    return make
+
+
+def test_library_without_gpu_code_holds_none(read: Callable[..., GpuCode]) -> None:
+    """Most libraries are of this kind, and no tool is needed for them."""
+    assert read({}) == GpuCode()
+
+
+def test_targets_of_plain_and_compressed_bundles_are_merged(read: Callable[..., GpuCode]) -> None:
+    """A section holds a bundle per source file, each at the start of a page."""
+    section = pages(
+        bundle(HOST, target("gfx90a:sramecc+:xnack-", GFX90A)),
+        compress(bundle(HOST, target("gfx942", GFX942), target("gfx90a", GFX90A))),
+        compress(bundle(HOST, target("gfx1201", GFX1201, size=5000)), version=2, method=0),
+    )
+
+    assert read({".hip_fatbin": section}) == GpuCode(gfx=("gfx90a", "gfx942", "gfx1201"))
+
+
+def test_code_far_behind_in_a_bundle_is_reached(read: Callable[..., GpuCode]) -> None:
+    """Code is decompressed in portions; what is in between is dropped."""
+    noise = b"".join(hashlib.sha256(b"%d" % n).digest() for n in range(100_000))
+    name, first = target("gfx90a", GFX90A)
+    parts = ((name, first + noise), target("gfx942", GFX942))
+
+    assert [read({".hip_fatbin": compress(bundle(*parts), method=method)}).gfx for method in (0, 1)] == [
+        ("gfx90a", "gfx942"),
+        ("gfx90a", "gfx942"),
+    ]
+
+
+def test_chip_newer_than_the_table_is_taken_from_the_bundle(read: Callable[..., GpuCode]) -> None:
+    """A new chip must not need a new release of the tooling."""
+    assert read({".hip_fatbin": bundle(target("gfx1999", 0xF0))}).gfx == ("gfx1999",)
+
+
+@pytest.mark.parametrize(
+    ("section", "cause"),
+    [
+        pytest.param(b"nothing of the kind", "there is no offload bundle at 0x0", id="no bundle"),
+        pytest.param(bundle(target("gfx942", GFX90A)), "the code for gfx942 is for machine 224, gfx90a", id="chip"),
+        pytest.param(
+            bundle(target("gfx942", GFX942, machine=62)), "the code for gfx942 is for machine 62", id="machine"
+        ),
+        pytest.param(bundle(("hipv4-amdgcn-amd-amdhsa--gfx942", b"x" * 90)), "is not an ELF file", id="no ELF"),
+        pytest.param(bundle(("hipv4-amdgcn-amd-amdhsa--gfx942", b"\x7fELF")), "is not an ELF file", id="short ELF"),
+        pytest.param(bundle(("hipv4-nvptx64--sm_90", b"")), "names no AMD chip", id="other vendor"),
+        pytest.param(bundle(target("gfx942", GFX942), lie=1), "an entry of a bundle claims", id="lying entry"),
+        pytest.param(bundle(target("gfx942", GFX942), lie=1 << 60), "an entry of a bundle claims", id="huge entry"),
+        pytest.param(b"__CLANG_OFFLOAD_BUNDLE__" + b"\xff" * 8, "entries", id="many entries"),
+        pytest.param(bundle(), "a bundle claims 0 entries", id="no entries"),
+        pytest.param(b"__CLANG_OFFLOAD_BUNDLE__" + b"\1", "it ends at 25", id="cut table"),
+        pytest.param(b"CCOB", "2 bytes at 4 are needed", id="cut header"),
+        pytest.param(compress(bundle(HOST), version=3, lie=1), "claims", id="lying length"),
+        pytest.param(compress(bundle(HOST), lie=-90), "claims", id="too short a length"),
+        pytest.param(compress(b"x" * 64), "holds no bundle", id="no bundle inside"),
+        pytest.param(compress(bundle(HOST), method=1)[:-9] + b"\0" * 9, "a compressed bundle", id="damaged zstd"),
+        pytest.param(compress(bundle(HOST), method=0)[:-9] + b"\0" * 9, "a compressed bundle", id="damaged zlib"),
+        pytest.param(compress(bundle(HOST)).replace(b"CCOB\3", b"CCOB\1"), "has format 1", id="format 1"),
+        pytest.param(
+            compress(bundle(HOST)).replace(b"CCOB\3\0\1", b"CCOB\3\0\7"), "compressed by method 7", id="method"
+        ),
+    ],
+)
+def test_damaged_bundles_are_refused(read: Callable[..., GpuCode], section: bytes, cause: str) -> None:
+    """Whatever a section claims, it is an error that names section and library."""
+    with pytest.raises(ElfError) as caught:
+        read({".hip_fatbin": section})
+
+    assert cause in caught.value.what
+    assert caught.value.what.startswith(".hip_fatbin of libdemo.so is damaged: ")
+
+
+def test_every_cut_of_a_bundle_is_refused(read: Callable[..., GpuCode]) -> None:
+    """A section that ends too early never gives names."""
+    for whole in (bundle(HOST, target("gfx942", GFX942)), compress(bundle(HOST, target("gfx942", GFX942)))):
+        for length in range(1, len(whole), 7):
+            with pytest.raises(ElfError, match="is damaged"):
+                read({".hip_fatbin": whole[:length]})
+
+
+def test_sycl_target_is_the_name_of_the_section(read: Callable[..., GpuCode]) -> None:
+    """Portable code is checked for SPIR-V's magic number; code for one chip has a format of its own."""
+    sections = {"__CLANG_OFFLOAD_BUNDLE__sycl-spir64": SPIRV, "__CLANG_OFFLOAD_BUNDLE__sycl-spir64_gen": b"own"}
+
+    assert read(sections) == GpuCode(spirv=("spir64", "spir64_gen"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("spir64", b"\x7fELF...."), ("spir64", b"\3\2"), ("spir64\x1b[2J", SPIRV), ("", SPIRV)]
+)
+def test_section_without_spirv_is_refused(read: Callable[..., GpuCode], name: str, content: bytes) -> None:
+    """The name alone proves nothing, and must not carry control characters."""
+    with pytest.raises(ElfError, match="is damaged"):
+        read({f"__CLANG_OFFLOAD_BUNDLE__sycl-{name}": content})
+
+
+def test_nvidia_code_is_read_from_the_lists_of_cuobjdump(
+    read: Callable[..., GpuCode], make_cuobjdump: Callable[..., Path]
+) -> None:
+    """Names are sorted by number, and each is named once."""
+    elf = "".join(
+        f"ELF file{number:5}: libdemo.{number}.sm_{v}.cubin\n" for number, v in enumerate(("120", "90a", "90"))
+    )
+    tool = make_cuobjdump(elf, "PTX file    1: libdemo.1.sm_120.ptx\n")
+
+    code = read({".nv_fatbin": b"fat"}, {"cuobjdump": tool})
+
+    assert code == GpuCode(sass=("sm_90", "sm_90a", "sm_120"), ptx=("compute_120",))
+    assert code.names() == ("compute_120", "sm_90", "sm_90a", "sm_120")
+
+
+def test_library_with_ptx_alone(read: Callable[..., GpuCode], make_cuobjdump: Callable[..., Path]) -> None:
+    """The tool fails when it finds nothing of one kind; that is no failure while it finds the other."""
+    elf = "cuobjdump info    : File 'libdemo.so' does not contain device code\n"
+    tool = make_cuobjdump(elf, "PTX file    1: libdemo.1.sm_75.ptx\n")
+
+    assert read({".nv_fatbin": b"fat"}, {"cuobjdump": tool}) == GpuCode(ptx=("compute_75",))
+
+
+@pytest.mark.parametrize(
+    ("elf", "status", "message"),
+    [
+        ("ELF file    1: libdemo.1.cubin\n", 0, "names no architecture"),
+        ("cuobjdump fatal   : broken\n", 1, "failed on libdemo.so with status 1"),
+        ("", 139, "failed on libdemo.so with status 139"),
+        ("cuobjdump info    : File 'x' does not contain device code\n", 255, "finds no code in libdemo.so"),
+    ],
+)
+def test_what_cuobjdump_cannot_tell_is_an_error(
+    read: Callable[..., GpuCode], make_cuobjdump: Callable[..., Path], elf: str, status: int, message: str
+) -> None:
+    """An empty list would be a false statement about the wheel."""
+    with pytest.raises(ElfError) as caught:
+        read({".nv_fatbin": b"fat"}, {"cuobjdump": make_cuobjdump(elf, elf, status=status)})
+
+    assert message in caught.value.what
+
+
+def test_nvidia_code_without_the_tool_is_an_error(read: Callable[..., GpuCode], tmp_path: Path) -> None:
+    """Missing, and not a program: both say so."""
+    for tools, message in (({}, "there is no cuobjdump to read it"), ({"cuobjdump": tmp_path}, "cannot list")):
+        with pytest.raises(ElfError) as caught:
+            read({".nv_fatbin": b"fat"}, tools)
+        assert message in caught.value.what
+
+
+def test_file_name_cannot_pass_for_an_architecture() -> None:
+    """The library's own name stands in each line."""
+    line = "ELF file    1: libx.sm_10.1.sm_90.cubin\n"
+
+    assert parse_listing(line, "libx.sm_10.so") == {"90"}
+
+
+def test_codes_of_several_libraries_are_merged() -> None:
+    """A wheel has a plugin and kernels."""
+    codes = [GpuCode(sass=("sm_90", "sm_100")), GpuCode(sass=("sm_75", "sm_90"), spirv=("spir64",))]
+
+    assert merge_codes(codes) == GpuCode(sass=("sm_75", "sm_90", "sm_100"), spirv=("spir64",))
+    assert merge_codes(codes).to_json() == {
+        "sass": ["sm_75", "sm_90", "sm_100"],
+        "ptx": [],
+        "gfx": [],
+        "spirv": ["spir64"],
+    }
