@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -180,6 +180,24 @@ def find_backend(root: Path, name: str) -> Backend:
     if name not in backends:
         raise UsageError(f"unknown backend: {name!r}", remedy=f"known backends: {', '.join(backends)}")
     return backends[name]
+
+
+def merge_tools(backends: Iterable[Backend]) -> dict[str, Tool]:
+    """Return every program that a backend runs during the build: backends share a program of one name.
+
+    Raises:
+        UsageError: Two backends mean different programs by one name.
+    """
+    merged: dict[str, Tool] = {}
+    for backend in backends:
+        for name, tool in backend.tools.items():
+            if merged.setdefault(name, tool) != tool:
+                raise UsageError(
+                    f"backend {backend.name} has another tool {name!r} than a backend before it",
+                    cause="a tool is pinned once for all backends",
+                    remedy=f"write the same table into every backend.toml, or give it another name: {backend.path}",
+                )
+    return merged
 
 
 def _texts(value: object) -> tuple[str, ...]:

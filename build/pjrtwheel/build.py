@@ -17,11 +17,12 @@ from pathlib import Path
 from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.bazel import BuildRequest, BuildResult
 from pjrtwheel.bazel import build as build_with_bazel
-from pjrtwheel.errors import FetchError, UsageError
+from pjrtwheel.errors import UsageError
+from pjrtwheel.inputs import check_inputs
 from pjrtwheel.platforms import find_platform, host_platform
 from pjrtwheel.prove import prove
 from pjrtwheel.publish import Entry, publish
-from pjrtwheel.release import Release, load_release
+from pjrtwheel.release import load_release
 from pjrtwheel.verify import BuiltWheel, Report, read_built, verify_wheels
 
 CHECKERS = ("abi3audit", "auditwheel", "check-wheel-contents", "twine")
@@ -72,26 +73,6 @@ def parse_provider(text: str) -> tuple[str, Path | None]:
             f"no such library: {text!r}", remedy="--xla takes 'prebuilt', 'source' or the path of a PJRT plugin library"
         )
     return "file", path
-
-
-def check_inputs(release: Release, backend: Backend | None, platform: str, provider: str, host: str) -> None:
-    """Make sure that the release pins whatever the build will need, before anything is started.
-
-    Raises:
-        UsageError: The backend has no wheels for this platform.
-        FetchError: An input is not pinned; the message says which and what else could be done.
-    """
-    if not release.pythons(platform):
-        raise FetchError(f"release {release.version} pins no bindings for {platform}")
-    if backend is None:
-        return
-    if platform not in backend.tags:
-        raise UsageError(
-            f"backend {backend.name} has no wheels for {platform}", remedy=f"it has: {', '.join(backend.tags)}"
-        )
-    release.pin(f"compiler.{host}")
-    if provider == "prebuilt":
-        release.pin(f"plugin.{backend.name}.{platform}")
 
 
 def check_writable(folder: Path) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decide what a release takes from the package index, and write it down as `releases/<version>.toml`.
+"""Pin what a release takes from the package index, and write it down as `releases/<version>.toml`.
 
 Everything but `pin_release` and its downloads is a function from values to values. The index is the one of the
 machine's own pip configuration; pip picks the file, and the bytes that came are what is pinned.
@@ -15,78 +15,18 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from pjrtwheel.backend import Backend, load_backends
+from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import PinError
 from pjrtwheel.fetch.cache import WheelCache, disk_errors, file_sha256
 from pjrtwheel.platforms import find_platform
 from pjrtwheel.release import SCHEMA, Pin, Release, XlaSource, parse_release, read_release
+from pjrtwheel.wanted import Wanted, plan_inputs
 
 NEWEST_GLIBC = 40  # manylinux_2_N tags up to this one are asked for: more than any wheel we take is tagged with
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """One file to be found on the index.
-
-    Attributes:
-        key: Dotted place in the release file.
-        project: Project name on the index.
-        version: Exact version.
-        platform: Name of the platform the file is for.
-        python: Python tag such as `cp312`, or empty for a file that is the same for all.
-    """
-
-    key: str
-    project: str
-    version: str
-    platform: str
-    python: str = ""
-
-
-def plan_inputs(text: str, backends: Iterable[Backend], release: str) -> tuple[Wanted, ...]:
-    """List every file that a release takes from the index.
-
-    Args:
-        text: The text of `releases/inputs.toml`.
-        backends: All backends; each adds its prebuilt library.
-        release: The JAX release.
-
-    Raises:
-        PinError: The text is not TOML, or an entry lacks a key.
-    """
-    try:
-        entries: list[dict[str, Any]] = tomllib.loads(text)["input"]
-        wanted = [
-            Wanted(
-                key=entry["key"].format(python=python, platform=platform),
-                project=entry["project"],
-                version=entry["version"].format(release=release),
-                platform=platform,
-                python=python,
-            )
-            for entry in entries
-            for platform in entry["platforms"]
-            for python in entry.get("pythons", [""])
-        ]
-    except tomllib.TOMLDecodeError as error:
-        raise PinError("releases/inputs.toml is not a TOML file", cause=str(error)) from error
-    except (KeyError, TypeError) as error:
-        raise PinError(f"releases/inputs.toml lacks or misspells {error}") from error
-    wanted += [
-        Wanted(
-            key=f"plugin.{backend.name}.{platform}",
-            project=backend.prebuilt.project,
-            version=backend.prebuilt.version.format(release=release),
-            platform=platform,
-        )
-        for backend in backends
-        for platform in backend.prebuilt.platforms
-    ]
-    return tuple(wanted)
 
 
 def find_xla(text: str, release: str) -> XlaSource:
@@ -147,11 +87,7 @@ def render_release(version: str, build: int, xla: XlaSource, pins: Iterable[Pin]
         f"build = {build}",
         "",
         "[xla]",
-        f"commit = {_quote(xla.commit)}",
-        f"sha256 = {_quote(xla.sha256)}",
-        f"bazel = {_quote(xla.bazel)}",
-        f"verified = {json.dumps(xla.verified)}",
-        f"origin = {_quote(xla.origin)}",
+        *(f"{entry.name} = {json.dumps(getattr(xla, entry.name))}" for entry in fields(xla)),
     ]
     for pin in sorted(pins, key=lambda pin: pin.key):
         lines += ["", "[[pin]]"]
@@ -203,7 +139,9 @@ def _download(wanted: Wanted, cache: Path) -> Pin:
                 remedy="check the version, and the index that pip is configured for (pip config list)",
             )
         digest, size = file_sha256(files[0]), files[0].stat().st_size
-        pin = Pin(wanted.key, wanted.project, wanted.version, files[0].name, digest, size)
+        # As the wheel spells it, where a series such as 1.2.* was asked for.
+        version = files[0].name.split("-")[1] if wanted.version.endswith(".*") else wanted.version
+        pin = Pin(wanted.key, wanted.project, version, files[0].name, digest, size)
         WheelCache(cache, download=lambda _pin, _directory: files[0]).fetch(pin)
     return pin
 

@@ -52,6 +52,8 @@ class XlaSource:
         bazel: Bazel version that XLA wants.
         verified: Whether the commit was read in JAX's own tree at the release's tag.
         origin: Where the commit was read.
+        toolchain_commit: Commit of google-ml-infra/rules_ml_toolchain that goes with it; empty if not known.
+        toolchain_sha256: Digest of that commit's source archive; empty if not known.
     """
 
     commit: str
@@ -59,6 +61,8 @@ class XlaSource:
     bazel: str
     verified: bool
     origin: str
+    toolchain_commit: str = ""
+    toolchain_sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +204,8 @@ def _xla(entry: object) -> XlaSource:
         bazel=_text(table, "bazel"),
         verified=table["verified"],
         origin=_text(table, "origin"),
+        toolchain_commit=_text(table, "toolchain_commit") if table.get("toolchain_commit") else "",
+        toolchain_sha256=_text(table, "toolchain_sha256", _DIGEST) if table.get("toolchain_sha256") else "",
     )
 
 

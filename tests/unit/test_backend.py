@@ -8,8 +8,58 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.backend import find_backend, load_backends, parse_backend
+from pjrtwheel.backend import Backend, Kernels, Prebuilt, Source, Tool, find_backend, load_backends, parse_backend
 from pjrtwheel.errors import UsageError
+from pjrtwheel.platforms import PLATFORMS
+
+WHOLE = """
+distribution = "jaxlib-abacus"
+package = "jaxlib_abacus"
+summary = "XLA for the abacus"
+pjrt_name = "abacus"
+library = "abacus.so"
+python_tag = "cp312"
+exports = ["GetPjrtApi"]
+requires = ["beads>=5"]
+disable = "JAXLIB_ABACUS_DISABLE"
+shared = ["counting"]
+aot_requires = ["abacus-compiler"]
+
+[jaxlib_extras]
+abacus = ["with-beads"]
+abacus-local = []
+
+[extras]
+with-beads = ["beads==5"]
+
+[tags]
+linux_x86_64 = "manylinux_2_27_x86_64"
+
+[prebuilt]
+project = "abacus-pjrt"
+version = "1.*"
+member = "abacus/abacus.so"
+platforms = ["linux_x86_64"]
+python = "cp312"
+bundled = false
+
+[source]
+label = "@xla//:abacus.so"
+configs = ["xla_abacus"]
+
+[kernels]
+project = "abacus-kernels"
+version = "{release}"
+package = "abacus_kernels"
+pythons = ["cp312"]
+platforms = ["linux_x86_64"]
+
+[tools.beads]
+project = "abacus-tools"
+version = "5"
+member = "bin/beads"
+platforms = ["linux_x86_64"]
+"""
 
 
 def test_text_that_is_no_toml_is_named(tmp_path: Path) -> None:
@@ -49,8 +99,90 @@ def test_unknown_backend_lists_the_known_ones(root: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(load_backends(Path(__file__).resolve().parents[2])))
 def test_names_of_a_backend_agree(root: Path, name: str) -> None:
-    """Distribution, import package and extra are three spellings of one name."""
+    """Distribution and import package are two spellings of one name, and every extra and platform there is is known."""
     backend = find_backend(root, name)
+    assert backend.distribution.startswith("jaxlib-")
     assert backend.package == backend.distribution.replace("-", "_")
-    assert backend.distribution == f"jaxlib-{backend.extra}"
-    assert set(backend.prebuilt.platforms) <= set(backend.tags)
+    assert backend.jaxlib_extras
+    assert {extra for extras in backend.jaxlib_extras.values() for extra in extras} <= set(backend.extras)
+    assert set(backend.prebuilt.platforms) <= set(backend.tags) <= set(PLATFORMS)
+    assert set(backend.kernels.platforms if backend.kernels else ()) <= set(backend.tags)
+    assert backend.python_tag in (backend.kernels.pythons if backend.kernels else (backend.python_tag,))
+    assert backend.exports[0] == "GetPjrtApi"
+
+
+def test_no_two_backends_share_a_name(root: Path) -> None:
+    """Distribution, package, switch and the extras of jaxlib each belong to one backend."""
+    backends = load_backends(root).values()
+    names = [
+        name
+        for backend in backends
+        for name in (backend.distribution, backend.package, backend.disable, *backend.jaxlib_extras)
+    ]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_shared_directories_are_there_and_are_no_backends(root: Path) -> None:
+    """What backends share lies beside them, and has no backend.toml of its own."""
+    backends = load_backends(root)
+    shared = {name for backend in backends.values() for name in backend.shared}
+    assert shared.isdisjoint(backends)
+    assert {name for name in shared if not (root / "plugins" / name / "loader").is_dir()} == set()
+
+
+def test_everything_is_read() -> None:
+    """A file with every key gives every attribute, in the types that the tooling works with."""
+    assert parse_backend(WHOLE, Path("plugins/abacus/backend.toml")) == Backend(
+        name="abacus",
+        distribution="jaxlib-abacus",
+        package="jaxlib_abacus",
+        summary="XLA for the abacus",
+        pjrt_name="abacus",
+        library="abacus.so",
+        python_tag="cp312",
+        exports=("GetPjrtApi",),
+        tags={"linux_x86_64": "manylinux_2_27_x86_64"},
+        requires=("beads>=5",),
+        disable="JAXLIB_ABACUS_DISABLE",
+        prebuilt=Prebuilt("abacus-pjrt", "1.*", "abacus/abacus.so", ("linux_x86_64",), "cp312", bundled=False),
+        path=Path("plugins/abacus/backend.toml"),
+        source=Source("@xla//:abacus.so", ("xla_abacus",)),
+        kernels=Kernels("abacus-kernels", "{release}", "abacus_kernels", ("cp312",), ("linux_x86_64",)),
+        shared=("counting",),
+        extras={"with-beads": ("beads==5",)},
+        jaxlib_extras={"abacus": ("with-beads",), "abacus-local": ()},
+        aot_requires=("abacus-compiler",),
+        tools={"beads": Tool("abacus-tools", "5", "bin/beads", ("linux_x86_64",))},
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('disable = "', 'disabled = "', "'disable'"),
+        ('disable = "', 'color = "red"\ndisable = "', "'color'"),
+        ('"GetPjrtApi"', "1", r"exports: \[1\] is no list of texts"),
+        ("bundled = false", "bundled = 0", "prebuilt.bundled: 0 is no bool"),
+        ("bundled = false", 'bundle = "no"', "'prebuilt.bundle'"),
+        ('label = "@xla//:abacus.so"', "", "'source.label'"),
+        ('member = "bin/beads"', 'program = "bin/beads"', "'tools.beads.member'"),
+        ('pythons = ["cp312"]', 'pythons = "cp312"', "kernels.pythons: 'cp312' is no list of texts"),
+        ('abacus = ["with-beads"]', 'abacus = "with-beads"', "jaxlib_extras: 'with-beads' is no list of texts"),
+        ('linux_x86_64 = "manylinux', 'linux_x86_64 = 5 # "manylinux', "tags: 5 is no str"),
+        ("[prebuilt]", "[[prebuilt]]", "is no table"),
+        ("[prebuilt]", "[prebuild]", "'prebuilt'"),
+    ],
+    ids=["missing", "unknown", "list", "flag", "unknown below", "missing below", "missing in a table of tables", "text",
+         "table of lists", "table of texts", "table", "whole table missing"],
+)  # fmt: skip
+def test_what_is_wrong_is_named_by_its_key(old: str, new: str, message: str) -> None:
+    """A key that is missing, unknown or of the wrong type is named, with the table it stands in."""
+    assert old in WHOLE
+    with pytest.raises(UsageError, match=f"lacks or misspells .*{message}"):
+        parse_backend(WHOLE.replace(old, new), Path("plugins/abacus/backend.toml"))
+
+
+def test_library_lies_where_its_wheel_puts_it(root: Path) -> None:
+    """In our own package, unless the wheel of another distribution brings it."""
+    assert find_backend(root, "cpu").library_member == "jaxlib_cpu/pjrt_c_api_cpu_plugin.so"
+    assert parse_backend(WHOLE, Path("plugins/abacus/backend.toml")).library_member == "abacus/abacus.so"

@@ -35,6 +35,14 @@ def test_each_version_has_its_output_base(root: Path) -> None:
     assert startup_flags(WORKSPACE, NEW, request_of(root, "source"))[0] == "--output_base=/c/bazel/1/7.7.1/source-cpu"
 
 
+def test_configurations_of_a_backend_are_read_in_source_mode_only(root: Path) -> None:
+    """Bazel is told the file's place in the directory that it runs in, whose path it accepts."""
+    workspace = Workspace(root, Path("/c/bazel/1"))
+    settings = f"--bazelrc={root}/plugins/cpu/xla.bazelrc"
+    assert startup_flags(workspace, NEW, request_of(root, "source"))[2:] == (settings,)
+    assert startup_flags(workspace, NEW, request_of(root))[2:] == ()
+
+
 def test_flags_of_an_old_and_a_new_bazel(root: Path) -> None:
     """Newer versions are told to read WORKSPACE; the user's own options come last."""
     common = ("--//build:platform=linux_x86_64", "--//build:provider=prebuilt")

@@ -9,13 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.backend import find_backend
+from pjrtwheel.backend import find_backend, load_backends
 from pjrtwheel.bazel.locate import Bazel
-from pjrtwheel.bazel.source import check_version, is_overridden, source_flags
-from pjrtwheel.errors import BazelError
+from pjrtwheel.bazel.source import check_version, is_overridden, source_files, source_flags
+from pjrtwheel.errors import BazelError, UsageError
+from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release import load_release
 
 OVERRIDDEN = ("--override_repository=xla=/stub", "--jobs=2")
+
+
+def configurations(path: Path) -> set[str]:
+    """Return the names that a file for Bazel defines."""
+    lines = path.read_text("utf-8").splitlines()
+    return {line.split()[0].partition(":")[2] for line in lines if line and not line.startswith("#")}
 
 
 @pytest.mark.parametrize(
@@ -29,20 +36,39 @@ def test_another_tree_is_noticed(flags: tuple[str, ...], *, expected: bool) -> N
 
 
 def test_configurations_of_backend_and_platform(root: Path) -> None:
-    """The backend's own come first, then the platform's; another tree is told to the graph."""
+    """The backend's own come last and win over the platform's; another tree is told to the graph."""
     backend = find_backend(root, "cpu")
-    configs = ("--config=xla_cpu", "--config=xla_linux_aarch64")
+    configs = ("--config=xla_linux_aarch64", "--config=xla_cpu")
     assert source_flags(backend, "linux_aarch64", ()) == configs
     assert source_flags(backend, "linux_aarch64", OVERRIDDEN) == (*configs, "--//build:xla_tree=overridden")
 
 
-def test_every_configuration_exists(root: Path) -> None:
-    """Each configuration of each backend and platform is defined in the file that .bazelrc imports."""
+@pytest.mark.parametrize("name", sorted(load_backends(Path(__file__).resolve().parents[2])))
+def test_every_configuration_exists(root: Path, name: str) -> None:
+    """Each configuration of a backend is defined in a file of its directory, or of one that it shares."""
+    backend = find_backend(root, name)
+    own = {config for path in source_files(backend, root) for config in configurations(path)}
+    assert set(backend.source.configs if backend.source else ()) <= own
+    assert bool(own) == bool(backend.source)
+
+
+def test_configurations_that_all_backends_share(root: Path) -> None:
+    """The file that .bazelrc imports names no accelerator."""
     assert "import %workspace%/ci/bazelrc/xla.bazelrc" in (root / ".bazelrc").read_text("utf-8").splitlines()
-    text = (root / "ci/bazelrc/xla.bazelrc").read_text("utf-8")
-    defined = {line.split()[0].removeprefix("build:") for line in text.splitlines() if line.startswith("build:")}
-    backend = find_backend(root, "cpu")
-    assert {*backend.source.configs, "xla", "xla_linux_x86_64", "xla_linux_aarch64"} == defined
+    platforms = {f"xla_{platform}" for platform in PLATFORMS}
+    assert configurations(root / "ci/bazelrc/xla.bazelrc") == {"xla", *platforms}
+
+
+def test_what_backends_share_is_read_first(root: Path) -> None:
+    """A backend's own file can then build upon it."""
+    backend = dataclasses.replace(find_backend(root, "cuda12"), shared=("cuda", "pjrt"))
+    assert source_files(backend, root) == (root / "plugins/cuda/xla.bazelrc", root / "plugins/cuda12/xla.bazelrc")
+
+
+def test_a_backend_whose_source_is_not_open(root: Path) -> None:
+    """It is refused by name."""
+    with pytest.raises(UsageError, match="backend tpu cannot be built from source"):
+        source_flags(find_backend(root, "tpu"), "linux_x86_64", ())
 
 
 def test_steps_of_the_workspace_are_all_called(root: Path) -> None:

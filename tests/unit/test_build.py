@@ -14,7 +14,6 @@ from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.bazel import BuildLog, BuildResult
 from pjrtwheel.bazel.events import Action
 from pjrtwheel.build import (
-    check_inputs,
     check_writable,
     describe_actions,
     describe_repair,
@@ -22,15 +21,8 @@ from pjrtwheel.build import (
     verification_key,
 )
 from pjrtwheel.cli import build as command
-from pjrtwheel.errors import FetchError, UsageError
-from pjrtwheel.release import Release, load_release
+from pjrtwheel.errors import UsageError
 from pjrtwheel.verify import Report
-
-
-@pytest.fixture
-def release(root: Path) -> Release:
-    """Return the default release of this repository."""
-    return load_release(root)
 
 
 @pytest.fixture
@@ -59,39 +51,6 @@ def test_path_that_is_no_file_is_refused() -> None:
         "no such library: 'prebuild'",
         "--xla takes 'prebuilt', 'source' or the path of a PJRT plugin library",
     ]
-
-
-def test_prebuilt_library_that_is_not_pinned_is_refused_before_building(release: Release, cpu: Backend) -> None:
-    """On aarch64 there is no prebuilt XLA:CPU, and nothing is taken in its place."""
-    with pytest.raises(FetchError, match=r"pins no 'plugin\.cpu\.linux_aarch64'"):
-        check_inputs(release, cpu, "linux_aarch64", "prebuilt", "linux_x86_64")
-
-
-def test_library_from_elsewhere_needs_no_pin(release: Release, cpu: Backend) -> None:
-    """The same platform can be built from source or from a library of one's own."""
-    for provider in ("source", "file"):
-        check_inputs(release, cpu, "linux_aarch64", provider, "linux_x86_64")
-
-
-def test_missing_compiler_for_the_host_is_refused_before_building(release: Release, cpu: Backend) -> None:
-    """The extension cannot be compiled on a host that the compiler has no wheel for."""
-    pins = {key: pin for key, pin in release.pins.items() if key != "compiler.linux_aarch64"}
-    with pytest.raises(FetchError, match=r"pins no 'compiler\.linux_aarch64'"):
-        check_inputs(dataclasses.replace(release, pins=pins), cpu, "linux_x86_64", "prebuilt", "linux_aarch64")
-
-
-def test_platform_a_backend_does_not_know_is_refused(release: Release, cpu: Backend) -> None:
-    """A backend lists the platforms it has wheels for."""
-    backend = dataclasses.replace(cpu, tags={"linux_x86_64": "manylinux_2_27_x86_64"})
-    with pytest.raises(UsageError) as caught:
-        check_inputs(release, backend, "linux_aarch64", "source", "linux_x86_64")
-    assert str(caught.value) == "backend cpu has no wheels for linux_aarch64\nit has: linux_x86_64"
-
-
-def test_platform_without_bindings_is_refused(release: Release) -> None:
-    """There is nothing to build when the release has no bindings at all."""
-    with pytest.raises(FetchError, match="pins no bindings for linux_x86_64"):
-        check_inputs(dataclasses.replace(release, pins={}), None, "linux_x86_64", "prebuilt", "linux_x86_64")
 
 
 def test_actions_are_counted_by_kind() -> None:

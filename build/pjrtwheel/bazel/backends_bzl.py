@@ -9,8 +9,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pjrtwheel.backend import Backend, load_backends
-from pjrtwheel.bazel.starlark import to_starlark
+from pjrtwheel.backend import Backend, load_backends, merge_tools
+from pjrtwheel.bazel.starlark import Value, to_starlark
 from pjrtwheel.errors import BazelError, PjrtWheelError
 from pjrtwheel.platforms import PLATFORMS
 
@@ -25,21 +25,33 @@ Generated from the `backend.toml` files; do not edit. To refresh it: {REFRESH}
 '''
 
 
+def describe_backend(backend: Backend) -> dict[str, Value]:
+    """Return what the graph needs to know of one backend; the same keys for all, so that no rule has to ask."""
+    kernels = backend.kernels
+    return {
+        "distribution": backend.distribution,
+        "package": backend.package,
+        "library": backend.library,
+        "platforms": list(backend.tags),
+        "member": backend.prebuilt.member,
+        "bundled": backend.prebuilt.bundled,
+        "source": backend.source.label if backend.source else "",
+        "shared": backend.shared,
+        "kernels_package": kernels.package if kernels else "",
+        "kernels_pythons": kernels.pythons if kernels else (),
+        "kernels_platforms": kernels.platforms if kernels else (),
+        "tools": tuple(backend.tools),
+    }
+
+
 def render_backends(backends: Mapping[str, Backend]) -> str:
     """Return the text of `plugins/backends.bzl`."""
-    table = {
-        name: {
-            "distribution": backend.distribution,
-            "package": backend.package,
-            "library": backend.library,
-            "platforms": list(backend.tags),
-            "member": backend.prebuilt.member,
-            "source": backend.source.label,
-        }
-        for name, backend in backends.items()
+    tables: dict[str, Value] = {
+        "PLATFORMS": {name: {"compiler_target": entry.compiler_target} for name, entry in PLATFORMS.items()},
+        "TOOLS": {name: {"member": tool.member} for name, tool in merge_tools(backends.values()).items()},
+        "BACKENDS": {name: describe_backend(backend) for name, backend in backends.items()},
     }
-    platforms = {name: {"compiler_target": platform.compiler_target} for name, platform in PLATFORMS.items()}
-    return f"{HEADER}\nPLATFORMS = {to_starlark(platforms)}\n\nBACKENDS = {to_starlark(table)}\n"
+    return HEADER + "".join(f"\n{name} = {to_starlark(table)}\n" for name, table in tables.items())
 
 
 def check_backends(root: Path) -> None:

@@ -18,7 +18,7 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.bazel.events import BuildLog, read_events
 from pjrtwheel.bazel.failures import explain_failure
 from pjrtwheel.bazel.locate import Bazel, provide_bazel
-from pjrtwheel.bazel.source import check_version, source_flags
+from pjrtwheel.bazel.source import check_version, source_files, source_flags
 from pjrtwheel.bazel.workspace import Workspace, prepare_workspace
 from pjrtwheel.errors import BazelError, UsageError
 from pjrtwheel.fetch.cache import cache_root, file_sha256
@@ -81,7 +81,11 @@ def startup_flags(workspace: Workspace, bazel: Bazel, request: BuildRequest) -> 
     kind = f"source-{request.backend or 'bindings'}" if request.provider == "source" else "wheels"
     version = ".".join(map(str, bazel.version))
     base = workspace.outputs / version / kind
-    return (f"--output_base={base}", f"--max_idle_secs={IDLE_SECONDS}")
+    files: tuple[Path, ...] = ()
+    if request.provider == "source" and request.backend:
+        files = source_files(load_backends(request.root)[request.backend], workspace.directory)
+    settings = (f"--bazelrc={path}" for path in files)
+    return (f"--output_base={base}", f"--max_idle_secs={IDLE_SECONDS}", *settings)
 
 
 def build_flags(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str]) -> tuple[str, ...]:

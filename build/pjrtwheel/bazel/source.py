@@ -1,14 +1,19 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What building XLA itself asks of Bazel: its version, and the configurations of `ci/bazelrc/xla.bazelrc`."""
+"""What building XLA itself asks of Bazel: its version, and the configurations of backends and platforms.
+
+What all share stands in `ci/bazelrc/xla.bazelrc`, what an accelerator needs in `xla.bazelrc` of its own directory and
+of those it shares with others.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.bazel.locate import Bazel, parse_version
-from pjrtwheel.errors import BazelError
+from pjrtwheel.errors import BazelError, UsageError
 from pjrtwheel.release import XlaSource
 
 OVERRIDE = "--override_repository=xla="
@@ -19,6 +24,17 @@ def is_overridden(flags: Sequence[str]) -> bool:
     return any(flag.startswith(OVERRIDE) for flag in flags)
 
 
+def source_files(backend: Backend, workspace: Path) -> tuple[Path, ...]:
+    """Return the `--bazelrc` files that define a backend's configurations, those it shares with others first.
+
+    Args:
+        backend: The accelerator.
+        workspace: The directory that Bazel is run in.
+    """
+    places = (workspace / "plugins" / name / "xla.bazelrc" for name in (*backend.shared, backend.name))
+    return tuple(path for path in places if path.is_file())
+
+
 def source_flags(backend: Backend, platform: str, extra: Sequence[str]) -> tuple[str, ...]:
     """Return the options of `bazel build` for a backend built from source.
 
@@ -26,8 +42,13 @@ def source_flags(backend: Backend, platform: str, extra: Sequence[str]) -> tuple
         backend: The accelerator.
         platform: Name of the platform the wheels are for.
         extra: The user's own options.
+
+    Raises:
+        UsageError: The backend has no source.
     """
-    configs = (*backend.source.configs, f"xla_{platform}")
+    if backend.source is None:
+        raise UsageError(f"backend {backend.name} cannot be built from source", remedy=f"see {backend.path}")
+    configs = (f"xla_{platform}", *backend.source.configs)  # the accelerator's settings win over the platform's
     tree = ("--//build:xla_tree=overridden",) if is_overridden(extra) else ()
     return (*(f"--config={config}" for config in configs), *tree)
 

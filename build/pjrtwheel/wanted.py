@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""List what a release takes from the package index; all of this is functions from values to values."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pjrtwheel.backend import Backend, merge_tools
+from pjrtwheel.errors import PinError
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One file to be found on the index.
+
+    Attributes:
+        key: Dotted place in the release file.
+        project: Project name on the index.
+        version: Exact version, or a series that ends in `.*`, of which pip takes the newest.
+        platform: Name of the platform the file is for.
+        python: Python tag such as `cp312`, or empty for a file that is the same for all.
+    """
+
+    key: str
+    project: str
+    version: str
+    platform: str
+    python: str = ""
+
+
+def plan_inputs(text: str, backends: Iterable[Backend], release: str) -> tuple[Wanted, ...]:
+    """List every file that a release takes from the index.
+
+    Args:
+        text: The text of `releases/inputs.toml`.
+        backends: All backends; each adds its prebuilt library, its kernels and its tools.
+        release: The JAX release.
+
+    Raises:
+        PinError: The text is not TOML, or an entry lacks a key.
+        UsageError: Two backends mean different tools by one name.
+    """
+    try:
+        entries: list[dict[str, Any]] = tomllib.loads(text)["input"]
+        inputs = [
+            Wanted(
+                key=entry["key"].format(python=python, platform=platform),
+                project=entry["project"],
+                version=entry["version"].format(release=release),
+                platform=platform,
+                python=python,
+            )
+            for entry in entries
+            for platform in entry["platforms"]
+            for python in entry.get("pythons", [""])
+        ]
+    except tomllib.TOMLDecodeError as error:
+        raise PinError("releases/inputs.toml is not a TOML file", cause=str(error)) from error
+    except (KeyError, TypeError) as error:
+        raise PinError(f"releases/inputs.toml lacks or misspells {error}") from error
+    known = tuple(backends)
+    tools = [
+        Wanted(f"tool.{name}.{platform}", tool.project, tool.version, platform)
+        for name, tool in merge_tools(known).items()
+        for platform in tool.platforms
+    ]
+    return (*inputs, *(wanted for backend in known for wanted in _plan_backend(backend, release)), *tools)
+
+
+def _plan_backend(backend: Backend, release: str) -> Iterator[Wanted]:
+    """List the library of a backend for each platform, and its kernels for each platform and Python."""
+    library, kernels = backend.prebuilt, backend.kernels
+    for platform in library.platforms:
+        version = library.version.format(release=release)
+        yield Wanted(f"plugin.{backend.name}.{platform}", library.project, version, platform, library.python)
+    if kernels:
+        version = kernels.version.format(release=release)
+        for platform in kernels.platforms:
+            for python in kernels.pythons:
+                key = f"kernels.{backend.name}.{python}.{platform}"
+                yield Wanted(key, kernels.project, version, platform, python)

@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a build needs, and what is said when it is not there."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.backend import Backend, find_backend, load_backends
+from pjrtwheel.errors import FetchError, UsageError
+from pjrtwheel.inputs import check_inputs, required_pins
+from pjrtwheel.release import Release, load_release
+
+BACKENDS = load_backends(Path(__file__).resolve().parents[2])
+
+
+@pytest.fixture
+def release(root: Path) -> Release:
+    """Return the default release of this repository."""
+    return load_release(root)
+
+
+@pytest.fixture
+def cpu(root: Path) -> Backend:
+    """Return the CPU backend."""
+    return find_backend(root, "cpu")
+
+
+def test_prebuilt_library_that_is_not_pinned_is_refused_before_building(release: Release, cpu: Backend) -> None:
+    """On aarch64 there is no prebuilt XLA:CPU, and nothing is taken in its place."""
+    with pytest.raises(FetchError, match=r"pins no 'plugin\.cpu\.linux_aarch64'"):
+        check_inputs(release, cpu, "linux_aarch64", "prebuilt", "linux_x86_64")
+
+
+def test_library_from_elsewhere_needs_no_pin(release: Release, cpu: Backend) -> None:
+    """The same platform can be built from source or from a library of one's own."""
+    for provider in ("source", "file"):
+        check_inputs(release, cpu, "linux_aarch64", provider, "linux_x86_64")
+
+
+def test_missing_compiler_for_the_host_is_refused_before_building(release: Release, cpu: Backend) -> None:
+    """The extension cannot be compiled on a host that the compiler has no wheel for."""
+    pins = {key: pin for key, pin in release.pins.items() if key != "compiler.linux_aarch64"}
+    with pytest.raises(FetchError, match=r"pins no 'compiler\.linux_aarch64'"):
+        check_inputs(dataclasses.replace(release, pins=pins), cpu, "linux_x86_64", "prebuilt", "linux_aarch64")
+
+
+def test_platform_a_backend_does_not_know_is_refused(release: Release, cpu: Backend) -> None:
+    """A backend lists the platforms it has wheels for."""
+    backend = dataclasses.replace(cpu, tags={"linux_x86_64": "manylinux_2_27_x86_64"})
+    with pytest.raises(UsageError) as caught:
+        check_inputs(release, backend, "linux_aarch64", "source", "linux_x86_64")
+    assert str(caught.value) == "backend cpu has no wheels for linux_aarch64\nit has: linux_x86_64"
+
+
+def test_platform_without_bindings_is_refused(release: Release) -> None:
+    """There is nothing to build when the release has no bindings at all."""
+    with pytest.raises(FetchError, match="pins no bindings for linux_x86_64"):
+        check_inputs(dataclasses.replace(release, pins={}), None, "linux_x86_64", "prebuilt", "linux_x86_64")
+
+
+def test_platform_that_upstream_has_no_wheels_for(root: Path, release: Release) -> None:
+    """What the index does not have is refused before anything else is looked at."""
+    with pytest.raises(UsageError) as caught:
+        check_inputs(release, find_backend(root, "rocm7"), "linux_aarch64", "prebuilt", "linux_x86_64")
+    assert str(caught.value) == "backend rocm7 has no wheels for linux_aarch64\nit has: linux_x86_64"
+
+
+@pytest.mark.parametrize("provider", ["source", "file"])
+def test_library_that_is_not_ours_comes_from_its_own_wheel_only(root: Path, release: Release, provider: str) -> None:
+    """The source of libtpu is not open, and a library of one's own has no place in a wheel that carries none."""
+    with pytest.raises(UsageError) as caught:
+        check_inputs(release, find_backend(root, "tpu"), "linux_x86_64", provider, "linux_x86_64")
+    expected = {
+        "source": "backend tpu cannot be built from source",
+        "file": "the wheel of backend tpu carries no library, so it cannot take one from --xla",
+    }
+    assert (caught.value.what, caught.value.remedy) == (expected[provider], "leave out --xla")
+
+
+@pytest.mark.parametrize(
+    ("key", "provider"),
+    [("kernels.cuda12.cp313.linux_aarch64", "prebuilt"), ("tool.cuobjdump.linux_x86_64", "file")],
+    ids=["kernels", "tool"],
+)
+def test_anything_else_that_is_not_pinned_is_refused(root: Path, release: Release, key: str, provider: str) -> None:
+    """Kernels are those of the platform that the wheels are for, tools those of the machine that builds."""
+    pins = {known: pin for known, pin in release.pins.items() if known != key}
+    backend = find_backend(root, "cuda12")
+    with pytest.raises(FetchError, match=f"pins no '{key}'"):
+        check_inputs(dataclasses.replace(release, pins=pins), backend, "linux_aarch64", provider, "linux_x86_64")
+
+
+@pytest.mark.parametrize("backend", BACKENDS.values(), ids=list(BACKENDS))
+def test_release_of_the_repository_has_what_every_build_needs(release: Release, backend: Backend) -> None:
+    """Every backend can be built for each platform for which the index has its library."""
+    for platform in backend.prebuilt.platforms:
+        check_inputs(release, backend, platform, "prebuilt", "linux_x86_64")
+
+
+def test_pins_that_a_wheel_is_made_from(root: Path) -> None:
+    """A library from elsewhere needs no pin of its own; kernels and tools are taken all the same."""
+    backend = find_backend(root, "cuda12")
+    rest = (
+        "compiler.linux_x86_64",
+        *(f"kernels.cuda12.{python}.linux_aarch64" for python in ("cp312", "cp313", "cp314")),
+        "tool.cuobjdump.linux_x86_64",
+    )
+    assert required_pins(backend, "linux_aarch64", "file", "linux_x86_64") == rest
+    wanted = required_pins(backend, "linux_aarch64", "prebuilt", "linux_x86_64")
+    assert wanted == (rest[0], "plugin.cuda12.linux_aarch64", *rest[1:])
