@@ -15,7 +15,7 @@ from pjrtwheel.prove.levels import Level, Outcome, ProgramResult, PythonProof
 from pjrtwheel.prove.record import Proof
 from pjrtwheel.prove.store import evidence_key, raise_failures, read_proofs, write_proofs
 from pjrtwheel.prove.tags import platform_of
-from pjrtwheel.verify.report import BuiltWheel, Report
+from pjrtwheel.wheel.report import BuiltWheel, Report
 
 REPORT = Report("a.whl", "a", "1", "cp312-abi3-linux_x86_64", "00", 1, (), "ff", "prebuilt", {}, {}, 0)
 PYTHON = Interpreter(Path("/usr/bin/python3.12"), "cp312", "3.12.1", "/usr")

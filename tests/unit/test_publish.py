@@ -17,12 +17,13 @@ from typing import Any
 import pytest
 
 from pjrtwheel.errors import WheelError
+from pjrtwheel.files import hash_file
 from pjrtwheel.prove.levels import Level, PythonProof
 from pjrtwheel.prove.record import Proof
 from pjrtwheel.publish import publish, staging
 from pjrtwheel.publish.entry import Entry, format_entries, make_entry, merge_entries, parse_entries
 from pjrtwheel.publish.table import describe_pythons, make_table, mixed_locks
-from pjrtwheel.verify.report import BuiltWheel, Report
+from pjrtwheel.wheel.report import BuiltWheel, Report
 
 
 def make_wheel(folder: Path, name: str, content: bytes = b"zip", lock: str = "ff") -> tuple[BuiltWheel, Proof]:
@@ -43,6 +44,7 @@ def make_wheel(folder: Path, name: str, content: bytes = b"zip", lock: str = "ff
         provenance={"project": "upstream"},
         changes={"a.so": ("dropped .symtab",)},
         stripped_bytes=7,
+        gpu_code=("sm_90",),
     )
     return BuiltWheel(path, report), Proof(
         filename, Level.LOAD, "0.115", (), (PythonProof("cp314", "", (), "no interpreter"),)
@@ -75,7 +77,7 @@ def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
                 "provider": "prebuilt",
                 "provenance": {"project": "upstream"},
                 "pjrt_api": "0.115",
-                "gpu_code": [],
+                "gpu_code": ["sm_90"],
                 "proof": {
                     "level": "load",
                     "pythons": [
@@ -123,7 +125,7 @@ def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
         writer.join()
     assert [writer.exitcode for writer in writers] == [0] * len(names)
     entries = parse_entries((tmp_path / "dist" / "release.json").read_bytes())
-    wheels = {path.name: staging.hash_file(path) for path in (tmp_path / "dist").glob("*.whl")}
+    wheels = {path.name: hash_file(path) for path in (tmp_path / "dist").glob("*.whl")}
     assert {name: entry["sha256"] for name, entry in entries.items()} == wheels
     assert len(wheels) == len(names)
     assert list((tmp_path / "dist").glob(".partial-*")) == []
@@ -251,10 +253,9 @@ def test_evidence_about_the_same_bytes_stays(sha256: str, level: str, kept: str)
         "sha256": "00",
         "proof": {"level": "device"},
         "pjrt_api": "0.115",
-        "gpu_code": ["sm"],
     }
-    new: Entry = {"filename": "a.whl", "sha256": sha256, "proof": {"level": level}, "pjrt_api": None, "gpu_code": []}
-    evidence: Entry = {"proof": {"level": kept}, "pjrt_api": None, "gpu_code": []}
+    new: Entry = {"filename": "a.whl", "sha256": sha256, "proof": {"level": level}, "pjrt_api": None}
+    evidence: Entry = {"proof": {"level": kept}, "pjrt_api": None}
     if kept != level:  # the evidence of the first build stays as a whole
         evidence = {key: old[key] for key in evidence}
     assert merge_entries({"a.whl": old}, [new], ["a.whl"])["a.whl"] == {**new, **evidence}

@@ -21,8 +21,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pjrtwheel.errors import WheelError
+from pjrtwheel.files import open_partial
 from pjrtwheel.wheel import archive
-from pjrtwheel.wheel.archive import ArchiveWriter, explain_write_errors, open_partial, timestamp
+from pjrtwheel.wheel.archive import ArchiveWriter, explain_write_errors, timestamp
 from pjrtwheel.wheel.member import Member, Written, text_member
 from pjrtwheel.wheel.zipformat import Entry, end_of_directory
 

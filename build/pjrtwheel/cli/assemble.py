@@ -18,14 +18,17 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Write the wheel; problems leave as a `WheelError` or `ElfError`."""
     from pjrtwheel.errors import UsageError
+    from pjrtwheel.files import write_atomically
+    from pjrtwheel.wheel.archive import explain_write_errors
     from pjrtwheel.wheel.assemble import assemble
     from pjrtwheel.wheel.manifest import parse_manifest
     from pjrtwheel.wheel.report import REPORT_FILENAME
-    from pjrtwheel.wheel.write import write_atomically
 
     if not args.manifest.is_file():
         raise UsageError(f"no such manifest: {args.manifest}")
     report = assemble(parse_manifest(args.manifest.read_text("utf-8")), args.output, workers=args.jobs)
-    write_atomically(args.output / REPORT_FILENAME, report.to_json())
+    path = args.output / REPORT_FILENAME
+    with explain_write_errors(path):
+        write_atomically(path, report.to_json())
     print(report.describe())
     return 0

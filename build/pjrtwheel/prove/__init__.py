@@ -24,7 +24,7 @@ from pjrtwheel.prove.loading import read_api
 from pjrtwheel.prove.record import Proof
 from pjrtwheel.prove.tags import fits, platform_of, wheel_tag
 from pjrtwheel.release import Release
-from pjrtwheel.verify.report import BuiltWheel
+from pjrtwheel.wheel.report import BuiltWheel
 
 __all__ = ["Level", "Proof", "prove", "prove_python"]
 

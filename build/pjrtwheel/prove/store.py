@@ -17,7 +17,7 @@ from pjrtwheel.prove import smoke
 from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.levels import PythonProof
 from pjrtwheel.prove.record import Proof, parse_proof
-from pjrtwheel.verify.report import BuiltWheel
+from pjrtwheel.wheel.report import BuiltWheel
 
 _SCHEMA = 2  # evidence of schema 1 may be about an older wheel of the same name
 

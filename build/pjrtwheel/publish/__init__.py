@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.errors import WheelError
+from pjrtwheel.files import copy_durably, hash_file, write_atomically
 from pjrtwheel.prove.record import Proof
 from pjrtwheel.publish import staging
 from pjrtwheel.publish.entry import (
@@ -25,7 +26,7 @@ from pjrtwheel.publish.entry import (
     parse_entries,
 )
 from pjrtwheel.publish.table import render_table
-from pjrtwheel.verify.report import BuiltWheel
+from pjrtwheel.wheel.report import BuiltWheel
 
 __all__ = ["Entry", "publish", "render_table"]
 
@@ -59,10 +60,9 @@ def publish(built: Sequence[BuiltWheel], proofs: Sequence[Proof], dist: Path) ->
             for name in copied:
                 (folder / name).replace(dist / name)
             merged = merge_entries(_read_entries(dist), entries, (path.name for path in dist.glob("*.whl")))
-            staging.write_durably(format_entries(merged), folder / RELEASE_FILENAME)
-            (folder / RELEASE_FILENAME).replace(dist / RELEASE_FILENAME)
+            write_atomically(dist / RELEASE_FILENAME, format_entries(merged))
             _flush_folder(dist)
-            warnings = describe_strangers(merged, {path.name: staging.hash_file(path) for path in dist.glob("*.whl")})
+            warnings = describe_strangers(merged, {path.name: hash_file(path) for path in dist.glob("*.whl")})
     for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr, flush=True)
     return tuple(merged.values())
@@ -71,7 +71,7 @@ def publish(built: Sequence[BuiltWheel], proofs: Sequence[Proof], dist: Path) ->
 def _is_published(wheel: BuiltWheel, dist: Path) -> bool:
     """Tell whether the very bytes of a wheel are already in place."""
     target = dist / wheel.report.wheel
-    return target.is_file() and staging.hash_file(target) == wheel.report.sha256
+    return target.is_file() and hash_file(target) == wheel.report.sha256
 
 
 def _copy(wheel: BuiltWheel, target: Path) -> None:
@@ -80,7 +80,7 @@ def _copy(wheel: BuiltWheel, target: Path) -> None:
     Raises:
         WheelError: It is not the file that was reported.
     """
-    digest = staging.copy_durably(wheel.path, target)
+    digest = copy_durably(wheel.path, target)
     if digest != wheel.report.sha256:
         raise WheelError(
             f"{wheel.path} has sha256 {digest}, its report says {wheel.report.sha256}",

@@ -12,13 +12,13 @@ from packaging.tags import parse_tag
 
 from pjrtwheel.prove.levels import ORDER, Level
 from pjrtwheel.prove.record import Proof
-from pjrtwheel.verify.report import Report
+from pjrtwheel.wheel.report import Report
 
 RELEASE_FILENAME = "release.json"
 SCHEMA = 1
 
 # What proving showed; it stays together, so that no level stands beside a version that was not read.
-EVIDENCE = ("proof", "pjrt_api", "gpu_code")
+EVIDENCE = ("proof", "pjrt_api")
 
 # JSON values; the keys are the contract of release.json.
 Entry = dict[str, Any]
@@ -39,7 +39,7 @@ def make_entry(report: Report, proof: Proof) -> Entry:
         "provider": report.provider,
         "provenance": report.provenance,
         "pjrt_api": proof.pjrt_api,
-        "gpu_code": list(proof.gpu_code),
+        "gpu_code": list(report.gpu_code),
         "proof": {"level": evidence["level"], "pythons": evidence["pythons"]},
         "stripped_bytes": report.stripped_bytes,
         "changes": {member: list(lines) for member, lines in report.changes.items()},

@@ -11,7 +11,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import glob
-import hashlib
 import os
 import shutil
 import tempfile
@@ -22,7 +21,6 @@ from pathlib import Path
 from pjrtwheel.errors import WheelError
 
 PREFIX = ".partial-"
-_CHUNK = 1 << 20
 
 
 @contextmanager
@@ -81,29 +79,3 @@ def remove_stale(folder: Path, prefix: str) -> None:
             pass  # its owner lives
         finally:
             os.close(descriptor)
-
-
-def copy_durably(source: Path, target: Path) -> str:
-    """Copy a file, flush it to the disk, and return the sha256 of what was copied."""
-    digest = hashlib.sha256()
-    with source.open("rb") as reader, target.open("wb") as writer:
-        while chunk := reader.read(_CHUNK):
-            digest.update(chunk)
-            writer.write(chunk)
-        writer.flush()
-        os.fsync(writer.fileno())
-    return digest.hexdigest()
-
-
-def write_durably(text: str, target: Path) -> None:
-    """Write a text file and flush it to the disk."""
-    with target.open("w", encoding="utf-8") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-
-
-def hash_file(path: Path) -> str:
-    """Return the sha256 of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -18,7 +18,7 @@ from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.verify import libraries, locks, metadata, tools
 from pjrtwheel.verify.contents import WheelContents, read_contents
 from pjrtwheel.verify.finding import Finding, Severity
-from pjrtwheel.verify.report import BuiltWheel, Report, parse_report, read_built
+from pjrtwheel.wheel.report import BuiltWheel, Report, parse_report, read_built
 
 __all__ = [
     "BuiltWheel",

@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
-import glob
 import hashlib
 import os
-import secrets
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +22,7 @@ from typing import BinaryIO, Self
 import deflate
 
 from pjrtwheel.errors import WheelError
+from pjrtwheel.files import open_partial, remove_stale, write_all
 from pjrtwheel.wheel.deflate import CHUNK_SIZE, compress_chunks, worker_count
 from pjrtwheel.wheel.member import Member, Written
 from pjrtwheel.wheel.zipformat import DEFLATED, STORED, Entry, end_of_directory
@@ -115,55 +113,27 @@ class ArchiveWriter:
         with explain_write_errors(self._path):
             start = self._file.tell()
             entry = Entry(member.path, _EXECUTABLE if member.executable else _REGULAR, self._stamp, member.size, start)
-            self._write(entry.local_header())
+            write_all(self._file, entry.local_header())
             for part in compress_chunks(chunks(), self._pool, ahead=self._workers):
-                self._write(part)
+                write_all(self._file, part)
                 stored += len(part)
             if read != member.size:
                 raise WheelError(f"{member.path} has {read} bytes, expected {member.size}")
             method = DEFLATED if member.size else STORED
             entry = replace(entry, method=method, crc=crc, compressed=stored)
             self._file.seek(start)
-            self._write(entry.local_header())
+            write_all(self._file, entry.local_header())
             self._file.seek(0, os.SEEK_END)
         self._entries.append(entry)
         return Written(member.path, member.size, digest.digest())
-
-    def _write(self, data: bytes) -> None:
-        """Write all of the data, which an unbuffered file does not promise to do at once."""
-        view = memoryview(data)
-        while view:
-            view = view[self._file.write(view) :]
 
     def _finish(self) -> None:
         """Write the directory, make all of it durable, and give the file its name."""
         offset = self._file.tell()
         directory = b"".join(entry.directory_record() for entry in self._entries)
-        self._write(directory + end_of_directory(len(self._entries), len(directory), offset))
+        write_all(self._file, directory + end_of_directory(len(self._entries), len(directory), offset))
         os.fsync(self._file.fileno())
         self._partial.replace(self._path)
-
-
-def open_partial(path: Path) -> tuple[Path, BinaryIO]:
-    """Make a file beside `path` that is this writer's alone, and lock it as a sign of life for `remove_stale`.
-
-    The name is drawn at random: a process may have two writers, and containers that share a disk repeat process ids.
-    """
-    while True:
-        partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
-        file = partial.open("xb", buffering=0)
-        fcntl.flock(file, fcntl.LOCK_EX)
-        if partial.exists():  # else another writer took it for stale before it was locked
-            return partial, file
-        file.close()
-
-
-def remove_stale(path: Path) -> None:
-    """Remove what writers of `path` left behind when they were killed; a writer that lives holds a lock on its file."""
-    for partial in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
-        with contextlib.suppress(FileNotFoundError, BlockingIOError), partial.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            partial.unlink()
 
 
 @contextlib.contextmanager

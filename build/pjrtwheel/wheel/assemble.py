@@ -21,7 +21,7 @@ from pjrtwheel.wheel.manifest import BindingsSpec, PluginSpec
 from pjrtwheel.wheel.member import text_member
 from pjrtwheel.wheel.names import WheelName, make_name
 from pjrtwheel.wheel.prepare import Prepared, prepare_member
-from pjrtwheel.wheel.report import AssemblyReport
+from pjrtwheel.wheel.report import Report
 from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
 from pjrtwheel.wheel.source import read_text, unpack_wheel
 from pjrtwheel.wheel.write import WheelPlan, write_wheel
@@ -29,7 +29,7 @@ from pjrtwheel.wheel.write import WheelPlan, write_wheel
 PROVENANCE_FILENAME = "provenance.json"
 
 
-def assemble(spec: PluginSpec | BindingsSpec, directory: Path, *, workers: int | None = None) -> AssemblyReport:
+def assemble(spec: PluginSpec | BindingsSpec, directory: Path, *, workers: int | None = None) -> Report:
     """Write the wheel of a specification.
 
     Args:

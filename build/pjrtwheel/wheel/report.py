@@ -6,31 +6,38 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
 from typing import Any
+
+from pjrtwheel.errors import WheelError
 
 REPORT_FILENAME = "report.json"
 
+Lines = Mapping[str, tuple[str, ...]]
+
 
 @dataclass(frozen=True, slots=True)
-class AssemblyReport:
+class Report:
     """The facts about one finished wheel.
 
     Attributes:
         wheel: File name.
-        distribution: Project name.
+        distribution: Project name, such as `jaxlib-cpu`.
         version: Version.
-        tag: Compressed tag set.
-        sha256: Digest of the file.
-        size: Length of the file.
+        tag: Compressed tag set of the file name, such as `cp312-abi3-manylinux_2_27_x86_64`.
+        sha256: Hexadecimal digest of the file.
+        size: Length of the file in bytes.
         requires: The `Requires-Dist` lines.
         lock_id: Identity of the set this wheel belongs to; empty when it has no lock.
-        provider: Where the inputs came from.
+        provider: Where the inputs came from: `prebuilt`, `source` or `file-<sha256>`.
         provenance: Origin of the library, as the provider wrote it.
         changes: Member → what repair changed, in words.
-        findings: Member → what is wrong and could not be repaired, in words.
         stripped_bytes: Bytes that repair dropped, before compression.
+        findings: Member → what is wrong and could not be repaired, in words.
         members: Member → size and sha256.
+        gpu_code: Names of the chips that any of its libraries holds code for, such as `sm_90`.
+        gpu_files: Member → kind of code → names; members without such code are left out.
     """
 
     wheel: str
@@ -43,10 +50,12 @@ class AssemblyReport:
     lock_id: str
     provider: str
     provenance: Mapping[str, Any]
-    changes: Mapping[str, tuple[str, ...]]
-    findings: Mapping[str, tuple[str, ...]]
+    changes: Lines
     stripped_bytes: int
-    members: Mapping[str, Mapping[str, int | str]]
+    findings: Lines = field(default_factory=dict)
+    members: Mapping[str, Mapping[str, int | str]] = field(default_factory=dict)
+    gpu_code: tuple[str, ...] = ()
+    gpu_files: Mapping[str, Mapping[str, list[str]]] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """Return the document: sorted keys, final newline."""
@@ -58,3 +67,54 @@ class AssemblyReport:
         lines += [f"  {member}: {line}" for member, changes in self.changes.items() for line in changes]
         lines += [f"  {member}: WARNING: {line}" for member, found in self.findings.items() for line in found]
         return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltWheel:
+    """A wheel on disk together with its report."""
+
+    path: Path
+    report: Report
+
+
+def parse_report(text: str) -> Report:
+    """Turn the text of a `report.json` into a `Report`; unknown keys are ignored.
+
+    Raises:
+        WheelError: The text is not JSON, or lacks a key.
+    """
+    try:
+        table: dict[str, Any] = json.loads(text)
+        values = {key.name: table[key.name] for key in fields(Report)}
+        values |= {key: tuple(values[key]) for key in ("requires", "gpu_code")}
+        values |= {key: _parse_lines(values[key]) for key in ("changes", "findings")}
+        return Report(**values)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise WheelError(
+            f"a wheel's report is malformed: {error!r}",
+            cause="it was written by another version of the tooling, or the build was cut short",
+            remedy="build again",
+        ) from error
+
+
+def read_built(directory: Path) -> tuple[BuiltWheel, ...]:
+    """Return the wheels that a build left in `directory`, each beside its report, at any depth.
+
+    Raises:
+        WheelError: There is none, or a report names a file that is not there.
+    """
+    found = []
+    for path in sorted(directory.rglob(REPORT_FILENAME)):
+        report = parse_report(path.read_text("utf-8"))
+        wheel = path.parent / report.wheel
+        if not wheel.is_file():
+            raise WheelError(f"{path} names {report.wheel!r}, which is not beside it", remedy="build again")
+        found.append(BuiltWheel(wheel, report))
+    if not found:
+        raise WheelError(f"no wheel with a {REPORT_FILENAME} in {directory}", remedy="build again")
+    return tuple(found)
+
+
+def _parse_lines(table: Mapping[str, list[str]]) -> Lines:
+    """Read what is said about each member."""
+    return {member: tuple(lines) for member, lines in table.items()}

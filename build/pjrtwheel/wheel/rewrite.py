@@ -16,12 +16,12 @@ from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.wheel.archive import explain_write_errors
 from pjrtwheel.wheel.names import WheelName
 from pjrtwheel.wheel.prepare import prepare_member
-from pjrtwheel.wheel.report import AssemblyReport
+from pjrtwheel.wheel.report import Report
 from pjrtwheel.wheel.source import Unpacked, read_text, unpack_wheel
 from pjrtwheel.wheel.write import WheelPlan, write_wheel
 
 
-def repair_wheel(wheel: Path, directory: Path, *, workers: int | None = None) -> AssemblyReport:
+def repair_wheel(wheel: Path, directory: Path, *, workers: int | None = None) -> Report:
     """Write a repaired copy of a wheel, under the same name, to another directory.
 
     Args:

@@ -4,21 +4,20 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from pjrtwheel.wheel.archive import ArchiveWriter, explain_write_errors, open_partial, remove_stale, timestamp
+from pjrtwheel.files import hash_file
+from pjrtwheel.wheel.archive import ArchiveWriter, timestamp
 from pjrtwheel.wheel.member import Member, text_member
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import WheelName
 from pjrtwheel.wheel.prepare import Prepared
 from pjrtwheel.wheel.record import format_record
-from pjrtwheel.wheel.report import AssemblyReport
+from pjrtwheel.wheel.report import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class WheelPlan:
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
 
-def write_wheel(plan: WheelPlan, directory: Path, *, workers: int | None = None) -> AssemblyReport:
+def write_wheel(plan: WheelPlan, directory: Path, *, workers: int | None = None) -> Report:
     """Write a wheel to a directory.
 
     Args:
@@ -59,14 +58,12 @@ def write_wheel(plan: WheelPlan, directory: Path, *, workers: int | None = None)
         members = _in_order((prepared.member for prepared in plan.members), plan.name.dist_info)
         written = [archive.add(member) for member in members]
         written.append(archive.add(text_member(record_path, format_record(written, record_path))))
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return AssemblyReport(
+    return Report(
         wheel=path.name,
         distribution=plan.name.distribution,
         version=plan.name.version,
         tag=plan.name.tag,
-        sha256=digest,
+        sha256=hash_file(path),
         size=path.stat().st_size,
         requires=read_field(plan.metadata, "Requires-Dist"),
         lock_id=plan.lock_id,
@@ -77,25 +74,6 @@ def write_wheel(plan: WheelPlan, directory: Path, *, workers: int | None = None)
         stripped_bytes=sum(prepared.dropped_bytes for prepared in plan.members),
         members={entry.path: {"size": entry.size, "sha256": entry.sha256.hex()} for entry in written},
     )
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a small file so that it is there whole or not at all.
-
-    Raises:
-        WheelError: The disk is full.
-    """
-    with explain_write_errors(path):
-        remove_stale(path)
-        partial, raw = open_partial(path)
-        try:
-            with io.TextIOWrapper(io.BufferedWriter(cast("io.FileIO", raw)), encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-                partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
 
 
 def _in_order(members: Iterable[Member], dist_info: str) -> list[Member]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pjrtwheel.errors import WheelError
-from pjrtwheel.verify import BuiltWheel, Report, parse_report, read_built
+from pjrtwheel.wheel.report import BuiltWheel, Report, parse_report, read_built
 
 TABLE: dict[str, Any] = {
     "wheel": "thing-1.0-py3-none-any.whl",
@@ -26,7 +26,10 @@ TABLE: dict[str, Any] = {
     "provenance": {"project": "upstream"},
     "changes": {"a.so": ["dropped .symtab"]},
     "stripped_bytes": 7,
-    "members": {},
+    "findings": {"a.so": ["small alignment"]},
+    "members": {"a.so": {"size": 4, "sha256": "11"}},
+    "gpu_code": ["sm_90"],
+    "gpu_files": {"a.so": {"sass": ["sm_90"]}},
 }
 REPORT = Report(
     wheel="thing-1.0-py3-none-any.whl",
@@ -41,6 +44,10 @@ REPORT = Report(
     provenance={"project": "upstream"},
     changes={"a.so": ("dropped .symtab",)},
     stripped_bytes=7,
+    findings={"a.so": ("small alignment",)},
+    members={"a.so": {"size": 4, "sha256": "11"}},
+    gpu_code=("sm_90",),
+    gpu_files={"a.so": {"sass": ["sm_90"]}},
 )
 
 
@@ -74,3 +81,8 @@ def test_a_malformed_report_is_an_error(text: str) -> None:
     """Whatever is wrong with the document, the message says what to do."""
     with pytest.raises(WheelError, match="build again"):
         parse_report(text)
+
+
+def test_what_is_written_is_what_is_read() -> None:
+    """A report survives its document."""
+    assert parse_report(REPORT.to_json()) == REPORT
