@@ -35,10 +35,22 @@ HeadersInfo = provider(
 PjrtLibraryInfo = provider(
     doc = "A PJRT plugin library, whatever provider it came from.",
     fields = {
-        "library": "File: the shared library",
+        "library": "File: the shared library; None if the wheel requires it instead of carrying it",
         "licenses": "list of File: licence texts and notices that go with it",
-        "provenance": "File: JSON, where the library came from",
+        "provenance": "dict: where the library came from",
         "provider": "string: prebuilt, source, or file-<sha256>",
+        "requirement": "string: the distribution that brings the library, such as a==1.2; empty if the wheel carries it",
+    },
+)
+
+KernelsInfo = provider(
+    doc = "Extension modules for one Python that JAX imports beside a PJRT plugin.",
+    fields = {
+        "files": "list of File: the modules and the libraries they need",
+        "licenses": "list of File: licence texts and notices that go with them",
+        "package": "string: the package in which JAX looks for them",
+        "provenance": "dict: where they came from",
+        "python": "string: Python tag, such as cp312",
     },
 )
 

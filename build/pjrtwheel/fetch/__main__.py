@@ -28,6 +28,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--release-file", type=Path, required=True, help="a file of releases/")
     parser.add_argument("--pin", required=True, metavar="KEY", help="which pin, such as plugin.cpu.linux_x86_64")
     parser.add_argument("--output", type=Path, required=True, help="directory for the wheel or its members")
+    parser.add_argument("--describe", action="store_true", help="fetch nothing, only say what is pinned")
     parser.add_argument("--unpack", action="append", default=[], metavar="GLOB", help="members that must be there")
     parser.add_argument("--unpack-if-present", action="append", default=[], metavar="GLOB", help="members that may")
     return parser
@@ -43,6 +44,8 @@ def execute(arguments: argparse.Namespace, cache: WheelCache) -> dict[str, objec
         PjrtWheelError: No such pin, or the wheel could not be had.
     """
     pin = read_release(arguments.release_file).pin(arguments.pin)
+    if arguments.describe:
+        return {"pin": asdict(pin), "members": ()}
     wheel = cache.fetch(pin)
     output: Path = arguments.output
     with disk_errors(output):

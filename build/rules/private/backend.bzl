@@ -37,6 +37,40 @@ def prebuilt_repository(backend, platform):
     """
     return "plugin_{}_{}".format(backend, platform)
 
+def kernels_repository(backend, python, platform):
+    """Returns the name of the repository with a backend's kernels for one Python.
+
+    Args:
+        backend: Name of the backend.
+        python: Python tag, such as cp312.
+        platform: Name of the platform.
+    """
+    return "kernels_{}_{}_{}".format(backend, python, platform)
+
+def tool_repository(tool):
+    """Returns the name of the repository with a program that is run during the build, on this machine.
+
+    Args:
+        tool: Name of the tool.
+    """
+    return "tool_" + tool
+
+def _kernels(name, facts, platform):
+    pythons = facts["kernels_pythons"] if platform in facts["kernels_platforms"] else []
+    return ["@{}//:kernels".format(kernels_repository(name, python, platform)) for python in pythons]
+
+def _source_library(name, label):
+    pjrt_library(
+        name = name,
+        library = label,
+        licenses = ["@xla_license//:LICENSE"],
+        provider = "source",
+        tags = ["manual"],
+        xla_commit = "//build:xla_commit",
+        xla_verified = "//build:xla_verified",
+    )
+    return ":" + name
+
 def pjrt_backend(name, visibility = ["//visibility:public"]):
     """Declares all targets of a backend from what `backend.toml` says of it.
 
@@ -62,27 +96,22 @@ def pjrt_backend(name, visibility = ["//visibility:public"]):
             for platform in PLATFORMS
         }),
     )
-    pjrt_library(
-        name = "source_library",
-        library = facts["source"],
-        licenses = ["@xla_license//:LICENSE"],
-        provider = "source",
-        tags = ["manual"],
-        xla_commit = "//build:xla_commit",
-        xla_verified = "//build:xla_verified",
-    )
+    libraries = {"//build:is_prebuilt": ":prebuilt_library"}
+    if facts["source"]:
+        libraries["//build:is_source"] = _source_library("source_library", facts["source"])
+    if facts["bundled"]:
+        libraries["//build:is_file"] = "@library_file//:library"
     native.alias(
         name = "library",
-        actual = select({
-            "//build:is_prebuilt": ":prebuilt_library",
-            "//build:is_source": ":source_library",
-            "//build:is_file": "@library_file//:library",
-        }),
+        actual = select(libraries, no_match_error = "the library of {} does not come from this provider".format(name)),
         visibility = visibility,
     )
     pjrt_wheel(
         name = "wheel",
         backend = ":backend",
+        kernels = select({"//build:is_" + platform: _kernels(name, facts, platform) for platform in PLATFORMS}),
         library = ":library",
+        shared_loaders = {"//plugins/{}:loader".format(directory): directory for directory in ["pjrt"] + facts["shared"]},
+        tools = {"@{}//:tool".format(tool_repository(tool)): tool for tool in facts["tools"]},
         visibility = visibility,
     )

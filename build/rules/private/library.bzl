@@ -6,7 +6,8 @@ load("//build/rules:providers.bzl", "FlagInfo", "PjrtLibraryInfo")
 
 _KEYS = ["project", "version", "filename", "sha256", "member"]
 
-def _pjrt_library_impl(ctx):
+def _provenance(ctx):
+    """Returns what is known of the library's origin; the same keys for every provider."""
     facts = ctx.attr.provenance
     unknown = [key for key in facts if key not in _KEYS]
     if unknown:
@@ -16,27 +17,31 @@ def _pjrt_library_impl(ctx):
     provenance["xla_commit"] = (ctx.attr.xla_commit[FlagInfo].value or None) if ctx.attr.xla_commit else None
     if ctx.attr.xla_verified:
         provenance["xla_verified"] = ctx.attr.xla_verified[FlagInfo].value == "True"
-    provenance["licenses"] = [file.basename for file in ctx.files.licenses]
-    document = ctx.actions.declare_file(ctx.label.name + ".provenance.json")
-    ctx.actions.write(document, json.encode_indent(provenance, indent = "  ") + "\n")
+    return provenance
+
+def _pjrt_library_impl(ctx):
+    if bool(ctx.file.library) == bool(ctx.attr.requirement):
+        fail("{}: either a library or the requirement that brings it".format(ctx.label))
     return [
-        DefaultInfo(files = depset([ctx.file.library, document])),
+        DefaultInfo(files = depset([ctx.file.library] if ctx.file.library else [])),
         PjrtLibraryInfo(
             library = ctx.file.library,
             licenses = ctx.files.licenses,
-            provenance = document,
+            provenance = _provenance(ctx),
             provider = ctx.attr.provider,
+            requirement = ctx.attr.requirement,
         ),
     ]
 
 pjrt_library = rule(
     implementation = _pjrt_library_impl,
-    doc = "A PJRT plugin library, and a JSON document that says where it came from.",
+    doc = "A PJRT plugin library and where it came from, or the requirement that brings it.",
     attrs = {
-        "library": attr.label(allow_single_file = True, mandatory = True, doc = "The shared library."),
+        "library": attr.label(allow_single_file = True, doc = "The shared library, if the wheel carries it."),
         "licenses": attr.label_list(allow_files = True, doc = "Licence texts and notices that go with it."),
         "provenance": attr.string_dict(doc = "What is known of its origin: " + ", ".join(_KEYS)),
         "provider": attr.string(mandatory = True, doc = "prebuilt, source, or file-<sha256>."),
+        "requirement": attr.string(doc = "The distribution that brings the library, if the wheel does not carry it."),
         "xla_commit": attr.label(providers = [FlagInfo], doc = "The XLA commit it was built from, if known."),
         "xla_verified": attr.label(
             providers = [FlagInfo],
@@ -45,8 +50,16 @@ pjrt_library = rule(
     },
 )
 
+def pin_provenance(pin):
+    """Returns what a pin says of the origin of a file.
+
+    Args:
+        pin: The pin of the wheel, as a dict.
+    """
+    return {key: pin[key] for key in ["project", "version", "filename", "sha256"]}
+
 def prebuilt_library(name, pin, member, **kwargs):
-    """Declares a library that was taken out of a wheel.
+    """Declares a library that was taken out of a wheel, or stays in it.
 
     Args:
         name: Name of the target.
@@ -54,10 +67,9 @@ def prebuilt_library(name, pin, member, **kwargs):
         member: Where the library lay in it.
         **kwargs: Passed on to pjrt_library.
     """
-    provenance = {key: pin[key] for key in ["project", "version", "filename", "sha256"]}
     pjrt_library(
         name = name,
-        provenance = dict(provenance, member = member),
+        provenance = dict(pin_provenance(pin), member = member),
         provider = "prebuilt",
         **kwargs
     )

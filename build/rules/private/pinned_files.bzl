@@ -3,7 +3,8 @@
 """Targets of the repositories that `pinned_wheel` makes."""
 
 load("//build/rules/private:compiler.bzl", "c_compiler", "c_headers")
-load("//build/rules/private:library.bzl", "prebuilt_library")
+load("//build/rules/private:kernels.bzl", "pjrt_kernels")
+load("//build/rules/private:library.bzl", "pin_provenance", "prebuilt_library")
 
 _PUBLIC = ["//visibility:public"]
 
@@ -37,6 +38,51 @@ def pinned_library(pin, members, member):
         pin = pin,
         visibility = _PUBLIC,
     )
+
+def pinned_requirement(pin, members, member):
+    """Declares a PJRT plugin library that stays in the wheel of its own distribution, as `:library`.
+
+    Args:
+        pin: The pin as a dict.
+        members: Not used; nothing was fetched.
+        member: The file of that wheel that is the library.
+    """
+    prebuilt_library(
+        name = "library",
+        member = member,
+        pin = pin,
+        requirement = "{project}=={version}".format(**pin),
+        visibility = _PUBLIC,
+    )
+
+def pinned_kernels(pin, members, package, python):
+    """Declares the extension modules for one Python as `:kernels`.
+
+    Args:
+        pin: The pin as a dict.
+        members: Names of the files that were fetched.
+        package: The package in which JAX looks for them.
+        python: Python tag, such as cp312.
+    """
+    pjrt_kernels(
+        name = "kernels",
+        srcs = ["files/" + member for member in members if member.startswith(package + "/")],
+        licenses = _licenses(members),
+        package = package,
+        provenance = pin_provenance(pin),
+        python = python,
+        visibility = _PUBLIC,
+    )
+
+def pinned_tool(pin, members, member):
+    """Declares a program that is run during the build as `:tool`.
+
+    Args:
+        pin: The pin as a dict.
+        members: Names of the files that were fetched.
+        member: The one that is the program.
+    """
+    native.filegroup(name = "tool", srcs = ["files/" + member], visibility = _PUBLIC)
 
 def pinned_headers(pin, members, include):
     """Declares C headers as `:headers`.

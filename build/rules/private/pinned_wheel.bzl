@@ -13,6 +13,8 @@ def _pinned_wheel_impl(ctx):
     if ctx.attr.unpack:
         for pattern in LICENSE_PATTERNS:
             arguments += ["--unpack-if-present", pattern]
+    if not ctx.attr.download:
+        arguments.append("--describe")
     result = json.decode(run_tool(ctx, "fetch", arguments))
     pin = result["pin"]
     ctx.file("pin.json", json.encode(pin), executable = False)
@@ -32,6 +34,7 @@ pinned_wheel = repository_rule(
     doc = "Fetches a wheel by its pin, when a target first needs it; the BUILD file is one call of a checked-in macro.",
     attrs = {
         "arguments": attr.string_dict(doc = "Further arguments of that macro."),
+        "download": attr.bool(default = True, doc = "Whether the file is needed, or only what the pin says of it."),
         "macro": attr.string(mandatory = True, doc = "Macro of pinned_files.bzl that declares the targets."),
         "pin": attr.string(mandatory = True, doc = "Key in the release file, such as plugin.cpu.linux_x86_64."),
         "release": attr.label(default = "@jax_release//:release.toml", doc = "The release file."),

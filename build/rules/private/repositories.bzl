@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Implementation of //build/rules:repositories.bzl."""
 
-load("//build/rules/private:backend.bzl", "prebuilt_repository")
+load("//build/rules/private:backend.bzl", "kernels_repository", "prebuilt_repository", "tool_repository")
 load("//build/rules/private:bindings.bzl", "bindings_repository")
 load("//build/rules/private:library_file.bzl", "library_file")
 load("//build/rules/private:pinned_wheel.bzl", "pinned_wheel")
 load("//build/rules/private:python_tools.bzl", "python_tools")
 load("//build/rules/private:xla_repository.bzl", "xla_license")
-load("//plugins:backends.bzl", "BACKENDS", "PLATFORMS")
+load("//plugins:backends.bzl", "BACKENDS", "PLATFORMS", "TOOLS")
 
 _PJRT_INCLUDE = "xla_plugins/xla_cpu_pjrt/include"
 _FFI_INCLUDE = "jaxlib/include"
@@ -32,6 +32,25 @@ def _header_repositories(release):
         unpack = [_FFI_INCLUDE + "/xla/ffi/api/*.h"],
     )
 
+def _backend_repositories(name, facts, platform):
+    bundled = facts["bundled"]
+    pinned_wheel(
+        name = prebuilt_repository(name, platform),
+        arguments = {"member": facts["member"]},
+        download = bundled,
+        macro = "pinned_library" if bundled else "pinned_requirement",
+        pin = "plugin.{}.{}".format(name, platform),
+        unpack = [facts["member"]] if bundled else [],
+    )
+    for python in facts["kernels_pythons"]:
+        pinned_wheel(
+            name = kernels_repository(name, python, platform),
+            arguments = {"package": facts["kernels_package"], "python": python},
+            macro = "pinned_kernels",
+            pin = "kernels.{}.{}.{}".format(name, python, platform),
+            unpack = [facts["kernels_package"] + "/*.so"],
+        )
+
 def pjrt_repositories(release):
     """Declares every repository of the prebuilt graph; each is fetched when a target first needs it.
 
@@ -51,15 +70,17 @@ def pjrt_repositories(release):
         unpack = ["ziglang/*"],
     )
     _header_repositories(release)
+    for name, facts in TOOLS.items():
+        pinned_wheel(
+            name = tool_repository(name),
+            arguments = {"member": facts["member"]},
+            macro = "pinned_tool",
+            pin = "tool.{}.{}".format(name, release["host"]),
+            unpack = [facts["member"]],
+        )
     for platform in PLATFORMS:
         for name, facts in BACKENDS.items():
-            pinned_wheel(
-                name = prebuilt_repository(name, platform),
-                arguments = {"member": facts["member"]},
-                macro = "pinned_library",
-                pin = "plugin.{}.{}".format(name, platform),
-                unpack = [facts["member"]],
-            )
+            _backend_repositories(name, facts, platform)
         for python in release["pythons"][platform] or ["none"]:
             pinned_wheel(
                 name = bindings_repository(python, platform),

@@ -2,7 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Implementation of //build/rules:wheels.bzl."""
 
-load("//build/rules:providers.bzl", "BackendInfo", "FlagInfo", "PjrtLibraryInfo", "PythonToolInfo", "WheelInfo")
+load(
+    "//build/rules:providers.bzl",
+    "BackendInfo",
+    "FlagInfo",
+    "KernelsInfo",
+    "PjrtLibraryInfo",
+    "PythonToolInfo",
+    "WheelInfo",
+)
 
 _ASSEMBLE_ATTRS = {
     "release": attr.label(
@@ -50,37 +58,70 @@ def _member(backend, file):
         fail("{} does not lie below a directory {}".format(file.path, backend.package))
     return backend.package + "/" + file.path.split(marker, 1)[1]
 
-def _license_name(library, file):
-    """Returns a name that keeps the licence of the library apart from our own."""
-    return "{}.{}".format(library.library.basename.rsplit(".", 1)[0], file.basename)
+def _plugin_files(ctx, backend, library):
+    """Returns the members of the wheel that are known by name, except kernels."""
+    files = {_member(backend, file): file for file in backend.loader.to_list()}
+    for target, directory in ctx.attr.shared_loaders.items():
+        for file in target.files.to_list():
+            files["{}/{}/{}".format(backend.package, directory, file.basename)] = file
+    files["{}/pjrt/{}".format(backend.package, ctx.file.extension.basename)] = ctx.file.extension
+    if library.library:
+        files["{}/{}".format(backend.package, backend.library_name)] = library.library
+    return files
+
+def _licenses(ctx, library, kernels):
+    """Returns the licence texts by names that keep those of the library and the kernels apart from our own."""
+    licenses = {file.basename: file for file in ctx.files.licenses}
+    for file in library.licenses:
+        licenses["{}.{}".format(library.library.basename.rsplit(".", 1)[0], file.basename)] = file
+    for info in kernels:
+        licenses.update({"{}.{}".format(info.package, file.basename): file for file in info.licenses})
+    return licenses
+
+def _write_provenance(ctx, library, kernels):
+    """Writes the document that says where library and kernels came from."""
+    document = ctx.actions.declare_file(ctx.label.name + ".provenance.json")
+    content = dict(
+        library.provenance,
+        licenses = [file.basename for file in library.licenses],
+        kernels = [info.provenance for info in kernels],
+    )
+    ctx.actions.write(document, json.encode_indent(content, indent = "  ") + "\n")
+    return document
 
 def _pjrt_wheel_impl(ctx):
     backend, library = ctx.attr.backend[BackendInfo], ctx.attr.library[PjrtLibraryInfo]
-    loader = backend.loader.to_list()
-    files = {_member(backend, file): file for file in loader}
-    for file in ctx.files.shared_loader + [ctx.file.extension]:
-        files["{}/pjrt/{}".format(backend.package, file.basename)] = file
-    files["{}/{}".format(backend.package, backend.library_name)] = library.library
-    licenses = {file.basename: file for file in ctx.files.licenses}
-    licenses.update({_license_name(library, file): file for file in library.licenses})
+    kernels = [target[KernelsInfo] for target in ctx.attr.kernels]
+    files = _plugin_files(ctx, backend, library)
+    licenses = _licenses(ctx, library, kernels)
+    provenance = _write_provenance(ctx, library, kernels)
+    tools = {name: target.files.to_list()[0] for target, name in ctx.attr.tools.items()}
+    facts = {
+        "kind": "plugin",
+        "backend": backend.table.path,
+        "readme": backend.readme.path,
+        "provenance": provenance.path,
+        "files": {member: files[member].path for member in sorted(files)},
+        "kernels": {info.python: [file.path for file in info.files] for info in kernels},
+        "licenses": {name: licenses[name].path for name in sorted(licenses)},
+        "tools": {name: tools[name].path for name in sorted(tools)},
+    }
+    if library.requirement:
+        facts["requirement"] = library.requirement
     return _assemble(
         ctx,
         provider = library.provider,
-        facts = {
-            "kind": "plugin",
-            "backend": backend.table.path,
-            "readme": backend.readme.path,
-            "provenance": library.provenance.path,
-            "files": {member: files[member].path for member in sorted(files)},
-            "licenses": {name: licenses[name].path for name in sorted(licenses)},
-        },
-        inputs = [backend.table, backend.readme, library.provenance] + files.values() + licenses.values(),
+        facts = facts,
+        inputs = [backend.table, backend.readme, provenance] + files.values() + licenses.values() + tools.values() +
+                 [file for info in kernels for file in info.files],
         message = "Assembling the wheel of {}".format(backend.package),
     )
 
 pjrt_wheel = rule(
     implementation = _pjrt_wheel_impl,
-    doc = "The wheel of one backend: loader, shared loader code, extension and library; a directory with its report.",
+    doc = """The wheel of one backend; a directory with its report.
+
+It holds the loader, shared loader code, the extension, the library unless the wheel only requires it, and kernels.""",
     attrs = dict(
         _ASSEMBLE_ATTRS,
         backend = attr.label(mandatory = True, providers = [BackendInfo], doc = "The accelerator."),
@@ -89,12 +130,17 @@ pjrt_wheel = rule(
             default = "//plugins/pjrt:extension",
             doc = "The stable-ABI extension, put into <package>/pjrt.",
         ),
+        kernels = attr.label_list(providers = [KernelsInfo], doc = "Extension modules that JAX imports itself."),
         library = attr.label(mandatory = True, providers = [PjrtLibraryInfo], doc = "The PJRT plugin library."),
         licenses = attr.label_list(allow_files = True, default = ["//:LICENSE"], doc = "Our own licence texts."),
-        shared_loader = attr.label_list(
+        shared_loaders = attr.label_keyed_string_dict(
             allow_files = True,
-            default = ["//plugins/pjrt:loader"],
-            doc = "Loader code that all backends share, put into <package>/pjrt.",
+            default = {"//plugins/pjrt:loader": "pjrt"},
+            doc = "Loader code that backends share, by the subpackage of <package> it becomes.",
+        ),
+        tools = attr.label_keyed_string_dict(
+            allow_files = True,
+            doc = "Programs that assembly runs, by the name it knows them under.",
         ),
     ),
     provides = [WheelInfo],

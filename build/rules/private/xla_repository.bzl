@@ -3,7 +3,6 @@
 """Implementation of //build/rules:xla.bzl."""
 
 load("//build/rules/private:host_python.bzl", "format_error")
-load("//build/rules/private:xla_pins.bzl", "TOOLCHAINS")
 load("//build/rules/private:xla_steps.bzl", "STEPS")
 
 PROVIDER_VARIABLE = "PJRTWHEEL_PROVIDER"
@@ -31,24 +30,30 @@ def render_step(loads, calls):
     body = ["    {}\n".format(call) for call in calls or ["pass"]]
     return _HEADER + "".join(lines + ["\n"] if lines else []) + "def step():\n" + "".join(body)
 
-def _archives(release, commit, sha256):
-    if release not in TOOLCHAINS:
+def _archives(attr):
+    if not attr.toolchain_commit or not attr.toolchain_sha256:
         fail(format_error(3, "\n".join([
-            "no rules_ml_toolchain is known for the XLA of release {}".format(release),
-            "build/rules/private/xla_pins.bzl has: {}".format(", ".join(TOOLCHAINS)),
+            "no rules_ml_toolchain is known for the XLA of release {}".format(attr.release),
+            "releases/xla.toml has no toolchain_commit and toolchain_sha256 for it",
+            "add those that JAX's own tree names at that release, and pin it again: nox -s pin -- " + attr.release,
         ])))
     return struct(
         loads = {"@bazel_tools//tools/build_defs/repo:http.bzl": ["http_archive"]},
         calls = [
-            _ARCHIVE.format(name = "xla", owner = "openxla", commit = commit, sha256 = sha256),
-            _ARCHIVE.format(name = "rules_ml_toolchain", owner = "google-ml-infra", **TOOLCHAINS[release]),
+            _ARCHIVE.format(name = "xla", owner = "openxla", commit = attr.commit, sha256 = attr.sha256),
+            _ARCHIVE.format(
+                name = "rules_ml_toolchain",
+                owner = "google-ml-infra",
+                commit = attr.toolchain_commit,
+                sha256 = attr.toolchain_sha256,
+            ),
         ],
     )
 
 def _xla_steps_impl(ctx):
     steps = [struct(loads = {}, calls = [])] * (1 + len(STEPS))
     if ctx.os.environ.get(PROVIDER_VARIABLE) == "source":
-        steps = [_archives(ctx.attr.release, ctx.attr.commit, ctx.attr.sha256)] + STEPS
+        steps = [_archives(ctx.attr)] + STEPS
     for number, step in enumerate(steps):
         ctx.file("step{}.bzl".format(number), render_step(step.loads, step.calls), executable = False)
     ctx.file("BUILD.bazel", "", executable = False)
@@ -63,6 +68,8 @@ A load() cannot be conditional, so the choice is made here: unless PJRTWHEEL_PRO
         "commit": attr.string(mandatory = True, doc = "Commit of XLA."),
         "release": attr.string(mandatory = True, doc = "The JAX release."),
         "sha256": attr.string(mandatory = True, doc = "Digest of that commit's source archive."),
+        "toolchain_commit": attr.string(doc = "Commit of rules_ml_toolchain that goes with it, if known."),
+        "toolchain_sha256": attr.string(doc = "Digest of that commit's source archive, if known."),
     },
     environ = [PROVIDER_VARIABLE],
 )
