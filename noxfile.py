@@ -57,19 +57,20 @@ def tests(session: nox.Session) -> None:
     session.run("python", "-m", "pytest", *session.posargs)
 
 
-def _add_build(backend: str) -> None:
-    """Define the session `build_<backend>`."""
+def _add_session(name: str, tag: str, summary: str, *arguments: str) -> None:
+    """Define a session that runs one command of the tooling."""
 
-    def build(session: nox.Session) -> None:
+    def run(session: nox.Session) -> None:
         _install(session, "build")
-        _pjrtwheel(session, "build", backend, "--root", str(ROOT), *session.posargs)
+        _pjrtwheel(session, *arguments, "--root", str(ROOT), *session.posargs)
 
-    build.__doc__ = f"Build, repair, lock and prove the wheels of {backend}; they end up in dist/."
-    nox.session(name=f"build_{backend}", default=False, tags=["wheel"])(build)
+    run.__doc__ = summary
+    nox.session(name=name, default=False, tags=[tag])(run)
 
 
-for _backend in BACKENDS:
-    _add_build(_backend)
+for _name in BACKENDS:
+    _summary = f"Build, repair, lock and prove the wheels of {_name}; they end up in dist/."
+    _add_session(f"build_{_name}", "wheel", _summary, "build", _name)
 
 
 @nox.session(default=False, tags=["wheel"])
@@ -79,11 +80,23 @@ def build_jaxlib(session: nox.Session) -> None:
     _pjrtwheel(session, "build", "--bindings-only", "--root", str(ROOT), *session.posargs)
 
 
-@nox.session(default=False)
+for _name in BACKENDS:
+    _summary = f"Prove the wheels of {_name} in dist/ once more, on this machine's own hardware."
+    _add_session(f"smoke_{_name}", "proof", _summary, "smoke", "--backend", _name)
+
+
+@nox.session(default=False, tags=["proof"])
 def smoke(session: nox.Session) -> None:
-    """Prove finished wheels again in clean environments."""
+    """Prove finished wheels again in clean environments: -- WHEEL..."""
     _install(session, "build")
     _pjrtwheel(session, "smoke", "--root", str(ROOT), *session.posargs)
+
+
+@nox.session(default=False)
+def inspect(session: nox.Session) -> None:
+    """Say what is in a wheel, ours or any other JAX plugin's: -- WHEEL... [--json]."""
+    _install(session, "build")
+    _pjrtwheel(session, "inspect", *session.posargs)
 
 
 @nox.session(default=False)

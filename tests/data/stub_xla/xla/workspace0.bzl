@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Declares nothing."""
+"""Declares @local_config_rocm, as far as flags of ours refer to it."""
+
+load("//:stub_repository.bzl", "declare_flags", "stub_repository")
 
 def xla_workspace0():
-    """The name that the graph calls; a stub needs no further repositories."""
+    """Declares it."""
+    settings = declare_flags(strings = ["rocm_path_type"])
+    stub_repository(name = "local_config_rocm", files = {"BUILD.bazel": "", "rocm/BUILD.bazel": settings})

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Declares an empty repository."""
+"""Declares a repository that has flags only."""
 
-load("@xla//:stub_repository.bzl", "stub_repository")
+load("@xla//:stub_repository.bzl", "declare_flags", "stub_repository")
 
 def cuda_configure(name):
     """Declares it.
@@ -10,4 +10,8 @@ def cuda_configure(name):
     Args:
         name: Name of the repository.
     """
-    stub_repository(name = name, files = {"BUILD.bazel": ""})
+    files = {
+        "BUILD.bazel": declare_flags(bools = ["enable_cuda"], strings = ["cuda_compiler"]),
+        "cuda/BUILD.bazel": declare_flags(bools = ["include_cuda_libs"]),
+    }
+    stub_repository(name = name, files = files)

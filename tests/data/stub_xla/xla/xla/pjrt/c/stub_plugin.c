@@ -17,7 +17,7 @@ struct PJRT_Error {
   const char *message;
 };
 
-static PJRT_Error no_client = {PJRT_Error_Code_UNIMPLEMENTED, "this is a stub of XLA:CPU: it makes no client"};
+static PJRT_Error no_client = {PJRT_Error_Code_UNIMPLEMENTED, "this is a stub of XLA: it makes no client"};
 
 // Errors are static: there is nothing to free.
 static void error_destroy(PJRT_Error_Destroy_Args *args) {
