@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""A machine as far as the choice of an accelerator package depends on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Mapping, Optional, Tuple
+
+Version = Tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class NvidiaGpu:
+    """One visible NVIDIA GPU.
+
+    Attributes:
+        compute_capability: Such as (9, 0); nothing when the GPU was seen, but not asked.
+        name: The driver's name of it.
+    """
+
+    compute_capability: Optional[Tuple[int, int]]
+    name: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Nvidia:
+    """What the NVIDIA driver says.
+
+    Attributes:
+        cuda: The newest CUDA version that the user-mode driver (libcuda) serves.
+        driver: Version of the kernel module, for messages only.
+        cuinit: What `cuInit` returned; nothing when it was not called or did not return.
+        gpus: The GPUs that a CUDA program will see, in the driver's order.
+        source: Who said so: `libcuda`, `nvml`, `nvidia-smi`.
+        libcuda: `ok`, `absent`, `hung`, `crashed` or `refused`; nothing when nobody looked.
+    """
+
+    cuda: Optional[Version] = None
+    driver: Optional[str] = None
+    cuinit: Optional[int] = None
+    gpus: Tuple[NvidiaGpu, ...] = ()
+    source: Optional[str] = None
+    libcuda: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Amd:
+    """What the AMD kernel driver and the file system say.
+
+    Attributes:
+        rocm: Version of the ROCm that is installed; nothing when none is.
+        gpus: Architecture of each GPU, such as `gfx942`.
+        accessible: Whether this user may open the devices; nothing when nobody looked.
+    """
+
+    rocm: Optional[str] = None
+    gpus: Tuple[str, ...] = ()
+    accessible: Optional[bool] = None
+
+
+@dataclass(frozen=True)
+class Intel:
+    """Intel display devices.
+
+    Attributes:
+        pci: Vendor and device of each, such as `8086:0bd5`.
+        level_zero: Whether Level Zero's loader is installed.
+    """
+
+    pci: Tuple[str, ...] = ()
+    level_zero: bool = False
+
+
+@dataclass(frozen=True)
+class Tpu:
+    """Google's devices.
+
+    Attributes:
+        pci: Vendor and device of each, such as `1ae0:0063`; a network card of the cloud is among them.
+        devices: Device nodes, such as `/dev/vfio/0`.
+    """
+
+    pci: Tuple[str, ...] = ()
+    devices: Tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Everything that decisions are made from.
+
+    Attributes:
+        os: `linux`, `darwin` or `windows`; empty when unknown.
+        arch: `x86_64`, `aarch64` or `arm64`; empty when unknown.
+        wsl: Whether this is Linux on Windows (WSL2).
+        tegra: Whether the GPU is part of a Tegra (Jetson) chip.
+        nvidia: What the NVIDIA driver says.
+        amd: What the AMD driver says.
+        intel: Intel display devices.
+        tpu: Google's devices.
+        container: What runs this container, such as `docker`; nothing outside of containers.
+        libc: C library and version, such as `glibc 2.36`; nothing when unknown.
+        visible: Variables that hide devices, as they are set.
+        notes: What was odd while looking, one sentence each; they become warnings.
+    """
+
+    os: str = ""
+    arch: str = ""
+    wsl: bool = False
+    tegra: bool = False
+    nvidia: Nvidia = Nvidia()
+    amd: Amd = Amd()
+    intel: Intel = Intel()
+    tpu: Tpu = Tpu()
+    container: Optional[str] = None
+    libc: Optional[str] = None
+    visible: Mapping[str, str] = field(default_factory=dict)
+    notes: Tuple[str, ...] = ()
+
+    @property
+    def platform(self) -> str:
+        """Name of the platform as the build spells it, such as `linux_x86_64`."""
+        return f"{self.os}_{self.arch}"
+
+    def has_accelerator(self) -> bool:
+        """Return whether any accelerator was seen, usable or not."""
+        return bool(self.nvidia.gpus or self.amd.gpus or self.intel.pci or self.tpu.pci)
+
+
+def format_version(version: Optional[Version]) -> Optional[str]:
+    """Return a version with dots.
+
+    >>> format_version((13, 0))
+    '13.0'
+    """
+    return None if version is None else ".".join(str(part) for part in version)
