@@ -107,6 +107,13 @@ def conformance(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def probe(session: nox.Session) -> None:
+    """Run PJRT's conformance checks on plugin libraries, without JAX: -- FILE..."""
+    _install(session, "build")
+    _pjrtwheel(session, "probe", "--root", str(ROOT), *session.posargs)
+
+
+@nox.session(default=False)
 def bench_assemble(session: nox.Session) -> None:
     """Compare assembly and repair with the standard tools, and with the floor of the machine."""
     _install(session, "bench")

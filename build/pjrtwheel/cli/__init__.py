@@ -38,6 +38,7 @@ COMMANDS = {
     "clean": "remove what Bazel left for checkouts that are gone",
     "conformance": "run JAX's own tests on the built-in client and on a plugin",
     "pin": "write releases/VERSION.toml from the package index",
+    "probe": "run PJRT's conformance checks on plugin libraries, without JAX",
     "repair": "repair a finished wheel",
     "smoke": "prove finished wheels in clean environments",
     "verify": "check finished wheels against what their names and metadata promise",

@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Run the conformance checks of the `pypjrt` package on a plugin library: PJRT alone, without JAX.
+
+The checks run in a process of their own, because a library under test may crash. What a plugin does not offer is no
+failure. That there is no device is none either, where the backend's `probe.toml` names the check and its message.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from pjrtwheel.conformance.probe_facts import NO_FACTS, ProbeFacts
+from pjrtwheel.errors import ProofError
+
+_CHILD = Path(__file__).with_name("probe_child.py")
+_TIME_LIMIT = 300.0
+
+
+class ProbeOutcome(StrEnum):
+    """What became of a library as a whole."""
+
+    PASSED = "passed"
+    NO_DEVICE = "no device"
+    NOT_OPENED = "not opened"
+    FAILED = "failed"
+
+
+class CheckResult(StrEnum):
+    """What became of one check, in pypjrt's words."""
+
+    OK = "pass"
+    UNSUPPORTED = "unsupported"
+    SKIP = "skip"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check of pypjrt, such as `compile.serialize`."""
+
+    name: str
+    result: CheckResult
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """What the checks showed about one library.
+
+    Attributes:
+        outcome: What became of it as a whole.
+        reason: Why there is no better outcome; empty when all passed.
+        pjrt_api: Version of its PJRT API, such as `0.115`; empty when it was not opened.
+        platform: What its client calls itself; empty without a client.
+        extensions: Names of its extensions, in the order of the chain.
+        checks: Every check, in order.
+    """
+
+    outcome: ProbeOutcome
+    reason: str = ""
+    pjrt_api: str = ""
+    platform: str = ""
+    extensions: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
+
+    def summary(self) -> str:
+        """Return one phrase, such as `passed: 52 pass, 4 unsupported, 7 skip`."""
+        counts = Counter(check.result for check in self.checks)
+        numbers = ", ".join(f"{counts[result]} {result}" for result in CheckResult if counts[result])
+        return ": ".join(part for part in (self.outcome.value, numbers, self.reason) if part)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as JSON values."""
+        table = asdict(self)
+        return {**table, "extensions": list(self.extensions), "checks": [asdict(check) for check in self.checks]}
+
+
+def probe_plugin(
+    library: Path,
+    facts: ProbeFacts = NO_FACTS,
+    *,
+    environ: Mapping[str, str] | None = None,
+    device: bool = False,
+    time_limit: float = _TIME_LIMIT,
+) -> ProbeResult:
+    """Run all checks on a library.
+
+    Args:
+        library: The plugin library, where the libraries it needs are found: installed, or by `environ`.
+        facts: What is to be expected of this backend.
+        environ: The process's environment, to which the facts add; this one's when absent.
+        device: Whether the accelerator is known to be here, so that its absence is no excuse.
+        time_limit: Seconds after which a library that hangs has failed.
+
+    Raises:
+        ProofError: The checks themselves are not installed.
+    """
+    if importlib.util.find_spec("pypjrt") is None:
+        raise ProofError(
+            "the conformance checks are not installed: there is no pypjrt",
+            remedy="install the dependency group build of pyproject.toml, which pins it",
+        )
+    variables = {**(os.environ if environ is None else environ), **facts.environment}
+    with tempfile.TemporaryDirectory(prefix="probe-") as scratch:
+        answer = Path(scratch) / "answer.json"
+        command = [sys.executable, "-I", str(_CHILD), str(library.resolve()), str(answer)]
+        try:
+            result = subprocess.run(
+                command, capture_output=True, check=False, cwd=scratch, env=variables, timeout=time_limit
+            )
+        except subprocess.TimeoutExpired:
+            return ProbeResult(ProbeOutcome.FAILED, f"the checks did not end within {time_limit:.0f} s")
+        if not answer.is_file():
+            return ProbeResult(ProbeOutcome.FAILED, _crash(result))
+        return parse_answer(json.loads(answer.read_text("utf-8")), facts, device=device)
+
+
+def parse_answer(answer: Mapping[str, Any], facts: ProbeFacts, *, device: bool) -> ProbeResult:
+    """Turn what the child process wrote into a result."""
+    if "refused" in answer:
+        return ProbeResult(ProbeOutcome.NOT_OPENED, str(answer["refused"]))
+    checks = tuple(Check(entry["id"], CheckResult(entry["result"]), entry["detail"]) for entry in answer["checks"])
+    outcome, reason = _judge(checks, facts, device=device)
+    return ProbeResult(
+        outcome,
+        reason,
+        pjrt_api=".".join(map(str, answer["api_version"])),
+        platform=answer["platform"],
+        extensions=tuple(entry["name"] or f"type {entry['type']}" for entry in answer["extensions"]),
+        checks=checks,
+    )
+
+
+def _judge(checks: tuple[Check, ...], facts: ProbeFacts, *, device: bool) -> tuple[ProbeOutcome, str]:
+    """Return the outcome as a whole, and why it is no better."""
+    failed = [check for check in checks if check.result is CheckResult.FAIL]
+    excused = [check for check in failed if not device and facts.explains(check.name, check.detail)]
+    unexcused = [check for check in failed if check not in excused]
+    if unexcused or not checks:
+        reasons = [f"{check.name}: {check.detail}" for check in unexcused] or ["no check ran"]
+        return ProbeOutcome.FAILED, "; ".join(reasons)
+    if excused:
+        return ProbeOutcome.NO_DEVICE, "; ".join(f"{check.name}: {check.detail}" for check in excused)
+    return ProbeOutcome.PASSED, ""
+
+
+def _crash(result: subprocess.CompletedProcess[bytes]) -> str:
+    """Say how the child process ended without an answer."""
+    lines = result.stderr.decode("utf-8", "replace").strip().splitlines() or ["it left no output"]
+    how = f"signal {-result.returncode}" if result.returncode < 0 else f"status {result.returncode}"
+    return f"the checks ended with {how}: {lines[-1].strip()}"
