@@ -47,3 +47,21 @@ class PolicyError(SelectError):
     """The policy asks for what this machine or this release cannot give."""
 
     exit_code = 3
+
+
+class BackendError(SelectError, RuntimeError):
+    """A backend was asked for that cannot be had here; the remedy is the command that installs it on this machine."""
+
+    exit_code = 3
+
+
+class InstallError(SelectError):
+    """The installer is missing or failed, or the package index cannot be reached."""
+
+    exit_code = 4
+
+
+class LockError(SelectError):
+    """A lock cannot be read, written or trusted."""
+
+    exit_code = 5
