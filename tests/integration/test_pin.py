@@ -81,6 +81,16 @@ def test_every_file_is_pinned_and_kept(repository: Path, index: Path, tmp_path: 
     assert kept == {f"wheels/{digest}/{file.name}" for digest, file in zip(digests, files, strict=True)}
 
 
+def test_a_series_is_pinned_at_the_newest_version_of_the_index(repository: Path, index: Path, tmp_path: Path) -> None:
+    """The pin names the version that pip brought, not the series that was asked for."""
+    inputs = repository / "releases/inputs.toml"
+    inputs.write_text(INPUTS.replace('"{release}"', '"1.2.*"').replace('"cp312", "cp314"', '"cp312"'), "utf-8")
+    for name in (FIRST, FIRST.replace("1.2.3", "1.2.10"), FIRST.replace("1.2.3", "1.3")):
+        put_wheel(index, name)
+    (pin,) = pin_release(repository, "1.2.3", tmp_path / "cache").pins.values()
+    assert (pin.version, pin.filename) == ("1.2.10", FIRST.replace("1.2.3", "1.2.10"))
+
+
 def test_pinning_again_changes_nothing(repository: Path, index: Path, tmp_path: Path) -> None:
     """The build tag is kept and the file stays byte for byte the same."""
     for name in (FIRST, SECOND):

@@ -9,14 +9,16 @@ import stat
 import warnings
 import zipfile
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from pjrtwheel.errors import FetchError
 from pjrtwheel.fetch import WheelCache, unpack_wheel
+from pjrtwheel.fetch import __main__ as fetch_command
 from pjrtwheel.fetch.index import explain_failure, tag_options
-from pjrtwheel.release import Pin
+from pjrtwheel.release import Pin, read_release
 
 CONTENT = b"the bytes that were pinned"
 PIN = Pin(
@@ -98,6 +100,17 @@ def test_no_network_and_no_copy_is_a_clear_error(tmp_path: Path) -> None:
         "the package index cannot be reached, and the wheel is not in the cache",
         "connect to the network, or copy a full cache from another machine (PJRTWHEEL_CACHE)",
     ]
+
+
+def test_what_is_pinned_can_be_told_without_fetching_it(root: Path, tmp_path: Path) -> None:
+    """A distribution that is only required is not downloaded, and no folder is made for it."""
+    release = root / "releases/0.11.2.toml"
+    options = ["--release-file", str(release), "--pin", "plugin.tpu.linux_x86_64", "--output", str(tmp_path / "out")]
+    result = fetch_command.execute(
+        fetch_command.parse([*options, "--describe"]), WheelCache(tmp_path / "cache", unreachable)
+    )
+    assert result == {"pin": asdict(read_release(release).pin("plugin.tpu.linux_x86_64")), "members": ()}
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_every_tag_of_the_file_name_is_asked_for() -> None:

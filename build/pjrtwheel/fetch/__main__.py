@@ -23,7 +23,8 @@ from pjrtwheel.fetch.unpack import unpack_wheel
 from pjrtwheel.release import read_release
 
 
-def _parser() -> argparse.ArgumentParser:
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.fetch", description="Fetch one pinned wheel.")
     parser.add_argument("--release-file", type=Path, required=True, help="a file of releases/")
     parser.add_argument("--pin", required=True, metavar="KEY", help="which pin, such as plugin.cpu.linux_x86_64")
@@ -31,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--describe", action="store_true", help="fetch nothing, only say what is pinned")
     parser.add_argument("--unpack", action="append", default=[], metavar="GLOB", help="members that must be there")
     parser.add_argument("--unpack-if-present", action="append", default=[], metavar="GLOB", help="members that may")
-    return parser
+    return parser.parse_args(argv)
 
 
 def execute(arguments: argparse.Namespace, cache: WheelCache) -> dict[str, object]:
@@ -60,7 +61,7 @@ def execute(arguments: argparse.Namespace, cache: WheelCache) -> dict[str, objec
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    arguments = _parser().parse_args(argv)
+    arguments = parse(argv)
     try:
         result = execute(arguments, WheelCache(cache_root(os.environ), download_wheel))
     except PjrtWheelError as error:
