@@ -8,7 +8,7 @@ with a PjrtError. A handler is a capsule around an `XLA_FFI_Handler`, as `jax.ff
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, overload
 
 Capsule: TypeAlias = Any  # types.Capsule, which Python has since 3.13
 
@@ -61,6 +61,50 @@ def register_ffi_type(api: Capsule, name: str, type_id: Capsule, type_info: Caps
     Raises:
         NotImplementedError: The plugin's XLA FFI is older than 0.4.
         PjrtError: The plugin refused, for example because the name has another id.
+    """
+
+def register_gpu_target(api: Capsule, name: str, stages: dict[str, Capsule], api_version: int, traits: int, /) -> None:
+    """Register a custom-call target with a plugin for GPUs.
+
+    Args:
+        api: The plugin.
+        name: Name of the target.
+        stages: Capsules by stage: instantiate, prepare, initialize, execute.
+        api_version: 0 for an untyped function, which is the execute stage; 1 for XLA FFI handlers.
+        traits: Traits of the handlers.
+
+    Raises:
+        NotImplementedError: The plugin takes no custom calls for GPUs, or none with traits.
+        PjrtError: The plugin refused.
+    """
+
+def preload(path: str | bytes | PathLike[str], everywhere: bool, /) -> None:
+    """Open a library for the rest of the process, so that whoever asks for its name later gets this one.
+
+    Args:
+        path: The file, or a name for the dynamic linker to look for.
+        everywhere: Whether its symbols serve all other libraries, also those that do not name it.
+
+    Raises:
+        OSError: The dynamic linker cannot open it; the message has its reason.
+    """
+
+@overload
+def library_version(name: str, symbol: str, form: Literal["value", "pointer"], /) -> int: ...
+@overload
+def library_version(name: str, symbol: str, form: Literal["properties"], /) -> tuple[int, int, int]:
+    """Return what a library says its version is.
+
+    Args:
+        name: The library: a path, or a name for the dynamic linker, which knows those that are open already.
+        symbol: The function to ask.
+        form: `value` for `size_t f(void)` or `int f(void)`; `pointer` for `int f(int *version)`, whose result is a
+            status; `properties` for `int f(int property, int *value)`, asked for major, minor and patch.
+
+    Raises:
+        OSError: The library cannot be opened, or has no such function.
+        PjrtError: The function returned a status other than 0.
+        ValueError: There is no such form.
     """
 
 def register_host_callbacks(

@@ -122,8 +122,7 @@ PyObject *pjrt_register_ffi_handler(PyObject *module, PyObject *args) {
   return Py_None;
 }
 
-// Reads one stage from the dictionary; an absent one is left NULL. Returns 0, or -1 with an exception set.
-static int read_stage(PyObject *stages, const char *stage, XLA_FFI_Handler **handler) {
+int read_stage(PyObject *stages, const char *stage, XLA_FFI_Handler **handler) {
   PyObject *key = PyUnicode_FromStringAndSize(stage, (Py_ssize_t)strlen(stage));
   if (key == NULL) {
     return -1;

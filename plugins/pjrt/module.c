@@ -26,6 +26,12 @@ static PyMethodDef methods[] = {
      "register_ffi_stages(api, name, stages, platform, traits)\n--\n\nRegister all stages of a target."},
     {"register_ffi_type", pjrt_register_ffi_type, METH_VARARGS,
      "register_ffi_type(api, name, type_id, type_info, platform)\n--\n\nRegister a type of FFI state."},
+    {"register_gpu_target", pjrt_register_gpu_target, METH_VARARGS,
+     "register_gpu_target(api, name, stages, api_version, traits)\n--\n\nRegister a custom call of a GPU."},
+    {"preload", pjrt_preload, METH_VARARGS,
+     "preload(path, everywhere)\n--\n\nOpen a library for the rest of the process."},
+    {"library_version", pjrt_library_version, METH_VARARGS,
+     "library_version(name, symbol, form)\n--\n\nReturn what a library says its version is."},
     {"register_host_callbacks", pjrt_register_host_callbacks, METH_VARARGS,
      "register_host_callbacks(api, names, platform, probe, dtypes, describe)\n--\n\n"
      "Register handlers that call back into Python."},

@@ -28,6 +28,10 @@ int raise_pjrt_error(PyObject *module, const PJRT_Api *api, PJRT_Error *error, c
 // Returns the first extension of a type whose size is at least `size`, or NULL.
 const PJRT_Extension_Base *find_extension(const PJRT_Api *api, int type, size_t size);
 
+// Reads one stage of a target from a dictionary of capsules; an absent one is left NULL. Returns 0, or -1 with an
+// exception set.
+int read_stage(PyObject *stages, const char *stage, XLA_FFI_Handler **handler);
+
 // Registers one handler as the execute stage of `name`. Returns 0, or -1 with an exception set.
 int register_execute_handler(PyObject *module, const PJRT_Api *api, const char *name, const char *platform,
                              XLA_FFI_Handler *handler, int traits);
@@ -43,6 +47,13 @@ PyObject *pjrt_ffi_api_version(PyObject *module, PyObject *args);
 PyObject *pjrt_register_ffi_handler(PyObject *module, PyObject *args);
 PyObject *pjrt_register_ffi_stages(PyObject *module, PyObject *args);
 PyObject *pjrt_register_ffi_type(PyObject *module, PyObject *args);
+
+// gpu_registration.c
+PyObject *pjrt_register_gpu_target(PyObject *module, PyObject *args);
+
+// native_library.c
+PyObject *pjrt_preload(PyObject *module, PyObject *args);
+PyObject *pjrt_library_version(PyObject *module, PyObject *args);
 
 // host_callback.c
 PyObject *pjrt_register_host_callbacks(PyObject *module, PyObject *args);

@@ -59,7 +59,7 @@ def test_create_options(cpu_loader: Loader) -> None:
 )
 def test_switch(cpu_loader: Loader, environ: Mapping[str, str], disabled: bool) -> None:  # noqa: FBT001
     """The variable switches the plugin off unless it says no."""
-    assert cpu_loader("options").is_disabled(environ) is disabled
+    assert cpu_loader("pjrt.switch").is_disabled(environ, "jaxlib-cpu") is disabled
 
 
 class Recorder:
@@ -178,7 +178,7 @@ REMEDY = (
 # Stands for JAX's own, which keeps what a plugin registers and calls it at the first use of the platform.
 BACKEND = """
 factories = {}
-def register_backend_factory(name, factory, *, priority, fail_quietly):
+def register_backend_factory(name, factory, *, priority, fail_quietly, make_topology):
     factories[name] = factory, priority, fail_quietly
 """
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from .options import is_disabled
 from .pjrt.errors import PluginError, TakeOverError
 from .pjrt.lock import pin
 from .pjrt.plugin import Plugin, open_plugin, refuse
+from .pjrt.switch import is_disabled
 
 PLUGIN = Plugin(
     name="cpu",
@@ -28,7 +28,7 @@ def initialize() -> None:
 
     With JAXLIB_CPU_DISABLE=1 in the environment JAX stays as it was.
     """
-    if is_disabled(os.environ):
+    if is_disabled(os.environ, PLUGIN.distribution):
         return
     try:
         serve()

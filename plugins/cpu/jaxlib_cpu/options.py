@@ -5,18 +5,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 _DEVICE_COUNT = re.compile(r"(?:^|\s)--xla_force_host_platform_device_count=(\d+)(?=\s|$)")
-
-
-def is_disabled(environ: Mapping[str, str]) -> bool:
-    """Return whether the user asked for JAX's built-in CPU client.
-
-    >>> is_disabled({"JAXLIB_CPU_DISABLE": "1"}), is_disabled({"JAXLIB_CPU_DISABLE": "0"}), is_disabled({})
-    (True, False, False)
-    """
-    return environ.get("JAXLIB_CPU_DISABLE", "").strip().lower() not in ("", "0", "false", "no", "off")
 
 
 def device_count(configured: int, xla_flags: str) -> int:

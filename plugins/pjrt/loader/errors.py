@@ -10,7 +10,12 @@ class PluginError(RuntimeError):
 
     The text has up to three lines: what happened, what it usually means, what to do. JAX shows only the text of an
     error that a backend raises, so the class name is part of it.
+
+    Attributes:
+        quiet: Whether JAX goes on without the platform, unless the user asked for it by name.
     """
+
+    quiet = False
 
     def __init__(self, what: str, *, cause: str = "", remedy: str = "") -> None:
         """Keep the three lines apart, so that each can be read by itself.
@@ -52,3 +57,22 @@ class LibraryDamagedError(PluginError):
 
 class TakeOverError(PluginError):
     """The plugin could be opened, but this JAX does not let itself be completed for it."""
+
+
+class VendorLibraryError(PluginError):
+    """A library of the accelerator's vendor is missing, too old or known to be broken."""
+
+
+class DriverError(PluginError):
+    """The accelerator is there, but its driver does not work or is too old."""
+
+
+class NoDeviceError(PluginError):
+    """There is no such accelerator here, so JAX goes on without it.
+
+    Attributes:
+        told_by_jax: Whether JAX itself tells the user; otherwise the loader does.
+    """
+
+    quiet = True
+    told_by_jax = False

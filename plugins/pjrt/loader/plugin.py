@@ -54,7 +54,24 @@ def check_plugin(plugin: Plugin) -> Lock:
     lock = check_release(plugin.distribution, plugin.package, jaxlib_directory())
     remedy = f"install it again: {install_command(plugin.distribution, lock.release)}"
     check_library(plugin.package / plugin.library, platform.machine(), remedy)
+    try:
+        import_extension()
+    except ImportError as error:
+        raise LibraryDamagedError(
+            f"cannot import the extension of {plugin.distribution}: {error}",
+            cause="it needs a CPython with the stable ABI of 3.12 (no free-threaded build)",
+            remedy=remedy,
+        ) from error
     return lock
+
+
+def import_extension() -> Any:
+    """Return the extension that lies beside this module in a wheel.
+
+    Raises:
+        ImportError: It is absent, or not for this Python.
+    """
+    return importlib.import_module("._pjrt", __package__)
 
 
 def open_plugin(plugin: Plugin) -> OpenedPlugin:
@@ -66,15 +83,7 @@ def open_plugin(plugin: Plugin) -> OpenedPlugin:
     lock = check_plugin(plugin)
     remedy = f"install it again: {install_command(plugin.distribution, lock.release)}"
     try:
-        extension = importlib.import_module("._pjrt", __package__)
-    except ImportError as error:
-        raise LibraryDamagedError(
-            f"cannot import the extension of {plugin.distribution}: {error}",
-            cause="it needs a CPython with the stable ABI of 3.12 (no free-threaded build)",
-            remedy=remedy,
-        ) from error
-    try:
-        return OpenedPlugin(lock, extension.load(plugin.package / plugin.library))
+        return OpenedPlugin(lock, import_extension().load(plugin.package / plugin.library))
     except (OSError, RuntimeError) as error:
         raise LibraryDamagedError(str(error), cause="the library is not the one of the wheel", remedy=remedy) from error
 
@@ -87,15 +96,21 @@ def hand_to_jaxlib(plugin: Plugin, api: Any) -> None:
     _profiler.register_plugin_profiler(api)
 
 
-def refuse(plugin: Plugin, error: PluginError, priority: int) -> None:
+def refuse(plugin: Plugin, error: PluginError, priority: int, *, quiet: bool = False) -> None:
     """Let the first use of the platform fail with `error`.
 
     JAX logs what `initialize()` raises and goes on with the client it had before. That would be a silent fall back, so
     the error is raised where JAX lets it through.
+
+    Args:
+        plugin: The plugin.
+        error: Why it does not serve.
+        priority: Where the platform stands among JAX's defaults.
+        quiet: Let only those meet the error who ask for this very platform.
     """
     from jax.extend.backend import register_backend_factory
 
-    def raise_error() -> NoReturn:
+    def raise_error(*_: Any, **__: Any) -> NoReturn:
         raise error
 
-    register_backend_factory(plugin.name, raise_error, priority=priority, fail_quietly=False)
+    register_backend_factory(plugin.name, raise_error, priority=priority, fail_quietly=quiet, make_topology=raise_error)

@@ -55,6 +55,25 @@ class TargetForwarder:
 
 
 @dataclass(frozen=True, slots=True)
+class GpuTargetForwarder:
+    """Registers a custom-call target with a plugin for GPUs, which takes untyped ones and stages as well.
+
+    Attributes:
+        registry: The extension `_pjrt`.
+        api: The plugin's API.
+    """
+
+    registry: ModuleType
+    api: Any
+
+    def __call__(self, name: str, fn: Any, platform: str, api_version: int = UNTYPED, traits: int = 0, /) -> None:
+        """Register one target, as `jaxlib.xla_client.CustomCallHandler` asks for; a plugin has one platform only."""
+        del platform
+        stages = fn if isinstance(fn, dict) else {"execute": fn}
+        self.registry.register_gpu_target(self.api, name, stages, api_version, int(traits))
+
+
+@dataclass(frozen=True, slots=True)
 class TypeForwarder:
     """Registers a type of FFI state with jaxlib and with a plugin.
 

@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ask NVIDIA's driver for its version and its GPUs, and explain why it does not answer."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..pjrt.errors import DriverError, NoDeviceError
+from ..pjrt.preload import Wanted, candidates, places
+
+LIBRARY = Wanted("libcuda.so.1", (), (Path("/usr/lib/wsl/lib"), Path("/usr/local/nvidia/lib64")))
+
+# CUdevice_attribute
+_CAPABILITY_MAJOR, _CAPABILITY_MINOR = 75, 76
+
+NO_DEVICE = 100
+
+# CUresult of cuInit: what it means, and what to do.
+_FAILURES = {
+    34: (
+        "libcuda.so.1 is the toolkit's stub for linking, not a driver",
+        "remove the toolkit's folder 'stubs' from LD_LIBRARY_PATH",
+    ),
+    46: ("the GPU is taken by another process, or needs a reset", "end the other process, or see nvidia-smi"),
+    304: ("the operating system refused a call", "check the permissions of /dev/nvidia*"),
+    802: (
+        "the GPUs are not ready: machines with NVSwitch need the fabric manager",
+        "start it: systemctl start nvidia-fabricmanager",
+    ),
+    803: (
+        "the driver's kernel module and its libcuda.so.1 are of different versions",
+        "restart the machine, or take the other libcuda.so.1 out of LD_LIBRARY_PATH",
+    ),
+    804: (
+        "a forward-compatibility libcuda.so.1 (cuda-compat) does not support this GPU",
+        "take cuda-compat out of LD_LIBRARY_PATH, and update the driver instead",
+    ),
+    805: ("the MPS control daemon cannot be reached", "start it: nvidia-cuda-mps-control -d"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """What the driver says.
+
+    Attributes:
+        version: The newest CUDA it can run, such as 13000.
+        capabilities: Compute capability of each visible GPU: ten times the major version plus the minor one.
+    """
+
+    version: int
+    capabilities: tuple[int, ...]
+
+
+def explain(status: int, visible: str | None) -> DriverError | NoDeviceError:
+    """Return what to tell the user about a driver that does not start.
+
+    Args:
+        status: Result of `cuInit`.
+        visible: Value of `CUDA_VISIBLE_DEVICES`.
+    """
+    if status == NO_DEVICE:
+        hidden = f" (CUDA_VISIBLE_DEVICES is {visible!r})" if visible is not None else ""
+        return NoDeviceError(f"NVIDIA's driver sees no GPU{hidden}")
+    cause, remedy = _FAILURES.get(status, ("", "see whether nvidia-smi works"))
+    return DriverError(
+        f"NVIDIA's driver does not start: cuInit failed with status {status}", cause=cause, remedy=remedy
+    )
+
+
+def ask_driver(wanted: Wanted, visible: str | None) -> Driver:
+    """Open the driver's library and ask it.
+
+    Args:
+        wanted: The library.
+        visible: Value of `CUDA_VISIBLE_DEVICES`, for messages.
+
+    Raises:
+        NoDeviceError: There is no driver, or it sees no GPU.
+        DriverError: It does not start.
+    """
+    library = _open(wanted)
+    status = library.cuInit(0)
+    if status != 0:
+        raise explain(status, visible)
+    return Driver(_read(library.cuDriverGetVersion), _capabilities(library))
+
+
+def _open(wanted: Wanted) -> ctypes.CDLL:
+    reasons = []
+    for name in candidates(wanted):
+        try:
+            return ctypes.CDLL(name)
+        except OSError as error:
+            reasons.append(str(error))
+    raise NoDeviceError(
+        f"NVIDIA's driver library {wanted.soname} cannot be opened (looked in {places(wanted)}: {reasons[0]})"
+    )
+
+
+def _read(function: ctypes._NamedFuncPointer, *arguments: int) -> int:
+    value = ctypes.c_int()
+    status = function(ctypes.byref(value), *arguments)
+    if status != 0:
+        raise DriverError(f"NVIDIA's driver does not answer: {function.__name__} failed with status {status}")
+    return value.value
+
+
+def _capabilities(library: ctypes.CDLL) -> tuple[int, ...]:
+    attribute = library.cuDeviceGetAttribute
+    devices = range(_read(library.cuDeviceGetCount))
+    return tuple(
+        _read(attribute, _CAPABILITY_MAJOR, device) * 10 + _read(attribute, _CAPABILITY_MINOR, device)
+        for device in devices
+    )

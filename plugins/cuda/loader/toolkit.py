@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is known about one major version of CUDA, and where its libraries are looked for."""
+
+from __future__ import annotations
+
+import importlib.machinery
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..pjrt.preload import Wanted
+
+# Where system packages and NVIDIA's installers put a toolkit; {major} is the CUDA major version.
+HOMES = ("/usr/local/cuda-{major}", "/usr/local/cuda")
+HOME_FOLDERS = ("lib64", "extras/CUPTI/lib64")
+
+
+@dataclass(frozen=True, slots=True)
+class NvidiaLibrary:
+    """A library of NVIDIA's.
+
+    Attributes:
+        soname: Its name for the dynamic linker.
+        folder: Folder of its wheel below the package `nvidia`.
+        project: The wheel's project on the package index.
+    """
+
+    soname: str
+    folder: str
+    project: str
+
+
+@dataclass(frozen=True, slots=True)
+class Toolkit:
+    """A major version of CUDA.
+
+    Attributes:
+        major: The version.
+        driver: Oldest branch of NVIDIA's driver for Linux that can run it.
+        libraries: Its libraries, dependencies first.
+        minimum: Component → oldest version that works.
+        built: Component → the version the plugin was built with, where its kernels do not say it.
+    """
+
+    major: int
+    driver: int
+    libraries: tuple[NvidiaLibrary, ...]
+    minimum: Mapping[str, int]
+    built: Mapping[str, int]
+
+
+def wheel_roots() -> list[Path]:
+    """Return every folder that is part of the package `nvidia`; each of NVIDIA's wheels may lie in another one."""
+    spec = importlib.machinery.PathFinder.find_spec("nvidia")
+    return [Path(location) for location in (spec.submodule_search_locations or ())] if spec is not None else []
+
+
+def toolkit_homes(major: int, environ: Mapping[str, str]) -> list[Path]:
+    """Return where a toolkit may be installed, those that the user names first."""
+    named = [environ[variable] for variable in ("CUDA_HOME", "CUDA_PATH") if environ.get(variable)]
+    return [Path(home) for home in (*named, *(home.format(major=major) for home in HOMES))]
+
+
+def wanted_libraries(toolkit: Toolkit, roots: Sequence[Path], homes: Sequence[Path]) -> tuple[Wanted, ...]:
+    """Return what to open, and where to look for it.
+
+    Args:
+        toolkit: The toolkit.
+        roots: Folders of the package `nvidia`.
+        homes: Folders of installed toolkits, for those who do not use NVIDIA's wheels.
+    """
+    last = tuple(home / folder for home in homes for folder in HOME_FOLDERS)
+    return tuple(
+        Wanted(library.soname, tuple(root / library.folder / "lib" for root in roots), last)
+        for library in toolkit.libraries
+    )
+
+
+def project_of(toolkit: Toolkit, soname: str) -> str:
+    """Return the project that brings a library."""
+    return next(library.project for library in toolkit.libraries if library.soname == soname)

@@ -1,0 +1,32 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""XLA:GPU for CUDA 12 as a PJRT plugin: JAX calls `initialize` through the entry point group `jax_plugins`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .cuda.nvidia import Cuda
+from .pjrt import accelerator
+from .pjrt.kernels import Kernels
+from .pjrt.plugin import Plugin
+from .toolkit import TOOLKIT
+
+ACCELERATOR = Cuda(
+    Plugin(
+        name="cuda",
+        distribution="jaxlib-cuda-12",
+        package=Path(__file__).parent,
+        library="xla_cuda_plugin.so",
+    ),
+    Kernels("jax_cuda12_plugin", "cuda_plugin_extension"),
+    TOOLKIT,
+).accelerator()
+
+
+def initialize() -> None:
+    """Make CUDA known to JAX, or the reason why it cannot serve.
+
+    With JAXLIB_CUDA_12_DISABLE=1 in the environment JAX stays as it was.
+    """
+    accelerator.initialize(ACCELERATOR)

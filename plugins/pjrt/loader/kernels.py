@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The GPU kernels that come with a plugin: extension modules for some Pythons, which JAX imports itself."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.machinery
+import logging
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """The kernels of a backend.
+
+    Attributes:
+        package: The package in which JAX looks for them, such as `jax_cuda12_plugin`.
+        extension: The module that registers targets with the plugin, such as `cuda_plugin_extension`.
+    """
+
+    package: str
+    extension: str
+
+
+def folder(kernels: Kernels) -> Path | None:
+    """Return the folder of the kernels; None if there is none."""
+    spec = importlib.machinery.PathFinder.find_spec(kernels.package)
+    locations = spec.submodule_search_locations if spec is not None else None
+    return Path(next(iter(locations))) if locations else None
+
+
+def fitting(names: list[str], suffixes: list[str]) -> list[str]:
+    """Return which modules a Python can import.
+
+    Args:
+        names: File names.
+        suffixes: What that Python's extension modules end in, the most specific one first.
+
+    >>> fitting(["_prng.cpython-312-x.so", "_prng.cpython-313-x.so"], [".cpython-312-x.so", ".abi3.so", ".so"])
+    ['_prng']
+    """
+    specific = suffixes[0]
+    return sorted(name.removesuffix(specific) for name in names if name.endswith(specific))
+
+
+def modules(kernels: Kernels) -> list[str]:
+    """Return the kernel modules that are there for this Python."""
+    found = folder(kernels)
+    if found is None:
+        return []
+    return fitting([entry.name for entry in found.iterdir()], importlib.machinery.EXTENSION_SUFFIXES)
+
+
+def import_module(kernels: Kernels, name: str) -> ModuleType | None:
+    """Return one of the kernel modules, or None if this Python has it not."""
+    try:
+        return importlib.import_module(f"{kernels.package}.{name}")
+    except ImportError:
+        return None
+
+
+def describe_absence(distribution: str, version: tuple[int, int]) -> str:
+    """Return what to tell users of a Python for which there are no kernels."""
+    python = ".".join(map(str, version))
+    return (
+        f"{distribution} has no GPU kernels for Python {python}: JAX runs, but solvers, sparse matrices, Mosaic and "
+        "host callbacks fail on the GPU; use a Python that the wheel's description names"
+    )
+
+
+def find_extension(distribution: str, kernels: Kernels) -> ModuleType | None:
+    """Return the module that registers targets; where there is none, say so and return None."""
+    extension = import_module(kernels, kernels.extension)
+    if extension is None:
+        logger.warning("%s", describe_absence(distribution, sys.version_info[:2]))
+    return extension

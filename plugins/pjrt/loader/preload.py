@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Open vendors' libraries by their paths, in an order in which none is left to `LD_LIBRARY_PATH`.
+
+The dynamic linker takes a library that is open already wherever one of the same name (DT_SONAME) is asked for later,
+and looks along `LD_LIBRARY_PATH` before the paths of the asking library (DT_RUNPATH). So what is opened first counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A library to open.
+
+    Attributes:
+        soname: Its name for the dynamic linker, such as `libcudnn.so.9`.
+        first: Folders to look into before the dynamic linker does.
+        last: Folders for the case that it finds none.
+    """
+
+    soname: str
+    first: tuple[Path, ...] = ()
+    last: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Preloaded:
+    """What became of libraries that were to be opened.
+
+    Attributes:
+        opened: Name → the path it was opened by, or the bare name where the dynamic linker found it.
+        failed: Name → why none could be opened, with every place that was looked at.
+    """
+
+    opened: dict[str, str]
+    failed: dict[str, str]
+
+
+def candidates(wanted: Wanted) -> tuple[str, ...]:
+    """Return by what to open a library: files that exist, and the bare name for the dynamic linker's own search."""
+    first, last = (
+        tuple(str(folder / wanted.soname) for folder in folders if (folder / wanted.soname).is_file())
+        for folders in (wanted.first, wanted.last)
+    )
+    return (*first, wanted.soname, *last)
+
+
+def places(wanted: Wanted) -> str:
+    """Return where a library is looked for, for a message."""
+    return ", ".join([*map(str, wanted.first), "the dynamic linker's search path", *map(str, wanted.last)])
+
+
+def shadowed(folders: Iterable[Path], library_path: str, known: Sequence[Wanted]) -> tuple[Wanted, ...]:
+    """Return what else lies in `folders` that the dynamic linker would take from `LD_LIBRARY_PATH` instead.
+
+    That is what libraries open by themselves later, such as the parts of cuDNN.
+
+    Args:
+        folders: Folders of a vendor's libraries.
+        library_path: Value of `LD_LIBRARY_PATH`.
+        known: Libraries that are opened anyway.
+    """
+    foreign = {entry.name for part in library_path.split(":") if part for entry in Path(part).glob("lib*.so.*")}
+    foreign -= {wanted.soname for wanted in known}
+    return tuple(Wanted(name, (folder,)) for folder in folders for name in sorted(foreign) if (folder / name).is_file())
+
+
+def preload(libraries: Sequence[Wanted], open_library: Callable[[str], None]) -> Preloaded:
+    """Open libraries in their order, each by the first of its candidates that opens.
+
+    Args:
+        libraries: What to open; dependencies come before what needs them.
+        open_library: Opens one by its path or name; raises OSError if it cannot.
+    """
+    opened: dict[str, str] = {}
+    failed: dict[str, str] = {}
+    for wanted in libraries:
+        reasons = []
+        for candidate in candidates(wanted):
+            try:
+                open_library(candidate)
+            except OSError as error:
+                reasons.append(str(error))
+            else:
+                opened[wanted.soname] = candidate
+                break
+        else:
+            failed[wanted.soname] = f"looked in {places(wanted)}: {'; '.join(reasons)}"
+    return Preloaded(opened, failed)
