@@ -16,6 +16,7 @@ import tempfile
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -96,14 +97,33 @@ def render_release(version: str, build: int, xla: XlaSource, pins: Iterable[Pin]
     return "\n".join(lines) + "\n"
 
 
-def pin_release(root: Path, version: str, cache: Path, *, build: int | None = None) -> Release:
-    """Ask the package index for every input of a release and write `releases/<version>.toml`.
+def keep_pins(old: Mapping[str, Pin], wanted: Iterable[Wanted]) -> dict[str, Pin]:
+    """Return those pins, by key, that are still what is wanted.
+
+    Args:
+        old: The pins of the release file so far, by key.
+        wanted: What the release takes from the index now.
+    """
+    return {
+        entry.key: old[entry.key]
+        for entry in wanted
+        if entry.key in old
+        and old[entry.key].project == entry.project
+        and fnmatchcase(old[entry.key].version, entry.version)
+    }
+
+
+def pin_release(
+    root: Path, version: str, cache: Path, *, build: int | None = None, missing_only: bool = False
+) -> Release:
+    """Ask the package index for the inputs of a release and write `releases/<version>.toml`.
 
     Args:
         root: The repository.
         version: The JAX release.
         cache: Where downloaded wheels are kept, by hash, for the builds that follow.
         build: Build tag of our `jaxlib`; that of the file so far, or 1, when absent.
+        missing_only: Keep the pins that are still wanted, and ask for the others only.
 
     Raises:
         PinError: The release or one of its files is unknown, or a file has changed. Nothing is written then.
@@ -113,8 +133,10 @@ def pin_release(root: Path, version: str, cache: Path, *, build: int | None = No
     inputs = (root / "releases" / "inputs.toml").read_text("utf-8")
     wanted = plan_inputs(inputs, load_backends(root).values(), version)
     before = read_release(path) if path.exists() else None
-    pins = [_download(entry, cache) for entry in wanted]
-    check_unchanged(before.pins if before else {}, pins)
+    old = before.pins if before else {}
+    kept = keep_pins(old, wanted) if missing_only else {}
+    pins = [kept.get(entry.key) or _download(entry, cache) for entry in wanted]
+    check_unchanged(old, pins)
     if build is None:
         build = before.build if before else 1
     text = render_release(version, build, xla, pins)

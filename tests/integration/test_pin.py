@@ -101,6 +101,19 @@ def test_pinning_again_changes_nothing(repository: Path, index: Path, tmp_path: 
     assert first.path.read_bytes() == text
 
 
+def test_what_is_pinned_already_is_not_asked_for_again(repository: Path, index: Path, tmp_path: Path) -> None:
+    """Of a release that gets one more input, only that one is looked for."""
+    first, second = (put_wheel(index, name) for name in (FIRST, SECOND))
+    inputs = repository / "releases/inputs.toml"
+    inputs.write_text(INPUTS.replace('"cp312", "cp314"', '"cp312"'), "utf-8")
+    before = pin_release(repository, "1.2.3", tmp_path / "cache").pins
+    first.unlink()
+    inputs.write_text(INPUTS, "utf-8")
+    after = pin_release(repository, "1.2.3", tmp_path / "cache", missing_only=True).pins
+    assert list(after) == [*before, "bindings.cp314.linux_x86_64"]
+    assert after["bindings.cp314.linux_x86_64"].filename == second.name
+
+
 def test_missing_file_stops_before_anything_is_written(repository: Path, index: Path, tmp_path: Path) -> None:
     """A release of which the index lacks one file is not pinned by half."""
     put_wheel(index, FIRST)

@@ -11,7 +11,7 @@ import pytest
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import PinError
-from pjrtwheel.pin import check_unchanged, find_xla, pip_arguments, render_release
+from pjrtwheel.pin import check_unchanged, find_xla, keep_pins, pip_arguments, render_release
 from pjrtwheel.release import DEFAULT_RELEASE, Pin, XlaSource, load_release, parse_release
 from pjrtwheel.wanted import Wanted, plan_inputs
 
@@ -65,6 +65,17 @@ def test_replaced_file_is_refused() -> None:
     with pytest.raises(PinError) as caught:
         check_unchanged({FIRST.key: FIRST, SECOND.key: SECOND}, [replaced, SECOND])
     assert caught.value.what == f"the package index offers other bytes than were pinned for {FIRST.filename}"
+
+
+def test_pins_that_are_still_wanted_are_kept() -> None:
+    """A series keeps the version it was pinned at; another project or version has to be asked for."""
+    wanted = [
+        Wanted(FIRST.key, "jaxlib", "1.2.*", "linux_x86_64", "cp313"),
+        Wanted(SECOND.key, "pjrt-header", "8", "linux_x86_64"),
+        Wanted("tool.beads.linux_x86_64", "beads", "1", "linux_x86_64"),
+    ]
+    assert keep_pins({FIRST.key: FIRST, SECOND.key: SECOND}, wanted) == {FIRST.key: FIRST}
+    assert keep_pins({FIRST.key: FIRST}, [Wanted(FIRST.key, "other", "1.2.3", "linux_x86_64", "cp313")]) == {}
 
 
 def test_pip_is_asked_for_another_platform_and_python() -> None:

@@ -16,6 +16,9 @@ from pjrtwheel.pin import pin_release
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("version", help="JAX release, such as 0.11.2")
+    parser.add_argument(
+        "--missing", action="store_true", help="ask only for what is not pinned yet, such as a new backend"
+    )
     parser.add_argument("--build", type=int, metavar="N", help="build tag of our jaxlib (default: as before, or 1)")
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="the repository (default: here)")
 
@@ -23,7 +26,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Pin the release and list what was pinned."""
     print(f"asking the package index for release {args.version} ...", file=sys.stderr)
-    release = pin_release(args.root, args.version, cache_root(os.environ), build=args.build)
+    release = pin_release(args.root, args.version, cache_root(os.environ), build=args.build, missing_only=args.missing)
     for pin in release.pins.values():
         print(f"{pin.key:<32} {pin.sha256[:12]} {pin.size:>12,} {pin.filename}")
     print(f"wrote {release.path}", file=sys.stderr)
