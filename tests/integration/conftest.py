@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,6 +20,8 @@ from pjrtwheel.prove.tags import fits, wheel_tag
 from pjrtwheel.release import Release, load_release
 
 PLATFORM = "linux_x86_64"
+CHECKOUT_FOLDERS = ("build", "ci", "jaxlib", "plugins", "releases", "tests/smoke")
+CHECKOUT_FILES = (".bazelrc", ".bazelversion", "BUILD.bazel", "LICENSE", "WORKSPACE", "pyproject.toml")
 
 # As the extension itself is compiled, see build/rules/private/compiler.bzl.
 FLAGS = ("-std=c11", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-sanitize=all", "-Wall", "-Wextra", "-Werror")
@@ -54,21 +57,39 @@ def interpreter(release: Release) -> Interpreter:
 
 
 @pytest.fixture(scope="session")
-def make_environment(
-    root: Path, release: Release, built_wheels: Path, interpreter: Interpreter
-) -> Callable[[Path], Path]:
-    """Return a factory: an empty folder → the Python of a fresh environment in it, with the built wheels and JAX."""
+def install_wheels(root: Path, release: Release, interpreter: Interpreter) -> Callable[[Path, Path], Path]:
+    """Return a function: a folder of wheels and an empty one → the Python of a fresh environment there, with JAX."""
 
-    def make(folder: Path) -> Path:
-        wheels = [wheel for wheel in built_wheels.glob("*.whl") if fits(wheel_tag(wheel), interpreter.tag)]
+    def install(dist: Path, folder: Path) -> Path:
+        wheels = [wheel for wheel in dist.glob("*.whl") if fits(wheel_tag(wheel), interpreter.tag)]
         requirements = [f"jax=={release.version}", *environment.requirement_group(root, "smoke")]
         house = environment.wheelhouse(interpreter, requirements, wheels, cache_root(os.environ))
         python = environment.create_venv(interpreter, folder / "venv")
         ours = [environment.requirement_of(wheel) for wheel in wheels]
-        environment.install(python, [*requirements, *ours], [house, built_wheels])
+        environment.install(python, [*requirements, *ours], [house, dist])
         return python
 
-    return make
+    return install
+
+
+@pytest.fixture(scope="session")
+def make_environment(built_wheels: Path, install_wheels: Callable[[Path, Path], Path]) -> Callable[[Path], Path]:
+    """Return a factory: an empty folder → the Python of a fresh environment in it, with the built wheels and JAX."""
+    return lambda folder: install_wheels(built_wheels, folder)
+
+
+@pytest.fixture(scope="session")
+def copy_checkout(root: Path) -> Callable[[Path], Path]:
+    """Return a function: a new folder → a copy there of what a build reads, which a test may edit."""
+
+    def copy(target: Path) -> Path:
+        for folder in CHECKOUT_FOLDERS:
+            shutil.copytree(root / folder, target / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in CHECKOUT_FILES:
+            shutil.copy(root / name, target / name)
+        return target
+
+    return copy
 
 
 @pytest.fixture(scope="session")

@@ -27,24 +27,17 @@ from pjrtwheel.release import DEFAULT_RELEASE
 
 pytestmark = pytest.mark.integration
 
-FOLDERS = ("build", "ci", "jaxlib", "plugins", "releases")
-FILES = (".bazelrc", ".bazelversion", "BUILD.bazel", "LICENSE", "WORKSPACE")
 OLDEST_GLIBC = (2, 17)
 LIBRARY = "jaxlib_cpu/pjrt_c_api_cpu_plugin.so"
 
-Build = Callable[[str], BuildResult]
-"""Build the plugin's wheel for a platform."""
+Build = Callable[..., BuildResult]
+"""Build the wheel of the plugin for a platform, and of another backend when it is named."""
 
 
 @pytest.fixture(scope="module")
-def checkout(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def checkout(copy_checkout: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of what Bazel reads, which the tests may edit."""
-    copy = tmp_path_factory.mktemp("source") / "checkout"
-    for folder in FOLDERS:
-        shutil.copytree(root / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in FILES:
-        shutil.copy(root / name, copy / name)
-    return copy
+    return copy_checkout(tmp_path_factory.mktemp("source") / "checkout")
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +58,8 @@ def build_source(checkout: Path, environ: dict[str, str], built_wheels: Path) ->
     """Return a function that builds from the stub; the wheels that were built before have filled the cache."""
     assert built_wheels.is_dir()
 
-    def build_(platform: str) -> BuildResult:
-        request = BuildRequest(checkout, "cpu", platform, DEFAULT_RELEASE, "source", with_bindings=False)
+    def build_(platform: str, backend: str = "cpu") -> BuildResult:
+        request = BuildRequest(checkout, backend, platform, DEFAULT_RELEASE, "source", with_bindings=False)
         return build(request, environ)
 
     yield build_
@@ -114,7 +107,7 @@ def test_origin_is_told(build_source: Build) -> None:
     wheel = open_wheel(build_source("linux_x86_64"))
     unknown = dict.fromkeys(("project", "version", "filename", "sha256", "member", "xla_commit"))
     assert json.loads(wheel.read("jaxlib_cpu/provenance.json")) == {
-        **unknown, "provider": "source", "xla_verified": False, "licenses": ["LICENSE"],
+        **unknown, "provider": "source", "xla_verified": False, "licenses": ["LICENSE"], "kernels": [],
     }  # fmt: skip
     assert json.loads(wheel.read("jaxlib_cpu/release_lock.json"))["provider"] == "source"
 
@@ -140,6 +133,15 @@ def test_only_what_changed_is_built_again(build_source: Build, checkout: Path) -
         file.write("# changed\n")
     actions = build_source("linux_x86_64").log.actions
     assert [(action.mnemonic, action.label) for action in actions] == [("AssembleWheel", "//plugins/cpu:wheel")]
+
+
+def test_a_backend_brings_its_configurations(build_source: Build) -> None:
+    """Bazel takes the flags of the backend's own directory and of the one it shares, and the wheel has the kernels."""
+    wheel = open_wheel(build_source("linux_x86_64", "cuda12"))
+    assert json.loads(wheel.read("jaxlib_cuda_12/provenance.json"))["provider"] == "source"
+    members = wheel.namelist()
+    assert "jaxlib_cuda_12/xla_cuda_plugin.so" in members
+    assert "jax_cuda12_plugin/_solver.cpython-312-x86_64-linux-gnu.so" in members
 
 
 def test_a_bazel_that_cannot_build_xla_is_refused(checkout: Path, environ: dict[str, str]) -> None:

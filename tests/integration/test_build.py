@@ -7,11 +7,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -22,9 +21,7 @@ from pjrtwheel.fetch.cache import cache_root
 
 pytestmark = pytest.mark.integration
 
-PARTS = ("LICENSE", "WORKSPACE", "BUILD.bazel", ".bazelrc", ".bazelversion", "pyproject.toml")
 REAL_CACHE = cache_root(os.environ)
-FOLDERS = ("build", "ci", "jaxlib", "plugins", "releases", "tests/smoke")
 
 
 def build_command(root: Path, dist: Path, *options: str) -> list[str]:
@@ -66,14 +63,9 @@ def full_cache(empty_cache: Path) -> Path:
 
 
 @pytest.fixture
-def checkout(root: Path, tmp_path: Path) -> Iterator[Path]:
+def checkout(copy_checkout: Callable[[Path], Path], tmp_path: Path) -> Iterator[Path]:
     """Return a copy of what a build needs, in a path with a space and a letter beyond ASCII."""
-    copy = tmp_path / "ein Dépôt"
-    for folder in FOLDERS:
-        shutil.copytree(root / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in PARTS:
-        if (root / name).exists():
-            shutil.copy(root / name, copy / name)
+    copy = copy_checkout(tmp_path / "ein Dépôt")
     yield copy
     shutdown.main(["--root", str(copy)])
 

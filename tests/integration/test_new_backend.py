@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""A vendor adds a backend: the steps of CONTRIBUTING.md, with the files as they stand there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.bazel import shutdown
+from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.release import DEFAULT_RELEASE, load_release
+
+pytestmark = pytest.mark.integration
+
+# A file's name in backticks at the start of a paragraph, and the code block behind that paragraph.
+FILE = re.compile(r"^`(plugins/abacus/[^`]+)`.*?\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+STUB = "tests/data/stub_xla/xla/xla/pjrt/c/stub_plugin.c"
+PROGRAM = """
+import jax
+print(jax.__version__)
+try:
+    jax.devices("abacus")
+except RuntimeError as error:
+    print(error)
+"""
+
+
+@pytest.fixture(scope="module")
+def environ(
+    tmp_path_factory: pytest.TempPathFactory, compile_library: Callable[..., Path], root: Path
+) -> dict[str, str]:
+    """Return the environment of the vendor: a package index with nothing but the new wheel, and a cache of its own.
+
+    The cache has all that was downloaded before; Bazel starts afresh in it.
+    """
+    folder = tmp_path_factory.mktemp("vendor")
+    (folder / "cache").mkdir()
+    (folder / "cache/wheelhouses").symlink_to(cache_root(os.environ) / "wheelhouses")
+    (folder / "cache/wheels").mkdir()
+    for kept in (cache_root(os.environ) / "wheels").iterdir():
+        (folder / "cache/wheels" / kept.name).symlink_to(kept)
+    info = "abacus_pjrt-1.5.dist-info"
+    (folder / "index").mkdir()
+    with zipfile.ZipFile(folder / "index/abacus_pjrt-1.5-py3-none-manylinux_2_27_x86_64.whl", "w") as wheel:
+        wheel.write(compile_library("abacus.so", root / STUB), "abacus_pjrt/abacus.so")
+        wheel.writestr(f"{info}/licenses/NOTICE", "Counted by hand.\n")
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: abacus-pjrt\nVersion: 1.5\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    index = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder / "index"), "PIP_CONFIG_FILE": os.devnull}
+    return {**os.environ, **index, "PJRTWHEEL_CACHE": str(folder / "cache")}
+
+
+@pytest.fixture(scope="module")
+def checkout(
+    root: Path,
+    built_wheels: Path,
+    copy_checkout: Callable[[Path], Path],
+    environ: dict[str, str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Path]:
+    """Return a copy of the repository with the new directory; earlier builds have filled the cache."""
+    assert built_wheels.is_dir()
+    copy = copy_checkout(tmp_path_factory.mktemp("checkout") / "copy")
+    files = dict(FILE.findall((root / "CONTRIBUTING.md").read_text("utf-8")))
+    assert len(files) == 4
+    for name, text in files.items():
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        (copy / name).write_text(text, "utf-8")
+    yield copy
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PJRTWHEEL_CACHE", environ["PJRTWHEEL_CACHE"])
+        shutdown.main(["--root", str(copy)])
+
+
+@pytest.fixture(scope="module")
+def run(checkout: Path, environ: dict[str, str]) -> Callable[..., str]:
+    """Return a function that runs a module of the copy's tooling as nox does, and returns what it says to the user."""
+
+    def run_(module: str, *arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", module, *arguments, "--root", str(checkout)],
+            env={**environ, "PYTHONPATH": str(checkout / "build"), "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-4000:]
+        return done.stderr
+
+    return run_
+
+
+@pytest.fixture(scope="module")
+def dist(checkout: Path, run: Callable[..., str]) -> Path:
+    """Return the folder that the vendor's build fills, after the steps before it."""
+    before = load_release(checkout).pins
+    run("pjrtwheel.bazel.backends_bzl")
+    run("pjrtwheel", "pin", DEFAULT_RELEASE, "--missing")
+    after = load_release(checkout).pins
+    assert {key: pin.version for key, pin in after.items() if key not in before} == {
+        "plugin.abacus.linux_x86_64": "1.5"
+    }
+    assert {key: pin for key, pin in after.items() if key in before} == before
+    run("pjrtwheel", "build", "abacus", "--no-smoke", "--dist", str(checkout / "dist"))
+    return checkout / "dist"
+
+
+def test_jax_finds_the_plugin(dist: Path, install_wheels: Callable[[Path, Path], Path], tmp_path: Path) -> None:
+    """JAX loads the library out of the wheel and asks it for a client; the small plugin answers that it makes none."""
+    python = install_wheels(dist, tmp_path)
+    done = subprocess.run([str(python), "-I", "-c", PROGRAM], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    version, error = done.stdout.splitlines()
+    assert version == DEFAULT_RELEASE
+    assert "'abacus'" in error
+    assert error.endswith("this is a stub of XLA: it makes no client")
+
+
+def test_jaxlib_knows_the_new_extra(dist: Path) -> None:
+    """The vendor's set has wheels of jaxlib whose extra asks for the vendor's plugin, at the very release."""
+    for wheel in sorted(dist.glob("jaxlib-*.whl")):
+        with zipfile.ZipFile(wheel) as archive:
+            metadata = archive.read(f"jaxlib-{DEFAULT_RELEASE}.dist-info/METADATA").decode()
+        assert f'Requires-Dist: jaxlib-abacus=={DEFAULT_RELEASE}; extra == "abacus"' in metadata.splitlines()
+
+
+def test_record_says_where_the_library_came_from(dist: Path) -> None:
+    """The new wheel is in release.json beside the bindings, in one set with them, with the vendor's notice inside."""
+    entries = json.loads((dist / "release.json").read_text("utf-8"))["wheels"]
+    (entry,) = (entry for entry in entries if entry["distribution"] == "jaxlib-abacus")
+    assert {entry["lock_id"] for entry in entries} == {entry["lock_id"]}
+    assert (entry["provenance"]["project"], entry["provenance"]["version"]) == ("abacus-pjrt", "1.5")
+    with zipfile.ZipFile(dist / entry["filename"]) as archive:
+        assert (
+            archive.read(f"jaxlib_abacus-{DEFAULT_RELEASE}.dist-info/licenses/abacus.NOTICE") == b"Counted by hand.\n"
+        )
+
+
+def test_library_that_is_in_no_wheel_yet(
+    run: Callable[..., str], dist: Path, checkout: Path, compile_library: Callable[..., Path], root: Path
+) -> None:
+    """The vendor's own build of the library takes the place of the pinned one."""
+    library = compile_library("abacus_of_today.so", root / STUB)
+    run("pjrtwheel", "build", "abacus", "--no-smoke", "--dist", str(dist.parent / "today"), "--xla", str(library))
+    entries = json.loads((checkout / "today/release.json").read_text("utf-8"))["wheels"]
+    (entry,) = (entry for entry in entries if entry["distribution"] == "jaxlib-abacus")
+    assert entry["provenance"]["filename"] == library.name
