@@ -112,6 +112,8 @@ class Backend:
         jaxlib_extras: Extra of `jaxlib` → the extras of this wheel that it asks for.
         aot_requires: What compiling without the accelerator needs to be installed, beside the wheel.
         tools: Name → program that is run during the build.
+        external: Libraries that the wheel's libraries need, and that neither the wheel nor every Linux has.
+        search_paths: Elements of the libraries' run paths that are kept although they lead out of `site-packages`.
     """
 
     name: str
@@ -134,6 +136,8 @@ class Backend:
     jaxlib_extras: dict[str, tuple[str, ...]] = field(default_factory=dict)
     aot_requires: tuple[str, ...] = ()
     tools: dict[str, Tool] = field(default_factory=dict)
+    external: tuple[str, ...] = ()
+    search_paths: tuple[str, ...] = ()
 
     @property
     def library_member(self) -> str:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pjrtwheel.elf import ElfImage, Span, plan_repair, read_chunks, read_image
 from pjrtwheel.elf.pieces import Edit, cut, total_size
-from pjrtwheel.elf.runpath import clean_search_path
+from pjrtwheel.elf.searchpath import Place, clean_search_path
 from pjrtwheel.errors import ElfError
 
 MakeElf = Callable[..., bytes]
@@ -118,7 +118,7 @@ def test_search_path_loses_build_directories(make_elf: MakeElf) -> None:
     path = "$ORIGIN/../nvidia/lib:/home/build/lib:$ORIGIN/../nvidia/lib/"
     repaired, changes = repair(make_elf(runpath=path, **BARE))
     assert search_paths(repaired) == {"RUNPATH": "$ORIGIN/../nvidia/lib"}
-    assert changes == (f"RUNPATH {path!r} became '$ORIGIN/../nvidia/lib'",)
+    assert changes == ("RUNPATH keeps 1 of 3 elements (1 absolute, 1 repeated): $ORIGIN/../nvidia/lib",)
     assert b"/home/build" not in repaired
 
 
@@ -127,7 +127,7 @@ def test_empty_search_path_is_removed(make_elf: MakeElf) -> None:
     data = make_elf(rpath="/home/build", runpath="$ORIGIN", **BARE)
     repaired, changes = repair(data)
     assert search_paths(repaired) == {"RUNPATH": "$ORIGIN"}
-    assert changes == ("RPATH '/home/build' removed",)
+    assert changes == ("RPATH removed: 1 elements (1 absolute)",)
     assert b"/home/build" not in repaired
     assert len(repaired) == len(data)
 
@@ -137,7 +137,7 @@ def test_shared_string_cannot_be_changed(make_elf: MakeElf) -> None:
     data = make_elf(runpath="/opt:$ORIGIN/lib", merged="lib", **BARE)
     with pytest.raises(ElfError) as caught:
         repair(data)
-    assert caught.value.what == "the search path '/opt:$ORIGIN/lib' of lib.so cannot be repaired in place"
+    assert caught.value.what == "the search path of lib.so cannot be repaired in place"
     assert caught.value.remedy == "repair it first: patchelf --set-rpath '$ORIGIN/lib' LIBRARY"
 
 
@@ -152,11 +152,43 @@ def test_shared_string_of_removed_path_stays(make_elf: MakeElf) -> None:
 def test_clean_search_path_laws(entries: list[str]) -> None:
     """Cleaning keeps order, adds nothing, leaves no duplicate or foreign place, and need not be done twice."""
     cleaned = clean_search_path(":".join(entries))
-    kept = cleaned.split(":") if cleaned else []
-    assert clean_search_path(cleaned) == cleaned
+    kept = list(cleaned.elements)
+    assert clean_search_path(":".join(kept)).elements == (cleaned.elements if kept else ())
+    assert len(kept) + cleaned.dropped.total() == max(len(entries), 1)
     assert kept == sorted(kept, key=entries.index)
     assert len({entry.rstrip("/") for entry in kept}) == len(kept)
     assert {entry.rstrip("/") for entry in kept} == {e.rstrip("/") for e in entries if "ORIGIN" in e}
+
+
+@pytest.mark.parametrize(
+    ("depth", "left"),
+    [
+        (1, ("$ORIGIN/../nvidia/lib", "$ORIGIN/a/../..", "/opt/vendor/lib")),
+        (2, ("$ORIGIN/../../nvidia/lib", "$ORIGIN/../nvidia/lib", "$ORIGIN/a/../..", "/opt/vendor/lib")),
+        (None, ("$ORIGIN/../../nvidia/lib", "$ORIGIN/../nvidia/lib", "$ORIGIN/a/../..", "$ORIGIN/../../..",
+                "/opt/vendor/lib")),
+    ],
+    ids=["one deep", "two deep", "unknown"],
+)  # fmt: skip
+def test_elements_are_judged_from_where_the_library_lies(depth: int | None, left: tuple[str, ...]) -> None:
+    """What leaves site-packages goes, unless it is kept by name; what Bazel's trees leave behind always goes."""
+    path = (
+        "$ORIGIN/../../nvidia/lib:$ORIGIN/../nvidia/lib:$ORIGIN/a/../..:$ORIGIN/../../..:$ORIGIN/../_solib_k8/lib"
+        ":$ORIGIN/plugin.so.runfiles/_main/lib:/usr/local/lib/python3.9:/opt/vendor/lib/"
+    )
+    kept = ("/opt/vendor/lib",)
+    assert clean_search_path(path, Place(depth, kept)).elements == (*left[:-1], "/opt/vendor/lib/")
+
+
+def test_what_happened_to_a_long_path_is_said_shortly() -> None:
+    """Counts by reason, and the beginning of what is left."""
+    path = ":".join(
+        [*(f"$ORIGIN/../lib{number}" for number in range(5)), "$ORIGIN/../../..", "/x", "", "$ORIGIN/../lib0"]
+    )
+    assert clean_search_path(path, Place(1)).describe() == (
+        "keeps 5 of 9 elements (1 outside site-packages, 1 absolute, 1 relative to the working directory, 1 repeated):"
+        " $ORIGIN/../lib0:$ORIGIN/../lib1:$ORIGIN/../lib2 and 2 more"
+    )
 
 
 def test_stack_loses_its_executable_flag(make_elf: MakeElf) -> None:

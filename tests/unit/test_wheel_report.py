@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -86,3 +87,11 @@ def test_a_malformed_report_is_an_error(text: str) -> None:
 def test_what_is_written_is_what_is_read() -> None:
     """A report survives its document."""
     assert parse_report(REPORT.to_json()) == REPORT
+
+
+def test_a_long_report_is_shown_shortly() -> None:
+    """A wheel with kernels for many Pythons has a hundred changes; every finding is named."""
+    changes = {f"{number}.so": ("dropped .symtab", "RPATH removed") for number in range(30)}
+    lines = replace(REPORT, changes=changes).describe().splitlines()
+    assert lines[:3] == [f"{REPORT.wheel} (4 bytes)", "  0.so: dropped .symtab", "  0.so: RPATH removed"]
+    assert lines[11:] == ["  and 50 more changes in 30 files", "  a.so: WARNING: small alignment"]

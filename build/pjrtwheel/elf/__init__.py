@@ -9,5 +9,17 @@ carries the plan out while the file streams by, so that no library is ever held 
 from pjrtwheel.elf.image import ElfImage, is_elf, read_image
 from pjrtwheel.elf.pieces import Span, read_chunks
 from pjrtwheel.elf.repair import RepairPlan, check_exports, plan_repair
+from pjrtwheel.elf.searchpath import ANYWHERE, Place
 
-__all__ = ["ElfImage", "RepairPlan", "Span", "check_exports", "is_elf", "plan_repair", "read_chunks", "read_image"]
+__all__ = [
+    "ANYWHERE",
+    "ElfImage",
+    "Place",
+    "RepairPlan",
+    "Span",
+    "check_exports",
+    "is_elf",
+    "plan_repair",
+    "read_chunks",
+    "read_image",
+]

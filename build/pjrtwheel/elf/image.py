@@ -24,7 +24,7 @@ from pjrtwheel.elf import layout
 from pjrtwheel.elf.layout import FileHeader, SectionHeader, Segment
 from pjrtwheel.errors import ElfError
 
-_READ_ERRORS = (
+READ_ERRORS = (
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -111,7 +111,7 @@ def read_image(file: BinaryIO, where: str, *, machine: str | None = None) -> Elf
     _check_sense(header, sections, where)
     try:
         return _read_rest(file, size, where, header, segments, sections)
-    except _READ_ERRORS as error:
+    except READ_ERRORS as error:
         raise ElfError(
             f"{where} is a damaged ELF file", cause=f"{type(error).__name__}: {error}", remedy="fetch it again"
         ) from error

@@ -12,6 +12,7 @@ from pjrtwheel.elf.image import ElfImage
 from pjrtwheel.elf.layout import FileHeader
 from pjrtwheel.elf.pieces import Edit, Piece, Span, cut, total_size
 from pjrtwheel.elf.runpath import repair_runpath
+from pjrtwheel.elf.searchpath import ANYWHERE, Place
 from pjrtwheel.elf.segments import repair_alignment, repair_stack
 from pjrtwheel.elf.strip import strip
 from pjrtwheel.errors import ElfError
@@ -36,8 +37,12 @@ class RepairPlan:
     findings: tuple[str, ...]
 
 
-def plan_repair(image: ElfImage) -> RepairPlan:
+def plan_repair(image: ElfImage, place: Place = ANYWHERE) -> RepairPlan:
     """Plan the repair of a library; object files are left as they are.
+
+    Args:
+        image: The library.
+        place: Where it will lie.
 
     Raises:
         ElfError: A search path leads out of the wheel and cannot be changed in place.
@@ -45,7 +50,7 @@ def plan_repair(image: ElfImage) -> RepairPlan:
     if image.header.type not in {layout.ET_DYN, layout.ET_EXEC}:
         return RepairPlan((Span(0, image.size),), image.size, 0, (), ())
     stripped = strip(image)
-    search_edits, search_changes = repair_runpath(image)
+    search_edits, search_changes = repair_runpath(image, place)
     segments, stack_changes = repair_stack(stripped.segments)
     segments, page_changes, findings = repair_alignment(image.machine, segments)
     table = b"".join(segment.pack() for segment in segments)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Free RPATH and RUNPATH of duplicates and of places outside the wheel, within the bytes that are there."""
+"""Free RPATH and RUNPATH of what is of no use in a wheel, within the bytes that are there."""
 
 from __future__ import annotations
 
@@ -11,30 +11,13 @@ from collections.abc import Sequence
 from pjrtwheel.elf import layout
 from pjrtwheel.elf.image import DynamicEntry, ElfImage
 from pjrtwheel.elf.pieces import Edit
+from pjrtwheel.elf.searchpath import ANYWHERE, Place, clean_search_path
 from pjrtwheel.errors import ElfError
 
 _NAMES = {layout.DT_RPATH: "RPATH", layout.DT_RUNPATH: "RUNPATH"}
-_ORIGINS = ("$ORIGIN", "${ORIGIN}")
 
 
-def clean_search_path(path: str) -> str:
-    """Keep the first of each entry that is relative to the library itself.
-
-    Absolute entries are directories of the build machine; empty and other relative ones mean the directory the user
-    happens to be in.
-
-    >>> clean_search_path("$ORIGIN/../lib:/opt/build/lib::$ORIGIN/../lib/")
-    '$ORIGIN/../lib'
-    """
-    entries: dict[str, str] = {}
-    for entry in path.split(":"):
-        root, _, _ = entry.partition("/")
-        if root in _ORIGINS:
-            entries.setdefault(entry.rstrip("/"), entry)
-    return ":".join(entries.values())
-
-
-def repair_runpath(image: ElfImage) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
+def repair_runpath(image: ElfImage, place: Place = ANYWHERE) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
     """Return the edits that clean the search paths, and each change in words.
 
     Raises:
@@ -45,10 +28,11 @@ def repair_runpath(image: ElfImage) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
     changes: list[str] = []
     for entry in [entry for entry in image.dynamic if entry.tag in _NAMES]:
         old = _string_at(image, entry.value)
-        new = clean_search_path(old)
-        if new == old:
+        cleaned = clean_search_path(old, place)
+        if not cleaned.dropped:
             continue
-        changes.append(f"{_NAMES[entry.tag]} {old!r} became {new!r}" if new else f"{_NAMES[entry.tag]} {old!r} removed")
+        new = ":".join(cleaned.elements)
+        changes.append(f"{_NAMES[entry.tag]} {cleaned.describe()}")
         if not new:
             dynamic.remove(entry)
         if new or not _is_shared(image, entry.value, old):
@@ -79,7 +63,7 @@ def _overwrite(image: ElfImage, offset: int, old: str, new: str) -> Edit:
     """Put a shorter string in the place of the old one."""
     if _is_shared(image, offset, old):
         raise ElfError(
-            f"the search path {old!r} of {image.where} cannot be repaired in place",
+            f"the search path of {image.where} cannot be repaired in place",
             cause="other names of the library share its bytes",
             remedy=f"repair it first: patchelf --set-rpath {new!r} LIBRARY",
         )

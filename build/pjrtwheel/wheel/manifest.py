@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,9 @@ class PluginSpec:
         provenance: Where the library came from, a JSON file.
         files: Path in the wheel → file on disk.
         licenses: File name below `licenses/` → file on disk.
+        kernels: Python tag → libraries that JAX imports on that Python, or that those need.
+        tools: Name → program that reads what the libraries hold.
+        requirement: Distribution and exact version that carries the plugin library, where `files` does not.
     """
 
     platform: Platform
@@ -38,6 +41,9 @@ class PluginSpec:
     provenance: Path
     files: dict[str, Path]
     licenses: dict[str, Path]
+    kernels: dict[str, tuple[Path, ...]] = field(default_factory=dict)
+    tools: dict[str, Path] = field(default_factory=dict)
+    requirement: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +99,11 @@ def _parse_plugin(table: dict[str, Any]) -> PluginSpec:
         provider=table.pop("provider"),
         readme=Path(table.pop("readme")),
         provenance=Path(table.pop("provenance")),
-        files={member: Path(path) for member, path in sorted(table.pop("files").items())},
-        licenses={name: Path(path) for name, path in sorted(table.pop("licenses").items())},
+        files=_paths(table.pop("files")),
+        licenses=_paths(table.pop("licenses")),
+        kernels={python: tuple(map(Path, files)) for python, files in sorted(table.pop("kernels", {}).items())},
+        tools=_paths(table.pop("tools", {})),
+        requirement=table.pop("requirement", ""),
     )
     _check_unknown(table)
     return spec
@@ -112,6 +121,11 @@ def _parse_bindings(table: dict[str, Any]) -> BindingsSpec:
     )
     _check_unknown(table)
     return spec
+
+
+def _paths(table: dict[str, str]) -> dict[str, Path]:
+    """Read a table of paths, in order of its keys."""
+    return {key: Path(path) for key, path in sorted(table.items())}
 
 
 def _check_unknown(table: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from pjrtwheel.backend import Backend
+from pjrtwheel.errors import WheelError
 from pjrtwheel.wheel.names import WheelName, requires_python
 
 ENTRY_POINT_GROUP = "jax_plugins"
@@ -22,17 +23,47 @@ _CLASSIFIERS = (
 )
 
 
-def plugin_requires(backend: Backend, release: str) -> tuple[str, ...]:
-    """Return what a plugin wheel requires: exactly the `jaxlib` of its release, and the backend's own needs."""
-    return (f"jaxlib=={release}", *backend.requires)
+def plugin_requires(backend: Backend, release: str, requirement: str = "") -> tuple[str, ...]:
+    """Return what a plugin wheel requires: exactly the `jaxlib` of its release, the backend's needs, and its extras.
+
+    Args:
+        backend: The backend.
+        release: The JAX release.
+        requirement: The distribution that carries the library, where this wheel does not.
+    """
+    always = [f"jaxlib=={release}", *backend.requires, *filter(None, [requirement])]
+    return (*always, *(for_extra(need, extra) for extra, needs in backend.extras.items() for need in needs))
 
 
-def extra_requires(backends: Iterable[Backend], release: str) -> tuple[str, ...]:
-    """Return what `jaxlib` requires for each extra."""
-    return tuple(f'{backend.distribution}=={release}; extra == "{backend.extra}"' for backend in backends)
+def jaxlib_extras(backends: Iterable[Backend], release: str) -> dict[str, str]:
+    """Return the extras of `jaxlib`, and the wheel that each asks for.
+
+    Raises:
+        WheelError: Two backends want the same extra.
+    """
+    extras: dict[str, str] = {}
+    for backend in backends:
+        for extra, chosen in backend.jaxlib_extras.items():
+            if extra in extras:
+                raise WheelError(f"{backend.path} gives jaxlib the extra {extra!r}, as another backend does")
+            options = f"[{','.join(chosen)}]" if chosen else ""
+            extras[extra] = f"{backend.distribution}{options}=={release}"
+    return extras
 
 
-def plugin_metadata(name: WheelName, backend: Backend, *, release: str, licenses: Iterable[str], readme: str) -> str:
+def for_extra(requirement: str, extra: str) -> str:
+    """Return a requirement that holds for one extra only (PEP 508).
+
+    >>> for_extra("a>=1", "x"), for_extra('a; python_version < "3.13" or os_name == "posix"', "x")
+    ('a>=1; extra == "x"', 'a; (python_version < "3.13" or os_name == "posix") and extra == "x"')
+    """
+    need, _, marker = (part.strip() for part in requirement.partition(";"))
+    return f'{need}; ({marker}) and extra == "{extra}"' if marker else f'{need}; extra == "{extra}"'
+
+
+def plugin_metadata(
+    name: WheelName, backend: Backend, *, release: str, licenses: Iterable[str], readme: str, requirement: str = ""
+) -> str:
     """Return METADATA of a plugin wheel.
 
     Args:
@@ -41,6 +72,7 @@ def plugin_metadata(name: WheelName, backend: Backend, *, release: str, licenses
         release: The JAX release.
         licenses: File names below `licenses/`.
         readme: The description, in Markdown.
+        requirement: The distribution that carries the library, where this wheel does not.
     """
     fields = [
         ("Metadata-Version", "2.4"),
@@ -51,22 +83,24 @@ def plugin_metadata(name: WheelName, backend: Backend, *, release: str, licenses
         *(("License-File", file) for file in licenses),
         *(("Classifier", classifier) for classifier in _CLASSIFIERS),
         ("Requires-Python", requires_python(backend.python_tag)),
-        *(("Requires-Dist", requirement) for requirement in plugin_requires(backend, release)),
+        *(("Requires-Dist", need) for need in plugin_requires(backend, release, requirement)),
+        *(("Provides-Extra", extra) for extra in backend.extras),
         ("Description-Content-Type", _README_TYPE),
     ]
     return "".join(f"{key}: {value}\n" for key, value in fields) + f"\n{readme}"
 
 
 def add_extras(metadata: str, backends: Sequence[Backend], release: str) -> str:
-    r"""Add one extra for each backend to METADATA, and leave the rest as it is.
+    r"""Add the extras of all backends to METADATA, and leave the rest as it is.
 
     >>> add_extras("Name: jaxlib\nRequires-Dist: numpy\n\nText\n", [], "1.0")
     'Name: jaxlib\nRequires-Dist: numpy\n\nText\n'
     """
     head, blank, body = metadata.replace("\r\n", "\n").partition("\n\n")
     lines = head.removesuffix("\n").split("\n")
-    added = [f"Provides-Extra: {backend.extra}" for backend in backends]
-    added += [f"Requires-Dist: {requirement}" for requirement in extra_requires(backends, release)]
+    extras = jaxlib_extras(backends, release)
+    added = [f"Provides-Extra: {extra}" for extra in extras]
+    added += [f"Requires-Dist: {for_extra(requirement, extra)}" for extra, requirement in extras.items()]
     # Behind the last requirement, where a reader looks for them.
     place = max(
         (index for index, line in enumerate(lines) if line.startswith("Requires-Dist:")), default=len(lines) - 1

@@ -71,6 +71,15 @@ def parse_name(filename: str) -> WheelName:
     return WheelName(name, str(version), "".join(map(str, build)), tag)
 
 
+def extension_suffix(python: str, architecture: str) -> str:
+    """Return the ending of an extension module that only one CPython imports (PEP 3149).
+
+    >>> extension_suffix("cp312", "x86_64")
+    '.cpython-312-x86_64-linux-gnu.so'
+    """
+    return f".cpython-{python.removeprefix('cp')}-{architecture}-linux-gnu.so"
+
+
 def requires_python(python_tag: str) -> str:
     """Return the `Requires-Python` of a wheel for one Python and later.
 

@@ -5,14 +5,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from pjrtwheel.elf import check_exports, is_elf, plan_repair, read_chunks, read_image
+from pjrtwheel.elf import ANYWHERE, Place, check_exports, is_elf, plan_repair, read_chunks, read_image
 from pjrtwheel.elf.pieces import Span
 from pjrtwheel.errors import ElfError
-from pjrtwheel.wheel.member import Member
+from pjrtwheel.wheel.member import Member, text_member
 
 _LIBRARY_NAME = re.compile(r"\.so(\.[0-9]+)*$")
 
@@ -26,12 +26,14 @@ class Prepared:
         changes: What repair changes, in words.
         findings: What is wrong and stays so, in words.
         dropped_bytes: How much shorter it gets.
+        is_library: Whether it is a shared library.
     """
 
     member: Member
     changes: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
     dropped_bytes: int = 0
+    is_library: bool = False
 
 
 def prepare_member(
@@ -42,6 +44,7 @@ def prepare_member(
     machine: str | None,
     exports: Sequence[str] = (),
     executable: bool = False,
+    place: Place = ANYWHERE,
 ) -> Prepared:
     """Plan one member; files that are no libraries pass through as they are.
 
@@ -52,6 +55,7 @@ def prepare_member(
         machine: Machine that libraries must be made for; any known one when absent.
         exports: Symbols the library may define, the first of which it must; empty for no limit.
         executable: Whether a file that is no library gets the permission to execute.
+        place: Where a library will be found once the wheel is installed.
 
     Raises:
         ElfError: A library that is none, is for another machine, damaged, or cannot be repaired.
@@ -68,6 +72,11 @@ def prepare_member(
     image = read_image(file, where, machine=machine)
     if exports:
         check_exports(image, exports)
-    plan = plan_repair(image)
+    plan = plan_repair(image, place)
     member = Member(path, plan.size, lambda chunk: read_chunks(file, plan.pieces, chunk), executable=True)
-    return Prepared(member, plan.changes, plan.findings, plan.dropped_bytes)
+    return Prepared(member, plan.changes, plan.findings, plan.dropped_bytes, is_library=True)
+
+
+def prepare_texts(contents: Mapping[str, str]) -> tuple[Prepared, ...]:
+    """Return the members that are made here and not read."""
+    return tuple(Prepared(text_member(path, content)) for path, content in contents.items())

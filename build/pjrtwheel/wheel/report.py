@@ -13,6 +13,7 @@ from typing import Any
 from pjrtwheel.errors import WheelError
 
 REPORT_FILENAME = "report.json"
+_SHOWN = 10
 
 Lines = Mapping[str, tuple[str, ...]]
 
@@ -62,11 +63,12 @@ class Report:
         return json.dumps(asdict(self), indent=2, sort_keys=True) + "\n"
 
     def describe(self) -> str:
-        """Return the report in words, one line for the wheel and one for each change or finding."""
-        lines = [f"{self.wheel} ({self.size} bytes)"]
-        lines += [f"  {member}: {line}" for member, changes in self.changes.items() for line in changes]
-        lines += [f"  {member}: WARNING: {line}" for member, found in self.findings.items() for line in found]
-        return "\n".join(lines)
+        """Return the report in words: a line for the wheel, one for each of the first changes and every finding."""
+        changes = [f"  {member}: {line}" for member, lines in self.changes.items() for line in lines]
+        more = [f"  and {len(changes) - _SHOWN} more changes in {len(self.changes)} files"]
+        findings = [f"  {member}: WARNING: {line}" for member, found in self.findings.items() for line in found]
+        lines = [f"{self.wheel} ({self.size} bytes)", *changes[:_SHOWN], *(more if len(changes) > _SHOWN else [])]
+        return "\n".join(lines + findings)
 
 
 @dataclass(frozen=True, slots=True)

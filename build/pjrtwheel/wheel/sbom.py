@@ -23,17 +23,18 @@ from pjrtwheel.wheel.names import WheelName
 SBOM_FILENAME = "pjrtwheel.cdx.json"
 
 
-def format_sbom(name: WheelName, provenance: Mapping[str, Any]) -> str:
+def format_sbom(name: WheelName, provenance: Mapping[str, Any], *, bundled: bool = True) -> str:
     """Return the document.
 
     Args:
         name: The wheel it describes.
-        provenance: Where the library came from, as the provider wrote it; values may be None.
+        provenance: Where the library and the kernels came from, as the provider wrote it; values may be None.
+        bundled: Whether the library is in the wheel; it is required from elsewhere if not.
     """
     # The file name tells our wheel from upstream's of the same name and version, from which it may be made.
     purl = PackageURL("pypi", None, name.distribution, name.version, {"file_name": name.filename})
     root = _component(name.distribution, name.version, purl)
-    components = [*_origin(provenance), *_xla(provenance)]
+    components = [*_origin(provenance, bundled=bundled), *_kernels(provenance), *_xla(provenance)]
     metadata = BomMetaData(component=root)
     # The library would put the time of the build here; the schema wants none, only its type hint does.
     metadata.timestamp = None  # type: ignore[assignment]
@@ -50,7 +51,7 @@ def _component(name: str, version: str | None, purl: PackageURL | None, **others
     )
 
 
-def _origin(provenance: Mapping[str, Any]) -> Iterator[Component]:
+def _origin(provenance: Mapping[str, Any], *, bundled: bool) -> Iterator[Component]:
     """Describe the file that the library was taken from, as far as it is known."""
     project, version = provenance.get("project"), provenance.get("version")
     label = project or provenance.get("filename")
@@ -58,16 +59,35 @@ def _origin(provenance: Mapping[str, Any]) -> Iterator[Component]:
         return
     digest = provenance.get("sha256")
     stated = {key: provenance.get(key) for key in ("filename", "member", "provider")}
+    stated |= {"bundled": "" if bundled else "false"}
     yield _component(
         label,
         version,
         PackageURL("pypi", None, project, version) if project and version else None,
         hashes=[HashType(alg=HashAlgorithm.SHA_256, content=digest)] if digest else [],
-        properties=[Property(name=f"pjrtwheel:{key}", value=str(value)) for key, value in stated.items() if value],
+        properties=_properties(stated),
     )
+
+
+def _kernels(provenance: Mapping[str, Any]) -> Iterator[Component]:
+    """Describe the wheels that the kernels were taken from, one for each Python."""
+    for wheel in provenance.get("kernels", ()):
+        project, version, filename = wheel["project"], wheel["version"], wheel["filename"]
+        yield _component(
+            project,
+            version,
+            PackageURL("pypi", None, project, version, {"file_name": filename}),
+            hashes=[HashType(alg=HashAlgorithm.SHA_256, content=wheel["sha256"])],
+            properties=_properties({"filename": filename, "python": wheel["python"]}),
+        )
 
 
 def _xla(provenance: Mapping[str, Any]) -> Iterator[Component]:
     """Describe the XLA revision, where it is known."""
     if commit := provenance.get("xla_commit"):
         yield _component("xla", commit, PackageURL("github", "openxla", "xla", commit))
+
+
+def _properties(stated: Mapping[str, Any]) -> list[Property]:
+    """Return what is stated beside the fields that the format has, without empty values."""
+    return [Property(name=f"pjrtwheel:{key}", value=str(value)) for key, value in stated.items() if value]

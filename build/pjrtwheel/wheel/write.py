@@ -31,6 +31,8 @@ class WheelPlan:
         lock_id: Identity of the set it belongs to; empty when it has no lock.
         provider: Where the inputs came from.
         provenance: Origin of the library.
+        gpu_code: Names of the chips that its libraries hold code for.
+        gpu_files: The same by member and kind.
     """
 
     name: WheelName
@@ -39,6 +41,8 @@ class WheelPlan:
     lock_id: str
     provider: str
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    gpu_code: tuple[str, ...] = ()
+    gpu_files: Mapping[str, Mapping[str, list[str]]] = field(default_factory=dict)
 
 
 def write_wheel(plan: WheelPlan, directory: Path, *, workers: int | None = None) -> Report:
@@ -73,6 +77,8 @@ def write_wheel(plan: WheelPlan, directory: Path, *, workers: int | None = None)
         findings={prepared.member.path: prepared.findings for prepared in plan.members if prepared.findings},
         stripped_bytes=sum(prepared.dropped_bytes for prepared in plan.members),
         members={entry.path: {"size": entry.size, "sha256": entry.sha256.hex()} for entry in written},
+        gpu_code=plan.gpu_code,
+        gpu_files=plan.gpu_files,
     )
 
 
