@@ -13,7 +13,7 @@ _CODE = re.compile(r"(sm|compute)_(\d+)([af]?)")
 def runs_on(code: str, capability: int) -> bool:
     """Return whether a GPU of some compute capability can run code, at once or after translation by the driver.
 
-    Machine code runs on its own and later minor versions of one major version, code for the driver to translate (PTX) on
+    Machine code runs on its own and later minor versions of one major version, code for the driver (PTX) on
     everything newer.
     With the suffix `a` it runs on that very version only, with `f` on its family.
 

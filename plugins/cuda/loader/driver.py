@@ -96,8 +96,9 @@ def _open(wanted: Wanted) -> ctypes.CDLL:
             return ctypes.CDLL(name)
         except OSError as error:
             reasons.append(str(error))
+    looked = places(wanted.first, wanted.last)
     raise NoDeviceError(
-        f"NVIDIA's driver library {wanted.soname} cannot be opened (looked in {places(wanted)}: {reasons[0]})"
+        f"NVIDIA's driver library {wanted.soname} cannot be opened (looked in {looked})", cause="; ".join(reasons)
     )
 
 

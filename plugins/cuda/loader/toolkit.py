@@ -75,8 +75,3 @@ def wanted_libraries(toolkit: Toolkit, roots: Sequence[Path], homes: Sequence[Pa
         Wanted(library.soname, tuple(root / library.folder / "lib" for root in roots), last)
         for library in toolkit.libraries
     )
-
-
-def project_of(toolkit: Toolkit, soname: str) -> str:
-    """Return the project that brings a library."""
-    return next(library.project for library in toolkit.libraries if library.soname == soname)

@@ -31,13 +31,14 @@ class Component:
     minor: int
 
 
+CUDNN = Component("cuDNN", "libcudnn", "cudnnGetVersion", "value", "cudnn", 10000, 100)
 COMPONENTS = (
     Component("CUDA runtime", "libcudart", "cudaRuntimeGetVersion", "pointer", "cuda_runtime", 1000, 10),
     Component("cuBLAS", "libcublas", "cublasGetProperty", "properties", "cublas", 10000, 100),
     Component("CUPTI", "libcupti", "cuptiGetVersion", "pointer", "cupti", 10000, 100),
     Component("cuSPARSE", "libcusparse", "cusparseGetProperty", "properties", "cusparse", 1000, 100),
     Component("cuFFT", "libcufft", "cufftGetVersion", "pointer", "cufft", 1000, 100),
-    Component("cuDNN", "libcudnn", "cudnnGetVersion", "value", "cudnn", 10000, 100),
+    CUDNN,
 )
 
 

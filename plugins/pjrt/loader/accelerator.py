@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from .errors import NoDeviceError, PluginError
 from .kernels import Kernels
 from .plugin import Plugin, check_plugin, refuse
-from .rivals import describe_contest, find_contest, installed_plugins
+from .rivals import Contest, describe_contest, find_contest, installed_plugins
 from .serving import Platform
 from .switch import is_asked_for, is_disabled
 
@@ -64,7 +64,10 @@ def initialize(accelerator: Accelerator) -> None:
         accelerator: The accelerator.
     """
     plugin = accelerator.plugin
-    if is_disabled(os.environ, plugin.distribution) or _stands_back(accelerator):
+    if is_disabled(os.environ, plugin.distribution):
+        return
+    contest = find_contest(plugin.package.name, accelerator.rivals, installed_plugins())
+    if _stands_back(plugin, contest):
         return
     asked_for = _is_asked_for(plugin.name)
     absence = find_absence(accelerator) if asked_for else None
@@ -80,7 +83,8 @@ def initialize(accelerator: Accelerator) -> None:
     if absence is None and asked_for:
         platform.open_or_note()
     platform.register(PRIORITY)
-    if isinstance(absence, NoDeviceError) and not absence.told_by_jax:
+    # Where several of our wheels are for the platform, the others have told the user that much already.
+    if isinstance(absence, NoDeviceError) and not absence.told_by_jax and not contest.rivals:
         logger.warning("%s: %s; JAX goes on without it", plugin.distribution, absence.what)
 
 
@@ -99,12 +103,10 @@ def _is_asked_for(name: str) -> bool:
     return is_asked_for(name, config.jax_platforms.value, xla_bridge.expand_platform_alias)
 
 
-def _stands_back(accelerator: Accelerator) -> bool:
+def _stands_back(plugin: Plugin, contest: Contest) -> bool:
     """Return whether another plugin is to have the platform, after telling the user."""
     from jax._src.lib import xla_client
 
-    plugin = accelerator.plugin
-    contest = find_contest(plugin.package.name, accelerator.rivals, installed_plugins())
     if contest.yields:
         logger.warning("%s", describe_contest(plugin.distribution, plugin.name, contest))
         return True

@@ -15,6 +15,9 @@ MACHINES = {"x86_64": 62, "aarch64": 183}
 
 _HEADER = struct.Struct("<4sBBBB8xHHIQQQIHHHHHH")
 _PROGRAM = struct.Struct("<IIQQQQQQ")
+_DYNAMIC = struct.Struct("<qQ")
+_PT_LOAD, _PT_DYNAMIC = 1, 2
+_DT_NEEDED, _DT_STRTAB, _DT_STRSZ = 1, 5, 10
 
 
 def find_damage(header: bytes, tables: bytes, size: int, machine: str) -> str | None:
@@ -52,6 +55,29 @@ def _segment_ends(tables: bytes) -> Iterator[int]:
     for start in range(0, len(tables) - _PROGRAM.size + 1, _PROGRAM.size):
         _, _, offset, _, _, file_size, _, _ = _PROGRAM.unpack_from(tables, start)
         yield offset + file_size
+
+
+def needed_libraries(path: Path) -> list[str]:
+    """Return the names of the libraries that a library needs (DT_NEEDED), in its order.
+
+    Args:
+        path: A library without damage, see `check_library`.
+    """
+    with path.open("rb") as file:
+        offset, length = program_headers(file.read(_HEADER.size))
+        file.seek(offset)
+        segments = list(_PROGRAM.iter_unpack(file.read(length)))
+        dynamic = next((segment for segment in segments if segment[0] == _PT_DYNAMIC), None)
+        if dynamic is None:
+            return []
+        file.seek(dynamic[2])
+        entries = list(_DYNAMIC.iter_unpack(file.read(dynamic[5])))
+        values = dict(entries)
+        address = values[_DT_STRTAB]
+        loaded = next(part for part in segments if part[0] == _PT_LOAD and part[3] <= address < part[3] + part[5])
+        file.seek(loaded[2] + address - loaded[3])
+        names = file.read(values[_DT_STRSZ])
+    return [names[value : names.index(b"\0", value)].decode() for tag, value in entries if tag == _DT_NEEDED]
 
 
 def check_library(path: Path, machine: str, remedy: str) -> None:

@@ -38,10 +38,12 @@ class OpenedPlugin:
 
     Attributes:
         lock: Its release lock.
+        path: Its library.
         api: The capsule of its API.
     """
 
     lock: Lock
+    path: Path
     api: Any
 
 
@@ -83,7 +85,8 @@ def open_plugin(plugin: Plugin) -> OpenedPlugin:
     lock = check_plugin(plugin)
     remedy = f"install it again: {install_command(plugin.distribution, lock.release)}"
     try:
-        return OpenedPlugin(lock, import_extension().load(plugin.package / plugin.library))
+        path = plugin.package / plugin.library
+        return OpenedPlugin(lock, path, import_extension().load(path))
     except (OSError, RuntimeError) as error:
         raise LibraryDamagedError(str(error), cause="the library is not the one of the wheel", remedy=remedy) from error
 

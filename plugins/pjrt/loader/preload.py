@@ -34,7 +34,7 @@ class Preloaded:
 
     Attributes:
         opened: Name → the path it was opened by, or the bare name where the dynamic linker found it.
-        failed: Name → why none could be opened, with every place that was looked at.
+        failed: Name → why none could be opened, in the dynamic linker's words.
     """
 
     opened: dict[str, str]
@@ -50,9 +50,9 @@ def candidates(wanted: Wanted) -> tuple[str, ...]:
     return (*first, wanted.soname, *last)
 
 
-def places(wanted: Wanted) -> str:
-    """Return where a library is looked for, for a message."""
-    return ", ".join([*map(str, wanted.first), "the dynamic linker's search path", *map(str, wanted.last)])
+def places(first: Sequence[Path | str], last: Sequence[Path | str]) -> str:
+    """Return where libraries are looked for, for a message."""
+    return ", ".join([*map(str, first), "the dynamic linker's search path", *map(str, last)])
 
 
 def shadowed(folders: Iterable[Path], library_path: str, known: Sequence[Wanted]) -> tuple[Wanted, ...]:
@@ -73,22 +73,35 @@ def shadowed(folders: Iterable[Path], library_path: str, known: Sequence[Wanted]
 def preload(libraries: Sequence[Wanted], open_library: Callable[[str], None]) -> Preloaded:
     """Open libraries in their order, each by the first of its candidates that opens.
 
+    What fails is tried again after the others, in case it needs one of them.
+
     Args:
-        libraries: What to open; dependencies come before what needs them.
+        libraries: What to open, best in an order in which dependencies come first.
         open_library: Opens one by its path or name; raises OSError if it cannot.
     """
     opened: dict[str, str] = {}
     failed: dict[str, str] = {}
-    for wanted in libraries:
-        reasons = []
-        for candidate in candidates(wanted):
-            try:
-                open_library(candidate)
-            except OSError as error:
-                reasons.append(str(error))
+    waiting = list(libraries)
+    while waiting:
+        for wanted in waiting:
+            name, reasons = _open_first(candidates(wanted), open_library)
+            if name is not None:
+                opened[wanted.soname] = name
             else:
-                opened[wanted.soname] = candidate
-                break
+                failed[wanted.soname] = "; ".join(reasons)
+        again = [wanted for wanted in waiting if wanted.soname not in opened]
+        waiting = again if len(again) < len(waiting) else []
+    return Preloaded(opened, {name: reason for name, reason in failed.items() if name not in opened})
+
+
+def _open_first(names: Sequence[str], open_library: Callable[[str], None]) -> tuple[str | None, list[str]]:
+    """Return the first name that opens, and why those before it did not."""
+    reasons = []
+    for name in names:
+        try:
+            open_library(name)
+        except OSError as error:
+            reasons.append(str(error))
         else:
-            failed[wanted.soname] = f"looked in {places(wanted)}: {'; '.join(reasons)}"
-    return Preloaded(opened, failed)
+            return name, reasons
+    return None, reasons

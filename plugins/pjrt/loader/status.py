@@ -17,16 +17,22 @@ from .plugin import OpenedPlugin, Plugin, import_extension, open_plugin
 from .switch import is_disabled, switch_name
 
 
-def show(plugin: Plugin, details: Callable[[OpenedPlugin], Sequence[str]], instead: str) -> int:
+def show(
+    plugin: Plugin,
+    details: Callable[[OpenedPlugin], Sequence[str]],
+    instead: str,
+    opener: Callable[[Plugin], OpenedPlugin] = open_plugin,
+) -> int:
     """Print the status of a plugin; return 0 if it can serve, else 1.
 
     Args:
         plugin: The plugin.
         details: Gives more lines about an opened plugin.
         instead: What JAX uses when the plugin is switched off.
+        opener: Checks and opens the plugin.
     """
     try:
-        opened = open_plugin(plugin)
+        opened = opener(plugin)
         lines = [*describe(plugin, opened), *details(opened)]
     except RuntimeError as error:  # PluginError, or the extension's own PjrtError
         print(f"{plugin.distribution}: {error}", file=sys.stderr)
@@ -47,7 +53,7 @@ def describe(plugin: Plugin, opened: OpenedPlugin) -> list[str]:
     major, minor = extension.api_version(api)
     return [
         f"{plugin.distribution} {lock.release}, build {lock.build}, lock {lock.lock_id}, {lock.provider}",
-        row("library", str(plugin.package / plugin.library)),
+        row("library", str(opened.path)),
         row("PJRT API", f"{major}.{minor}"),
         row("extensions", " ".join(f"{kind}:{size}" for kind, size in extension.extensions(api))),
         row("attributes", " ".join(f"{name}={value}" for name, value in extension.attributes(api).items())),

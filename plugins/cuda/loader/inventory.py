@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""NVIDIA's libraries on this machine: opened, asked for their versions, and judged."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..pjrt.kernels import Kernels, import_module
+from ..pjrt.plugin import import_extension
+from ..pjrt.preload import Preloaded, Wanted, places, preload, shadowed
+from .toolkit import Toolkit, toolkit_homes, wanted_libraries, wheel_roots
+from .versions import COMPONENTS, CUDNN, Component, Problem, as_number, find_problems, rounded_to_minor
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """What the libraries say.
+
+    Attributes:
+        found: Component → version.
+        problems: What cannot be opened, or does not answer.
+    """
+
+    found: dict[str, int]
+    problems: list[Problem]
+
+
+class Inventory:
+    """NVIDIA's libraries; they are opened once, when they are first asked for."""
+
+    def __init__(self, toolkit: Toolkit, kernels: Kernels) -> None:
+        """Open nothing yet.
+
+        Args:
+            toolkit: The CUDA they are to be of.
+            kernels: The kernels, which know what they were built with.
+        """
+        self._toolkit = toolkit
+        self._kernels = kernels
+
+    @functools.cached_property
+    def wanted(self) -> tuple[Wanted, ...]:
+        """Which libraries there should be, and where they are looked for."""
+        return wanted_libraries(self._toolkit, wheel_roots(), toolkit_homes(self._toolkit.major, os.environ))
+
+    @functools.cached_property
+    def preloaded(self) -> Preloaded:
+        """What became of them."""
+        extension = import_extension()
+        folders = sorted({folder for library in self.wanted for folder in library.first})
+        others = shadowed(folders, os.environ.get("LD_LIBRARY_PATH", ""), self.wanted)
+        return preload((*self.wanted, *others), lambda path: extension.preload(path, False))
+
+    def versions(self) -> Versions:
+        """Ask each component for its version."""
+        found: dict[str, int] = {}
+        problems: list[Problem] = []
+        for component in COMPONENTS:
+            soname = self._soname(component)
+            if soname not in self.preloaded.opened:
+                problems.append(self._describe_missing(component, soname))
+                continue
+            try:
+                found[component.name] = self._ask(component, soname)
+            except (OSError, RuntimeError) as error:
+                problems.append(Problem(f"{component.name} does not tell its version: {error}", component.name))
+        return Versions(found, problems)
+
+    def find_problems(self, devices: int) -> list[Problem]:
+        """Return why programs cannot be run with these libraries.
+
+        Args:
+            devices: Number of GPUs that this process uses.
+        """
+        versions = self.versions()
+        built = self.built()
+        return [*versions.problems, *find_problems(versions.found, self.minimum(built), built, devices)]
+
+    def built(self) -> dict[str, int]:
+        """Return the versions the plugin was built with: those its kernels tell, else those of the toolkit's table."""
+        module = import_module(self._kernels, "_versions")
+        functions = {component.name: f"{component.built}_build_version" for component in COMPONENTS}
+        told = {name: getattr(module, function)() for name, function in functions.items() if hasattr(module, function)}
+        return {**self._toolkit.built, **told}
+
+    def minimum(self, built: Mapping[str, int]) -> dict[str, int]:
+        """Return the oldest version of each component that works; cuDNN must be that of the build, patches aside."""
+        return {**self._toolkit.minimum, CUDNN.name: rounded_to_minor(CUDNN, built[CUDNN.name])}
+
+    def projects(self, problems: Sequence[Problem]) -> list[str]:
+        """Return what to install in place of the components that have problems."""
+        stems = {component.name: component.stem for component in COMPONENTS}
+        projects = {_stem(library.soname): library.project for library in self._toolkit.libraries}
+        return list(dict.fromkeys(projects[stems[problem.component]] for problem in problems))
+
+    def _soname(self, component: Component) -> str:
+        return next(item.soname for item in self._toolkit.libraries if _stem(item.soname) == component.stem)
+
+    def _ask(self, component: Component, soname: str) -> int:
+        name = self.preloaded.opened[soname]
+        return as_number(component, import_extension().library_version(name, component.symbol, component.form))
+
+    def _describe_missing(self, component: Component, soname: str) -> Problem:
+        (wanted,) = (entry for entry in self.wanted if entry.soname == soname)
+        there = [folder / soname for folder in (*wanted.first, *wanted.last) if (folder / soname).is_file()]
+        if there:
+            return Problem(f"{component.name} cannot be opened: {self.preloaded.failed[soname]}", component.name)
+        looked = places(_short(wanted.first), wanted.last)
+        return Problem(f"{component.name} is missing: no {soname} in {looked}", component.name)
+
+
+def _stem(soname: str) -> str:
+    return soname.partition(".so")[0]
+
+
+def _short(folders: Sequence[Path]) -> Sequence[Path | str]:
+    return folders or ("the package nvidia (not installed)",)

@@ -1,0 +1,28 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""XLA:GPU for Intel oneAPI as a PJRT plugin: JAX calls `initialize` through the entry point group `jax_plugins`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .intel import OneApi
+from .pjrt import accelerator
+from .pjrt.plugin import Plugin
+
+ACCELERATOR = OneApi(
+    Plugin(
+        name="oneapi",
+        distribution="jaxlib-oneapi",
+        package=Path(__file__).parent,
+        library="xla_oneapi_plugin.so",
+    )
+).accelerator()
+
+
+def initialize() -> None:
+    """Make oneAPI known to JAX, or the reason why it cannot serve.
+
+    With JAXLIB_ONEAPI_DISABLE=1 in the environment JAX stays as it was.
+    """
+    accelerator.initialize(ACCELERATOR)

@@ -1,0 +1,28 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""XLA:GPU for ROCm 7 as a PJRT plugin: JAX calls `initialize` through the entry point group `jax_plugins`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .amd import Rocm
+from .pjrt import accelerator
+from .pjrt.plugin import Plugin
+
+ACCELERATOR = Rocm(
+    Plugin(
+        name="rocm",
+        distribution="jaxlib-rocm-7",
+        package=Path(__file__).parent,
+        library="xla_rocm_plugin.so",
+    )
+).accelerator()
+
+
+def initialize() -> None:
+    """Make ROCm known to JAX, or the reason why it cannot serve.
+
+    With JAXLIB_ROCM_7_DISABLE=1 in the environment JAX stays as it was.
+    """
+    accelerator.initialize(ACCELERATOR)

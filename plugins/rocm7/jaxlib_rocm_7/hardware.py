@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Find AMD's GPUs, without waking ROCm: its profiler must be the first to use it."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+TOPOLOGY = "sys/class/kfd/kfd/topology/nodes"
+KFD = "dev/kfd"
+WSL = "dev/dxg"
+
+_SIMDS = re.compile(r"^simd_count\s+(\d+)$", re.MULTILINE)
+
+
+def count_gpus(root: Path) -> int:
+    """Return the number of AMD GPUs; below WSL, where Windows has them, 1 stands for any number.
+
+    The kernel driver lists processors as nodes too; a GPU is one with SIMD units (amdkfd, `kfd_topology.c`).
+
+    Args:
+        root: The root of the file system.
+    """
+    if (root / WSL).exists():
+        return 1
+    return sum(_simd_count(node / "properties") > 0 for node in (root / TOPOLOGY).glob("*"))
+
+
+def is_accessible(root: Path) -> bool:
+    """Return whether this user may use the driver.
+
+    Args:
+        root: The root of the file system.
+    """
+    return not (root / KFD).exists() or os.access(root / KFD, os.R_OK | os.W_OK)
+
+
+def shared_memory(root: Path) -> int:
+    """Return the size of `/dev/shm` in bytes; 0 if there is none.
+
+    Args:
+        root: The root of the file system.
+    """
+    try:
+        status = os.statvfs(root / "dev/shm")
+    except OSError:
+        return 0
+    return status.f_blocks * status.f_frsize
+
+
+def _simd_count(properties: Path) -> int:
+    try:
+        match = _SIMDS.search(properties.read_text("ascii"))
+    except (OSError, ValueError):
+        return 0
+    return int(match[1]) if match is not None else 0

@@ -1,0 +1,30 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Find TPUs on the PCI bus, as JAX does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+DEVICES = "sys/bus/pci/devices"
+GOOGLE = "0x1ae0"
+
+# Chips by their PCI device id: v2 and v3, v4, v5p, v5e, v6e, 7x, and the generations that JAX 0.11.2 knows after them.
+CHIPS = ("0x0027", "0x0056", "0x005e", "0x0062", "0x0063", "0x006f", "0x0076", "0x0083", "0x007c")
+
+
+def count_chips(root: Path) -> int:
+    """Return the number of TPU chips.
+
+    Args:
+        root: The root of the file system.
+    """
+    vendors = (root / DEVICES).glob("*/vendor")
+    return sum(_read(vendor) == GOOGLE and _read(vendor.parent / "device") in CHIPS for vendor in vendors)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("ascii").strip()
+    except (OSError, ValueError):
+        return ""

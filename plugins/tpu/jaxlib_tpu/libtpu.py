@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compare the installed libtpu with the one this wheel requires."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.metadata
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from .pjrt.errors import LibraryMissingError, VersionMismatchError
+from .pjrt.lock import installed_version
+
+logger = logging.getLogger(__name__)
+
+PROJECT = "libtpu"
+
+# JAX takes the library this names instead of the installed one.
+OWN_LIBRARY = "TPU_LIBRARY_PATH"
+
+
+def required_version(requirements: Sequence[str]) -> str:
+    """Return the version that is required of libtpu; empty if none is.
+
+    Args:
+        requirements: Requirements in the form of PEP 508.
+
+    >>> required_version(["jaxlib==0.11.2", "libtpu==0.0.48.1"])
+    '0.0.48.1'
+    """
+    found = (re.fullmatch(rf"{PROJECT}\s*==\s*([^\s;]+).*", requirement) for requirement in requirements)
+    return next((match[1] for match in found if match is not None), "")
+
+
+def check_versions(distribution: str, required: str, installed: str | None) -> None:
+    """Check that libtpu is there, in the version that was tested with this release.
+
+    Raises:
+        LibraryMissingError: It is not installed.
+        VersionMismatchError: Another version is.
+    """
+    remedy = f"pip install {PROJECT}=={required}"
+    if installed is None:
+        raise LibraryMissingError(f"{distribution} needs {PROJECT} {required}, which is not installed", remedy=remedy)
+    if installed != required:
+        raise VersionMismatchError(
+            f"{distribution} needs {PROJECT} {required}, and {installed} is installed",
+            cause="a libtpu works only with the JAX release it was made for",
+            remedy=remedy,
+        )
+
+
+def check_libtpu(distribution: str, environ: Mapping[str, str]) -> None:
+    """Check the libtpu that JAX will use, unless the user named another.
+
+    Raises:
+        PluginError: It is missing, or of another version.
+    """
+    if environ.get(OWN_LIBRARY):
+        logger.debug("%s is set: the version of libtpu is not checked", OWN_LIBRARY)
+        return
+    required = required_version(importlib.metadata.requires(distribution) or ())
+    check_versions(distribution, required, installed_libtpu())
+
+
+def installed_libtpu() -> str | None:
+    """Return the version of the installed libtpu, or None."""
+    version: str | None = installed_version(PROJECT)
+    return version
+
+
+def library_path(environ: Mapping[str, str]) -> Path:
+    """Return the library that JAX will use, without importing the package that it lies in.
+
+    Raises:
+        LibraryMissingError: There is none.
+    """
+    if environ.get(OWN_LIBRARY):
+        return Path(environ[OWN_LIBRARY])
+    spec = importlib.machinery.PathFinder.find_spec(PROJECT)
+    if spec is None or spec.submodule_search_locations is None:
+        raise LibraryMissingError(f"there is no package {PROJECT}", remedy=f"pip install --force-reinstall {PROJECT}")
+    return Path(next(iter(spec.submodule_search_locations))) / "libtpu.so"
