@@ -1,0 +1,117 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ask the real JAX, in a child process with a time limit, what it finds, and compare that with the forecast."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Iterator, Mapping, Tuple
+
+from jaxlib_select.doctor.forecast import FAILS, SERVES, Prediction
+from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding
+
+TIME_LIMIT = 180.0  # seconds; a TPU alone may take one minute to answer
+
+_PROGRAM = """
+import json, sys
+out = {}
+try:
+    from jax._src import xla_bridge
+    out["platforms"] = sorted(xla_bridge.backends())
+    out["default"] = next(name for name, client in xla_bridge.backends().items() if client is xla_bridge.get_backend())
+    out["devices"] = [str(device) for device in xla_bridge.devices()]
+except BaseException as error:
+    out["error"] = f"{type(error).__name__}: {error}"
+print("\\n" + json.dumps(out), flush=True)
+"""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What JAX said.
+
+    Attributes:
+        default: Its default platform; empty if it raised an error.
+        platforms: All platforms that it has.
+        devices: Its devices.
+        error: What it raised; empty if nothing.
+    """
+
+    default: str = ""
+    platforms: Tuple[str, ...] = ()
+    devices: Tuple[str, ...] = ()
+    error: str = ""
+
+
+def ask_jax(python: Path, variables: Mapping[str, str], limit: float = TIME_LIMIT) -> Answer:
+    """Start JAX in a child process.
+
+    Args:
+        python: The interpreter.
+        variables: Its environment variables.
+        limit: Seconds to wait.
+    """
+    with tempfile.TemporaryDirectory() as folder:  # a place without modules that could shadow any
+        try:
+            result = subprocess.run(
+                [str(python), "-c", _PROGRAM],
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=limit,
+                check=False,
+                env=dict(variables),
+                cwd=folder,
+            )
+        except subprocess.TimeoutExpired:
+            return Answer(error=f"JAX did not start within {limit:.0f} seconds")
+        except OSError as error:
+            return Answer(error=f"cannot run {python}: {error}")
+    return read_answer(result.stdout, result.stderr, result.returncode)
+
+
+def read_answer(output: str, errors: str, status: int) -> Answer:
+    """Read what the child printed; one that crashed printed nothing of use."""
+    try:
+        document = json.loads(output.splitlines()[-1])
+        return Answer(
+            default=document.get("default", ""),
+            platforms=tuple(document.get("platforms", ())),
+            devices=tuple(document.get("devices", ())),
+            error=document.get("error", ""),
+        )
+    except (ValueError, IndexError, AttributeError):
+        last = (errors.strip().splitlines() or ["no message"])[-1]
+        return Answer(error=f"JAX ended with status {status}: {last}")
+
+
+def compare(prediction: Prediction, answer: Answer) -> Iterator[Finding]:
+    """Say whether JAX does what was foretold, and what else."""
+    if answer.error:
+        level = NOTE if prediction.default is None else ERROR
+        yield Finding(level, "jax-fails", f"JAX itself fails: {_short(answer.error)}")
+        return
+    if prediction.default is None:
+        yield Finding(WARNING, "forecast", f"JAX starts after all, on {answer.default}")
+        return
+    if answer.default != prediction.default:
+        what = f"JAX's default platform is {answer.default}, not {prediction.default} as foretold from its files"
+        yield Finding(ERROR if answer.default == "cpu" else WARNING, "forecast", what)
+        return
+    foretold = {entry.platform for entry in prediction.forecasts if entry.outcome == SERVES}
+    refused = {entry.platform for entry in prediction.forecasts if entry.outcome == FAILS}
+    if not set(answer.platforms) <= foretold or set(answer.platforms) & refused:
+        yield Finding(
+            WARNING, "forecast", f"JAX has {', '.join(answer.platforms)}, foretold {', '.join(sorted(foretold))}"
+        )
+        return
+    yield Finding(NOTE, "confirmed", f"JAX itself agrees: {answer.default}, {len(answer.devices)} device(s)")
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 600 else f"{line[:597]}..."

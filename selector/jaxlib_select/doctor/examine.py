@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Put together what JAX will find, what it will do with that, and what is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+
+from jaxlib_select.decision import Decision
+from jaxlib_select.doctor.discovery import Plugin, find_plugins, locate, read_lock
+from jaxlib_select.doctor.environment import Environment, normalize
+from jaxlib_select.doctor.findings import Case, find_problems, switch_remedy
+from jaxlib_select.doctor.forecast import SERVES, Prediction, World, predict
+from jaxlib_select.doctor.hardware import describe_hardware, find_libtpu, has_nvidia_node, missing_hardware
+from jaxlib_select.doctor.libraries import Loaded, find_libraries
+from jaxlib_select.doctor.report import ERROR, WARNING, Finding, Report, sort_findings
+from jaxlib_select.install.commands import Installer
+from jaxlib_select.machine import Machine
+
+# Results of cuInit that do not mean "no GPU": the hardware is there and cannot be used.
+_HARMLESS_CUINIT = (None, 0, 34, 100)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the environment is judged by.
+
+    Attributes:
+        machine: The hardware.
+        variables: Environment variables.
+        decision: What should be installed on this machine; nothing if that could not be worked out.
+        unfit: Distribution → why its programs do not run on the hardware that is here.
+        names: Import packages of our plugins → their distributions.
+        root: Root of the file system.
+    """
+
+    machine: Machine
+    variables: Mapping[str, str]
+    decision: Optional[Decision] = None
+    unfit: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    root: Path = Path("/")
+
+
+def examine(environment: Environment, around: Surroundings, installer: Installer) -> Report:
+    """Examine an environment; nothing of it is imported or run.
+
+    Args:
+        environment: The environment.
+        around: What it is judged by.
+        installer: Writes the commands that mend.
+    """
+    plugins = find_plugins(environment, around.variables)
+    world = _world(environment, around)
+    prediction = predict(plugins, world)
+    libraries, unreadable = _libraries(plugins, environment, around)
+    case = Case(
+        environment, plugins, world, prediction, libraries, installer, decision=around.decision, names=around.names
+    )
+    silent = is_silent_cpu(prediction, around)
+    findings = [*unreadable, *find_problems(case), *_cpu_findings(case, around, silent=silent), *_other_backend(case)]
+    return Report(
+        environment=environment,
+        versions=_versions(environment, plugins),
+        plugins=plugins,
+        prediction=prediction,
+        hardware=describe_hardware(around.machine),
+        libraries=libraries,
+        findings=sort_findings(findings),
+        silent_cpu=silent,
+    )
+
+
+def is_silent_cpu(prediction: Prediction, around: Surroundings) -> bool:
+    """Return whether JAX would run on the CPU though there is an accelerator, and nobody asked for the CPU."""
+    return prediction.default == "cpu" and has_accelerator(around) and not around.variables.get("JAX_PLATFORMS")
+
+
+def has_accelerator(around: Surroundings) -> bool:
+    """Return whether there is an accelerator: one that a package serves, or one that nobody calls integrated."""
+    nvidia = around.machine.nvidia
+    served = around.decision is not None and around.decision.backend != "cpu"
+    return served or bool(nvidia.gpus) or nvidia.cuinit not in _HARMLESS_CUINIT
+
+
+def _world(environment: Environment, around: Surroundings) -> World:
+    return World(
+        variables=around.variables,
+        jaxlib=read_lock(locate(environment, "jaxlib")),
+        jaxlib_version=environment.version_of("jaxlib"),
+        no_hardware=missing_hardware(around.machine),
+        unfit=around.unfit,
+        nvidia_nodes=has_nvidia_node(around.root),
+        tpu_library=find_libtpu(environment, around.variables),
+    )
+
+
+def _libraries(
+    plugins: Sequence[Plugin], environment: Environment, around: Surroundings
+) -> Tuple[Dict[str, Tuple[Loaded, ...]], List[Finding]]:
+    """Return what each plugin would load; what cannot be read was reported with the plugin."""
+    found: Dict[str, Tuple[Loaded, ...]] = {}
+    problems: List[Finding] = []
+    arch = around.machine.arch or "x86_64"
+    for plugin in plugins:
+        try:
+            entries = find_libraries(plugin, environment, around.variables, root=around.root, arch=arch)
+        except (OSError, ValueError) as error:
+            problems.append(Finding(WARNING, "unreadable", f"cannot look into {plugin.label}: {error}"))
+        else:
+            if entries:
+                found[plugin.label] = entries
+    return found, problems
+
+
+def _cpu_findings(case: Case, around: Surroundings, *, silent: bool) -> Iterator[Finding]:
+    """Say why JAX would silently run on the CPU."""
+    if not silent:
+        return
+    seen = ", ".join(describe_hardware(around.machine)) or "an accelerator"
+    decision = around.decision
+    if decision is None or decision.backend == "cpu":
+        reasons = [entry.reason for entry in decision.candidates if not entry.chosen] if decision is not None else []
+        what = f"JAX will run on the CPU: no package serves {seen}" + (
+            f" ({'; '.join(reasons[:2])})" if reasons else ""
+        )
+        yield Finding(ERROR, "silent-cpu", what, switch_remedy("JAX_PLATFORMS", "cpu", "if that is meant"))
+        return
+    installed = normalize(decision.package) in case.environment.distributions
+    because = next(
+        (
+            entry.reason
+            for entry in case.prediction.forecasts
+            if entry.outcome != SERVES and entry.reason and entry.provider == decision.package
+        ),
+        "",
+    )
+    what = f"JAX will run on the CPU, though there is {seen}"
+    what += f": {because}" if because else "" if installed else f": {decision.package} is not installed"
+    yield Finding(ERROR, "silent-cpu", what, case.advise())
+
+
+def _other_backend(case: Case) -> Iterator[Finding]:
+    """Say that another backend than the one for this machine is installed, and serves."""
+    decision = case.decision
+    if decision is None or case.prediction.default in (None, "cpu"):
+        return
+    (forecast,) = (entry for entry in case.prediction.forecasts if entry.platform == case.prediction.default)
+    ours = forecast.provider in case.names.values()
+    if ours and forecast.provider != decision.package:
+        what = f"{forecast.provider} serves, but {decision.package} is the one for this machine"
+        yield Finding(WARNING, "other-backend", what, case.advise())
+
+
+def _versions(environment: Environment, plugins: Sequence[Plugin]) -> Dict[str, str]:
+    names = ["jax", "jaxlib", *sorted({plugin.distribution for plugin in plugins if plugin.distribution})]
+    names += sorted(name for name in environment.distributions if name.startswith("jax-") and name.endswith("-plugin"))
+    names += ["libtpu"]
+    versions = {name: environment.version_of(name) for name in names}
+    return {name: version for name, version in versions.items() if version is not None}

@@ -1,0 +1,117 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which shared libraries a plugin would load, and from where: the dynamic linker's order, on files only.
+
+What the library needs stands in its ELF headers; what the plugin opens by itself, such as the parts of CUDA, stands in its
+Python source as names like `libcudnn.so.9`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import List, Mapping, Optional, Sequence, Tuple
+
+from jaxlib_select.doctor.discovery import Plugin
+from jaxlib_select.doctor.elf import Library, read_library
+from jaxlib_select.doctor.environment import Environment
+
+NEEDED, OPENED = "needed", "opened"
+
+_NAME = re.compile(r"""["'](lib[A-Za-z0-9_+-]+\.so\.\d+)["']""")
+# The C and C++ runtime are part of the platform tag of a wheel.
+_BASE = re.compile(r"(ld-linux.*|lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+))\.so\.\d+")
+_SYSTEM = ("lib64", "usr/lib64", "lib", "usr/lib", "lib/{triplet}", "usr/lib/{triplet}", "usr/lib/wsl/lib")
+_LARGEST = 1024 * 1024  # bytes of a module
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A library that would be loaded.
+
+    Attributes:
+        name: Its name for the dynamic linker.
+        path: The file; nothing if there is none.
+        origin: What led to it: `wheel`, `LD_LIBRARY_PATH`, `system`; empty if it was not found.
+        how: `needed` by the plugin's library, which cannot be opened without it, or `opened` by the plugin.
+        shadows: A file of a wheel that would have been there as well.
+    """
+
+    name: str
+    path: Optional[Path]
+    origin: str
+    how: str
+    shadows: Optional[Path] = None
+
+
+def find_libraries(
+    plugin: Plugin, environment: Environment, variables: Mapping[str, str], *, root: Path, arch: str
+) -> Tuple[Loaded, ...]:
+    """Return what a plugin would load beside the C and C++ runtime.
+
+    Args:
+        plugin: The plugin.
+        environment: The environment it lies in.
+        variables: Environment variables.
+        root: Root of the file system.
+        arch: Processor architecture, such as `x86_64`.
+    """
+    library = _merge([read_library(path) for path in plugin.libraries])
+    home = plugin.libraries[0].parent if plugin.libraries else Path()
+    wheels = [*_folders(library.rpath + library.runpath, home), *_vendor_folders(environment)]
+    library_path = [Path(part) for part in variables.get("LD_LIBRARY_PATH", "").split(":") if part]
+    system = [root / folder.format(triplet=f"{arch}-linux-gnu") for folder in _SYSTEM] + _configured(root)
+    # DT_RPATH comes before LD_LIBRARY_PATH and is void where there is DT_RUNPATH, which comes after it.
+    first = wheels if library.rpath and not library.runpath else []
+    order = [(first, "wheel"), (library_path, "LD_LIBRARY_PATH"), (wheels, "wheel"), (system, "system")]
+    names = [(name, NEEDED) for name in library.needed if not _BASE.fullmatch(name)]
+    names += [(name, OPENED) for name in named_libraries(plugin.location) if name not in library.needed]
+    return tuple(_find(name, how, order, wheels) for name, how in names)
+
+
+def named_libraries(location: Optional[Path]) -> Tuple[str, ...]:
+    """Return the shared libraries that a plugin's Python source names."""
+    if location is None:
+        return ()
+    files = sorted(location.rglob("*.py")) if location.is_dir() else [location]
+    texts = [file.read_text("utf-8", "replace") for file in files if file.stat().st_size <= _LARGEST]
+    return tuple(dict.fromkeys(name for text in texts for name in _NAME.findall(text)))
+
+
+def _merge(libraries: Sequence[Library]) -> Library:
+    return Library(
+        needed=tuple(dict.fromkeys(name for library in libraries for name in library.needed)),
+        rpath=tuple(dict.fromkeys(path for library in libraries for path in library.rpath)),
+        runpath=tuple(dict.fromkeys(path for library in libraries for path in library.runpath)),
+    )
+
+
+def _folders(paths: Sequence[str], home: Path) -> List[Path]:
+    return [Path(path.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", str(home))) for path in paths]
+
+
+def _vendor_folders(environment: Environment) -> List[Path]:
+    """Return where vendors' wheels put libraries: `nvidia/*/lib` in site-packages, and `lib` of the environment."""
+    found = [folder for path in environment.paths for folder in sorted(path.glob("nvidia/*/lib"))]
+    return [*found, environment.prefix / "lib"]
+
+
+def _configured(root: Path) -> List[Path]:
+    """Return the folders that `ld.so.conf` adds."""
+    files = [root / "etc/ld.so.conf", *sorted((root / "etc/ld.so.conf.d").glob("*.conf"))]
+    lines = [
+        line.strip() for file in files if file.is_file() for line in file.read_text("utf-8", "replace").splitlines()
+    ]
+    return [root / line.lstrip("/") for line in lines if line.startswith("/")]
+
+
+def _find(name: str, how: str, order: Sequence[Tuple[Sequence[Path], str]], wheels: Sequence[Path]) -> Loaded:
+    in_wheel = next((folder / name for folder in wheels if (folder / name).is_file()), None)
+    for folders, origin in order:
+        for folder in folders:
+            path = folder / name
+            if path.is_file():
+                shadows = in_wheel if origin == "LD_LIBRARY_PATH" and in_wheel not in (None, path) else None
+                return Loaded(name, path, origin, how, shadows)
+    return Loaded(name, None, "", how)

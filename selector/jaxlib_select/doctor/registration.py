@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""For which platform, and with which priority, a plugin will register itself: read from its source, never run.
+
+A plugin calls `register_plugin("cuda", priority=500, ...)` or `register_backend_factory(...)` of JAX; ours describe
+themselves in a `Plugin(name=...)` and a constant `PRIORITY`. What is computed at run time stays unknown.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Dict, Iterator, List, Optional, Tuple
+
+# The defaults of JAX's own functions.
+_DEFAULTS = {"register_plugin": 400, "register_backend_factory": 0}
+_LARGEST = 1024 * 1024  # bytes of a module
+_MOST = 200  # modules of a plugin
+
+
+@dataclass(frozen=True)
+class Registration:
+    """What a plugin will tell JAX.
+
+    Attributes:
+        platform: The name, such as `cuda`; nothing if it is not written down in its source.
+        priority: The platform with the highest is JAX's default; nothing if it is not written down.
+    """
+
+    platform: Optional[str] = None
+    priority: Optional[int] = None
+
+
+def read_registration(module: Path) -> Registration:
+    """Read a plugin's source.
+
+    Args:
+        module: Folder of its package, or its file.
+    """
+    trees = [tree for tree in map(_parse, _files(module)) if tree is not None]
+    constants = {name: value for tree in reversed(trees) for name, value in _constants(tree).items()}
+    calls = [call for tree in trees for call in _calls(tree)]
+    found = [_registered(name, call, constants) for name, call in calls if name in _DEFAULTS]
+    named = [entry for entry in found if entry.platform is not None]
+    if named:
+        return named[0]
+    described = [_keyword(call, "name", constants) for name, call in calls if name == "Plugin"]
+    platform = next((value for value in described if isinstance(value, str)), None)
+    priority = constants.get("PRIORITY")
+    return Registration(platform, priority if isinstance(priority, int) else None)
+
+
+def _files(module: Path) -> List[Path]:
+    """Return the modules of a package, the outermost first: what they say counts more."""
+    if module.is_file():
+        return [module]
+    files = sorted(module.rglob("*.py"), key=lambda path: (len(path.parts), path.name != "__init__.py", path))
+    return files[:_MOST]
+
+
+def _parse(path: Path) -> Optional[ast.Module]:
+    try:
+        if path.stat().st_size > _LARGEST:
+            return None
+        return ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def _constants(tree: ast.Module) -> Dict[str, object]:
+    """Return the constants a module assigns at its top level."""
+    found: Dict[str, object] = {}
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
+            found.update(
+                {target.id: statement.value.value for target in statement.targets if isinstance(target, ast.Name)}
+            )
+    return found
+
+
+def _calls(tree: ast.Module) -> Iterator[Tuple[str, ast.Call]]:
+    """Yield every call with the last part of the name that is called."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            function = node.func
+            yield getattr(function, "attr", getattr(function, "id", "")), node
+
+
+def _registered(function: str, call: ast.Call, constants: Dict[str, object]) -> Registration:
+    keyword = "plugin_name" if function == "register_plugin" else "name"
+    platform = _value(call.args[0], constants) if call.args else _keyword(call, keyword, constants)
+    given = any(entry.arg == "priority" for entry in call.keywords)
+    priority = _keyword(call, "priority", constants) if given else _DEFAULTS[function]
+    return Registration(
+        platform if isinstance(platform, str) else None, priority if isinstance(priority, int) else None
+    )
+
+
+def _keyword(call: ast.Call, name: str, constants: Dict[str, object]) -> object:
+    return next((_value(entry.value, constants) for entry in call.keywords if entry.arg == name), None)
+
+
+def _value(node: ast.expr, constants: Dict[str, object]) -> object:
+    if isinstance(node, ast.Constant):
+        return node.value
+    return constants.get(node.id) if isinstance(node, ast.Name) else None

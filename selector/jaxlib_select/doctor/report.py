@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What `doctor` has to say, as values, as JSON and as text."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Dict, List, Mapping, Tuple
+
+from jaxlib_select.doctor.discovery import Plugin
+from jaxlib_select.doctor.environment import Environment
+from jaxlib_select.doctor.forecast import Prediction
+from jaxlib_select.doctor.libraries import Loaded
+
+ERROR, WARNING, NOTE = "error", "warning", "note"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something to know or to mend.
+
+    Attributes:
+        level: `error` (JAX fails, or is not what it should be), `warning` or `note`.
+        code: A short name for programs, such as `lock-mismatch`.
+        what: One sentence.
+        remedy: The command that mends it; empty where none can.
+    """
+
+    level: str
+    code: str
+    what: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The whole answer.
+
+    Attributes:
+        environment: What was examined.
+        versions: Versions of jax, jaxlib and every plugin that is installed.
+        plugins: What JAX will find.
+        prediction: What JAX will do with it.
+        hardware: Accelerators of the machine, one line each.
+        libraries: Name of a plugin → shared libraries that it would load.
+        findings: What is wrong, the worst first.
+        silent_cpu: Whether JAX would run on the CPU, without a word from the user, though there is an accelerator.
+    """
+
+    environment: Environment
+    versions: Mapping[str, str]
+    plugins: Tuple[Plugin, ...]
+    prediction: Prediction
+    hardware: Tuple[str, ...]
+    libraries: Mapping[str, Tuple[Loaded, ...]]
+    findings: Tuple[Finding, ...]
+    silent_cpu: bool
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 if JAX is not what it should be here, else 0."""
+        return 1 if self.silent_cpu or any(finding.level == ERROR for finding in self.findings) else 0
+
+    def to_json(self) -> Dict[str, object]:
+        """Return the documented JSON form."""
+        return {
+            "python": str(self.environment.python),
+            "versions": dict(self.versions),
+            "hardware": list(self.hardware),
+            "default": self.prediction.default,
+            "error": self.prediction.error or None,
+            "silent_cpu": self.silent_cpu,
+            "platforms": [asdict(forecast) for forecast in self.prediction.forecasts],
+            "plugins": [_plugin_json(plugin) for plugin in self.plugins],
+            "libraries": {
+                name: [
+                    {**asdict(entry), "path": _text(entry.path), "shadows": _text(entry.shadows)} for entry in entries
+                ]
+                for name, entries in self.libraries.items()
+            },
+            "findings": [asdict(finding) for finding in self.findings],
+        }
+
+    def to_text(self) -> str:
+        """Return the answer for people."""
+        lines = [f"Python     {'.'.join(map(str, self.environment.version))}, {self.environment.python}"]
+        lines += [f"Installed  {' '.join(f'{name} {version}' for name, version in self.versions.items()) or 'no JAX'}"]
+        lines += [f"Hardware   {line}" for line in self.hardware or ("no accelerator",)]
+        lines += [f"Plugin     {_plugin_line(plugin)}" for plugin in self.plugins]
+        for forecast in self.prediction.forecasts:
+            by = "" if forecast.provider == "jaxlib" else f" by {forecast.provider}"
+            because = f": {forecast.reason}" if forecast.reason else ""
+            lines.append(
+                f"Platform   {forecast.platform}{by}, priority {forecast.priority}, {forecast.outcome}{because}"
+            )
+        for name, entries in self.libraries.items():
+            lines += [f"Library    {entry.name}: {_found(entry)} ({name})" for entry in entries]
+        lines.append(f"JAX        {_default_line(self.prediction)}")
+        for finding in self.findings:
+            lines += [f"{finding.level}: {finding.what}", *([f"  {finding.remedy}"] if finding.remedy else [])]
+        return "\n".join(lines)
+
+
+def sort_findings(findings: List[Finding]) -> Tuple[Finding, ...]:
+    """Return findings without repetitions, the worst first."""
+    order = (ERROR, WARNING, NOTE)
+    return tuple(sorted(dict.fromkeys(findings), key=lambda finding: order.index(finding.level)))
+
+
+def _plugin_json(plugin: Plugin) -> Dict[str, object]:
+    return {
+        "module": plugin.module,
+        "found_by": list(plugin.sources),
+        "distribution": plugin.distribution or None,
+        "version": plugin.version or None,
+        "location": _text(plugin.location),
+        "platform": plugin.platform,
+        "priority": plugin.priority,
+        "libraries": [str(path) for path in plugin.libraries],
+        "lock_id": plugin.lock.lock_id if plugin.lock is not None else None,
+    }
+
+
+def _plugin_line(plugin: Plugin) -> str:
+    place = plugin.libraries[0] if plugin.libraries else plugin.location or "not there"
+    version = f" {plugin.version}" if plugin.version else ""
+    return f"{plugin.label}{version} by {' and '.join(plugin.sources)}: {place}"
+
+
+def _found(entry: Loaded) -> str:
+    if entry.path is None:
+        return "not found"
+    return f"{entry.path}" if entry.shadows is None else f"{entry.path}, instead of {entry.shadows}"
+
+
+def _default_line(prediction: Prediction) -> str:
+    if prediction.default is None:
+        return f"its first use will fail: {prediction.error}"
+    return f"default platform will be {prediction.default}"
+
+
+def _text(value: object) -> object:
+    return None if value is None else str(value)

@@ -1,0 +1,108 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The commands of uv and pip that change one environment, as argument lists and as a user would type them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, Mapping, Optional, Sequence, Tuple
+
+from jaxlib_select.doctor.environment import Environment
+from jaxlib_select.errors import InstallError, UsageError
+
+KINDS = ("uv", "pip")
+
+
+@dataclass(frozen=True)
+class Installer:
+    """What changes an environment.
+
+    Attributes:
+        kind: `uv` or `pip`.
+        program: How it is started, up to and with its subcommand group.
+        python: Interpreter of the environment.
+    """
+
+    kind: str
+    program: Tuple[str, ...]
+    python: Path
+
+    def install(
+        self, requirements: Sequence[str], *, index_url: Optional[str] = None, options: Sequence[str] = ()
+    ) -> Tuple[str, ...]:
+        """Return the command that installs requirements.
+
+        Args:
+            requirements: What to install (PEP 508).
+            index_url: Package index to use instead of the configured one.
+            options: Further options of the installer.
+        """
+        index = ("--index-url", index_url) if index_url is not None else ()
+        return (*self.program, "install", *self._target(), *index, *options, *requirements)
+
+    def reinstall(self, requirements: Sequence[str]) -> Tuple[str, ...]:
+        """Return the command that installs requirements again, and nothing else."""
+        return self.install(requirements, options=("--force-reinstall", "--no-deps"))
+
+    def uninstall(self, names: Sequence[str]) -> Tuple[str, ...]:
+        """Return the command that removes distributions."""
+        return (*self.program, "uninstall", *self._target(), *(("-y",) if self.kind == "pip" else ()), *names)
+
+    def _target(self) -> Tuple[str, ...]:
+        return ("--python", str(self.python)) if self.kind == "uv" else ()
+
+
+def find_installer(
+    environment: Environment,
+    environ: Mapping[str, str],
+    *,
+    kind: Optional[str] = None,
+    which: Callable[..., Optional[str]] = shutil.which,
+) -> Installer:
+    """Return what to change an environment with: uv if it is on PATH, else the environment's own pip.
+
+    Args:
+        environment: The environment.
+        environ: Environment variables.
+        kind: `uv` or `pip` to insist on one.
+        which: Finds programs on PATH.
+
+    Raises:
+        UsageError: The kind is unknown.
+        InstallError: There is none.
+    """
+    if kind is not None and kind not in KINDS:
+        raise UsageError(f"unknown installer: {kind!r}", remedy=f"known installers: {', '.join(KINDS)}")
+    if kind != "pip" and which("uv", path=environ.get("PATH")) is not None:
+        return uv_installer(environment.python)
+    if kind != "uv" and "pip" in environment.distributions:
+        return pip_installer(environment.python)
+    wanted = kind if kind is not None else "uv nor pip"
+    raise InstallError(
+        f"no {wanted} to install with: uv is not on PATH, or pip is not in {environment.prefix}",
+        remedy=f"give the environment a pip: {show([str(environment.python), '-m', 'ensurepip'])}",
+    )
+
+
+def uv_installer(python: Path, program: str = "uv") -> Installer:
+    """Return the commands of uv for an environment."""
+    return Installer("uv", (program, "pip"), python)
+
+
+def pip_installer(python: Path) -> Installer:
+    """Return the commands of an environment's own pip."""
+    return Installer("pip", (str(python), "-m", "pip"), python)
+
+
+def show(command: Sequence[str]) -> str:
+    """Return a command as it can be pasted into a shell.
+
+    >>> show(["pip", "install", "nvidia-cudnn-cu12<9.11"])
+    "pip install 'nvidia-cudnn-cu12<9.11'"
+    """
+    return subprocess.list2cmdline(command) if os.name == "nt" else " ".join(map(shlex.quote, command))
