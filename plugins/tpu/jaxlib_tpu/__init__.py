@@ -2,22 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The TPU runtime that goes with one jaxlib: JAX calls `initialize` through the entry point group `jax_plugins`.
 
-JAX knows the platform `tpu` by itself and finds libtpu by itself, so nothing is registered here. This wheel sees to it
-that both fit each other, and says so where they do not.
+JAX knows the platform `tpu` and finds libtpu by itself, so no plugin is registered here. This wheel sees to it that
+both fit each other, and says so where they do not.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
-from .hardware import count_chips
+from .hardware import DEVICES, count_chips
 from .libtpu import check_libtpu
-from .pjrt.errors import PluginError
+from .pjrt.errors import NoDeviceError, PluginError
 from .pjrt.lock import check_release, jaxlib_directory
 from .pjrt.plugin import Plugin, refuse
-from .pjrt.switch import is_asked_for, is_disabled
+from .pjrt.switch import is_disabled
 
 logger = logging.getLogger(__name__)
 
@@ -44,17 +45,23 @@ def initialize() -> None:
         check_release(PLUGIN.distribution, PLUGIN.package, jaxlib_directory())
         check_libtpu(PLUGIN.distribution, os.environ)
     except PluginError as error:
-        if chips:
-            refuse(PLUGIN, error, PRIORITY)
-        else:
+        if not chips:
             logger.warning("%s", error)
+        refuse(PLUGIN, error, PRIORITY, quiet=not chips)
         return
-    if not chips and _is_asked_for():
-        logger.warning("%s: no TPU found (looked in /sys/bus/pci/devices); JAX goes on without it", PLUGIN.distribution)
+    if not chips and is_optional(os.environ):
+        absence = NoDeviceError(f"no TPU found (looked in /{DEVICES})")
+        logger.warning("%s: %s; JAX goes on without it", PLUGIN.distribution, absence.what)
+        # Left to itself, libtpu tries all the same, asks around for a TPU's host and prints that it found none.
+        refuse(PLUGIN, absence, PRIORITY, quiet=True)
 
 
-def _is_asked_for() -> bool:
-    from jax._src import config, xla_bridge
+def is_optional(environ: Mapping[str, str]) -> bool:
+    """Return whether JAX is to look for a TPU but can do without.
 
-    asked_for: bool = is_asked_for(PLUGIN.name, config.jax_platforms.value, xla_bridge.expand_platform_alias)
-    return asked_for
+    Args:
+        environ: Environment, for JAX's switch that makes it start libtpu in any case.
+    """
+    from jax._src import config
+
+    return not config.jax_platforms.value and "JAX_FORCE_TPU_INIT" not in environ

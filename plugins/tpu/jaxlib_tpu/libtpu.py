@@ -53,13 +53,26 @@ def check_versions(distribution: str, required: str, installed: str | None) -> N
         )
 
 
+def own_library(environ: Mapping[str, str], installed: Path | None) -> Path | None:
+    """Return the library that the user named; None if that is the installed one.
+
+    The package `libtpu` names itself in the same variable as soon as it is imported, which JAX does early.
+
+    Args:
+        environ: Environment, for `TPU_LIBRARY_PATH`.
+        installed: The library in the installed package.
+    """
+    named = environ.get(OWN_LIBRARY)
+    return Path(named) if named and Path(named) != installed else None
+
+
 def check_libtpu(distribution: str, environ: Mapping[str, str]) -> None:
     """Check the libtpu that JAX will use, unless the user named another.
 
     Raises:
         PluginError: It is missing, or of another version.
     """
-    if environ.get(OWN_LIBRARY):
+    if own_library(environ, installed_library()) is not None:
         logger.debug("%s is set: the version of libtpu is not checked", OWN_LIBRARY)
         return
     required = required_version(importlib.metadata.requires(distribution) or ())
@@ -72,15 +85,21 @@ def installed_libtpu() -> str | None:
     return version
 
 
+def installed_library() -> Path | None:
+    """Return the library of the installed libtpu, without importing the package that it lies in."""
+    spec = importlib.machinery.PathFinder.find_spec(PROJECT)
+    locations = spec.submodule_search_locations if spec is not None else None
+    return Path(next(iter(locations))) / "libtpu.so" if locations else None
+
+
 def library_path(environ: Mapping[str, str]) -> Path:
-    """Return the library that JAX will use, without importing the package that it lies in.
+    """Return the library that JAX will use.
 
     Raises:
         LibraryMissingError: There is none.
     """
-    if environ.get(OWN_LIBRARY):
-        return Path(environ[OWN_LIBRARY])
-    spec = importlib.machinery.PathFinder.find_spec(PROJECT)
-    if spec is None or spec.submodule_search_locations is None:
+    installed = installed_library()
+    path = own_library(environ, installed) or installed
+    if path is None:
         raise LibraryMissingError(f"there is no package {PROJECT}", remedy=f"pip install --force-reinstall {PROJECT}")
-    return Path(next(iter(spec.submodule_search_locations))) / "libtpu.so"
+    return path
