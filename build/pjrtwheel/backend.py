@@ -87,6 +87,33 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
+class Select:
+    """Which machines a backend serves, beyond what its GPU code says; `jaxlib-select` decides by it.
+
+    Attributes:
+        vendor: Who makes the accelerators: `nvidia`, `amd`, `intel`, `google`, or `cpu` for none.
+        rank: Of several backends that serve a machine equally well, the highest is taken.
+        driver: Oldest version of the vendor's driver or runtime, such as the CUDA version that libcuda serves.
+        toolkit: Version of the toolkit that made the intermediate code; a driver must be as new to compile it.
+        supported: Chip → oldest runtime with which its vendor supports it; empty when the vendor names no chips.
+        integrated: Chips that are part of a processor, and never switch the backend by themselves.
+        devices: PCI ids of the accelerators, `vendor:device` or `vendor:first-last`.
+        constraints: Range of compute capabilities → bounds on what the wheel brings along.
+        notes: Range of compute capabilities → what a user should know.
+    """
+
+    vendor: str
+    rank: int
+    driver: str = ""
+    toolkit: str = ""
+    supported: dict[str, str] = field(default_factory=dict)
+    integrated: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    constraints: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Backend:
     """One accelerator and the wheel that carries it.
 
@@ -114,6 +141,7 @@ class Backend:
         tools: Name → program that is run during the build.
         external: Libraries that the wheel's libraries need, and that neither the wheel nor every Linux has.
         search_paths: Elements of the libraries' run paths that are kept although they lead out of `site-packages`.
+        select: Which machines it serves; without it `jaxlib-select` takes it only when asked for by name.
     """
 
     name: str
@@ -138,6 +166,7 @@ class Backend:
     tools: dict[str, Tool] = field(default_factory=dict)
     external: tuple[str, ...] = ()
     search_paths: tuple[str, ...] = ()
+    select: Select | None = None
 
     @property
     def library_member(self) -> str:
@@ -156,6 +185,7 @@ def parse_backend(text: str, path: Path) -> Backend:
         nested = {
             "prebuilt": _read(Prebuilt, table.pop("prebuilt"), "prebuilt."),
             "source": _read(Source, table.pop("source"), "source.") if "source" in table else None,
+            "select": _read(Select, table.pop("select"), "select.") if "select" in table else None,
             "kernels": _read(Kernels, table.pop("kernels"), "kernels.") if "kernels" in table else None,
             "tools": {name: _read(Tool, tool, f"tools.{name}.") for name, tool in table.pop("tools", {}).items()},
         }
@@ -232,6 +262,7 @@ def _exactly(kind: type[T]) -> Callable[[object], T]:
 # By the annotation of a field; dataclasses keep it as text.
 _CONVERT: Mapping[str, Callable[[object], object]] = {
     "bool": _exactly(bool),
+    "int": _exactly(int),
     "str": _exactly(str),
     "tuple[str, ...]": _texts,
     "dict[str, str]": lambda value: _mapping(value, _exactly(str)),

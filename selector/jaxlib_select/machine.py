@@ -9,6 +9,9 @@ from typing import Mapping, Optional, Tuple
 
 Version = Tuple[int, ...]
 
+NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE
+STUB = 34  # CUDA_ERROR_STUB_LIBRARY: the library to link with, not the one to run with
+
 
 @dataclass(frozen=True)
 class NvidiaGpu:
@@ -33,7 +36,8 @@ class Nvidia:
         cuinit: What `cuInit` returned; nothing when it was not called or did not return.
         gpus: The GPUs that a CUDA program will see, in the driver's order.
         source: Who said so: `libcuda`, `nvml`, `nvidia-smi`.
-        libcuda: `ok`, `absent`, `hung`, `crashed` or `refused`; nothing when nobody looked.
+        libcuda: `ok`, `absent`, `hung`, `crashed` or `odd`; nothing when nobody looked.
+        pci: Vendor and device of each NVIDIA GPU on the bus, whether a driver serves it or not.
     """
 
     cuda: Optional[Version] = None
@@ -42,6 +46,7 @@ class Nvidia:
     gpus: Tuple[NvidiaGpu, ...] = ()
     source: Optional[str] = None
     libcuda: Optional[str] = None
+    pci: Tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,8 @@ class Machine:
 
     def has_accelerator(self) -> bool:
         """Return whether any accelerator was seen, usable or not."""
-        return bool(self.nvidia.gpus or self.amd.gpus or self.intel.pci or self.tpu.pci)
+        nvidia = self.nvidia.gpus or self.nvidia.pci or self.nvidia.cuinit not in {None, 0, NO_DEVICE, STUB}
+        return bool(nvidia or self.amd.gpus or self.intel.pci or self.tpu.pci)
 
 
 def format_version(version: Optional[Version]) -> Optional[str]:

@@ -37,6 +37,7 @@ def to_json(machine: Machine) -> Dict[str, object]:
             ],
             "source": nvidia.source,
             "libcuda": nvidia.libcuda,
+            "pci": list(nvidia.pci),
         },
         "amd": {"rocm": machine.amd.rocm, "gpus": list(machine.amd.gpus), "accessible": machine.amd.accessible},
         "intel": {"pci": list(machine.intel.pci), "level_zero": machine.intel.level_zero},
@@ -112,6 +113,7 @@ def _nvidia(table: _Table) -> Nvidia:
         ),
         source=table.get("source", _text),
         libcuda=table.get("libcuda", _text),
+        pci=table.list("pci", _pci),
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.backend import Backend, Kernels, Prebuilt, Source, Tool, find_backend, load_backends, parse_backend
+from pjrtwheel.backend import Backend, Kernels, Prebuilt, Select, Source, Tool, find_backend, load_backends, parse_backend
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 
@@ -59,6 +59,15 @@ project = "abacus-tools"
 version = "5"
 member = "bin/beads"
 platforms = ["linux_x86_64"]
+
+[select]
+vendor = "merchant"
+rank = 7
+driver = "1.0"
+integrated = ["thumb"]
+
+[select.constraints]
+"<7.5" = ["beads<5"]
 """
 
 
@@ -153,6 +162,7 @@ def test_everything_is_read() -> None:
         jaxlib_extras={"abacus": ("with-beads",), "abacus-local": ()},
         aot_requires=("abacus-compiler",),
         tools={"beads": Tool("abacus-tools", "5", "bin/beads", ("linux_x86_64",))},
+        select=Select("merchant", 7, "1.0", integrated=("thumb",), constraints={"<7.5": ("beads<5",)}),
     )
 
 
@@ -171,9 +181,10 @@ def test_everything_is_read() -> None:
         ('linux_x86_64 = "manylinux', 'linux_x86_64 = 5 # "manylinux', "tags: 5 is no str"),
         ("[prebuilt]", "[[prebuilt]]", "is no table"),
         ("[prebuilt]", "[prebuild]", "'prebuilt'"),
+        ("rank = 7", 'rank = "7"', "select.rank: '7' is no int"),
     ],
     ids=["missing", "unknown", "list", "flag", "unknown below", "missing below", "missing in a table of tables", "text",
-         "table of lists", "table of texts", "table", "whole table missing"],
+         "table of lists", "table of texts", "table", "whole table missing", "number"],
 )  # fmt: skip
 def test_what_is_wrong_is_named_by_its_key(old: str, new: str, message: str) -> None:
     """A key that is missing, unknown or of the wrong type is named, with the table it stands in."""

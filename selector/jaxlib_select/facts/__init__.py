@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is known about the wheels of a release: read from files that the build writes from the wheels themselves."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Mapping, Optional, Tuple
+
+from jaxlib_select.errors import FactsError
+from jaxlib_select.machine import Version
+from jaxlib_select.versions import read_version
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Select:
+    """Which machines a backend serves, beyond what its GPU code says.
+
+    Attributes:
+        vendor: Who makes the accelerators, such as `nvidia`; `cpu` for none.
+        rank: Of several backends that serve a machine equally well, the highest is taken.
+        driver: Oldest version of the vendor's driver or runtime; the first number is its major version.
+        toolkit: What compiled the intermediate code; a driver must be as new to finish it.
+        supported: Chip → oldest runtime with which its vendor supports it; empty when the vendor names no chips.
+        integrated: Chips that are part of a processor: they never switch the backend by themselves.
+        devices: PCI ids, `vendor:device` or `vendor:first-last`, of the accelerators.
+        constraints: Range of compute capabilities → bounds on what comes along.
+        notes: Range of compute capabilities → what the user should know.
+    """
+
+    vendor: str
+    rank: int = 0
+    driver: Optional[Version] = None
+    toolkit: Optional[Version] = None
+    supported: Mapping[str, str] = field(default_factory=dict)
+    integrated: Tuple[str, ...] = ()
+    devices: Tuple[str, ...] = ()
+    constraints: Mapping[str, Tuple[str, ...]] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Backend:
+    """One accelerator package of a release.
+
+    Attributes:
+        name: Such as `cuda12`.
+        distribution: Such as `jaxlib-cuda-12`.
+        version: Version of the distribution, which may end in `.*`.
+        family: What its platform is called by the program that uses it, such as `cuda`.
+        tags: Platform → platform tag of the wheel.
+        variants: Name of a packaging → extras to ask for; `cuda12-local` brings no libraries along.
+        code: Platform → GPU code in the wheel, such as `sm_90`, `compute_120`, `gfx942`, `spir64`.
+        select: Which machines it serves; nothing if the backend does not say.
+        index_url: Package index that has it, if it is not the user's own.
+        package: Its import package.
+        disable: Variable that switches its loader off.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    family: str
+    tags: Mapping[str, str]
+    variants: Mapping[str, Tuple[str, ...]]
+    code: Mapping[str, Tuple[str, ...]] = field(default_factory=dict)
+    select: Optional[Select] = None
+    index_url: Optional[str] = None
+    package: str = ""
+    disable: str = ""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All accelerator packages of one release.
+
+    Attributes:
+        release: Version of JAX (or of another framework) that they belong to.
+        backends: In the order of their names.
+        requires_python: Which Pythons its wheels run on.
+    """
+
+    release: str
+    backends: Tuple[Backend, ...]
+    requires_python: str = ""
+
+
+def known_releases(folder: Path = Path(__file__).parent) -> Tuple[str, ...]:
+    """Return the JAX releases of which the facts are known, the oldest first."""
+    names = [path.stem for path in folder.glob("[0-9]*.json")]
+    return tuple(sorted(names, key=lambda name: read_version(name) or ()))
+
+
+def load_facts(release: str = "", folder: Path = Path(__file__).parent) -> Facts:
+    """Read the facts about a release of JAX.
+
+    Args:
+        release: Such as `0.11.2`; the newest known one when empty.
+        folder: Where the files are.
+
+    Raises:
+        FactsError: There are none about this release, or the file is damaged.
+    """
+    known = known_releases(folder)
+    if not known or (release and release not in known):
+        raise FactsError(
+            f"nothing is known about JAX release {release!r}" if known else f"no facts about any release in {folder}",
+            remedy=f"known releases: {', '.join(known)}" if known else "install jaxlib-select again",
+        )
+    return read_facts(folder / f"{release or known[-1]}.json")
+
+
+def read_facts(path: Path) -> Facts:
+    """Read one file of facts.
+
+    Raises:
+        FactsError: It cannot be read, or is not of the form that the build writes.
+    """
+    try:
+        document: Any = json.loads(path.read_text("utf-8"))
+        if document["schema"] != SCHEMA:
+            raise ValueError(f"schema {document['schema']!r}, expected {SCHEMA}")
+        return Facts(
+            release=document["release"],
+            backends=tuple(_backend(table) for table in document["backends"]),
+            requires_python=document.get("requires_python", ""),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise FactsError(
+            f"damaged facts: {path}", cause=f"{type(error).__name__}: {error}", remedy="install jaxlib-select again"
+        ) from error
+
+
+def _backend(table: Mapping[str, Any]) -> Backend:
+    """Read one backend."""
+    return Backend(
+        name=table["name"],
+        distribution=table["distribution"],
+        version=table["version"],
+        family=table["family"],
+        tags=dict(table["tags"]),
+        variants=_tuples(table["variants"]),
+        code=_tuples(table.get("code", {})),
+        select=_select(table["select"]) if table.get("select") else None,
+        index_url=table.get("index_url"),
+        package=table.get("package", ""),
+        disable=table.get("disable", ""),
+    )
+
+
+def _select(table: Mapping[str, Any]) -> Select:
+    """Read which machines a backend serves."""
+    return Select(
+        vendor=table["vendor"],
+        rank=int(table.get("rank", 0)),
+        driver=read_version(table.get("driver", "")),
+        toolkit=read_version(table.get("toolkit", "")),
+        supported=dict(table.get("supported", {})),
+        integrated=tuple(table.get("integrated", ())),
+        devices=tuple(table.get("devices", ())),
+        constraints=_tuples(table.get("constraints", {})),
+        notes=dict(table.get("notes", {})),
+    )
+
+
+def _tuples(table: Mapping[str, Any]) -> Mapping[str, Tuple[str, ...]]:
+    return {key: tuple(values) for key, values in table.items()}

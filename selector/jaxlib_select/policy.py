@@ -1,0 +1,180 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which backend the user asks for, per package: command line before environment before pyproject.toml."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from jaxlib_select.errors import UsageError
+
+AUTO = "auto"
+CPU = "cpu"
+PREFER_GPU = "prefer-gpu"
+REQUIRE_GPU = "require-gpu"
+GENERAL = (AUTO, CPU, PREFER_GPU, REQUIRE_GPU)
+
+ENVIRONMENT_DEFAULT = "JAXLIB_SELECT_BACKENDS_DEFAULT"
+ENVIRONMENT_PREFIX = "JAXLIB_SELECT_BACKEND_"
+FOREIGN = {"torch": "UV_TORCH_BACKEND"}  # variables of other tools that say the same about one package
+TABLE = "[tool.jaxlib-select.backends]"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is asked for.
+
+    Attributes:
+        backend: `auto`, `cpu`, `prefer-gpu`, `require-gpu`, or the name of a backend or of its packaging.
+        origin: Who said so, for messages.
+    """
+
+    backend: str
+    origin: str = "the default"
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What one place says: a default, and exceptions by package."""
+
+    default: Optional[Choice] = None
+    packages: Mapping[str, Choice] = field(default_factory=dict)
+
+    def about(self, names: Sequence[str]) -> Optional[Choice]:
+        """Return what this place says about a package of several names."""
+        return next((self.packages[name] for name in names if name in self.packages), self.default)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What all places say, the strongest first."""
+
+    places: Tuple[Wishes, ...] = ()
+
+    def choose(self, *names: str) -> Choice:
+        """Return what holds for a package: the first place that says anything about it.
+
+        Args:
+            names: Names of the package, the most particular first, such as `torchvision`, `torch`.
+        """
+        keys = [normalize(name) for name in names]
+        choices = (place.about(keys) for place in self.places)
+        return next((choice for choice in choices if choice), Choice(AUTO))
+
+
+def normalize(package: str) -> str:
+    """Return the one spelling of a distribution's name (PEP 503).
+
+    >>> normalize("JAXlib_CPU")
+    'jaxlib-cpu'
+    """
+    return re.sub(r"[-_.]+", "-", package).lower()
+
+
+def read_policy(arguments: Sequence[str], environ: Mapping[str, str], folder: Optional[Path]) -> Policy:
+    """Collect what the user wants.
+
+    Args:
+        arguments: Values of `--backend`: `auto`, `cuda12`, `jax=cuda13`, ...
+        environ: The environment.
+        folder: Where to look for pyproject.toml, upwards; nowhere if absent.
+
+    Raises:
+        UsageError: One place contradicts itself, or pyproject.toml cannot be read.
+    """
+    table = find_table(folder) if folder else {}
+    return Policy((from_arguments(arguments), from_environment(environ), from_table(table)))
+
+
+def from_arguments(arguments: Sequence[str]) -> Wishes:
+    """Read the values of `--backend`.
+
+    Raises:
+        UsageError: One thing is said twice, differently.
+    """
+    found: Dict[str, str] = {}
+    for argument in arguments:
+        package, _, backend = argument.rpartition("=")
+        key = normalize(package)
+        if found.setdefault(key, backend) != backend:
+            whom = f" for {key}" if key else ""
+            raise UsageError(
+                f"--backend says both {found[key]!r} and {backend!r}{whom}", remedy="give one, or PACKAGE=BACKEND each"
+            )
+    return _wishes(found, lambda key: f"--backend {key}={found[key]}" if key else f"--backend {found[key]}")
+
+
+def from_environment(environ: Mapping[str, str]) -> Wishes:
+    """Read the variables of this program, and those of others that mean the same."""
+    names = {package: name for package, name in FOREIGN.items() if environ.get(name)}
+    for name in environ:
+        if name.startswith(ENVIRONMENT_PREFIX) and environ[name]:
+            names[normalize(name[len(ENVIRONMENT_PREFIX) :])] = name
+    if environ.get(ENVIRONMENT_DEFAULT):
+        names[""] = ENVIRONMENT_DEFAULT
+    return _wishes({key: environ[name] for key, name in names.items()}, lambda key: names[key])
+
+
+def from_table(table: Mapping[str, object]) -> Wishes:
+    """Read the table of pyproject.toml.
+
+    Raises:
+        UsageError: A value is no text.
+    """
+    for key, value in table.items():
+        if not isinstance(value, str):
+            raise UsageError(f"pyproject.toml: {TABLE} {key} is {value!r}", remedy="expected a text such as 'auto'")
+    found = {"" if key == "default" else normalize(key): str(value) for key, value in table.items()}
+    return _wishes(found, lambda key: f"pyproject.toml, {TABLE} {key or 'default'}")
+
+
+def find_table(folder: Path) -> Mapping[str, object]:
+    """Return the table of the nearest pyproject.toml, from a folder upwards; empty if there is none.
+
+    Raises:
+        UsageError: The file cannot be read.
+    """
+    for place in (folder, *folder.parents):
+        path = place / "pyproject.toml"
+        if path.is_file():
+            return _read_table(path)
+    return {}
+
+
+def _read_table(path: Path) -> Mapping[str, object]:
+    """Read the table of one pyproject.toml, which is parsed only if it speaks of this program."""
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read {path}", cause=str(error)) from error
+    if "jaxlib-select" not in text:
+        return {}
+    from jaxlib_select.toml import read_table  # noqa: PLC0415  # few projects have the table
+
+    try:
+        return read_table(text, ("tool", "jaxlib-select", "backends"))
+    except ValueError as error:
+        raise UsageError(f"cannot read {path}", cause=str(error)) from error
+
+
+def _wishes(found: Mapping[str, str], origin: Callable[[str], str]) -> Wishes:
+    """Turn texts into wishes; the empty key is the default."""
+    choices = {key: Choice(value.strip(), origin(key)) for key, value in found.items()}
+    return Wishes(choices.pop("", None), choices)
+
+
+def check_known(choice: Choice, known: Sequence[str], package: str) -> None:
+    """Make sure that a choice is one that a package has.
+
+    Raises:
+        UsageError: It is not; the message lists those there are.
+    """
+    names: List[str] = [*GENERAL, *(name for name in known if name not in GENERAL)]
+    if choice.backend not in names:
+        raise UsageError(
+            f"unknown backend for {package}: {choice.backend!r} (from {choice.origin})",
+            remedy=f"known: {', '.join(names)}",
+        )

@@ -1,0 +1,206 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Choose one of the backends of a release for a machine, and give a reason for each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Dict, List, Mapping, Optional, Sequence, Tuple
+
+from jaxlib_select.decision import Candidate
+from jaxlib_select.errors import PolicyError
+from jaxlib_select.facts import Backend
+from jaxlib_select.machine import Machine
+from jaxlib_select.policy import AUTO, GENERAL, PREFER_GPU, REQUIRE_GPU
+from jaxlib_select.vendors import judge
+from jaxlib_select.vendors.platforms import describe_platform
+from jaxlib_select.vendors.verdict import Fit, Verdict
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The backend that was chosen.
+
+    Attributes:
+        backend: Its facts.
+        variant: Its packaging, such as `cuda12-local`.
+        verdict: What the rules say about it here.
+        candidates: A reason for each backend, the best first.
+        warnings: What the user should know.
+    """
+
+    backend: Backend
+    variant: str
+    verdict: Verdict
+    candidates: Tuple[Candidate, ...]
+    warnings: Tuple[str, ...]
+
+
+def known_names(backends: Sequence[Backend]) -> Tuple[str, ...]:
+    """Return every name by which a backend can be asked for: its own, its packagings', its family's."""
+    names: Dict[str, None] = {}
+    for backend in backends:
+        names.update(dict.fromkeys((backend.name, *backend.variants)))
+    names.update(dict.fromkeys(backend.family for backend in backends))
+    return tuple(names)
+
+
+def rank(machine: Machine, backends: Sequence[Backend], asked: str) -> Ranked:
+    """Choose a backend.
+
+    Args:
+        machine: Where it must run.
+        backends: What there is.
+        asked: A general wish such as `auto`, or one of `known_names`.
+
+    Returns:
+        The choice, with a reason for every backend.
+
+    Raises:
+        PolicyError: What is asked for cannot be given.
+    """
+    verdicts = {backend.name: judge(machine, backend) for backend in backends}
+    order = sorted(backends, key=lambda backend: (*_key(backend, verdicts[backend.name]), backend.name), reverse=True)
+    if asked in GENERAL:
+        chosen, variant = _by_policy(order, verdicts, asked), ""
+    else:
+        chosen, variant = _by_name(machine, order, asked)
+    reasons = {backend.name: _reason(backend, verdicts, chosen, asked) for backend in order}
+    return Ranked(
+        backend=chosen,
+        variant=variant or _default_variant(chosen),
+        verdict=verdicts[chosen.name],
+        candidates=tuple(Candidate(backend.name, backend is chosen, reasons[backend.name]) for backend in order),
+        warnings=(*machine.notes, *_warnings(machine, chosen, order, verdicts, asked)),
+    )
+
+
+def _key(backend: Backend, verdict: Verdict) -> Tuple[bool, int, Tuple[int, ...], int, int]:
+    """Return what orders the backends: accelerators that run first, those that serve all devices first of all."""
+    usable = verdict.fit >= Fit.PART and not _is_cpu(backend)
+    # Among those that leave a device out, the best device decides; otherwise the release's own order.
+    partial = verdict.fit is Fit.PART
+    level = backend.select.rank if backend.select else 0
+    return usable, int(verdict.fit), verdict.best if partial else (), verdict.served if partial else 0, level
+
+
+def _is_cpu(backend: Backend) -> bool:
+    return backend.select is not None and backend.select.vendor == "cpu"
+
+
+def _default_variant(backend: Backend) -> str:
+    """Return the packaging to take when none is asked for: the one named like the backend, or its first."""
+    return backend.name if backend.name in backend.variants else next(iter(backend.variants), backend.name)
+
+
+def _by_policy(order: Sequence[Backend], verdicts: Mapping[str, Verdict], asked: str) -> Backend:
+    """Choose by a general wish.
+
+    Raises:
+        PolicyError: An accelerator is required, and none can be used.
+    """
+    lowest = {AUTO: Fit.PART, PREFER_GPU: Fit.DOUBT, REQUIRE_GPU: Fit.DOUBT}.get(asked)
+    if lowest is not None:
+        for backend in order:
+            if not _is_cpu(backend) and verdicts[backend.name].fit >= lowest:
+                return backend
+    if asked == REQUIRE_GPU:
+        reasons = "; ".join(f"{backend.name}: {verdicts[backend.name].reason}" for backend in order if not _is_cpu(backend))
+        advice = next((verdicts[backend.name].advice for backend in order if verdicts[backend.name].advice), "")
+        raise PolicyError("an accelerator is required, but none can be used", cause=reasons, remedy=advice)
+    cpu = next((backend for backend in order if _is_cpu(backend)), None)
+    if cpu is None:
+        raise PolicyError("this release has no package for the CPU", remedy="name a backend with --backend")
+    return cpu
+
+
+def _by_name(machine: Machine, order: Sequence[Backend], asked: str) -> Tuple[Backend, str]:
+    """Choose the backend that is asked for by name, whatever the machine says; of a family the best.
+
+    Raises:
+        PolicyError: There is no wheel of it for this platform.
+    """
+    named = [backend for backend in order if asked == backend.name or asked in backend.variants]
+    family = [backend for backend in order if asked == backend.family]
+    possible = [backend for backend in named or family if machine.platform in backend.tags or _is_cpu(backend)]
+    if not possible:
+        first = (named or family)[0]
+        platforms = ", ".join(sorted(first.tags))
+        raise PolicyError(
+            f"{asked} is asked for, but there is no wheel of {first.distribution} for {describe_platform(machine)}",
+            remedy=f"there are wheels for {platforms}",
+        )
+    return possible[0], asked if asked in possible[0].variants else ""
+
+
+def _reason(backend: Backend, verdicts: Mapping[str, Verdict], chosen: Backend, asked: str) -> str:
+    """Return why a backend was chosen or not, in one sentence."""
+    verdict = verdicts[backend.name]
+    by_name = asked not in {AUTO, PREFER_GPU, REQUIRE_GPU}
+    if backend is chosen:
+        return _chosen_reason(backend, verdict, asked, by_name=by_name)
+    if verdict.fit is Fit.NONE:
+        return verdict.reason
+    if _is_cpu(backend):
+        return f"{verdict.reason}, but {chosen.name} is {'asked for' if by_name else 'faster'}"
+    if by_name:
+        return f"{verdict.reason}, but {asked} is asked for"
+    if verdict.fit is Fit.DOUBT:
+        return f"{verdict.reason}; in doubt it is taken only if asked for"
+    return f"{verdict.reason}, but {_better(verdict, verdicts[chosen.name], chosen)}"
+
+
+def _chosen_reason(backend: Backend, verdict: Verdict, asked: str, *, by_name: bool) -> str:
+    """Return why a backend was chosen."""
+    if by_name and _is_cpu(backend):
+        return "asked for"
+    if by_name:
+        return f"asked for; {verdict.reason}"
+    return "runs on every machine, and no accelerator package is sure to run here" if _is_cpu(backend) else verdict.reason
+
+
+def _better(verdict: Verdict, winner: Verdict, chosen: Backend) -> str:
+    """Return in what the winner is better than another backend that runs."""
+    if verdict.fit is Fit.PART and winner.fit is Fit.FULL:
+        return f"{chosen.name} serves all of them"
+    if verdict.fit is Fit.PART and (verdict.best, verdict.served) < (winner.best, winner.served):
+        return f"{chosen.name} serves the better GPU"
+    return f"{chosen.name} comes first where both run"
+
+
+def _warnings(
+    machine: Machine, chosen: Backend, order: Sequence[Backend], verdicts: Mapping[str, Verdict], asked: str
+) -> List[str]:
+    """Return what the user should know about the choice."""
+    verdict = verdicts[chosen.name]
+    found = list(verdict.warnings)
+    if _is_cpu(chosen):
+        found += _unused(order, verdicts) if asked in {AUTO, PREFER_GPU} else []
+    elif verdict.fit is Fit.NONE:
+        found.append(f"{chosen.name} is asked for, but will not run on this machine: {verdict.reason}")
+    elif verdict.fit is Fit.DOUBT:
+        found.append(f"{chosen.name} may not run: {verdict.reason}")
+    if verdict.hidden:
+        settings = " ".join(f"{name}={value}" for name, value in verdict.environment.items())
+        found.append(f"set {settings} to hide the devices that {chosen.name} cannot serve: {_shorten(verdict.hidden)}")
+    if machine.wsl and machine.amd.gpus == () and not machine.nvidia.gpus and _is_cpu(chosen) and asked == AUTO:
+        found.append("in WSL2 only NVIDIA GPUs can be used: install the NVIDIA driver in Windows, none inside WSL2")
+    return found
+
+
+def _unused(order: Sequence[Backend], verdicts: Mapping[str, Verdict]) -> List[str]:
+    """Return one line about an accelerator that is here, but not used: what to do, if anything helps."""
+    present = [backend for backend in order if verdicts[backend.name].present and not _is_cpu(backend)]
+    best: Optional[Backend] = next(iter([b for b in present if verdicts[b.name].advice] or present), None)
+    if best is None:
+        return []
+    verdict = verdicts[best.name]
+    advice = f": {verdict.advice}" if verdict.advice else ""
+    return [f"the CPU is used although an accelerator is here ({best.name}: {verdict.reason}){advice}"]
+
+
+def _shorten(names: Sequence[str]) -> str:
+    """Return a list that fits into a sentence."""
+    return ", ".join(names) if len(names) <= 8 else f"{', '.join(names[:8])} and {len(names) - 8} more"
+
+

@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decide which accelerator package of a JAX release to install."""
+
+from __future__ import annotations
+
+import functools
+from typing import List, Tuple
+
+from jaxlib_select.decision import Decision
+from jaxlib_select.facts import Facts, load_facts
+from jaxlib_select.machine import Machine
+from jaxlib_select.ranking import Ranked, known_names, rank
+from jaxlib_select.resolve import Resolver
+from jaxlib_select.vendors.platforms import platform_problem
+
+
+def decide(package: str, machine: Machine, backend: str) -> Decision:
+    """Decide about `jax` or `jaxlib`.
+
+    Args:
+        package: Either, with `==RELEASE` if it is not to be the newest known one.
+        machine: Where it must run.
+        backend: What is asked for.
+
+    Raises:
+        FactsError: Nothing is known about this release.
+        PolicyError: What is asked for cannot be given.
+    """
+    name, _, release = package.partition("==")
+    facts = _facts(release)
+    return _decision(name, facts, machine, rank(machine, facts.backends, backend))
+
+
+def _decision(name: str, facts: Facts, machine: Machine, ranked: Ranked) -> Decision:
+    """Write down a choice as what is to be installed."""
+    backend, verdict = ranked.backend, ranked.verdict
+    problem = platform_problem(machine, backend)
+    extras = ",".join(backend.variants.get(ranked.variant, ()))
+    own = f"{backend.distribution}{f'[{extras}]' if extras else ''}=={backend.version}"
+    warnings = list(ranked.warnings)
+    if problem:
+        warnings.append(f"{problem}: only {name} itself is asked for, which has an XLA for the CPU where JAX supports it")
+    constraints, advice = _constraints(verdict.constraints, extras)
+    return Decision(
+        package=backend.distribution,
+        backend=ranked.variant,
+        requirements=(f"{name}=={facts.release}",) if problem else (f"{name}=={facts.release}", own),
+        candidates=ranked.candidates,
+        constraints=constraints,
+        index_url=backend.index_url,
+        warnings=(*warnings, *advice),
+        environment=verdict.environment,
+        hidden=verdict.hidden,
+    )
+
+
+def _constraints(constraints: Tuple[str, ...], extras: str) -> Tuple[Tuple[str, ...], List[str]]:
+    """Return bounds for the vendor's libraries, or advice where these come from the system."""
+    if extras or not constraints:
+        return constraints, []
+    return (), [f"the libraries of the system must keep these bounds: {', '.join(constraints)}"]
+
+
+@functools.lru_cache(maxsize=None)
+def _facts(release: str) -> Facts:
+    return load_facts(release)
+
+
+RESOLVER = Resolver(decide, backends=lambda: known_names(_facts("").backends), name="jax")

@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Read one table of texts out of a TOML file, also on Pythons older than `tomllib` (3.11)."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Dict, Mapping, Sequence
+
+_ENTRY = re.compile(r"""(?P<key>[A-Za-z0-9_-]+|"[^"\\]*"|'[^']*')\s*=\s*(?P<value>"[^"\\]*"|'[^']*')\s*(#.*)?""")
+
+
+def read_table(text: str, path: Sequence[str]) -> Mapping[str, object]:
+    """Return a table of a TOML document, empty if it has none.
+
+    Args:
+        text: The document.
+        path: Keys from the top, such as `("tool", "jaxlib-select", "backends")`.
+
+    Raises:
+        ValueError: The document, or that table, cannot be read.
+    """
+    if sys.version_info < (3, 11):
+        return read_plain_table(text, path)
+    import tomllib  # noqa: PLC0415  # not there on every Python
+
+    table: object = tomllib.loads(text)
+    for key in path:
+        table = table.get(key, {}) if isinstance(table, dict) else None
+    if not isinstance(table, dict):
+        raise ValueError(f"{'.'.join(path)} is no table")  # noqa: TRY004  # the file's fault, not the caller's
+    return table
+
+
+def read_plain_table(text: str, path: Sequence[str]) -> Mapping[str, object]:
+    """Return a table that is written as `[a.b.c]` with one `key = "text"` a line, all that is asked of it.
+
+    >>> read_plain_table('[tool.x]\\njax = "cpu"  # here\\n', ("tool", "x"))
+    {'jax': 'cpu'}
+
+    Raises:
+        ValueError: A line of the table is anything else.
+    """
+    found: Dict[str, object] = {}
+    inside = False
+    for number, line in enumerate(text.splitlines(), 1):
+        content = line.strip()
+        if content.startswith("["):
+            inside = [part.strip(" \"'") for part in content.split("#")[0].strip(" []").split(".")] == list(path)
+        elif inside and content and not content.startswith("#"):
+            entry = _ENTRY.fullmatch(content)
+            if entry is None:
+                raise ValueError(f'line {number}: expected KEY = "TEXT", found {content!r}')
+            found[entry["key"].strip("\"'")] = entry["value"][1:-1]
+    return found

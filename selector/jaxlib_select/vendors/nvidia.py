@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for NVIDIA GPUs: driver, GPU code, Tegra, and which GPUs to hide."""
+
+from __future__ import annotations
+
+from typing import Callable, Dict, List, Mapping, Sequence, Tuple
+
+from jaxlib_select.facts import Backend, Select
+from jaxlib_select.machine import Machine, NvidiaGpu, format_version
+from jaxlib_select.vendors.cuda_code import is_tegra, runs
+from jaxlib_select.vendors.nvidia_driver import driver_advice, driver_problem
+from jaxlib_select.vendors.verdict import Fit, Verdict
+from jaxlib_select.versions import at_least, in_range
+
+_VARIABLE = "CUDA_VISIBLE_DEVICES"
+_SHOWN = 3  # kinds of GPU that a sentence names
+
+
+def judge(machine: Machine, backend: Backend) -> Verdict:
+    """Say whether a backend runs on the NVIDIA GPUs of a machine.
+
+    All visible GPUs count: a program that meets one without code for it fails, whatever the others can do.
+    """
+    gpus = machine.nvidia.gpus
+    present = bool(gpus or machine.nvidia.pci)
+    problem = driver_problem(machine)
+    if problem:
+        present = present or problem.hardware
+        fit = Fit.DOUBT if problem.doubtful and _covered(machine, backend) else Fit.NONE
+        return Verdict(fit, problem.reason, problem.advice if present else "", present)
+    covered = _covered(machine, backend)
+    if not covered:
+        return Verdict(Fit.NONE, _no_code(machine, gpus), present=present)
+    oldest = _select(backend).driver
+    served_version = machine.nvidia.cuda or ()
+    if oldest and not at_least(served_version, oldest):
+        reason = f"needs a driver for CUDA {format_version(oldest)}, this one serves CUDA {format_version(served_version)}"
+        return Verdict(Fit.NONE, reason, driver_advice(oldest), present)
+    return _serve(machine, backend, covered)
+
+
+def _select(backend: Backend) -> Select:
+    """Return the facts that selection needs; who calls has made sure that there are any."""
+    return backend.select or Select("nvidia")
+
+
+def _covered(machine: Machine, backend: Backend) -> List[int]:
+    """Return the GPUs for which a backend has code, by index."""
+    code = backend.code.get(machine.platform, ())
+    select = _select(backend)
+    known: Dict[object, bool] = {}
+    found = []
+    for index, gpu in enumerate(machine.nvidia.gpus):
+        capability = gpu.compute_capability
+        if capability not in known:
+            known[capability] = capability is not None and runs(
+                capability, code, tegra=machine.tegra, cuda=machine.nvidia.cuda, driver=select.driver, toolkit=select.toolkit
+            )
+        if known[capability]:
+            found.append(index)
+    return found
+
+
+def _serve(machine: Machine, backend: Backend, covered: Sequence[int]) -> Verdict:
+    """Describe how a backend serves the GPUs that it has code for."""
+    gpus = machine.nvidia.gpus
+    chosen = set(covered)
+    served = [gpus[index] for index in covered]
+    hidden = [index for index in range(len(gpus)) if index not in chosen]
+    capabilities = sorted({gpu.compute_capability for gpu in served if gpu.compute_capability}, reverse=True)
+    reason = f"has code for {describe(served)}, and the driver serves CUDA {format_version(machine.nvidia.cuda)}"
+    if hidden:
+        reason += f"; it has none for {describe([gpus[index] for index in hidden])}, to be hidden"
+    select = _select(backend)
+    return Verdict(
+        Fit.PART if hidden else Fit.FULL,
+        reason,
+        present=True,
+        best=capabilities[0],
+        served=len(covered),
+        constraints=_within(select.constraints, capabilities, list),
+        warnings=_warnings(machine, select, capabilities),
+        environment={_VARIABLE: _visible(machine, covered)} if hidden else {},
+        hidden=tuple(f"nvidia:{index}" for index in hidden),
+    )
+
+
+def _warnings(machine: Machine, select: Select, capabilities: Sequence[Tuple[int, int]]) -> Tuple[str, ...]:
+    """Return what to know about these GPUs, and about Linux on Windows."""
+    notes = _within(select.notes, capabilities, lambda note: [note])
+    return (*notes, "CUDA in WSL2 is experimental in JAX") if machine.wsl else notes
+
+
+def _within(
+    table: Mapping[str, object], capabilities: Sequence[Tuple[int, int]], items: Callable[..., List[str]]
+) -> Tuple[str, ...]:
+    """Return the entries whose range of compute capabilities holds for one of these, each once."""
+    found: Dict[str, None] = {}
+    for bounds, value in sorted(table.items()):
+        if any(in_range(capability, bounds) for capability in capabilities):
+            found.update(dict.fromkeys(items(value)))
+    return tuple(found)
+
+
+def _visible(machine: Machine, covered: Sequence[int]) -> str:
+    """Return the value that leaves some GPUs visible, in terms of the value that is set now."""
+    now = [item.strip() for item in machine.visible.get(_VARIABLE, "").split(",") if item.strip()]
+    if len(now) != len(machine.nvidia.gpus):
+        now = [str(index) for index in range(len(machine.nvidia.gpus))]
+    return ",".join(now[index] for index in covered)
+
+
+def _no_code(machine: Machine, gpus: Sequence[NvidiaGpu]) -> str:
+    """Say that a backend has no code for any of the GPUs."""
+    if any(is_tegra(gpu.compute_capability, tegra=machine.tegra) for gpu in gpus):
+        return f"has no code made for exactly {describe(gpus)}; a Tegra chip runs no other"
+    return f"has no code for {describe(gpus)}"
+
+
+def describe(gpus: Sequence[NvidiaGpu]) -> str:
+    """Return the kinds of GPU, the newest first.
+
+    >>> describe([NvidiaGpu((9, 0), "H100"), NvidiaGpu((9, 0), "H100")])
+    '2 x H100 (compute capability 9.0)'
+    """
+    counts: Dict[Tuple[Tuple[int, ...], str], int] = {}
+    for gpu in gpus:
+        kind = (gpu.compute_capability or (), gpu.name or "a GPU")
+        counts[kind] = counts.get(kind, 0) + 1
+    kinds = sorted(counts, reverse=True)
+    texts = [_describe_kind(kind, counts[kind]) for kind in kinds[:_SHOWN]]
+    if len(kinds) > _SHOWN:
+        texts.append(f"{len(kinds) - _SHOWN} other kinds")
+    return ", ".join(texts)
+
+
+def _describe_kind(kind: Tuple[Tuple[int, ...], str], count: int) -> str:
+    """Return one kind of GPU and how many there are."""
+    capability = f"compute capability {format_version(kind[0])}" if kind[0] else "compute capability unknown"
+    return f"{f'{count} x ' if count > 1 else ''}{kind[1]} ({capability})"
