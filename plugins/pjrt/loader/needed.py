@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .errors import VendorLibraryError
@@ -27,6 +27,31 @@ def vendor_libraries(needed: Sequence[str]) -> list[str]:
     return [name for name in needed if not _SYSTEM.fullmatch(name)]
 
 
+def dependencies_first(names: Sequence[str], needs: Callable[[str], Sequence[str]]) -> list[str]:
+    """Return libraries in an order in which each comes after those that it needs, which are added.
+
+    Args:
+        names: The libraries.
+        needs: Gives what a library needs.
+
+    >>> dependencies_first(["b", "c"], {"a": [], "b": ["a", "c"], "c": ["a"]}.__getitem__)
+    ['a', 'c', 'b']
+    """
+    ordered: dict[str, None] = {}
+    waiting = set()
+
+    def visit(name: str) -> None:
+        if name not in waiting:
+            waiting.add(name)
+            for other in needs(name):
+                visit(other)
+            ordered[name] = None
+
+    for name in names:
+        visit(name)
+    return list(ordered)
+
+
 def preload_needed(
     plugin: Plugin, *, first: Sequence[Path], last: Sequence[Path], everywhere: bool, remedy: str
 ) -> Preloaded:
@@ -43,10 +68,9 @@ def preload_needed(
         VendorLibraryError: Some cannot be opened, so the plugin cannot either; the text has all of them.
     """
     extension = import_extension()
-    wanted = [
-        Wanted(soname, tuple(first), tuple(last))
-        for soname in vendor_libraries(needed_libraries(plugin.package / plugin.library))
-    ]
+    needed = vendor_libraries(needed_libraries(plugin.package / plugin.library))
+    order = dependencies_first(needed, lambda name: _needs(name, [*first, *last]))
+    wanted = [Wanted(name, tuple(first), tuple(last)) for name in order]
     result = preload(wanted, lambda path: extension.preload(path, everywhere))
     if result.failed:
         raise VendorLibraryError(
@@ -55,6 +79,13 @@ def preload_needed(
             remedy=remedy,
         )
     return result
+
+
+def _needs(name: str, folders: Sequence[Path]) -> list[str]:
+    """Return what a library needs of the libraries that lie in the vendor's folders, as it does."""
+    path = next((folder / name for folder in folders if (folder / name).is_file()), None)
+    names = needed_libraries(path) if path is not None else []
+    return [other for other in names if any((folder / other).is_file() for folder in folders)]
 
 
 def describe_libraries(preloaded: Preloaded) -> list[str]:
