@@ -1,0 +1,213 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the extension does for GPUs: custom calls handed to a plugin, libraries opened and asked for their versions."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pjrtwheel.prove.environment import clean_environ
+
+pytestmark = pytest.mark.integration
+
+Run = Callable[..., Any]
+
+SETUP = """
+import ctypes, sys
+from jaxlib_cpu.pjrt import _pjrt
+
+def raised(function, *arguments):
+    try:
+        function(*arguments)
+    except Exception as error:
+        return type(error).__name__, str(error)
+
+def capsule(address):
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    return make(address, None, None)
+
+class Call(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("name", ctypes.c_void_p), ("size", ctypes.c_size_t),
+                ("api_version", ctypes.c_int), ("instantiate", ctypes.c_void_p), ("prepare", ctypes.c_void_p),
+                ("initialize", ctypes.c_void_p), ("execute", ctypes.c_void_p), ("traits", ctypes.c_uint32)]
+
+def last_call(path):
+    library = ctypes.CDLL(path)
+    call = Call.in_dll(library, "last_call")
+    name = (ctypes.c_char * 100).in_dll(library, "last_name").value.decode()
+    stages = [call.instantiate, call.prepare, call.initialize, call.execute]
+    return call.struct_size, name, call.api_version, stages, call.traits
+"""
+
+VISIBLE = '__attribute__((visibility("default")))'
+
+# Version functions in all forms there are, and what goes wrong with them.
+VERSIONS = """
+#include <stddef.h>
+#define EXPORT __attribute__((visibility("default")))
+EXPORT size_t as_size(void) { return 91002; }
+EXPORT int as_int(void) { return 12090; }
+EXPORT int by_pointer(int *version) { *version = 11401; return 0; }
+EXPORT int by_properties(int property, int *value) { *value = (int[]){12, 9, 1}[property]; return 0; }
+EXPORT int fails(int *version) { *version = 1; return 35; }
+EXPORT int fails_late(int property, int *value) { *value = 1; return property == 2 ? 7 : 0; }
+"""
+
+
+@pytest.fixture(scope="module")
+def run(wheel_python: Path) -> Run:
+    """Return a function: an expression over `_pjrt`, and statements before it → its value, as a literal."""
+
+    def evaluate(expression: str, statements: str = "") -> Any:
+        code = f"{SETUP}\n{statements}\nprint(repr({expression}))"
+        command = [str(wheel_python), "-I", "-c", code]
+        result = subprocess.run(command, capture_output=True, text=True, check=False, env=clean_environ())
+        assert result.returncode == 0, result.stderr
+        return ast.literal_eval(result.stdout)
+
+    return evaluate
+
+
+@pytest.fixture(scope="module")
+def gpu_plugin(root: Path, compile_library: Callable[..., Path]) -> Callable[[int, int], Path]:
+    """Return a function: size of the extension, whether it handles traits → a plugin; see tests/data/gpu_plugin.c."""
+
+    def compile_plugin(size: int, traits: int) -> Path:
+        options = (f"-DEXTENSION_SIZE={size}", f"-DHANDLES_TRAITS={traits}")
+        return compile_library(f"gpu_plugin_{size}_{traits}.so", root / "tests/data/gpu_plugin.c", *options)
+
+    return compile_plugin
+
+
+@pytest.fixture(scope="module")
+def versions(tmp_path_factory: pytest.TempPathFactory, compile_library: Callable[..., Path]) -> Path:
+    """Return a library with version functions."""
+    source = tmp_path_factory.mktemp("versions") / "versions.c"
+    source.write_text(VERSIONS, "utf-8")
+    return compile_library("libversions.so.1", source)
+
+
+@pytest.mark.parametrize(
+    ("size", "handles", "traits", "struct_size"),
+    [(32, 1, 0, 64), (33, 0, 0, 64), (33, 1, 0, 68), (33, 1, 5, 68), (40, 1, 5, 68)],
+)
+def test_stages_and_traits_reach_the_plugin(
+    run: Run, gpu_plugin: Callable[[int, int], Path], size: int, handles: int, traits: int, struct_size: int
+) -> None:
+    """Traits are sent only to plugins that look at them; what lies behind their struct they must not read."""
+    path = str(gpu_plugin(size, handles))
+    stages = "{'instantiate': capsule(16), 'prepare': capsule(32), 'execute': capsule(64)}"
+    register = f"_pjrt.register_gpu_target(_pjrt.load({path!r}), 'my_call', {stages}, 1, {traits})"
+    assert run(f"last_call({path!r})", register) == (struct_size, "my_call", 1, [16, 32, None, 64], traits)
+
+
+def test_an_untyped_target_is_its_execute_stage(run: Run, gpu_plugin: Callable[[int, int], Path]) -> None:
+    """The API version says which of the two kinds the function is."""
+    path = str(gpu_plugin(33, 1))
+    register = f"_pjrt.register_gpu_target(_pjrt.load({path!r}), 'old', {{'execute': capsule(8)}}, 0, 0)"
+    assert run(f"last_call({path!r})", register) == (68, "old", 0, [None, None, None, 8], 0)
+
+
+@pytest.mark.parametrize(("size", "handles"), [(32, 1), (33, 0)])
+def test_traits_are_not_dropped_in_silence(
+    run: Run, gpu_plugin: Callable[[int, int], Path], size: int, handles: int
+) -> None:
+    """A handler that a command buffer may record would run outside of it, or not at all."""
+    path = str(gpu_plugin(size, handles))
+    call = f"raised(_pjrt.register_gpu_target, _pjrt.load({path!r}), 't', {{'execute': capsule(8)}}, 1, 3)"
+    text = "this PJRT plugin takes no traits of custom calls, and t has 3"
+    assert run(call) == ("NotImplementedError", text)
+
+
+def test_what_a_plugin_refuses_is_raised(run: Run, gpu_plugin: Callable[[int, int], Path]) -> None:
+    """In the plugin's own words."""
+    path = str(gpu_plugin(33, 1))
+    call = f"raised(_pjrt.register_gpu_target, _pjrt.load({path!r}), 't' * 200, {{'execute': capsule(8)}}, 1, 0)"
+    assert run(call) == ("PjrtError", "cannot register a custom call: a name of 200 characters")
+
+
+@pytest.mark.parametrize(
+    ("stages", "error"),
+    [("capsule(8)", "TypeError"), ("{'execute': 8}", "ValueError")],
+)
+def test_a_target_that_is_none_is_refused(
+    run: Run, gpu_plugin: Callable[[int, int], Path], stages: str, error: str
+) -> None:
+    """Stages are a dictionary of capsules."""
+    path = str(gpu_plugin(33, 1))
+    assert run(f"raised(_pjrt.register_gpu_target, _pjrt.load({path!r}), 't', {stages}, 1, 0)[0]") == error
+
+
+def test_a_plugin_without_gpus_takes_no_custom_calls(run: Run, gpu_plugin: Callable[[int, int], Path]) -> None:
+    """Neither where the extension is absent nor where it ends before the function."""
+    path = str(gpu_plugin(24, 0))
+    call = f"raised(_pjrt.register_gpu_target, _pjrt.load({path!r}), 't', {{'execute': capsule(8)}}, 1, 0)"
+    assert run(call) == ("NotImplementedError", "this PJRT plugin takes no custom calls for GPUs")
+
+
+@pytest.mark.parametrize(
+    ("symbol", "form", "version"),
+    [
+        ("as_size", "value", 91002),
+        ("as_int", "value", 12090),
+        ("by_pointer", "pointer", 11401),
+        ("by_properties", "properties", (12, 9, 1)),
+    ],
+)
+def test_libraries_tell_their_versions(run: Run, versions: Path, symbol: str, form: str, version: object) -> None:
+    """In each of the forms in which vendors have them."""
+    assert run(f"_pjrt.library_version({str(versions)!r}, {symbol!r}, {form!r})") == version
+
+
+@pytest.mark.parametrize(
+    ("symbol", "form", "error"),
+    [
+        ("fails", "pointer", ("PjrtError", "fails failed with status 35")),
+        ("fails_late", "properties", ("PjrtError", "fails_late failed with status 7")),
+        ("absent", "value", ("OSError", "PATH has no function absent")),
+        ("as_int", "guess", ("ValueError", "unknown form of a version function: guess")),
+    ],
+)
+def test_a_version_that_cannot_be_had_is_an_error(
+    run: Run, versions: Path, symbol: str, form: str, error: tuple[str, str]
+) -> None:
+    """With the function and the reason."""
+    kind, text = run(f"raised(_pjrt.library_version, {str(versions)!r}, {symbol!r}, {form!r})")
+    assert (kind, text.replace(str(versions), "PATH")) == error
+
+
+def test_a_preloaded_library_is_found_by_its_name(
+    run: Run, compile_library: Callable[..., Path], tmp_path: Path
+) -> None:
+    """Whoever asks for that name later gets this very file, wherever it lies."""
+    source = tmp_path / "named.c"
+    source.write_text(f"{VISIBLE} int version(void) {{ return 3; }}", "utf-8")
+    path = str(compile_library("libpjrtwheel_named.so.3", source, "-Wl,-soname,libpjrtwheel_named.so.3"))
+    by_name = "_pjrt.library_version('libpjrtwheel_named.so.3', 'version', 'value')"
+    assert run("raised(_pjrt.library_version, 'libpjrtwheel_named.so.3', 'version', 'value')[0]") == "OSError"
+    assert run(by_name, f"_pjrt.preload({path!r}, False)") == 3
+
+
+def test_symbols_serve_others_only_if_asked_to(run: Run, compile_library: Callable[..., Path], tmp_path: Path) -> None:
+    """Some vendors' libraries use each other's functions without naming each other."""
+    giver, taker = tmp_path / "giver.c", tmp_path / "taker.c"
+    giver.write_text(f"{VISIBLE} int given(void) {{ return 5; }}", "utf-8")
+    weak = "extern int given(void) __attribute__((weak));"
+    taker.write_text(f"{weak} {VISIBLE} int taken(void) {{ return given ? given() : 0; }}", "utf-8")
+    first, second = (str(compile_library(f"lib{source.stem}.so", source)) for source in (giver, taker))
+    taken = f"_pjrt.library_version({second!r}, 'taken', 'value')"
+    assert run(taken, f"_pjrt.preload({first!r}, True)") == 5
+    assert run(taken, f"_pjrt.preload({first!r}, False)") == 0
+
+
+def test_a_library_that_does_not_open_is_named(run: Run) -> None:
+    """In the dynamic linker's words, which name it."""
+    kind, text = run("raised(_pjrt.preload, '/nowhere/libnone.so.1', False)")
+    assert (kind, text.split(": ")[0]) == ("OSError", "/nowhere/libnone.so.1")
