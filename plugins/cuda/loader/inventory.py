@@ -8,7 +8,6 @@ import functools
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from ..pjrt.kernels import Kernels, import_module
 from ..pjrt.plugin import import_extension
@@ -23,11 +22,13 @@ class Versions:
 
     Attributes:
         found: Component → version.
-        problems: What cannot be opened, or does not answer.
+        problems: What is missing or cannot be opened.
+        silent: What is open and does not answer, in words; CUPTI, for one, does so without a driver.
     """
 
     found: dict[str, int]
     problems: list[Problem]
+    silent: list[str]
 
 
 class Inventory:
@@ -58,18 +59,17 @@ class Inventory:
 
     def versions(self) -> Versions:
         """Ask each component for its version."""
-        found: dict[str, int] = {}
-        problems: list[Problem] = []
+        versions = Versions({}, [], [])
         for component in COMPONENTS:
             soname = self._soname(component)
             if soname not in self.preloaded.opened:
-                problems.append(self._describe_missing(component, soname))
+                versions.problems.append(self._describe_missing(component, soname))
                 continue
             try:
-                found[component.name] = self._ask(component, soname)
+                versions.found[component.name] = self._ask(component, soname)
             except (OSError, RuntimeError) as error:
-                problems.append(Problem(f"{component.name} does not tell its version: {error}", component.name))
-        return Versions(found, problems)
+                versions.silent.append(f"{component.name} does not tell its version ({error})")
+        return versions
 
     def find_problems(self, devices: int) -> list[Problem]:
         """Return why programs cannot be run with these libraries.
@@ -98,6 +98,12 @@ class Inventory:
         projects = {_stem(library.soname): library.project for library in self._toolkit.libraries}
         return list(dict.fromkeys(projects[stems[problem.component]] for problem in problems))
 
+    def looked_in(self) -> str:
+        """Return where the libraries are looked for, for a message."""
+        first = list(dict.fromkeys(folder for library in self.wanted for folder in library.first))
+        looked: str = places(first or ["the package nvidia (not installed)"], self.wanted[0].last)
+        return looked
+
     def _soname(self, component: Component) -> str:
         return next(item.soname for item in self._toolkit.libraries if _stem(item.soname) == component.stem)
 
@@ -110,13 +116,8 @@ class Inventory:
         there = [folder / soname for folder in (*wanted.first, *wanted.last) if (folder / soname).is_file()]
         if there:
             return Problem(f"{component.name} cannot be opened: {self.preloaded.failed[soname]}", component.name)
-        looked = places(_short(wanted.first), wanted.last)
-        return Problem(f"{component.name} is missing: no {soname} in {looked}", component.name)
+        return Problem(f"{component.name} is missing ({soname})", component.name)
 
 
 def _stem(soname: str) -> str:
     return soname.partition(".so")[0]
-
-
-def _short(folders: Sequence[Path]) -> Sequence[Path | str]:
-    return folders or ("the package nvidia (not installed)",)

@@ -100,6 +100,7 @@ class Cuda:
         if problems:
             raise VendorLibraryError(
                 "; ".join(problem.text for problem in problems),
+                cause=f"looked in {self._inventory.looked_in()}",
                 remedy=self._remedy(self._inventory.projects(problems)),
             )
         self._warn()
@@ -121,7 +122,8 @@ class Cuda:
     def _warn(self) -> None:
         """Say what may go wrong although everything is there."""
         capabilities = self.driver.capabilities
-        warnings = find_warnings(self._inventory.versions().found, capabilities)
+        versions = self._inventory.versions()
+        warnings = [*versions.silent, *find_warnings(versions.found, capabilities)]
         missing = uncovered(read_gpu_code(self._plugin.package), capabilities)
         warnings += [f"no code for GPUs of compute capability {_dotted(capability)}" for capability in missing]
         for warning in warnings:
