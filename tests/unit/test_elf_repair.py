@@ -166,12 +166,12 @@ def test_clean_search_path_laws(entries: list[str]) -> None:
         (1, ("$ORIGIN/../nvidia/lib", "$ORIGIN/a/../..", "/opt/vendor/lib")),
         (2, ("$ORIGIN/../../nvidia/lib", "$ORIGIN/../nvidia/lib", "$ORIGIN/a/../..", "/opt/vendor/lib")),
         (None, ("$ORIGIN/../../nvidia/lib", "$ORIGIN/../nvidia/lib", "$ORIGIN/a/../..", "$ORIGIN/../../..",
-                "/opt/vendor/lib")),
+                "$ORIGIN/../_solib_k8/lib", "$ORIGIN/plugin.so.runfiles/_main/lib", "/opt/vendor/lib")),
     ],
     ids=["one deep", "two deep", "unknown"],
 )  # fmt: skip
 def test_elements_are_judged_from_where_the_library_lies(depth: int | None, left: tuple[str, ...]) -> None:
-    """What leaves site-packages goes, unless it is kept by name; what Bazel's trees leave behind always goes."""
+    """What leaves site-packages goes, as do Bazel's trees, but for what is kept by name."""
     path = (
         "$ORIGIN/../../nvidia/lib:$ORIGIN/../nvidia/lib:$ORIGIN/a/../..:$ORIGIN/../../..:$ORIGIN/../_solib_k8/lib"
         ":$ORIGIN/plugin.so.runfiles/_main/lib:/usr/local/lib/python3.9:/opt/vendor/lib/"

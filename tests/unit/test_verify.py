@@ -22,8 +22,8 @@ def test_one_run_names_every_problem(tmp_path: Path) -> None:
         archive.writestr("b-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         archive.writestr("b-1.0.dist-info/RECORD", "b-1.0.dist-info/RECORD,,\nb/lost.py,,\n")
     with pytest.raises(VerifyError) as caught:
-        verify_paths([damaged, pure], ())
-    lines = [line.strip() for line in caught.value.cause.splitlines()]
+        verify_paths([damaged, pure], (), tmp_path / "log")
+    lines = (tmp_path / "log").read_text().splitlines()
     ours = [line for line in lines if line.rsplit(" ", 1)[1] not in {"[check-wheel-contents]", "[twine]"}]
     assert ours[0].startswith(f"{damaged.name}: cannot read wheel {damaged}")
     assert [line for line in ours if line.startswith(pure.name)] == [
@@ -41,3 +41,16 @@ def test_a_finding_is_one_line() -> None:
     """Wheel, file inside it, what is wrong, and which check says so."""
     finding = Finding(Severity.ERROR, "a.whl", "elf", "a/b.so", "asks for an executable stack")
     assert str(finding) == "a.whl: a/b.so: asks for an executable stack [elf]"
+
+
+def test_many_problems_are_in_a_file(tmp_path: Path) -> None:
+    """The message names the first ten, how many more there are, and where all of them are written."""
+    wheels = [tmp_path / f"w{number}-1.0-py3-none-any.whl" for number in range(12)]
+    for wheel in wheels:
+        wheel.write_bytes(b"PK")
+    log = tmp_path / "logs" / "verify.txt"
+    with pytest.raises(VerifyError) as caught:
+        verify_paths(wheels, (), log)
+    lines = caught.value.cause.splitlines()
+    assert (len(lines), lines[-1]) == (11, f"  and 14 more; all of them in {log}")
+    assert len(log.read_text().splitlines()) == 24, "a wheel that cannot be read has no lock either"

@@ -14,7 +14,15 @@ from pjrtwheel.errors import ElfError
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.verify.libraries import Library, check_exports, check_library, read_library
 
-RIGHT = Library("a/lib.so", "EM_X86_64", ("GetPjrtApi",), ("$ORIGIN/../b",), executable_stack=False, alignment=0x1000)
+RIGHT = Library(
+    "a/lib.so",
+    "EM_X86_64",
+    exports=("GetPjrtApi",),
+    needed=("libc.so.6",),
+    rpaths=("$ORIGIN/../b",),
+    executable_stack=False,
+    alignment=0x1000,
+)
 
 
 def test_a_right_library_has_no_problem() -> None:
@@ -33,6 +41,11 @@ def test_a_right_library_has_no_problem() -> None:
         ),
         (replace(RIGHT, rpaths=("",)), "EM_X86_64", "has RPATH element '', expected one below $ORIGIN"),
         (
+            replace(RIGHT, rpaths=("$ORIGIN/../../b",)),
+            "EM_X86_64",
+            "has RPATH element '$ORIGIN/../../b', which leads out of site-packages",
+        ),
+        (
             replace(RIGHT, rpaths=("$ORIGIN", "$ORIGIN")),
             "EM_X86_64",
             "has a repeated RPATH element in '$ORIGIN:$ORIGIN'",
@@ -44,11 +57,19 @@ def test_a_right_library_has_no_problem() -> None:
             "has segments aligned to 0x1000, too little for 64 KiB pages",
         ),
     ],
-    ids=["machine", "absolute", "empty", "repeated", "stack", "alignment"],
+    ids=["machine", "absolute", "empty", "outside", "repeated", "stack", "alignment"],
 )
 def test_each_fault_is_named(library: Library, machine: str, problem: str) -> None:
     """One fault gives one problem, with the offending value."""
     assert list(check_library(library, machine)) == [("a/lib.so", problem)]
+
+
+def test_declared_search_paths_are_right() -> None:
+    """What the backend file names may stay, and nothing like it."""
+    library = replace(RIGHT, rpaths=("$ORIGIN/../../..", "/opt/rocm/lib", "/opt/rocm"))
+    assert list(check_library(library, "EM_X86_64", ("/opt/rocm/lib", "$ORIGIN/../../.."))) == [
+        ("a/lib.so", "has RPATH element '/opt/rocm', expected one below $ORIGIN")
+    ]
 
 
 def test_exports_are_held_to_the_list() -> None:
@@ -64,6 +85,7 @@ def test_exports_are_held_to_the_list() -> None:
 def test_a_real_extension_is_read() -> None:
     """Python's own extension module exports its initializer and has an ordinary stack."""
     library = read_library(Path(math.__file__), "math.so")
+    assert "libc.so.6" in library.needed
     assert (library.machine, library.exports, library.executable_stack) == (
         host_platform().elf_machine,
         ("PyInit_math",),

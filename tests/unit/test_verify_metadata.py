@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.errors import WheelError
-from pjrtwheel.verify import metadata
+from pjrtwheel.verify import documents, metadata
 from pjrtwheel.verify.contents import WheelContents, read_contents
 
 INFO = "thing-1.0.dist-info"
@@ -24,7 +25,7 @@ FILES = {
     "License-File: LICENSE\nRequires-Dist: jaxlib==1.0\n",
     f"{INFO}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp312-abi3-manylinux_2_17_x86_64\n",
     f"{INFO}/licenses/LICENSE": "free",
-    f"{INFO}/sboms/thing.cdx.json": '{"bomFormat": "CycloneDX"}',
+    f"{INFO}/sboms/thing.cdx.json": '{"bomFormat": "CycloneDX", "specVersion": "1.6"}',
 }
 Check = Callable[[WheelContents], Iterator[metadata.Problem]]
 
@@ -61,7 +62,7 @@ def read(tmp_path: Path) -> Callable[..., WheelContents]:
         metadata.check_wheel_file,
         metadata.check_metadata,
         metadata.check_licenses,
-        metadata.check_sbom,
+        documents.check_sbom,
     ],
 )
 def test_a_right_wheel_has_no_problem(read: Callable[..., WheelContents], check: Check) -> None:
@@ -151,15 +152,54 @@ def test_a_license_that_is_named_must_be_there(read: Callable[..., WheelContents
         (None, (f"{INFO}/sboms", "holds no software bill of materials")),
         ("{}", (f"{INFO}/sboms/thing.cdx.json", "has bomFormat None, expected 'CycloneDX'")),
         ("{", (f"{INFO}/sboms/thing.cdx.json", "is not JSON")),
+        ('{"bomFormat": "CycloneDX", "specVersion": "9"}', (f"{INFO}/sboms/thing.cdx.json", "has specVersion '9'")),
+        (
+            '{"bomFormat": "CycloneDX", "specVersion": "1.6", "made-up": 1}',
+            (
+                f"{INFO}/sboms/thing.cdx.json",
+                "is no valid CycloneDX 1.6 document: Additional properties are not allowed",
+            ),
+        ),
     ],
-    ids=["missing", "foreign", "broken"],
+    ids=["missing", "foreign", "broken", "version", "schema"],
 )
 def test_the_bill_of_materials_must_be_one(
     read: Callable[..., WheelContents], text: str | None, problem: tuple[str, str]
 ) -> None:
-    """No document, a document of another kind, and a broken one are problems."""
-    ((member, found),) = metadata.check_sbom(read({f"{INFO}/sboms/thing.cdx.json": text}))
+    """No document, a document of another kind, a broken one, and one beyond its schema are problems."""
+    ((member, found),) = documents.check_sbom(read({f"{INFO}/sboms/thing.cdx.json": text}))
     assert (member, found[: len(problem[1])]) == problem
+
+
+@pytest.mark.parametrize(
+    ("code", "files", "reported", "problems"),
+    [
+        (["sm_90"], {"thing/lib.so": {"sass": ["sm_90"], "ptx": []}}, ["sm_90"], []),
+        (["sm_90"], {"thing/lib.so": {"sass": ["sm_90"]}}, None, []),
+        ([], {"thing/lib.so": {"sass": ["sm_90"]}}, None, ["sums up [], its parts are ['sm_90']"]),
+        (["sm_90"], {"thing/lib.so": {"sass": ["sm_90"]}}, [], ["says ['sm_90'], the report says []"]),
+        (["sm_90"], {"lost.so": {"sass": ["sm_90"]}}, None, ["names 'lost.so', which is no library here"]),
+    ],
+    ids=["right", "no report", "sum", "report", "member"],
+)
+def test_the_list_of_chips_is_true(
+    read: Callable[..., WheelContents],
+    code: list[str],
+    files: dict[str, dict[str, list[str]]],
+    reported: list[str] | None,
+    problems: list[str],
+) -> None:
+    """The list is the sum of its parts, about libraries of this wheel, and what assembly reported."""
+    wheel = read({"thing/gpu_code.json": json.dumps({"schema": 1, "code": code, "files": files})})
+    assert list(documents.check_gpu_code(wheel, reported)) == [("thing/gpu_code.json", text) for text in problems]
+
+
+def test_a_list_of_chips_that_was_lost(read: Callable[..., WheelContents]) -> None:
+    """A report that names chips asks for the list; one of a library without any does not."""
+    assert list(documents.check_gpu_code(read(), ())) == []
+    assert list(documents.check_gpu_code(read(), ("sm_90",))) == [
+        ("", "holds no gpu_code.json, the report names sm_90")
+    ]
 
 
 def test_a_name_that_is_no_wheel_is_refused(tmp_path: Path) -> None:

@@ -6,11 +6,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pjrtwheel.errors import VerifyError
-from pjrtwheel.verify.tools import check_contents, check_twine, compare_platforms, read_abi3_report, run_tool
+from pjrtwheel.verify.tools import (
+    check_contents,
+    check_twine,
+    compare_platforms,
+    judge_platforms,
+    read_abi3_report,
+    run_tool,
+)
 
 
 @pytest.mark.parametrize(
@@ -41,8 +49,68 @@ def test_every_claimed_tag_is_judged() -> None:
     ]
 
 
+TAG = "manylinux_2_27_x86_64"
+ANSWER: dict[str, Any] = {
+    "overall_tag": "linux_x86_64",
+    "sym_tag": TAG,
+    "pyfpe": False,
+    "ucs2": False,
+    "unsupported_isa": False,
+    "external_libs": {"libsycl.so.8": None, "libdrm.so.2": "/usr/lib/libdrm.so.2"},
+    "policy_upgrades": {TAG: {"libs_to_eliminate": ["libsycl.so.8"]}},
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "needed", "external", "problems"),
+    [
+        ({}, ["libsycl.so.8"], ["libsycl.so.8"], []),
+        (
+            {},
+            ["libsycl.so.8"],
+            [],
+            [
+                "needs libsycl.so.8, which neither it nor every Linux has",
+                f"claims platform {TAG!r}, but is only consistent with 'linux_x86_64'",
+            ],
+        ),
+        (
+            {"sym_tag": "manylinux_2_34_x86_64"},
+            ["libsycl.so.8"],
+            ["libsycl.so.8"],
+            [f"claims platform {TAG!r}, but is only consistent with 'manylinux_2_34_x86_64'"],
+        ),
+        (
+            {"unsupported_isa": True},
+            ["libsycl.so.8"],
+            ["libsycl.so.8"],
+            [f"claims platform {TAG!r}, but is only consistent with 'linux_x86_64'"],
+        ),
+        (
+            {"policy_upgrades": {TAG: {"libs_to_eliminate": ["libsycl.so.8"], "blacklisted_symbols": {"libz": ["x"]}}}},
+            ["libsycl.so.8"],
+            ["libsycl.so.8"],
+            [f"claims platform {TAG!r}, but is only consistent with 'linux_x86_64'"],
+        ),
+        ({"overall_tag": TAG, "external_libs": {}, "policy_upgrades": {}}, [], ["libsycl.so.8"], []),
+        ({"overall_tag": TAG, "external_libs": {}, "policy_upgrades": {}}, [], [], []),
+    ],
+    ids=["declared", "undeclared", "symbols", "instructions", "private symbols", "declared for nothing", "ordinary"],
+)
+def test_declared_libraries_do_not_stand_in_the_way(
+    changes: dict[str, Any], needed: list[str], external: list[str], problems: list[str]
+) -> None:
+    """What an installation brings is allowed by name; all other rules of the tag still hold."""
+    assert list(judge_platforms({**ANSWER, **changes}, [TAG], needed, external)) == [("", text) for text in problems]
+
+
+def test_auditwheel_without_an_answer() -> None:
+    """A wheel it cannot judge is a problem."""
+    assert list(judge_platforms({"error": "no libc"}, [TAG], [], [])) == [("", "auditwheel: no libc")]
+
+
 def test_abi3_violations_are_named() -> None:
-    """Symbols outside the stable ABI and those too new for the claimed version are listed."""
+    """What is outside the stable ABI or too new is listed; a module for one CPython may use all of it."""
     result = {
         "is_abi3": False,
         "is_abi3_baseline_compatible": False,
@@ -53,7 +121,14 @@ def test_abi3_violations_are_named() -> None:
     }
     good = {**result, "is_abi3": True, "is_abi3_baseline_compatible": True}
     specs = {
-        "a.whl": {"kind": "wheel", "wheel": [{"name": "bad.abi3.so", "result": result}, {"name": "b", "result": good}]}
+        "a.whl": {
+            "kind": "wheel",
+            "wheel": [
+                {"name": "bad.abi3.so", "result": result},
+                {"name": "b", "result": good},
+                {"name": "_solver.cpython-312-x86_64-linux-gnu.so", "result": result},
+            ],
+        }
     }
     assert list(read_abi3_report(json.dumps({"specs": specs}))) == [
         ("bad.abi3.so", "is not within the stable ABI of 3.12: PyLong_AsInt32, _PyBytes_Resize")

@@ -22,8 +22,8 @@ class Place:
     """Where a library will lie.
 
     Attributes:
-        depth: How many directories it is below `site-packages`; None when nobody knows what lies around it, so that
-            paths that lead out of there must stay.
+        depth: How many directories it is below `site-packages`; None in a wheel of others, where nobody knows what
+            lies around it, so that every path relative to the library stays.
         kept: Elements that stay whatever they are.
     """
 
@@ -83,10 +83,12 @@ def _fault(element: str, depth: int | None) -> str:
     if root not in _ORIGINS:
         # An empty element, too, means the directory that the user happens to be in.
         return ABSOLUTE if element.startswith("/") else RELATIVE
+    if depth is None:
+        return ""
     # Bazel's directories of linked libraries and of run trees, which exist where it built.
     if any(part.startswith("_solib_") or part.endswith(".runfiles") for part in parts):
         return BUILD_TREE
-    return OUTSIDE if depth is not None and _leaves(parts, depth) else ""
+    return OUTSIDE if _leaves(parts, depth) else ""
 
 
 def _leaves(parts: list[str], depth: int) -> bool:

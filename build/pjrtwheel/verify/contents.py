@@ -12,6 +12,7 @@ import email.policy
 import hashlib
 import io
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from packaging.utils import BuildTag, InvalidWheelFilename, NormalizedName, pars
 from packaging.version import Version
 
 from pjrtwheel.errors import WheelError
+from pjrtwheel.wheel.directory import DAMAGE
 
 _CHUNK = 1 << 20
 
@@ -105,7 +107,7 @@ def read_contents(wheel: Path, scratch: Path) -> WheelContents:
                     libraries[entry.filename] = target
                 elif ".dist-info/" in entry.filename or entry.filename.endswith(".json"):
                     texts[entry.filename] = archive.read(entry).decode("utf-8")
-    except (OSError, zipfile.BadZipFile, EOFError, ValueError) as error:
+    except (OSError, *DAMAGE, zlib.error) as error:
         raise WheelError(
             f"cannot read wheel {wheel}", cause=f"it is damaged: {error}", remedy="build it again"
         ) from error

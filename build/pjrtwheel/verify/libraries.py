@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +30,7 @@ class Library:
         member: Its name in the wheel.
         machine: `e_machine`, as pyelftools spells it.
         exports: Symbols it defines for others, without their version.
+        needed: Libraries that the loader must find for it.
         rpaths: Elements of RPATH and RUNPATH, in order.
         executable_stack: Whether its PT_GNU_STACK is missing or asks for an executable stack.
         alignment: The smallest alignment of its loaded segments.
@@ -37,6 +39,7 @@ class Library:
     member: str
     machine: str
     exports: tuple[str, ...]
+    needed: tuple[str, ...]
     rpaths: tuple[str, ...]
     executable_stack: bool
     alignment: int
@@ -58,6 +61,7 @@ def read_library(path: Path, member: str) -> Library:
                 member=member,
                 machine=elf["e_machine"],
                 exports=_exports(elf),
+                needed=_dynamic_texts(elf, {"DT_NEEDED": "needed"}),
                 rpaths=_rpaths(elf),
                 executable_stack=not stacks or any(stacks),
                 alignment=min(aligned, default=0),
@@ -86,30 +90,54 @@ def _exports(elf: ELFFile) -> tuple[str, ...]:
 
 
 def _rpaths(elf: ELFFile) -> tuple[str, ...]:
-    section = elf.get_section_by_name(".dynamic")
-    if not isinstance(section, DynamicSection):
-        return ()
-    values = [
-        str(getattr(tag, "rpath" if tag.entry.d_tag == "DT_RPATH" else "runpath"))
-        for tag in section.iter_tags()
-        if tag.entry.d_tag in {"DT_RPATH", "DT_RUNPATH"}
-    ]
+    values = _dynamic_texts(elf, {"DT_RPATH": "rpath", "DT_RUNPATH": "runpath"})
     return tuple(element for value in values for element in value.split(":"))
 
 
-def check_library(library: Library, machine: str) -> Iterator[Problem]:
-    """Right machine, no path of the build machine, no executable stack, loadable with the largest pages."""
+def _dynamic_texts(elf: ELFFile, attributes: Mapping[str, str]) -> tuple[str, ...]:
+    """Return texts of the dynamic table.
+
+    Args:
+        elf: The library.
+        attributes: Kind of entry → where pyelftools puts its text.
+    """
+    section = elf.get_section_by_name(".dynamic")
+    if not isinstance(section, DynamicSection):
+        return ()
+    return tuple(
+        str(getattr(tag, attributes[tag.entry.d_tag])) for tag in section.iter_tags() if tag.entry.d_tag in attributes
+    )
+
+
+def check_library(library: Library, machine: str, search_paths: Sequence[str] = ()) -> Iterator[Problem]:
+    """Right machine, no path of the build machine, no executable stack, loadable with the largest pages.
+
+    Args:
+        library: The library.
+        machine: What it must be made for.
+        search_paths: Elements of RPATH that are right although they lead out of `site-packages`.
+    """
     if library.machine != machine:
         yield library.member, f"is for {library.machine}, expected {machine}"
     for element in library.rpaths:
+        if element in search_paths:
+            continue
         if element != "$ORIGIN" and not element.startswith("$ORIGIN/"):
             yield library.member, f"has RPATH element {element!r}, expected one below $ORIGIN"
+        elif _leads_out(library.member, element):
+            yield library.member, f"has RPATH element {element!r}, which leads out of site-packages"
     if len(set(library.rpaths)) != len(library.rpaths):
         yield library.member, f"has a repeated RPATH element in {':'.join(library.rpaths)!r}"
     if library.executable_stack:
         yield library.member, "asks for an executable stack"
     if library.alignment < _LARGEST_PAGE.get(library.machine, 0):
         yield library.member, f"has segments aligned to {library.alignment:#x}, too little for 64 KiB pages"
+
+
+def _leads_out(member: str, element: str) -> bool:
+    """Tell whether a path from the directory of a member ends above the root of the wheel."""
+    target = posixpath.join(posixpath.dirname(member), element.removeprefix("$ORIGIN").lstrip("/"))
+    return posixpath.normpath(target).split("/")[0] == ".."
 
 
 def check_exports(library: Library, allowed: Sequence[str]) -> Iterator[Problem]:

@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of METADATA, WHEEL, RECORD, licences and SBOM against each other and the file name."""
+"""Checks of METADATA, WHEEL, RECORD and licences against each other and the file name."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from packaging.tags import parse_tag
@@ -88,18 +87,3 @@ def check_licenses(wheel: WheelContents) -> Iterator[Problem]:
     for name in names:
         if f"{wheel.dist_info}/licenses/{name}" not in wheel.members:
             yield f"{wheel.dist_info}/licenses/{name}", "is named by License-File but missing"
-
-
-def check_sbom(wheel: WheelContents) -> Iterator[Problem]:
-    """There is a CycloneDX document below `.dist-info/sboms/` (PEP 770)."""
-    names = [name for name in wheel.members if name.startswith(f"{wheel.dist_info}/sboms/")]
-    if not names:
-        yield f"{wheel.dist_info}/sboms", "holds no software bill of materials"
-    for name in names:
-        try:
-            document = json.loads(wheel.texts[name])
-        except (KeyError, ValueError) as error:
-            yield name, f"is not JSON: {error}"
-            continue
-        if document.get("bomFormat") != "CycloneDX":
-            yield name, f"has bomFormat {document.get('bomFormat')!r}, expected 'CycloneDX'"

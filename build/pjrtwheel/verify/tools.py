@@ -13,11 +13,12 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pjrtwheel.errors import VerifyError
+from pjrtwheel.verify.accelerator import is_versioned
 from pjrtwheel.verify.metadata import Problem
 
 # glibc floors of the tags that were named before PEP 600 numbered them.
@@ -58,18 +59,52 @@ def compare_platforms(claimed: Sequence[str], proven: str) -> Iterator[Problem]:
             yield "", f"claims platform {tag!r}, but is only consistent with {proven!r}"
 
 
-def check_platform(wheel: Path, claimed: Sequence[str]) -> Iterator[Problem]:
-    """The platform tag is proven by auditwheel's policies."""
-    result = run_tool("auditwheel", "show", "--json", str(wheel))
+def check_platform(
+    wheel: Path, claimed: Sequence[str], needed: Collection[str] = (), external: Collection[str] = ()
+) -> Iterator[Problem]:
+    """The platform tag is proven by auditwheel's policies.
+
+    Args:
+        wheel: The wheel.
+        claimed: Platform tags of its file name.
+        needed: What the wheel's own libraries need.
+        external: What the wheel may take from an installation that no policy knows.
+    """
+    # No place of this machine is searched: what the libraries found there need in turn is no matter of this wheel.
+    result = run_tool("auditwheel", "show", "--json", "--ldpaths", "", str(wheel))
     try:
         document: dict[str, Any] = json.loads(result.stdout)
     except ValueError:
         yield "", f"auditwheel gave no answer: {_last_line(result)}"
         return
-    if "overall_tag" in document:
-        yield from compare_platforms(claimed, document["overall_tag"])
-    else:
+    yield from judge_platforms(document, claimed, needed, external)
+
+
+def judge_platforms(
+    document: Mapping[str, Any], claimed: Sequence[str], needed: Collection[str], external: Collection[str]
+) -> Iterator[Problem]:
+    """Turn auditwheel's answer into problems; see `check_platform`.
+
+    Libraries that no policy knows make auditwheel fall back to the tag `linux`. Where nothing but declared ones stands
+    in the way of the claimed tag, the symbols decide.
+    """
+    if "overall_tag" not in document:
         yield "", f"auditwheel: {document.get('error', 'not a platform wheel')}"
+        return
+    unknown = (set(document["external_libs"]) & set(needed)) - set(external)
+    if unknown:
+        yield "", f"needs {', '.join(sorted(unknown))}, which neither it nor every Linux has"
+    others = [tag for tag in sorted(claimed) if not _is_open(document, tag, external)]
+    yield from compare_platforms(others, document["overall_tag"])
+    yield from compare_platforms([tag for tag in sorted(claimed) if tag not in others], document["sym_tag"])
+
+
+def _is_open(document: Mapping[str, Any], tag: str, external: Collection[str]) -> bool:
+    """Tell whether only declared libraries keep a wheel from a platform tag."""
+    obstacles = document["policy_upgrades"].get(tag, {})
+    libraries = set(obstacles.get("libs_to_eliminate", ()))
+    faults = any(document[key] for key in ("pyfpe", "ucs2", "unsupported_isa")) or "blacklisted_symbols" in obstacles
+    return bool(libraries) and libraries <= set(external) and not faults
 
 
 def check_stable_abi(wheel: Path) -> Iterator[Problem]:
@@ -82,18 +117,24 @@ def check_stable_abi(wheel: Path) -> Iterator[Problem]:
 
 
 def read_abi3_report(text: str) -> Iterator[Problem]:
-    """Turn abi3audit's JSON report into problems."""
+    """Turn abi3audit's JSON report into problems; modules that only one CPython imports need no stable ABI."""
     for spec in json.loads(text)["specs"].values():
-        for library in spec["wheel"]:
+        for library in (library for library in spec["wheel"] if not is_versioned(library["name"])):
             result = library["result"]
             strange = sorted([*result["non_abi3_symbols"], *result["future_abi3_objects"]])
             if not (result["is_abi3"] and result["is_abi3_baseline_compatible"]):
                 yield library["name"], f"is not within the stable ABI of {result['baseline']}: {', '.join(strange)}"
 
 
-def check_contents(wheel: Path) -> Iterator[Problem]:
-    """check-wheel-contents has no complaint."""
-    yield from _complaints(run_tool("check_wheel_contents", "--no-config", str(wheel)))
+def check_contents(wheel: Path, packages: Sequence[str] = ()) -> Iterator[Problem]:
+    """check-wheel-contents has no complaint.
+
+    Args:
+        wheel: The wheel.
+        packages: The top-level packages it must have, and no others; one of any name when not given.
+    """
+    expected = ["--toplevel", ",".join(packages)] if packages else []
+    yield from _complaints(run_tool("check_wheel_contents", "--no-config", *expected, str(wheel)))
 
 
 def check_twine(wheel: Path) -> Iterator[Problem]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pjrtwheel.backend import parse_backend
+from pjrtwheel.elf import Place
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.lock import LOCK_FILENAME, make_lock
@@ -59,6 +60,7 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
             wheel=spec.wheel.name,
             machine=spec.platform.elf_machine,
             executable=member.executable,
+            place=Place(member.path.count("/")),
         )
         for member in unpacked
         if member.path not in generated

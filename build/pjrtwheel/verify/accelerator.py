@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Hold the wheel of an accelerator to its backend file: the plugin library, the kernels, and what they export."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
+
+from packaging.requirements import Requirement
+from packaging.utils import NormalizedName, canonicalize_name
+
+from pjrtwheel.backend import Backend
+from pjrtwheel.verify.contents import WheelContents
+from pjrtwheel.verify.libraries import Library, check_exports
+from pjrtwheel.verify.metadata import Problem
+
+_STABLE_SUFFIX = ".abi3.so"
+# A module that one CPython alone imports (PEP 3149), such as `_solver.cpython-312-x86_64-linux-gnu.so`.
+_VERSIONED = re.compile(r"(?P<stem>[^.]+)\.cpython-(?P<python>\d+t?)-(?P<architecture>\w+)-linux-gnu\.so")
+
+
+def find_backend(distribution: NormalizedName, backends: Iterable[Backend]) -> Backend | None:
+    """Return the backend whose wheel is of this distribution."""
+    return next((backend for backend in backends if canonicalize_name(backend.distribution) == distribution), None)
+
+
+def is_versioned(filename: str) -> bool:
+    """Tell whether a library is a module for one CPython, which no promise of a stable ABI is about.
+
+    >>> is_versioned("_solver.cpython-312-x86_64-linux-gnu.so"), is_versioned("_pjrt.abi3.so")
+    (True, False)
+    """
+    return _VERSIONED.fullmatch(filename) is not None
+
+
+def expected_packages(wheel: WheelContents, backend: Backend) -> tuple[str, ...]:
+    """Return the top-level packages that a backend's wheel must have, and no others."""
+    kernels = {backend.kernels.package} if backend.kernels else set()
+    present = {member.partition("/")[0] for member in wheel.libraries}
+    return (backend.package, *sorted(kernels & present))
+
+
+def check_plugin(wheel: WheelContents, backend: Backend) -> Iterator[Problem]:
+    """The wheel carries the plugin library, or requires one version of the distribution that does."""
+    member = f"{backend.package}/{backend.library}"
+    if (member in wheel.libraries) != backend.prebuilt.bundled:
+        yield member, "is missing" if backend.prebuilt.bundled else "must not be bundled"
+    if backend.prebuilt.bundled:
+        return
+    needs = [Requirement(line) for line in wheel.headers("METADATA").get_all("Requires-Dist", [])]
+    project = canonicalize_name(backend.prebuilt.project)
+    exact = [need for need in needs if canonicalize_name(need.name) == project and str(need.specifier)[:2] == "=="]
+    if not exact:
+        yield f"{wheel.dist_info}/METADATA", f"does not require one version of {backend.prebuilt.project}"
+
+
+def check_symbols(libraries: Iterable[Library], backends: Iterable[Backend]) -> Iterator[Problem]:
+    """Plugin libraries and stable-ABI modules export what they may, other modules their initializer."""
+    allowed = {f"{backend.package}/{backend.library}": backend.exports for backend in backends}
+    for library in libraries:
+        name = PurePosixPath(library.member).name
+        if library.member in allowed:
+            yield from check_exports(library, allowed[library.member])
+        elif name.endswith(_STABLE_SUFFIX):
+            yield from check_exports(library, (f"PyInit_{name.removesuffix(_STABLE_SUFFIX)}",))
+        elif (match := _VERSIONED.fullmatch(name)) and f"PyInit_{match['stem']}" not in library.exports:
+            yield library.member, f"does not export 'PyInit_{match['stem']}'"
+
+
+def check_kernels(members: Iterable[str], backend: Backend | None, architecture: str) -> Iterator[Problem]:
+    """Modules of one CPython lie where JAX looks for them, for the Pythons of the backend, the same for each."""
+    modules: dict[str, set[str]] = {}
+    for member in members:
+        folder, _, name = member.rpartition("/")
+        if match := _VERSIONED.fullmatch(name):
+            problem = _misplaced(folder, match, backend, architecture)
+            if problem:
+                yield member, problem
+            modules.setdefault(f"cp{match['python']}", set()).add(match["stem"])
+    if backend and backend.kernels and modules:
+        yield from _check_equal(modules, backend.kernels.pythons)
+
+
+def _misplaced(folder: str, match: re.Match[str], backend: Backend | None, architecture: str) -> str:
+    """Return what is wrong with the place or the suffix of a module."""
+    if backend is None or backend.kernels is None:
+        return "is a module of one CPython, which this wheel may not have"
+    if folder != backend.kernels.package:
+        return f"lies in {folder!r}, expected {backend.kernels.package!r}"
+    if f"cp{match['python']}" not in backend.kernels.pythons or match["architecture"] != architecture:
+        pythons = ", ".join(backend.kernels.pythons)
+        return f"has a suffix that no Python of this wheel has ({pythons} on {architecture})"
+    return ""
+
+
+def _check_equal(modules: dict[str, set[str]], pythons: Sequence[str]) -> Iterator[Problem]:
+    """Every Python has every module."""
+    every = set().union(*modules.values())
+    for python in pythons:
+        missing = every - modules.get(python, set())
+        if missing:
+            yield "", f"has no {', '.join(sorted(missing))} for {python}"

@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the wheel of an accelerator must hold, and where."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from packaging.utils import canonicalize_name
+
+from pjrtwheel.backend import Backend, Kernels, Prebuilt
+from pjrtwheel.verify import accelerator
+from pjrtwheel.verify.contents import WheelContents, parse_wheel_name
+from pjrtwheel.verify.libraries import Library
+
+PREBUILT = Prebuilt("abacus-pjrt", "{release}", "abacus/abacus.so", ("linux_x86_64",))
+KERNELS = Kernels("abacus-kernels", "{release}", "abacus_kernels", ("cp312", "cp313"), ("linux_x86_64",))
+BACKEND = Backend(
+    name="abacus",
+    distribution="jaxlib-abacus",
+    package="jaxlib_abacus",
+    summary="XLA for the abacus",
+    pjrt_name="abacus",
+    library="abacus.so",
+    python_tag="cp312",
+    exports=("GetPjrtApi",),
+    tags={"linux_x86_64": "manylinux_2_27_x86_64"},
+    requires=(),
+    disable="JAXLIB_ABACUS_DISABLE",
+    prebuilt=PREBUILT,
+    path=Path("backend.toml"),
+    kernels=KERNELS,
+)
+UNBUNDLED = replace(BACKEND, prebuilt=replace(PREBUILT, bundled=False), kernels=None)
+INFO = "jaxlib_abacus-1.0.dist-info"
+MODULES = tuple(f"abacus_kernels/_sums.cpython-{python}-x86_64-linux-gnu.so" for python in ("312", "313"))
+
+
+def wheel(libraries: tuple[str, ...], requires: str = "") -> WheelContents:
+    """Return a wheel as it is read."""
+    text = f"Metadata-Version: 2.4\nRequires-Dist: jaxlib==1.0\n{requires}"
+    name = parse_wheel_name("jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl")
+    paths = dict.fromkeys(libraries, Path("lib.so"))
+    return WheelContents(Path("w.whl"), name, INFO, {}, {f"{INFO}/METADATA": text}, paths)
+
+
+def library(member: str, *exports: str) -> Library:
+    """Return a library that exports some symbols."""
+    return Library(member, "EM_X86_64", exports, (), (), executable_stack=False, alignment=0x1000)
+
+
+def test_backend_is_found_by_its_distribution() -> None:
+    """However the name is spelled; other wheels have none."""
+    assert accelerator.find_backend(canonicalize_name("JAXlib_abacus"), [BACKEND]) is BACKEND
+    assert accelerator.find_backend(canonicalize_name("jaxlib"), [BACKEND]) is None
+
+
+def test_packages_at_the_top() -> None:
+    """That of the kernels belongs there as soon as there are some."""
+    assert accelerator.expected_packages(wheel(MODULES), BACKEND) == ("jaxlib_abacus", "abacus_kernels")
+    assert accelerator.expected_packages(wheel(("jaxlib_abacus/abacus.so",)), BACKEND) == ("jaxlib_abacus",)
+
+
+@pytest.mark.parametrize(
+    ("backend", "libraries", "requires", "problems"),
+    [
+        (BACKEND, ("jaxlib_abacus/abacus.so",), "", []),
+        (BACKEND, (), "", [("jaxlib_abacus/abacus.so", "is missing")]),
+        (UNBUNDLED, (), "Requires-Dist: abacus_pjrt==1.0\n", []),
+        (UNBUNDLED, (), "", [(f"{INFO}/METADATA", "does not require one version of abacus-pjrt")]),
+        (
+            UNBUNDLED,
+            ("jaxlib_abacus/abacus.so",),
+            "Requires-Dist: abacus-pjrt>=1.0\n",
+            [
+                ("jaxlib_abacus/abacus.so", "must not be bundled"),
+                (f"{INFO}/METADATA", "does not require one version of abacus-pjrt"),
+            ],
+        ),
+    ],
+    ids=["bundled", "missing", "required", "neither", "both"],
+)
+def test_library_is_bundled_or_required(
+    backend: Backend, libraries: tuple[str, ...], requires: str, problems: list[tuple[str, str]]
+) -> None:
+    """A wheel either carries the plugin library, or requires the one version of the distribution that does."""
+    assert list(accelerator.check_plugin(wheel(libraries, requires), backend)) == problems
+
+
+def test_exports_by_kind_of_library() -> None:
+    """The plugin and stable-ABI modules are held to a list, a module of one CPython to its initializer."""
+    libraries = [
+        library("jaxlib_abacus/abacus.so", "GetPjrtApi", "leak"),
+        library("jaxlib_abacus/pjrt/_pjrt.abi3.so", "PyInit__pjrt"),
+        library(MODULES[0], "PyInit__sums", "__start_pb_defaults"),
+        library(MODULES[1], "PyInit__other"),
+        library("jaxlib_abacus/libcount.so", "anything"),
+    ]
+    assert list(accelerator.check_symbols(libraries, [BACKEND])) == [
+        ("jaxlib_abacus/abacus.so", "exports 1 symbols beyond the allowed ones: leak"),
+        (MODULES[1], "does not export 'PyInit__sums'"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("members", "problems"),
+    [
+        (MODULES, []),
+        (("jaxlib_abacus/pjrt/_pjrt.abi3.so",), []),
+        (MODULES[:1], [("", "has no _sums for cp313")]),
+        (
+            (*MODULES, "abacus_kernels/_sums.cpython-314-x86_64-linux-gnu.so"),
+            [
+                (
+                    "abacus_kernels/_sums.cpython-314-x86_64-linux-gnu.so",
+                    "has a suffix that no Python of this wheel has (cp312, cp313 on x86_64)",
+                )
+            ],
+        ),
+        (
+            (*MODULES, "jaxlib_abacus/_sums.cpython-313-x86_64-linux-gnu.so"),
+            [
+                (
+                    "jaxlib_abacus/_sums.cpython-313-x86_64-linux-gnu.so",
+                    "lies in 'jaxlib_abacus', expected 'abacus_kernels'",
+                )
+            ],
+        ),
+    ],
+    ids=["right", "none", "one Python", "other Python", "other place"],
+)
+def test_kernels_are_where_jax_looks_for_them(members: tuple[str, ...], problems: list[tuple[str, str]]) -> None:
+    """Every module for every Python of the backend, and for no other."""
+    assert list(accelerator.check_kernels(members, BACKEND, "x86_64")) == problems
+
+
+@pytest.mark.parametrize("backend", [None, UNBUNDLED], ids=["no accelerator", "no kernels"])
+def test_modules_of_one_python_have_no_place_elsewhere(backend: Backend | None) -> None:
+    """A wheel for every Python holds none, but where the backend file says so."""
+    assert list(accelerator.check_kernels(MODULES[:1], backend, "x86_64")) == [
+        (MODULES[0], "is a module of one CPython, which this wheel may not have")
+    ]
+
+
+def test_kernels_for_another_machine() -> None:
+    """The suffix names the architecture of the wheel."""
+    problems = list(accelerator.check_kernels(MODULES, BACKEND, "aarch64"))
+    assert [member for member, _ in problems] == list(MODULES)
