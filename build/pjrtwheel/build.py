@@ -17,7 +17,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.bazel import BuildRequest, BuildResult
 from pjrtwheel.bazel import build as build_with_bazel
-from pjrtwheel.errors import UsageError
+from pjrtwheel.errors import UsageError, VerifyError
 from pjrtwheel.inputs import check_inputs
 from pjrtwheel.platforms import find_platform, host_platform
 from pjrtwheel.prove import prove
@@ -143,28 +143,45 @@ def describe_repair(report: Report) -> str:
 
 
 def _verify_once(built: Sequence[BuiltWheel], backends: Sequence[Backend], cache: Path) -> None:
-    """Verify a set of wheels unless the same bytes were verified before, by the same checks.
+    """Verify each wheel unless the same bytes were verified before, by the same checks; the set is looked at anew.
 
     Raises:
-        VerifyError: A wheel breaks a promise.
+        VerifyError: A wheel breaks a promise, or the wheels do not belong together.
     """
-    record = cache / "verified" / verification_key([wheel.report.sha256 for wheel in built], backends)
-    names = ", ".join(wheel.report.wheel for wheel in built)
-    if record.exists():
-        _say(f"verified before: {names}")
-        return
-    _say(f"verifying {names}")
-    verify_wheels(built, backends)
-    record.parent.mkdir(parents=True, exist_ok=True)
-    record.touch()
+    digests = {wheel.report.wheel: wheel.report.sha256 for wheel in built}
+    records = {name: cache / "verified" / verification_key(digest, backends) for name, digest in digests.items()}
+    before = [name for name, record in records.items() if record.exists()]
+    if before:
+        _say(f"verified before: {', '.join(before)}")
+    fresh = [wheel for wheel in built if wheel.report.wheel not in before]
+    if fresh:
+        _say(f"verifying {', '.join(wheel.report.wheel for wheel in fresh)}")
+        verify_wheels(fresh, backends)
+    check_set([wheel.report for wheel in built])
+    for record in records.values():
+        record.parent.mkdir(parents=True, exist_ok=True)
+        record.touch()
 
 
-def verification_key(digests: Sequence[str], backends: Sequence[Backend]) -> str:
-    """Return the identity of a verification: the wheels, the backends' tables, our code, and the tools it calls."""
+def check_set(reports: Sequence[Report]) -> None:
+    """Make sure that wheels which were verified apart bear one lock.
+
+    Raises:
+        VerifyError: They do not; the message lists them.
+    """
+    if len({report.lock_id for report in reports}) > 1:
+        locks = ", ".join(f"{report.wheel} ({report.lock_id[:8]})" for report in reports)
+        raise VerifyError(
+            f"wheels of different sets: {locks}", remedy="run the command again; if it stays so, report it"
+        )
+
+
+def verification_key(digest: str, backends: Sequence[Backend]) -> str:
+    """Return the identity of a verification: the wheel, the backends' tables, our code, and the tools it calls."""
     package = Path(__file__).parent
     sources = {path.relative_to(package): path for path in sorted(package.rglob("*.py"))}
     identity = {
-        "wheels": sorted(digests),
+        "wheel": digest,
         "backends": {backend.name: _digest(backend.path) for backend in backends},
         "checks": {
             name.as_posix(): _digest(path) for name, path in sources.items() if name.parts[0] not in NO_PART_OF_CHECKS

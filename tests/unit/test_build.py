@@ -14,6 +14,7 @@ from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.bazel import BuildLog, BuildResult
 from pjrtwheel.bazel.events import Action
 from pjrtwheel.build import (
+    check_set,
     check_writable,
     describe_actions,
     describe_repair,
@@ -21,7 +22,7 @@ from pjrtwheel.build import (
     verification_key,
 )
 from pjrtwheel.cli import build as command
-from pjrtwheel.errors import UsageError
+from pjrtwheel.errors import UsageError, VerifyError
 from pjrtwheel.verify import Report
 
 
@@ -72,9 +73,21 @@ def test_repair_is_summed_up_in_one_line() -> None:
 
 
 def test_verification_is_repeated_for_other_bytes_only(cpu: Backend) -> None:
-    """The order of the wheels does not matter, their bytes do."""
-    assert verification_key(["a", "b"], [cpu]) == verification_key(["b", "a"], [cpu])
-    assert verification_key(["a", "b"], [cpu]) != verification_key(["a", "c"], [cpu])
+    """A wheel that was verified in one set need not be verified again in another."""
+    assert verification_key("a", [cpu]) == verification_key("a", [cpu])
+    assert verification_key("a", [cpu]) != verification_key("b", [cpu])
+
+
+def test_wheels_of_two_sets_are_refused() -> None:
+    """Wheels that were verified apart are still held against each other."""
+
+    def report(name: str, lock_id: str) -> Report:
+        return Report(f"{name}.whl", name, "1", "t", "ab", 5, (), lock_id, "prebuilt", {}, {}, 0)
+
+    check_set([report("jaxlib", "0123456789"), report("jaxlib-cpu", "0123456789")])
+    with pytest.raises(VerifyError) as caught:
+        check_set([report("jaxlib", "0123456789"), report("jaxlib-cpu", "abcdefghij")])
+    assert caught.value.what == "wheels of different sets: jaxlib.whl (01234567), jaxlib-cpu.whl (abcdefgh)"
 
 
 def test_verification_is_repeated_for_another_allow_list(cpu: Backend, tmp_path: Path) -> None:
@@ -82,7 +95,7 @@ def test_verification_is_repeated_for_another_allow_list(cpu: Backend, tmp_path:
     table = tmp_path / "backend.toml"
     table.write_text(cpu.path.read_text("utf-8").replace('exports = ["GetPjrtApi"', 'exports = ["Other"'), "utf-8")
     assert table.read_bytes() != cpu.path.read_bytes()
-    assert verification_key(["a"], [dataclasses.replace(cpu, path=table)]) != verification_key(["a"], [cpu])
+    assert verification_key("a", [dataclasses.replace(cpu, path=table)]) != verification_key("a", [cpu])
 
 
 def test_place_that_cannot_be_written_is_refused_before_building(tmp_path: Path) -> None:
