@@ -37,6 +37,8 @@ COMMANDS = {
     "build": "build, verify, prove and publish the wheels of one backend",
     "clean": "remove what Bazel left for checkouts that are gone",
     "conformance": "run JAX's own tests on the built-in client and on a plugin",
+    "facts": "write for jaxlib-select what the wheels of a release serve",
+    "inspect": "say what wheels are, and what is wrong with them",
     "pin": "write releases/VERSION.toml from the package index",
     "probe": "run PJRT's conformance checks on plugin libraries, without JAX",
     "repair": "repair a finished wheel",

@@ -8,12 +8,7 @@ failure. That there is no device is none either, where the backend's `probe.toml
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import os
-import subprocess
-import sys
-import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -22,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from pjrtwheel.conformance.probe_facts import NO_FACTS, ProbeFacts
-from pjrtwheel.errors import ProofError
+from pjrtwheel.conformance.probe_process import Job, ask_plugin
 
-_CHILD = Path(__file__).with_name("probe_child.py")
 _TIME_LIMIT = 300.0
 
 
@@ -105,32 +99,19 @@ def probe_plugin(
         time_limit: Seconds after which a library that hangs has failed.
 
     Raises:
-        ProofError: The checks themselves are not installed.
+        ProofError: pypjrt is not installed.
     """
-    if importlib.util.find_spec("pypjrt") is None:
-        raise ProofError(
-            "the conformance checks are not installed: there is no pypjrt",
-            remedy="install the dependency group build of pyproject.toml, which pins it",
-        )
     variables = {**(os.environ if environ is None else environ), **facts.environment}
-    with tempfile.TemporaryDirectory(prefix="probe-") as scratch:
-        answer = Path(scratch) / "answer.json"
-        command = [sys.executable, "-I", str(_CHILD), str(library.resolve()), str(answer)]
-        try:
-            result = subprocess.run(
-                command, capture_output=True, check=False, cwd=scratch, env=variables, timeout=time_limit
-            )
-        except subprocess.TimeoutExpired:
-            return ProbeResult(ProbeOutcome.FAILED, f"the checks did not end within {time_limit:.0f} s")
-        if not answer.is_file():
-            return ProbeResult(ProbeOutcome.FAILED, _crash(result))
-        return parse_answer(json.loads(answer.read_text("utf-8")), facts, device=device)
+    answer = ask_plugin(library, Job.CHECK, environ=variables, time_limit=time_limit)
+    return parse_answer(answer, facts, device=device)
 
 
 def parse_answer(answer: Mapping[str, Any], facts: ProbeFacts, *, device: bool) -> ProbeResult:
     """Turn what the child process wrote into a result."""
     if "refused" in answer:
         return ProbeResult(ProbeOutcome.NOT_OPENED, str(answer["refused"]))
+    if "broke" in answer:
+        return ProbeResult(ProbeOutcome.FAILED, str(answer["broke"]))
     checks = tuple(Check(entry["id"], CheckResult(entry["result"]), entry["detail"]) for entry in answer["checks"])
     outcome, reason = _judge(checks, facts, device=device)
     return ProbeResult(
@@ -154,10 +135,3 @@ def _judge(checks: tuple[Check, ...], facts: ProbeFacts, *, device: bool) -> tup
     if excused:
         return ProbeOutcome.NO_DEVICE, "; ".join(f"{check.name}: {check.detail}" for check in excused)
     return ProbeOutcome.PASSED, ""
-
-
-def _crash(result: subprocess.CompletedProcess[bytes]) -> str:
-    """Say how the child process ended without an answer."""
-    lines = result.stderr.decode("utf-8", "replace").strip().splitlines() or ["it left no output"]
-    how = f"signal {-result.returncode}" if result.returncode < 0 else f"status {result.returncode}"
-    return f"the checks ended with {how}: {lines[-1].strip()}"

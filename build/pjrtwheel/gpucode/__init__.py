@@ -7,6 +7,6 @@ What is read depends on what the file holds, never on what it is called: `.nv_fa
 """
 
 from pjrtwheel.gpucode.code import GpuCode, merge_codes
-from pjrtwheel.gpucode.reader import read_gpu_code
+from pjrtwheel.gpucode.reader import needed_tools, read_gpu_code
 
-__all__ = ["GpuCode", "merge_codes", "read_gpu_code"]
+__all__ = ["GpuCode", "merge_codes", "needed_tools", "read_gpu_code"]

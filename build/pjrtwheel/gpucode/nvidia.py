@@ -20,21 +20,22 @@ _NOTHING = "does not contain device code"
 _TIME_LIMIT = 300  # seconds; only a damaged file takes that long
 
 
-def list_code(cuobjdump: Path, library: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def list_code(cuobjdump: Path, library: Path, where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of SASS, such as `sm_90`, and of PTX, such as `compute_120`.
 
     Args:
         cuobjdump: NVIDIA's program.
         library: A library with a section of NVIDIA code.
+        where: The library in words, for messages.
 
     Raises:
         ElfError: The program cannot be run, fails, or finds no code.
     """
-    sass = parse_listing(_run(cuobjdump, "--list-elf", library), library.name)
-    ptx = parse_listing(_run(cuobjdump, "--list-ptx", library), library.name)
+    sass = parse_listing(_run(cuobjdump, "--list-elf", library, where), where)
+    ptx = parse_listing(_run(cuobjdump, "--list-ptx", library, where), where)
     if not sass and not ptx:
         raise ElfError(
-            f"cuobjdump finds no code in {library.name}, which has a section for it",
+            f"cuobjdump finds no code in {where}, which has a section for it",
             cause="the library is damaged, or newer than the program",
             remedy="fetch it again, or pin a newer nvidia-cuda-cuobjdump",
         )
@@ -60,18 +61,18 @@ def parse_listing(text: str, where: str) -> frozenset[str]:
     return frozenset(versions)
 
 
-def _run(cuobjdump: Path, option: str, library: Path) -> str:
+def _run(cuobjdump: Path, option: str, library: Path, where: str) -> str:
     """Return what the program prints; nothing where it says that there is no such code."""
     command = [str(cuobjdump), option, str(library)]
     try:
         result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_TIME_LIMIT)
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError) as error:
         raise ElfError(
-            f"cannot list the GPU code of {library.name}: {error}",
+            f"cannot list the GPU code of {where}: {error}",
             cause="NVIDIA's cuobjdump is missing, not executable, made for another machine, or did not come back",
         ) from error
     said = result.stdout + result.stderr
     if result.returncode and _NOTHING not in said:
         lines = said.strip().splitlines() or ["it printed nothing"]
-        raise ElfError(f"cuobjdump failed on {library.name} with status {result.returncode}", cause=lines[-1])
+        raise ElfError(f"cuobjdump failed on {where} with status {result.returncode}", cause=lines[-1])
     return result.stdout

@@ -19,25 +19,31 @@ _NVIDIA_SECTIONS = {".nv_fatbin", "__nv_relfatbin"}
 _AMD_SECTION = ".hip_fatbin"
 
 
-def read_gpu_code(path: Path, tools: Mapping[str, Path]) -> GpuCode:
+def needed_tools(image: ElfImage) -> tuple[str, ...]:
+    """Return the names of the programs without which the code of a library cannot be read."""
+    return (CUOBJDUMP,) if _NVIDIA_SECTIONS & {name for name, _ in _filled(image)} else ()
+
+
+def read_gpu_code(path: Path, tools: Mapping[str, Path], *, where: str = "") -> GpuCode:
     """Return for which chips a library holds code; for none if it has no section with such code.
 
     Args:
         path: The library.
-        tools: Name → program of a vendor; `cuobjdump` is needed for libraries with NVIDIA code only.
+        tools: Name → program of a vendor, see `needed_tools`.
+        where: The library in words, for messages; the name of the file when absent.
 
     Raises:
         ElfError: The file is no ELF file, its code is damaged or says what it is not, or a program is missing.
     """
     with path.open("rb") as file:
-        image = read_image(file, path.name)
+        image = read_image(file, where or path.name)
         sass, ptx = _read_nvidia(path, image, tools)
         return GpuCode(sass=sass, ptx=ptx, gfx=_read_amd(file, image), spirv=_read_sycl(file, image))
 
 
 def _read_nvidia(path: Path, image: ElfImage, tools: Mapping[str, Path]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of SASS and of PTX."""
-    if not _NVIDIA_SECTIONS & {name for name, _ in _filled(image)}:
+    if not needed_tools(image):
         return (), ()
     if CUOBJDUMP not in tools:
         raise ElfError(
@@ -45,7 +51,7 @@ def _read_nvidia(path: Path, image: ElfImage, tools: Mapping[str, Path]) -> tupl
             cause=f"the backend names no tool {CUOBJDUMP!r}, or it was not handed on",
             remedy=f"give NVIDIA's {CUOBJDUMP}; the package index has it as nvidia-cuda-cuobjdump",
         )
-    return nvidia.list_code(tools[CUOBJDUMP], path)
+    return nvidia.list_code(tools[CUOBJDUMP], path, image.where)
 
 
 def _read_amd(file: BinaryIO, image: ElfImage) -> tuple[str, ...]:

@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`inspect`: say what wheels are, and what is wrong with them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+SCHEMA = 1
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.epilog = (
+        "Nothing of a wheel runs unless --open is given. NVIDIA's cuobjdump, which reads GPU code, is the one that the "
+        "release pins; like every parser it is best not fed with files of strangers: --no-tools leaves it out."
+    )
+    parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels from wherever they come")
+    parser.add_argument("--json", action="store_true", help="print all facts as JSON")
+    parser.add_argument("--open", action="store_true", help="open plugin libraries: this runs code of the wheel")
+    parser.add_argument("--cuobjdump", type=Path, metavar="PATH", help="NVIDIA's program (default: the pinned one)")
+    parser.add_argument("--no-tools", action="store_true", help="run no vendor's program")
+    parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Describe each wheel; one that cannot be read does not keep the others from being described."""
+    from pjrtwheel.backend import load_backends
+    from pjrtwheel.cli import check_wheels
+    from pjrtwheel.errors import PjrtWheelError
+    from pjrtwheel.inspect import inspect_wheel
+    from pjrtwheel.inspect.tools import make_finder
+
+    check_wheels(args.wheels)
+    exports = {backend.library: backend.exports for backend in load_backends(args.root).values()}
+    given = {"cuobjdump": args.cuobjdump} if args.cuobjdump else {}
+    found, status = [], 0
+    with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
+        find_tool = (lambda _: None) if args.no_tools else make_finder(args.root, given, Path(scratch))
+        for wheel in args.wheels:
+            try:
+                found.append(inspect_wheel(wheel, find_tool=find_tool, exports=exports, open_plugins=args.open))
+            except PjrtWheelError as error:
+                print("error: " + str(error).replace("\n", "\n       "), file=sys.stderr)
+                status = error.exit_code
+    if args.json:
+        print(json.dumps({"schema": SCHEMA, "wheels": [entry.to_json() for entry in found]}, indent=2, sort_keys=True))
+    else:
+        from rich.console import Console
+
+        from pjrtwheel.inspect.render import render_inspection
+
+        for entry in found:
+            render_inspection(entry, Console(highlight=False))
+    return status

@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Say what a wheel is, and what is wrong with it. Nothing of the wheel runs, unless its plugins are to be opened."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pjrtwheel.errors import ElfError
+from pjrtwheel.inspect.facts import Inspection, LibraryFacts, PluginFacts, Remark
+from pjrtwheel.inspect.library import FindTool, inspect_library
+from pjrtwheel.inspect.library_remarks import find_library_remarks
+from pjrtwheel.inspect.plugin import open_plugin
+from pjrtwheel.inspect.remarks import find_remarks
+from pjrtwheel.inspect.texts import check_wheel, gather_facts
+from pjrtwheel.verify.contents import WheelContents, read_contents
+
+__all__ = ["FindTool", "Inspection", "inspect_wheel"]
+
+
+def inspect_wheel(
+    wheel: Path, *, find_tool: FindTool, exports: Mapping[str, Sequence[str]], open_plugins: bool = False
+) -> Inspection:
+    """Read all there is to know about a wheel.
+
+    Args:
+        wheel: The wheel, from wherever it comes.
+        find_tool: Finds the programs that reading GPU code takes.
+        exports: File name of a known plugin library → the symbols it may define.
+        open_plugins: Whether to open plugin libraries, which runs code of the wheel in a process of its own.
+
+    Raises:
+        WheelError: The file is no wheel, or is damaged or hostile.
+    """
+    check_wheel(wheel)
+    with tempfile.TemporaryDirectory(prefix="inspect-") as scratch:
+        contents = read_contents(wheel, Path(scratch))
+        libraries, damaged = _inspect_libraries(contents, find_tool)
+        plugins = {
+            library.member: open_plugin(contents.libraries[library.member]) if open_plugins else PluginFacts()
+            for library in libraries
+            if library.is_plugin
+        }
+    facts = gather_facts(contents, _sha256(wheel), libraries, plugins if open_plugins else {})
+    remarks = [*find_remarks(facts, contents), *damaged]
+    for library in libraries:
+        remarks += find_library_remarks(library, exports)
+    return replace(facts, remarks=tuple(remarks))
+
+
+def _inspect_libraries(
+    contents: WheelContents, find_tool: FindTool
+) -> tuple[tuple[LibraryFacts, ...], tuple[Remark, ...]]:
+    """Return the facts of each library, and a finding for each that cannot be read."""
+    libraries: list[LibraryFacts] = []
+    damaged: list[Remark] = []
+    for member, path in contents.libraries.items():
+        try:
+            libraries.append(inspect_library(path, member, find_tool))
+        except ElfError as error:
+            damaged.append(Remark("library", member, error.what + (f": {error.cause}" if error.cause else "")))
+    return tuple(libraries), tuple(damaged)
+
+
+def _sha256(path: Path) -> str:
+    """Return the digest of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

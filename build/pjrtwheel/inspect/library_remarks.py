@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The findings about one library: values in, remarks out. Their codes are listed in docs/inspect.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pjrtwheel.elf import Place
+from pjrtwheel.elf.repair import describe_size
+from pjrtwheel.elf.searchpath import ABSOLUTE, BUILD_TREE, OUTSIDE, RELATIVE, REPEATED, clean_search_path
+from pjrtwheel.elf.segments import largest_page
+from pjrtwheel.inspect.facts import ENTRY_POINT, LibraryFacts, Remark
+
+_NAMED = 3
+_INITIALIZER = "PyInit_"
+_SECTION_BOUNDS = ("__start_", "__stop_")  # made by the linker, and the same in every library that has the section
+_CODES = {
+    REPEATED: "rpath-repeated",
+    ABSOLUTE: "rpath-absolute",
+    OUTSIDE: "rpath-outside",
+    RELATIVE: "rpath-relative",
+    BUILD_TREE: "rpath-build-tree",
+}
+
+
+def find_library_remarks(library: LibraryFacts, exports: Mapping[str, Sequence[str]]) -> Iterator[Remark]:
+    """Yield every finding about a library.
+
+    Args:
+        library: The library.
+        exports: File name of a known plugin library → the symbols it may define.
+    """
+    findings = (*_sections(library), *_search_path(library), *_exports(library, exports), *_segments(library))
+    yield from (Remark(code, library.member, text) for code, text in findings)
+    if library.gpu_problem:
+        yield Remark("gpu-code", library.member, f"its GPU code was not read: {library.gpu_problem}")
+
+
+def _sections(library: LibraryFacts) -> Iterator[tuple[str, str]]:
+    """Nothing that no loader reads."""
+    if library.unneeded:
+        size = describe_size(library.unneeded_bytes)
+        yield "symbols", f"holds {size} that no loader reads: {', '.join(library.unneeded)}"
+
+
+def _search_path(library: LibraryFacts) -> Iterator[tuple[str, str]]:
+    """Each element once, and none that leads out of the environment."""
+    if not library.search_paths:
+        return
+    place = Place(depth=library.member.count("/"))
+    cleaned = clean_search_path(":".join(library.search_paths), place)
+    for reason, code in _CODES.items():
+        if cleaned.dropped[reason]:
+            total = len(library.search_paths)
+            yield code, f"{cleaned.dropped[reason]} of {total} {library.search_kind} elements are {reason}"
+
+
+def _exports(library: LibraryFacts, known: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """A plugin and an extension module define nothing but their entry points; other libraries may."""
+    if library.is_plugin:
+        allowed = set(known.get(library.member.rsplit("/", 1)[-1], (ENTRY_POINT,)))
+        extra = [name for name in library.exports if name not in allowed]
+    elif any(name.startswith(_INITIALIZER) for name in library.exports):
+        extra = [name for name in library.exports if not name.startswith(_INITIALIZER)]
+    else:
+        return
+    extra = [name for name in extra if not name.startswith(_SECTION_BOUNDS)]
+    if extra:
+        more = f" and {len(extra) - _NAMED} more" if len(extra) > _NAMED else ""
+        yield (
+            "exports",
+            f"defines {len(extra)} symbols for others beyond its entry points: {', '.join(extra[:_NAMED])}{more}",
+        )
+
+
+def _segments(library: LibraryFacts) -> Iterator[tuple[str, str]]:
+    """No executable stack, and an alignment that every kernel accepts."""
+    if library.executable_stack:
+        yield "executable-stack", "asks for an executable stack"
+    page = largest_page(library.machine)
+    if library.alignment < page:
+        yield "alignment", f"has segments aligned to {library.alignment:#x}: kernels with pages of {page:#x} refuse it"
