@@ -127,11 +127,6 @@ class Machine:
         """Name of the platform as the build spells it, such as `linux_x86_64`."""
         return f"{self.os}_{self.arch}"
 
-    def has_accelerator(self) -> bool:
-        """Return whether any accelerator was seen, usable or not."""
-        nvidia = self.nvidia.gpus or self.nvidia.pci or self.nvidia.cuinit not in {None, 0, NO_DEVICE, STUB}
-        return bool(nvidia or self.amd.gpus or self.intel.pci or self.tpu.pci)
-
 
 def format_version(version: Optional[Version]) -> Optional[str]:
     """Return a version with dots.

@@ -8,7 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.backend import Backend, Kernels, Prebuilt, Select, Source, Tool, find_backend, load_backends, parse_backend
+from pjrtwheel.backend import (
+    Backend,
+    Kernels,
+    Prebuilt,
+    Select,
+    Source,
+    Tool,
+    find_backend,
+    load_backends,
+    parse_backend,
+)
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 

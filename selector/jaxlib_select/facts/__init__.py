@@ -24,6 +24,7 @@ class Select:
         vendor: Who makes the accelerators, such as `nvidia`; `cpu` for none.
         rank: Of several backends that serve a machine equally well, the highest is taken.
         driver: Oldest version of the vendor's driver or runtime; the first number is its major version.
+        bundled: Whether the wheel brings the vendor's runtime along, so that a machine without it is fine.
         toolkit: What compiled the intermediate code; a driver must be as new to finish it.
         supported: Chip → oldest runtime with which its vendor supports it; empty when the vendor names no chips.
         integrated: Chips that are part of a processor: they never switch the backend by themselves.
@@ -35,6 +36,7 @@ class Select:
     vendor: str
     rank: int = 0
     driver: Optional[Version] = None
+    bundled: bool = False
     toolkit: Optional[Version] = None
     supported: Mapping[str, str] = field(default_factory=dict)
     integrated: Tuple[str, ...] = ()
@@ -158,6 +160,7 @@ def _select(table: Mapping[str, Any]) -> Select:
         vendor=table["vendor"],
         rank=int(table.get("rank", 0)),
         driver=read_version(table.get("driver", "")),
+        bundled=bool(table.get("bundled", False)),
         toolkit=read_version(table.get("toolkit", "")),
         supported=dict(table.get("supported", {})),
         integrated=tuple(table.get("integrated", ())),

@@ -9,6 +9,7 @@ from typing import Dict, List, Optional, Sequence, Tuple
 
 from jaxlib_select.facts import Backend, Select
 from jaxlib_select.machine import Machine
+from jaxlib_select.vendors.hiding import visible_value
 from jaxlib_select.vendors.verdict import Fit, Verdict
 from jaxlib_select.versions import at_least, read_version
 
@@ -51,9 +52,11 @@ def _system_problem(machine: Machine, select: Select) -> Optional[Tuple[str, str
         return "an AMD GPU is here, but /dev/kfd or /dev/dri/renderD* may not be opened", advice
     needed = ".".join(str(part) for part in select.driver or ())
     major = needed.partition(".")[0]
+    if machine.amd.rocm is None and select.bundled:
+        return None
     if machine.amd.rocm is None:
         return f"needs ROCm {major}, none is installed", f"install ROCm {major}, or set ROCM_PATH to it"
-    found = read_version(machine.amd.rocm) or (0,)
+    found = read_version(machine.amd.rocm or "") or (0,)
     if select.driver and (found[0] != select.driver[0] or not at_least(found, select.driver)):
         return f"needs ROCm {major}, here is ROCm {machine.amd.rocm}", f"install ROCm {major} beside or instead of it"
     return None
@@ -86,7 +89,8 @@ def _serve(gpus: Sequence[str], supported: Sequence[int], wanted: int, machine: 
     chosen = set(supported)
     hidden = [index for index in range(len(gpus)) if index not in chosen]
     served = [gpus[index] for index in supported]
-    reason = f"has code for {describe(served)}, and ROCm {machine.amd.rocm} is installed"
+    rocm = f"and ROCm {machine.amd.rocm} is installed" if machine.amd.rocm else "and brings ROCm along"
+    reason = f"has code for {describe(served)}, {rocm}"
     if hidden:
         reason += f"; {describe([gpus[index] for index in hidden])} is to be hidden"
     return Verdict(
@@ -95,7 +99,7 @@ def _serve(gpus: Sequence[str], supported: Sequence[int], wanted: int, machine: 
         present=True,
         best=max(_number(gpu) for gpu in served),
         served=len(supported),
-        environment={_VARIABLE: ",".join(str(index) for index in supported)} if hidden else {},
+        environment={_VARIABLE: visible_value(machine, _VARIABLE, supported, len(gpus))} if hidden else {},
         hidden=tuple(f"amd:{index}" for index in hidden),
     )
 

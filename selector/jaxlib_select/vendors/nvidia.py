@@ -8,13 +8,14 @@ from typing import Callable, Dict, List, Mapping, Sequence, Tuple
 
 from jaxlib_select.facts import Backend, Select
 from jaxlib_select.machine import Machine, NvidiaGpu, format_version
+from jaxlib_select.sentences import describe_gpus
 from jaxlib_select.vendors.cuda_code import is_tegra, runs
+from jaxlib_select.vendors.hiding import visible_value
 from jaxlib_select.vendors.nvidia_driver import driver_advice, driver_problem
 from jaxlib_select.vendors.verdict import Fit, Verdict
 from jaxlib_select.versions import at_least, in_range
 
 _VARIABLE = "CUDA_VISIBLE_DEVICES"
-_SHOWN = 3  # kinds of GPU that a sentence names
 
 
 def judge(machine: Machine, backend: Backend) -> Verdict:
@@ -69,9 +70,9 @@ def _serve(machine: Machine, backend: Backend, covered: Sequence[int]) -> Verdic
     served = [gpus[index] for index in covered]
     hidden = [index for index in range(len(gpus)) if index not in chosen]
     capabilities = sorted({gpu.compute_capability for gpu in served if gpu.compute_capability}, reverse=True)
-    reason = f"has code for {describe(served)}, and the driver serves CUDA {format_version(machine.nvidia.cuda)}"
+    reason = f"has code for {describe_gpus(served)}, and the driver serves CUDA {format_version(machine.nvidia.cuda)}"
     if hidden:
-        reason += f"; it has none for {describe([gpus[index] for index in hidden])}, to be hidden"
+        reason += f"; it has none for {describe_gpus([gpus[index] for index in hidden])}, to be hidden"
     select = _select(backend)
     return Verdict(
         Fit.PART if hidden else Fit.FULL,
@@ -81,7 +82,7 @@ def _serve(machine: Machine, backend: Backend, covered: Sequence[int]) -> Verdic
         served=len(covered),
         constraints=_within(select.constraints, capabilities, list),
         warnings=_warnings(machine, select, capabilities),
-        environment={_VARIABLE: _visible(machine, covered)} if hidden else {},
+        environment={_VARIABLE: visible_value(machine, _VARIABLE, covered, len(gpus))} if hidden else {},
         hidden=tuple(f"nvidia:{index}" for index in hidden),
     )
 
@@ -103,39 +104,8 @@ def _within(
     return tuple(found)
 
 
-def _visible(machine: Machine, covered: Sequence[int]) -> str:
-    """Return the value that leaves some GPUs visible, in terms of the value that is set now."""
-    now = [item.strip() for item in machine.visible.get(_VARIABLE, "").split(",") if item.strip()]
-    if len(now) != len(machine.nvidia.gpus):
-        now = [str(index) for index in range(len(machine.nvidia.gpus))]
-    return ",".join(now[index] for index in covered)
-
-
 def _no_code(machine: Machine, gpus: Sequence[NvidiaGpu]) -> str:
     """Say that a backend has no code for any of the GPUs."""
     if any(is_tegra(gpu.compute_capability, tegra=machine.tegra) for gpu in gpus):
-        return f"has no code made for exactly {describe(gpus)}; a Tegra chip runs no other"
-    return f"has no code for {describe(gpus)}"
-
-
-def describe(gpus: Sequence[NvidiaGpu]) -> str:
-    """Return the kinds of GPU, the newest first.
-
-    >>> describe([NvidiaGpu((9, 0), "H100"), NvidiaGpu((9, 0), "H100")])
-    '2 x H100 (compute capability 9.0)'
-    """
-    counts: Dict[Tuple[Tuple[int, ...], str], int] = {}
-    for gpu in gpus:
-        kind = (gpu.compute_capability or (), gpu.name or "a GPU")
-        counts[kind] = counts.get(kind, 0) + 1
-    kinds = sorted(counts, reverse=True)
-    texts = [_describe_kind(kind, counts[kind]) for kind in kinds[:_SHOWN]]
-    if len(kinds) > _SHOWN:
-        texts.append(f"{len(kinds) - _SHOWN} other kinds")
-    return ", ".join(texts)
-
-
-def _describe_kind(kind: Tuple[Tuple[int, ...], str], count: int) -> str:
-    """Return one kind of GPU and how many there are."""
-    capability = f"compute capability {format_version(kind[0])}" if kind[0] else "compute capability unknown"
-    return f"{f'{count} x ' if count > 1 else ''}{kind[1]} ({capability})"
+        return f"has no code made for exactly {describe_gpus(gpus)}; a Tegra chip runs no other"
+    return f"has no code for {describe_gpus(gpus)}"

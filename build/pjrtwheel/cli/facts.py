@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`facts`: write for `jaxlib-select` what the wheels of a release serve."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pjrtwheel.release import DEFAULT_RELEASE
+
+if TYPE_CHECKING:
+    from pjrtwheel.backend import Backend
+    from pjrtwheel.facts import Record
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
+    parser.add_argument("--release", default=DEFAULT_RELEASE, metavar="VERSION", help="JAX release")
+    parser.add_argument("--dist", type=Path, help="folder with release.json (default: dist)")
+    parser.add_argument(
+        "--library",
+        action="append",
+        default=[],
+        metavar="BACKEND:PLATFORM=PATH",
+        help="read the GPU code of a library now, for a platform that was not built here",
+    )
+    parser.add_argument("--tool", action="append", default=[], metavar="NAME=PATH", help="program that reads GPU code")
+    parser.add_argument("--check", action="store_true", help="only say whether the file is up to date")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Write the file, or compare it."""
+    from pjrtwheel.backend import load_backends
+    from pjrtwheel.cli import check_repository
+    from pjrtwheel.facts import format_facts, make_facts, records_of_release
+    from pjrtwheel.files import write_atomically
+    from pjrtwheel.publish.entry import RELEASE_FILENAME, parse_entries
+
+    check_repository(args.root)
+    backends = load_backends(args.root)
+    path = args.root / "selector" / "jaxlib_select" / "facts" / f"{args.release}.json"
+    listed = (args.dist or args.root / "dist") / RELEASE_FILENAME
+    entries = parse_entries(listed.read_bytes()) if listed.is_file() else {}
+    records = [
+        *records_of_release(backends.values(), entries.values(), args.release),
+        *(_read_library(argument, backends, args.tool) for argument in args.library),
+    ]
+    old = path.read_text("utf-8") if path.is_file() else "{}"
+    text = format_facts(make_facts(backends.values(), args.release, records, _parse(old, path)))
+    if args.check:
+        print(f"{path}: {'up to date' if text == old else 'out of date'}")
+        return 0 if text == old else 1
+    write_atomically(path, text)
+    print(path)
+    return 0
+
+
+def _parse(text: str, path: Path) -> dict[str, object]:
+    """Decode what was written before.
+
+    Raises:
+        UsageError: It is damaged.
+    """
+    import json
+
+    from pjrtwheel.errors import UsageError
+
+    try:
+        facts: dict[str, object] = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"damaged facts: {path}", cause=str(error), remedy="remove the file") from error
+    return facts
+
+
+def _read_library(argument: str, backends: dict[str, Backend], tools: list[str]) -> Record:
+    """Read the library that an argument names.
+
+    Raises:
+        UsageError: The argument is of another form, or names no backend or file.
+    """
+    from pjrtwheel.errors import UsageError
+    from pjrtwheel.facts import record_of_library
+    from pjrtwheel.gpucode import read_gpu_code
+
+    place, _, library = argument.partition("=")
+    name, _, platform = place.partition(":")
+    if name not in backends or platform not in backends[name].tags or not Path(library).is_file():
+        raise UsageError(
+            f"--library {argument}: no such backend, platform or file", remedy="expected BACKEND:PLATFORM=PATH"
+        )
+    programs = {tool: Path(path) for tool, _, path in (text.partition("=") for text in tools)}
+    return record_of_library(name, platform, Path(library), read_gpu_code(Path(library), programs).names())

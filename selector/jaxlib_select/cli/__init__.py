@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: results on stdout, talk on stderr, errors of one to three lines.
+
+Exit status: 0 done, 1 failed, or a check found something, 2 wrong usage or input, 3 the policy cannot be kept on this
+machine, 130 interrupted.
+
+A subcommand is a module of this package with `configure_parser(parser)` and `execute(args) -> int`. Only the module
+that was asked for is imported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from typing import List, Optional, Sequence, Tuple
+
+from jaxlib_select import __version__
+from jaxlib_select.errors import SelectError
+
+PROGRAM = "jaxlib-select"
+INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+
+COMMANDS = {
+    "detect": "show which accelerators this machine has",
+    "resolve": "decide which package runs here, and give a reason for each",
+    "install": "install a package with the right backend",
+    "lock": "write the decision down for other machines, or check it",
+    "apply": "bring an environment in line with a lock",
+    "doctor": "find out why JAX does not use the accelerator",
+}
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+    """Run one subcommand and return the exit status.
+
+    Args:
+        argv: Arguments after the program name; those of this process when absent.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in arguments
+    try:
+        status = _run([argument for argument in arguments if argument != "--debug"])
+        sys.stdout.flush()
+    except SelectError as error:
+        return _fail(str(error), error.exit_code, debug=debug)
+    except BrokenPipeError:
+        # The reader has what it wanted; the interpreter must not try to flush once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return _fail("interrupted", INTERRUPTED, debug=debug)
+    return status
+
+
+def _run(arguments: List[str]) -> int:
+    """Import the subcommand's module, parse the arguments and run it."""
+    command, rest = (arguments[0], arguments[1:]) if arguments[:1] and arguments[0] in COMMANDS else _parse(arguments)
+    module = importlib.import_module(f"jaxlib_select.cli.{command}")
+    parser = argparse.ArgumentParser(prog=f"{PROGRAM} {command}", description=COMMANDS[command])
+    module.configure_parser(parser)
+    status: int = module.execute(parser.parse_args(rest))
+    return status
+
+
+def _parse(arguments: List[str]) -> Tuple[str, List[str]]:
+    """Answer what is no subcommand: --help, --version, a mistake; else return the subcommand and its arguments."""
+    width = max(map(len, COMMANDS)) + 2
+    commands = "\n".join(f"  {name:<{width}}{summary}" for name, summary in COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=f"commands:\n{commands}",
+        epilog="'jaxlib-select COMMAND --help' explains one; --debug shows the traceback of an error",
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
+    chosen = parser.parse_args(arguments)
+    return chosen.command, chosen.arguments
+
+
+def _fail(message: str, status: int, *, debug: bool) -> int:
+    """Print a message of up to three lines, after the traceback when debugging, and return the status."""
+    if debug:
+        import traceback  # noqa: PLC0415  # seldom needed
+
+        traceback.print_exc()
+    print("error: " + message.replace("\n", "\n       "), file=sys.stderr)
+    return status

@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments that several subcommands have: which machine, and which backend."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from jaxlib_select.detect import detect
+from jaxlib_select.errors import MachineError
+from jaxlib_select.machine import Machine
+from jaxlib_select.machine_json import LARGEST, parse_machine
+from jaxlib_select.policy import Policy, read_policy
+
+
+def add_machine(parser: argparse.ArgumentParser) -> None:
+    """Declare `--machine`."""
+    parser.add_argument(
+        "--machine",
+        metavar="FILE",
+        help="a description that 'detect --json' wrote, - for standard input (default: this machine)",
+    )
+
+
+def add_backend(parser: argparse.ArgumentParser) -> None:
+    """Declare `--backend`."""
+    parser.add_argument(
+        "--backend",
+        nargs="+",
+        action="append",
+        default=[],
+        metavar="BACKEND",
+        help="auto, cpu, prefer-gpu, require-gpu, or a name such as cuda12 or cuda12-local; "
+        "PACKAGE=BACKEND for one package (default: the environment, then pyproject.toml, then auto)",
+    )
+
+
+def machine_from(args: argparse.Namespace) -> Machine:
+    """Return the machine that is meant.
+
+    Raises:
+        MachineError: The file cannot be read, or is no machine description.
+    """
+    return read_machine(args.machine) if args.machine else detect()
+
+
+def read_machine(name: str) -> Machine:
+    """Read a machine description from a file, or from standard input.
+
+    Raises:
+        MachineError: The file cannot be read, or is no machine description.
+    """
+    try:
+        if name == "-":
+            data = sys.stdin.buffer.read(LARGEST + 1)
+        else:
+            with Path(name).open("rb") as file:
+                data = file.read(LARGEST + 1)
+        return parse_machine(data.decode("utf-8"))
+    except OSError as error:
+        raise MachineError(f"cannot read {name}", cause=error.strerror or str(error)) from error
+    except UnicodeDecodeError as error:
+        raise MachineError(f"not a machine description: {name}", cause=str(error)) from error
+
+
+def policy_from(args: argparse.Namespace) -> Policy:
+    """Return what the user asks for, on the command line, in the environment and in pyproject.toml.
+
+    Raises:
+        UsageError: One of them contradicts itself, or cannot be read.
+    """
+    given = [value for values in args.backend for value in values]
+    return read_policy(given, os.environ, Path.cwd())

@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`detect`: show which accelerators this machine has."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import List
+
+from jaxlib_select.detect import detect
+from jaxlib_select.machine import Machine, format_version
+from jaxlib_select.machine_json import to_json
+from jaxlib_select.sentences import describe_gpus
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--json", action="store_true", help="print the form that 'resolve --machine' reads")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Look, and print what was found."""
+    machine = detect()
+    print(json.dumps(to_json(machine), indent=2) if args.json else "\n".join(format_machine(machine)))
+    return 0
+
+
+def format_machine(machine: Machine) -> List[str]:
+    """Return what a person wants to read about a machine, a line per vendor."""
+    where = [name for name, holds in (("WSL2", machine.wsl), ("Tegra", machine.tegra)) if holds]
+    where += [f"in a container ({machine.container})"] if machine.container else []
+    where += [machine.libc] if machine.libc else []
+    settings = [f"{name}={value}" for name, value in machine.visible.items()]
+    return [
+        f"system  {', '.join([f'{machine.os} {machine.arch}', *where])}",
+        f"nvidia  {_nvidia(machine)}",
+        f"amd     {_amd(machine)}",
+        f"intel   {_intel(machine)}",
+        f"tpu     {_tpu(machine)}",
+        *(f"set     {setting}" for setting in settings),
+        *(f"note    {note}" for note in machine.notes),
+    ]
+
+
+def _nvidia(machine: Machine) -> str:
+    """Return NVIDIA's line."""
+    nvidia = machine.nvidia
+    driver = [f"driver {nvidia.driver}"] if nvidia.driver else []
+    driver += [f"CUDA {format_version(nvidia.cuda)}"] if nvidia.cuda else []
+    driver += [f"cuInit {nvidia.cuinit}"] if nvidia.cuinit else []
+    driver += [f"libcuda {nvidia.libcuda}"] if nvidia.libcuda not in {None, "ok", "absent"} else []
+    driver += ["no libcuda"] if nvidia.libcuda == "absent" and (nvidia.gpus or nvidia.pci) else []
+    devices = describe_gpus(nvidia.gpus) if nvidia.gpus else ", ".join(nvidia.pci)
+    return "; ".join(part for part in (devices, ", ".join(driver)) if part) or "none"
+
+
+def _amd(machine: Machine) -> str:
+    """Return AMD's line."""
+    amd = machine.amd
+    if not amd.gpus:
+        return "none"
+    rocm = f"ROCm {amd.rocm}" if amd.rocm else "no ROCm"
+    rights = "; may not be opened by you" if amd.accessible is False else ""
+    return f"{', '.join(amd.gpus)}; {rocm}{rights}"
+
+
+def _intel(machine: Machine) -> str:
+    """Return Intel's line."""
+    intel = machine.intel
+    level_zero = "Level Zero" if intel.level_zero else "no Level Zero"
+    return f"{', '.join(intel.pci)}; {level_zero}" if intel.pci else "none"
+
+
+def _tpu(machine: Machine) -> str:
+    """Return Google's line."""
+    tpu = machine.tpu
+    return f"{', '.join(tpu.pci)}; {', '.join(tpu.devices) or 'no device nodes'}" if tpu.pci else "none"

@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`resolve`: decide which package runs on a machine, and give a reason for each."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import List
+
+from jaxlib_select.cli.arguments import add_backend, add_machine, machine_from, policy_from
+from jaxlib_select.decision import Decision
+from jaxlib_select.resolve import resolve
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("package", metavar="PACKAGE", help="such as jax or torch; jax==0.11.2 for one release")
+    add_machine(parser)
+    add_backend(parser)
+    parser.add_argument("--json", action="store_true", help="print the decision as JSON")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Decide, print the decision, and warn on stderr."""
+    policy = policy_from(args)
+    name, _, release = args.package.partition("==")
+    decision = resolve(name, machine_from(args), policy, release=release)
+    if args.json:
+        print(json.dumps(decision.to_json(), indent=2))
+        return 0
+    print("\n".join(format_decision(decision)))
+    for warning in decision.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    return 0
+
+
+def format_decision(decision: Decision) -> List[str]:
+    """Return what a person wants to read about a decision: what to install, and a reason per backend."""
+    width = max(len(candidate.backend) for candidate in decision.candidates)
+    return [
+        *(f"install     {requirement}" for requirement in decision.requirements),
+        *(f"constraint  {constraint}" for constraint in decision.constraints),
+        *([f"index       {decision.index_url}"] if decision.index_url else []),
+        *(f"set         {name}={value}" for name, value in decision.environment.items()),
+        *(
+            f"{'chosen' if candidate.chosen else 'rejected':<12}{candidate.backend:<{width}}  {candidate.reason}"
+            for candidate in decision.candidates
+        ),
+    ]

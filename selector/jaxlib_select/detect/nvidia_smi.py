@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the program nvidia-smi says: the last thing asked, since it may print anything."""
+
+from __future__ import annotations
+
+import re
+from typing import Optional, Tuple
+
+from jaxlib_select.detect.world import World
+from jaxlib_select.machine import Nvidia, NvidiaGpu, Version
+
+_CUDA = re.compile(r"CUDA (?:UMD )?Version\s*:\s*(\d{1,2})\.(\d{1,2})")
+_CAPABILITY = re.compile(r"(\d{1,2})\.(\d)")
+_DRIVER = re.compile(r"\d{3}\.\d+(\.\d+)?")
+_QUERY = "--query-gpu=name,compute_cap,driver_version"
+
+
+def detect(world: World, timeout: float) -> Optional[Nvidia]:
+    """Return the GPUs that nvidia-smi lists, or nothing if it is absent, fails, or lists none.
+
+    Args:
+        world: Where to look.
+        timeout: Seconds that each call may take.
+    """
+    program = world.find_program("nvidia-smi")
+    if program is None:
+        return None
+    listed = world.run([program, _QUERY, "--format=csv,noheader"], world.environ, timeout)
+    rows = [row for row in map(_row, listed.output.splitlines()) if row] if listed.status == 0 else []
+    if not rows:
+        return None
+    report = world.run([program, "-q"], world.environ, timeout)
+    return Nvidia(
+        cuda=_cuda(report.output) if report.status == 0 else None,
+        driver=rows[0][1],
+        gpus=tuple(gpu for gpu, _ in rows),
+        source="nvidia-smi",
+    )
+
+
+def _row(line: str) -> Optional[Tuple[NvidiaGpu, Optional[str]]]:
+    """Read `NVIDIA H100, 9.0, 580.95.05`; names may hold commas, any field may be `[N/A]`."""
+    fields = [field.strip() for field in line.rsplit(",", 2)]
+    if len(fields) != 3:
+        return None
+    capability = _CAPABILITY.fullmatch(fields[1])
+    driver = _DRIVER.match(fields[2])
+    if capability is None and driver is None:
+        return None
+    numbers = (int(capability.group(1)), int(capability.group(2))) if capability else None
+    return NvidiaGpu(numbers, fields[0] or None), driver.group() if driver else None
+
+
+def _cuda(report: str) -> Optional[Version]:
+    """Return the CUDA version of the user-mode driver."""
+    found = _CUDA.search(report)
+    return (int(found.group(1)), int(found.group(2))) if found else None

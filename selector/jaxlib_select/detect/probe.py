@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Run a probe of an NVIDIA library in a child process, and read what it printed."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from dataclasses import dataclass
+from typing import List, Optional, Tuple
+
+from jaxlib_select.detect.outcome import Outcome
+from jaxlib_select.detect.world import World
+from jaxlib_select.machine import NvidiaGpu, Version
+
+_NO_LIBRARY = 3  # exit status of both probes
+_LINE = re.compile(r"(version|init|count) (-?\d{1,12})")
+_GPU = re.compile(r"gpu (-?\d{1,12}) (-?\d{1,12}) ?(.*)")
+_NEWEST = 40  # major version of CUDA, and of a compute capability, beyond which somebody lies
+_MOST = 1024  # devices
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a library said.
+
+    Attributes:
+        state: `ok`, `absent`, `hung`, `crashed` or `odd`.
+        cuda: Newest CUDA version that the driver serves.
+        cuinit: What `cuInit` returned.
+        driver: Version of the kernel module.
+        gpus: The devices.
+        notes: What was odd.
+    """
+
+    state: str
+    cuda: Optional[Version] = None
+    cuinit: Optional[int] = None
+    driver: Optional[str] = None
+    gpus: Tuple[NvidiaGpu, ...] = ()
+    notes: Tuple[str, ...] = ()
+
+
+def ask(world: World, probe: str, library: str, timeout: float) -> Answer:
+    """Run a probe and read its answers.
+
+    Args:
+        world: Gives the runner and the environment.
+        probe: Name of the probe's file, beside this one.
+        library: What the dynamic linker is asked for.
+        timeout: Seconds after which the library counts as hung.
+    """
+    script = os.path.join(os.path.dirname(__file__), probe)
+    if not sys.executable or getattr(sys, "frozen", False):
+        return Answer("absent", notes=(f"{library} was not asked: this Python cannot start another one",))
+    outcome = world.run([sys.executable, "-I", "-S", script, library], world.environ, timeout)
+    return read_answer(outcome, library, timeout)
+
+
+def read_answer(outcome: Outcome, library: str, timeout: float) -> Answer:
+    """Turn the lines of a probe into an answer; what was printed before a crash counts."""
+    lines = outcome.output.splitlines()
+    if outcome.status == _NO_LIBRARY:
+        reason = next((line[5:] for line in lines if line.startswith("load ")), "")
+        return Answer("absent", notes=(f"{library} cannot be loaded: {reason}",))
+    numbers = {found.group(1): int(found.group(2)) for found in map(_LINE.fullmatch, lines) if found}
+    driver = next((line[7:] for line in lines if line.startswith("driver ")), None)
+    cuda, gpus, notes = _version(numbers.get("version")), _gpus(lines), _lies(numbers, lines, library)
+    state, said = _state(outcome, library, timeout)
+    return Answer(
+        state="odd" if state == "ok" and notes else state,
+        cuda=cuda,
+        cuinit=numbers.get("init"),
+        driver=driver,
+        gpus=gpus,
+        notes=(*said, *notes),
+    )
+
+
+def _state(outcome: Outcome, library: str, timeout: float) -> Tuple[str, Tuple[str, ...]]:
+    """Return how the child ended, and a sentence if that was not well."""
+    if outcome.timed_out:
+        return "hung", (f"{library} did not answer within {timeout:g} s and was stopped",)
+    if outcome.status == 0:
+        return "ok", ()
+    how = f"signal {-outcome.status}" if outcome.status is not None and outcome.status < 0 else f"status {outcome.status}"
+    return "crashed", (f"the process that asked {library} ended with {how}",)
+
+
+def _version(number: Optional[int]) -> Optional[Version]:
+    """Return a CUDA version: 13000 is 13.0; nothing for what cannot be one."""
+    if number is None or not 1 <= number // 1000 <= _NEWEST:
+        return None
+    return number // 1000, number % 1000 // 10
+
+
+def _gpus(lines: List[str]) -> Tuple[NvidiaGpu, ...]:
+    """Return the devices; one with an impossible compute capability is kept without it."""
+    found = [match for match in map(_GPU.fullmatch, lines) if match]
+    return tuple(
+        NvidiaGpu(_capability(int(match.group(1)), int(match.group(2))), match.group(3).strip() or None)
+        for match in found
+    )
+
+
+def _capability(major: int, minor: int) -> Optional[Tuple[int, int]]:
+    return (major, minor) if 1 <= major <= _NEWEST and 0 <= minor <= 9 else None
+
+
+def _lies(numbers: "dict[str, int]", lines: List[str], library: str) -> Tuple[str, ...]:
+    """Return a sentence for each answer that cannot be true."""
+    found = []
+    if "version" in numbers and _version(numbers["version"]) is None:
+        found.append(f"{library} calls itself CUDA version {numbers['version']}, which cannot be")
+    if not 0 <= numbers.get("count", 0) <= _MOST:
+        found.append(f"{library} counts {numbers['count']} devices, which cannot be")
+    if any(gpu.compute_capability is None for gpu in _gpus(lines)):
+        found.append(f"{library} names a compute capability that cannot be")
+    return tuple(found)

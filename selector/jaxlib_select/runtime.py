@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ask for an accelerator inside a program: `require`, `available`, `using_backend`, `set_default_backend`.
+
+A backend is named as JAX names its platform (`cpu`, `cuda`, `rocm`, `oneapi`, `tpu`, or `gpu` for any GPU), or as its package
+is named (`cuda12`). JAX is imported when it is first needed, never together with this module.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import warnings
+from contextvars import ContextVar
+from typing import Any, Iterator, Optional, Tuple
+
+from jaxlib_select.errors import BackendError
+
+__all__ = [
+    "BackendError",
+    "available",
+    "get_default_backend",
+    "require",
+    "set_default_backend",
+    "using_backend",
+]
+
+_chosen: ContextVar[Optional[str]] = ContextVar("jaxlib_select_backend", default=None)
+_lock = threading.Lock()
+_default: Optional[str] = None
+
+
+def available() -> Tuple[str, ...]:
+    """Return JAX's names of the platforms that can be used here, the default first.
+
+    If JAX is at work already, it is asked; otherwise the installed packages and the hardware are looked at, and JAX
+    is not started.
+    """
+    platforms = _initialized_platforms()
+    if platforms is not None:
+        return platforms
+    from jaxlib_select.doctor.here import examine_here
+
+    report = examine_here()
+    serving = [entry for entry in report.prediction.forecasts if entry.outcome == "serves"]
+    if report.prediction.default is None or "jax" not in report.versions:
+        return ()
+    ordered = sorted(serving, key=lambda entry: (entry.platform != report.prediction.default, -entry.priority))
+    return tuple(entry.platform for entry in ordered)
+
+
+def require(backend: str, *, initialize: bool = True) -> str:
+    """Make sure that a backend can be used here.
+
+    Args:
+        backend: Its name.
+        initialize: Start JAX and let it prove that it has such a device. Without that only the installed packages and
+            the hardware are looked at, as must be before `jax.distributed.initialize`.
+
+    Returns:
+        JAX's name of the platform, such as `cuda` for `gpu`.
+
+    Raises:
+        BackendError: It cannot; the message has the command that installs it on this machine.
+    """
+    if initialize:
+        return _platform_of(_device(backend))
+    from jaxlib_select.doctor.here import explain_absence, platforms_of
+
+    wanted = platforms_of(backend)
+    usable = [platform for platform in available() if platform in wanted]
+    if not usable or not _is_installed(backend):
+        raise explain_absence(backend)
+    return usable[0]
+
+
+@contextlib.contextmanager
+def using_backend(backend: str) -> Iterator[None]:
+    """Let JAX place new arrays on a backend, inside a `with` block.
+
+    The choice belongs to the context: other threads do not see it, blocks may be nested, and leaving one restores what
+    was before. JAX itself keeps its default device by thread, so asynchronous tasks that share a thread must not wait for
+    each other inside such a block; a task that did is warned.
+
+    Args:
+        backend: Its name.
+
+    Raises:
+        BackendError: It cannot be used; the message has the command that installs it on this machine.
+    """
+    device = _device(backend)
+    import jax
+
+    token = _chosen.set(backend)
+    try:
+        with jax.default_device(device):
+            yield
+            if jax.config.jax_default_device is not device:
+                warnings.warn(
+                    f"JAX's default device changed inside using_backend({backend!r}), as by another task of this thread",
+                    RuntimeWarning,
+                    stacklevel=3,
+                )
+    finally:
+        _chosen.reset(token)
+
+
+def set_default_backend(backend: Optional[str]) -> None:
+    """Let JAX place new arrays on a backend for the rest of the program, in all threads.
+
+    Args:
+        backend: Its name; nothing for JAX's own choice.
+
+    Raises:
+        BackendError: It cannot be used; the message has the command that installs it on this machine.
+    """
+    global _default  # noqa: PLW0603  # the one default of the process, changed under a lock
+    device = _device(backend) if backend is not None else None
+    import jax
+
+    with _lock:
+        jax.config.update("jax_default_device", device)
+        _default = backend
+
+
+def get_default_backend() -> Optional[str]:
+    """Return the backend chosen for this context, else for the program; nothing if JAX chooses."""
+    chosen = _chosen.get()
+    return chosen if chosen is not None else _default
+
+
+def _device(backend: str) -> Any:
+    """Return the first device of a backend, as JAX has it.
+
+    Raises:
+        BackendError: JAX has none.
+    """
+    from jaxlib_select.doctor.here import explain_absence, platforms_of
+
+    if not _is_installed(backend):
+        raise explain_absence(backend)
+    try:
+        import jax
+    except ImportError as error:
+        raise explain_absence(backend) from error
+    reasons = []
+    for platform in platforms_of(backend):
+        try:
+            return jax.local_devices(backend=platform)[0]
+        except (RuntimeError, AssertionError) as error:  # JAX asserts that a platform is left
+            reasons.append(f"{platform}: {' '.join(str(error).split())}")
+    raise explain_absence(backend, "; ".join(reasons))
+
+
+def _platform_of(device: Any) -> str:
+    """Return the name of a device's platform; `device.platform` calls every GPU `gpu`."""
+    from jax.extend.backend import backends
+
+    return next(name for name, client in backends().items() if client is device.client)
+
+
+def _is_installed(backend: str) -> bool:
+    """Return whether the package is installed, if a backend is named by its package."""
+    from jaxlib_select.doctor.here import distributions_of, is_installed
+
+    names = distributions_of(backend)
+    return not names or any(is_installed(name) for name in names)
+
+
+def _initialized_platforms() -> Optional[Tuple[str, ...]]:
+    """Return the platforms of a JAX that is at work, the default first; nothing if none is."""
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    if bridge is None or not bridge.backends_are_initialized():
+        return None
+    default = bridge.get_backend()
+    clients = bridge.backends()
+    return tuple(sorted(clients, key=lambda name: clients[name] is not default))

@@ -1,0 +1,34 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Many devices in few words."""
+
+from __future__ import annotations
+
+from typing import Dict, Sequence, Tuple
+
+from jaxlib_select.machine import NvidiaGpu, format_version
+
+_SHOWN = 3  # kinds of GPU that a sentence names
+
+
+def describe_gpus(gpus: Sequence[NvidiaGpu]) -> str:
+    """Return the kinds of GPU, the newest first.
+
+    >>> describe_gpus([NvidiaGpu((9, 0), "H100"), NvidiaGpu((9, 0), "H100")])
+    '2 x H100 (compute capability 9.0)'
+    """
+    counts: Dict[Tuple[Tuple[int, ...], str], int] = {}
+    for gpu in gpus:
+        kind = (gpu.compute_capability or (), gpu.name or "a GPU")
+        counts[kind] = counts.get(kind, 0) + 1
+    kinds = sorted(counts, reverse=True)
+    texts = [_describe_kind(kind, counts[kind]) for kind in kinds[:_SHOWN]]
+    if len(kinds) > _SHOWN:
+        texts.append(f"{len(kinds) - _SHOWN} other kinds")
+    return ", ".join(texts)
+
+
+def _describe_kind(kind: Tuple[Tuple[int, ...], str], count: int) -> str:
+    """Return one kind of GPU and how many there are."""
+    capability = f"compute capability {format_version(kind[0])}" if kind[0] else "compute capability unknown"
+    return f"{f'{count} x ' if count > 1 else ''}{kind[1]} ({capability})"
