@@ -12,8 +12,9 @@ import contextlib
 import sys
 import threading
 import warnings
+from collections.abc import Iterator
 from contextvars import ContextVar
-from typing import Any, Iterator, Optional, Tuple
+from typing import Any
 
 from jaxlib_select.errors import BackendError
 
@@ -26,12 +27,12 @@ __all__ = [
     "using_backend",
 ]
 
-_chosen: ContextVar[Optional[str]] = ContextVar("jaxlib_select_backend", default=None)
+_chosen: ContextVar[str | None] = ContextVar("jaxlib_select_backend", default=None)
 _lock = threading.Lock()
-_default: Optional[str] = None
+_default: str | None = None
 
 
-def available() -> Tuple[str, ...]:
+def available() -> tuple[str, ...]:
     """Return JAX's names of the platforms that can be used here, the default first.
 
     If JAX is at work already, it is asked; otherwise the installed packages and the hardware are looked at, and JAX
@@ -106,7 +107,7 @@ def using_backend(backend: str) -> Iterator[None]:
         _chosen.reset(token)
 
 
-def set_default_backend(backend: Optional[str]) -> None:
+def set_default_backend(backend: str | None) -> None:
     """Let JAX place new arrays on a backend for the rest of the program, in all threads.
 
     Args:
@@ -124,7 +125,7 @@ def set_default_backend(backend: Optional[str]) -> None:
         _default = backend
 
 
-def get_default_backend() -> Optional[str]:
+def get_default_backend() -> str | None:
     """Return the backend chosen for this context, else for the program; nothing if JAX chooses."""
     chosen = _chosen.get()
     return chosen if chosen is not None else _default
@@ -168,7 +169,7 @@ def _is_installed(backend: str) -> bool:
     return not names or any(is_installed(name) for name in names)
 
 
-def _initialized_platforms() -> Optional[Tuple[str, ...]]:
+def _initialized_platforms() -> tuple[str, ...] | None:
     """Return the platforms of a JAX that is at work, the default first; nothing if none is."""
     bridge = sys.modules.get("jax._src.xla_bridge")
     if bridge is None or not bridge.backends_are_initialized():

@@ -8,6 +8,7 @@ Python source as names like `libcudnn.so.9`.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +89,8 @@ def _merge(libraries: Sequence[Library]) -> Library:
 
 
 def _folders(paths: Sequence[str], home: Path) -> List[Path]:
-    return [Path(path.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", str(home))) for path in paths]
+    absolute = [path.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", str(home)) for path in paths]
+    return [Path(os.path.normpath(path)) for path in absolute]
 
 
 def _vendor_folders(environment: Environment) -> List[Path]:

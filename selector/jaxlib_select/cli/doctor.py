@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`doctor`: say what JAX will find and use in an environment, and what is wrong with that.
+
+Exit status 1: JAX fails, is not what it should be, or would silently run on the CPU while an accelerator is present.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from dataclasses import replace
+
+from jaxlib_select.cli.arguments import add_machine, machine_from
+from jaxlib_select.cli.environments import add_python, environment_from
+from jaxlib_select.doctor.child import ask_jax, compare
+from jaxlib_select.doctor.here import examine_here
+from jaxlib_select.doctor.report import Report, sort_findings
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_python(parser)
+    add_machine(parser)
+    parser.add_argument("--import", dest="ask", action="store_true", help="also start JAX, and compare")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Examine, print the report, and return its status."""
+    report = examine_here(environment_from(args), machine_from(args))
+    if args.ask:
+        report = _confirmed(report)
+    print(json.dumps(report.to_json(), indent=2) if args.json else report.to_text())
+    return report.exit_code
+
+
+def _confirmed(report: Report) -> Report:
+    """Add what JAX itself says."""
+    answer = ask_jax(report.environment.python, os.environ)
+    found = [*report.findings, *compare(report.prediction, answer)]
+    return replace(report, findings=sort_findings(found))

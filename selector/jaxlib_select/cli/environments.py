@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of the subcommands that look into an environment, or change it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import Tuple
+
+from jaxlib_select.doctor.environment import Environment, other_environment, this_environment
+from jaxlib_select.install.commands import KINDS, Installer, find_installer
+
+# Understood by uv and pip alike.
+_INDEX_OPTIONS = ("--index-url", "--extra-index-url", "--find-links")
+
+
+def add_python(parser: argparse.ArgumentParser) -> None:
+    """Declare `--python`."""
+    parser.add_argument(
+        "--python", type=Path, metavar="PYTHON", help="interpreter of the environment (default: the one this runs in)"
+    )
+
+
+def add_installer(parser: argparse.ArgumentParser) -> None:
+    """Declare what is said to uv or pip."""
+    parser.add_argument("--installer", choices=KINDS, help="default: uv if it is on PATH, else the environment's pip")
+    parser.add_argument("--index-url", metavar="URL", help="package index to use instead of the configured one")
+    parser.add_argument("--extra-index-url", metavar="URL", action="append", help="package index to use as well")
+    parser.add_argument("--find-links", metavar="DIR", action="append", help="folder or page of wheels to use as well")
+    parser.add_argument("--no-index", action="store_true", help="use no index, only --find-links")
+
+
+def environment_from(args: argparse.Namespace) -> Environment:
+    """Return the environment that is meant.
+
+    Raises:
+        UsageError: `--python` names no Python.
+    """
+    return other_environment(args.python.absolute()) if args.python else this_environment()
+
+
+def installer_from(args: argparse.Namespace, environment: Environment) -> Installer:
+    """Return the installer that is meant.
+
+    Raises:
+        InstallError: There is none.
+    """
+    return find_installer(environment, os.environ, kind=args.installer)
+
+
+def options_from(args: argparse.Namespace) -> Tuple[str, ...]:
+    """Return what to say to the installer; folders become absolute."""
+    found = ["--no-index"] if args.no_index else []
+    for option in _INDEX_OPTIONS:
+        values = getattr(args, option[2:].replace("-", "_")) or ()
+        for value in [values] if isinstance(values, str) else values:
+            found += [option, str(Path(value).absolute()) if Path(value).is_dir() else value]
+    return tuple(found)

@@ -1,0 +1,208 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""This machine and this environment: where the doctor's pure parts meet the real world."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import sys
+from pathlib import Path
+from typing import Dict, Mapping, Optional, Tuple
+
+from jaxlib_select.decision import Decision
+from jaxlib_select.doctor.discovery import Plugin, find_plugins
+from jaxlib_select.doctor.environment import Distribution, Environment, this_environment
+from jaxlib_select.doctor.examine import Surroundings, examine
+from jaxlib_select.doctor.findings import install_decision
+from jaxlib_select.doctor.forecast import ALIASES
+from jaxlib_select.doctor.hardware import missing_hardware
+from jaxlib_select.doctor.report import Report
+from jaxlib_select.errors import BackendError, FactsError, InstallError, SelectError
+from jaxlib_select.facts import Facts, known_releases, load_facts
+from jaxlib_select.install.commands import Installer, find_installer, pip_installer, show
+from jaxlib_select.machine import Machine
+from jaxlib_select.policy import Policy, Wishes, from_arguments
+from jaxlib_select.resolve import resolve
+from jaxlib_select.vendors import judge
+from jaxlib_select.vendors.verdict import Fit
+
+# What JAX calls the platforms it knows without any plugin.
+_PLATFORMS = ("cpu", "tpu", *ALIASES["gpu"])
+
+
+def examine_here(environment: Optional[Environment] = None, machine: Optional[Machine] = None) -> Report:
+    """Examine an environment on this machine.
+
+    Args:
+        environment: The environment; the one this program runs in unless given.
+        machine: The machine; this one unless given.
+    """
+    environment = environment if environment is not None else this_environment()
+    machine = machine if machine is not None else detect_here()
+    return examine(environment, surroundings(environment, machine, os.environ), installer_of(environment))
+
+
+def detect_here() -> Machine:
+    """Look at this machine."""
+    from jaxlib_select.detect import detect  # noqa: PLC0415  # not needed where a machine is described by a file
+
+    return detect()
+
+
+def surroundings(environment: Environment, machine: Machine, variables: Mapping[str, str]) -> Surroundings:
+    """Work out what an environment is to be judged by.
+
+    Args:
+        environment: The environment.
+        machine: The hardware.
+        variables: Environment variables.
+    """
+    facts = facts_for(environment)
+    return Surroundings(
+        machine=machine,
+        variables=variables,
+        decision=decide(machine, facts, "auto"),
+        unfit=_unfit(machine, facts),
+        names={backend.package: backend.distribution for backend in facts.backends if backend.package},
+    )
+
+
+def installer_of(environment: Environment) -> Installer:
+    """Return the installer for messages: there is always one to show."""
+    try:
+        return find_installer(environment, os.environ)
+    except InstallError:
+        return pip_installer(environment.python)
+
+
+def facts_for(environment: Environment) -> Facts:
+    """Return the facts about the JAX that is installed, else about the newest known release; empty if there are none."""
+    version = environment.version_of("jax") or environment.version_of("jaxlib") or ""
+    try:
+        return load_facts(version if version in known_releases() else "")
+    except FactsError:
+        return Facts(version, ())
+
+
+def decide(machine: Machine, facts: Facts, backend: str) -> Optional[Decision]:
+    """Return what to install for a backend on a machine; nothing if that cannot be had."""
+    try:
+        return resolve("jax", machine, _policy(backend), release=facts.release)
+    except SelectError:
+        return None
+
+
+def platforms_of(backend: str) -> Tuple[str, ...]:
+    """Return JAX's names of the platforms that a name stands for.
+
+    Raises:
+        BackendError: Nobody knows the name; the message lists those there are.
+    """
+    if backend in ALIASES:
+        return ALIASES[backend]
+    facts = facts_for(_light_environment())
+    families = {name: entry.family for entry in facts.backends for name in (entry.name, *entry.variants)}
+    known = {**families, **{entry.family: entry.family for entry in facts.backends}}
+    known.update({name: name for name in _PLATFORMS})
+    if backend in known:
+        return (known[backend],)
+    registered = {plugin.platform for plugin in _foreign_plugins()}
+    if backend in registered:
+        return (backend,)
+    names = ", ".join(sorted({*known, *ALIASES}))
+    raise BackendError(f"unknown backend: {backend!r}", remedy=f"known backends: {names}")
+
+
+def distributions_of(backend: str) -> Tuple[str, ...]:
+    """Return the distributions that bring a backend which is named by its package; none for a platform's name."""
+    if backend in _PLATFORMS:
+        return ()
+    facts = facts_for(_light_environment())
+    return tuple(
+        name
+        for entry in facts.backends
+        if backend in (entry.name, *entry.variants)
+        for name in (entry.distribution, upstream_name(entry.name))
+    )
+
+
+def upstream_name(backend: str) -> str:
+    """Return the distribution by which JAX itself publishes a backend.
+
+    >>> upstream_name("cuda12")
+    'jax-cuda12-pjrt'
+    """
+    return f"jax-{backend}-pjrt"
+
+
+def is_installed(distribution: str) -> bool:
+    """Return whether a distribution is installed in this environment."""
+    try:
+        importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def explain_absence(backend: str, said: str = "") -> BackendError:
+    """Return why a backend cannot be used here, with the command that installs it on this machine.
+
+    Args:
+        backend: Its name.
+        said: What JAX said.
+    """
+    environment, machine = this_environment(), detect_here()
+    report = examine_here(environment, machine)
+    wanted = platforms_of(backend)
+    decision = _best(machine, facts_for(environment), backend)
+    here = decision is None or is_installed(decision.package)
+    reasons = [] if decision is None or here else [f"{decision.package} is not installed"]
+    absent = missing_hardware(machine)
+    if all(platform in absent for platform in wanted):
+        reasons.append("no GPU that a program can use was found" if backend in ALIASES else absent[wanted[0]])
+    elif here:
+        reasons += [entry.reason for entry in report.prediction.forecasts if entry.platform in wanted and entry.reason]
+    remedy = "find out more: jaxlib-select doctor"
+    if decision is not None and not here:
+        remedy = f"install it: {show(install_decision(installer_of(environment), decision))}"
+    return BackendError(
+        f"backend {backend!r} cannot be used here", cause="; ".join(dict.fromkeys(reasons)) or said, remedy=remedy
+    )
+
+
+def _best(machine: Machine, facts: Facts, backend: str) -> Optional[Decision]:
+    """Return what to install for a name; of several platforms the one that the machine has."""
+    if backend not in ALIASES:
+        return decide(machine, facts, backend)
+    preferred = decide(machine, facts, "prefer-gpu")
+    if preferred is not None and preferred.backend != "cpu":
+        return preferred
+    return decide(machine, facts, ALIASES[backend][0])
+
+
+def _policy(backend: str) -> Policy:
+    return Policy((from_arguments([backend]), Wishes()))
+
+
+def _unfit(machine: Machine, facts: Facts) -> Dict[str, str]:
+    """Return for each distribution whose vendor's hardware is here why its programs do not run on it."""
+    found: Dict[str, str] = {}
+    for backend in facts.backends:
+        verdict = judge(machine, backend)
+        if verdict.present and verdict.fit is Fit.NONE:
+            found[backend.distribution] = verdict.reason
+            found[upstream_name(backend.name)] = verdict.reason
+    return found
+
+
+def _light_environment() -> Environment:
+    """Return this environment with nothing but the versions that the facts depend on."""
+    folder = Path(sys.prefix)
+    versions = {name: importlib.metadata.version(name) for name in ("jax", "jaxlib") if is_installed(name)}
+    entries = {name: Distribution(name, version, folder, {}) for name, version in versions.items()}
+    return Environment(Path(sys.executable), sys.version_info[:3], (), folder, entries)
+
+
+def _foreign_plugins() -> Tuple[Plugin, ...]:
+    return find_plugins(this_environment(), os.environ)

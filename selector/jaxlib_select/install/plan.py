@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What has to change in an environment so that it is what was decided: pure, nothing is run."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+
+from jaxlib_select.decision import Decision
+from jaxlib_select.doctor.discovery import Plugin
+from jaxlib_select.doctor.environment import Environment, normalize
+from jaxlib_select.install.commands import Installer
+
+# Distributions by which JAX itself publishes an accelerator: the plugin, and its kernels.
+_UPSTREAM = re.compile(r"jax-[a-z]+\d*-(pjrt|plugin)")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Commands to run, in this order.
+
+    Attributes:
+        before: Distributions to remove first, because the installer would take them for what is wanted.
+        commands: What installs, one command per package index.
+        after: Distributions to remove at last: other backends.
+    """
+
+    before: Tuple[str, ...]
+    commands: Tuple[Tuple[str, ...], ...]
+    after: Tuple[str, ...]
+
+    def steps(self, installer: Installer) -> Tuple[Tuple[str, ...], ...]:
+        """Return every command."""
+        before = (installer.uninstall(self.before),) if self.before else ()
+        after = (installer.uninstall(self.after),) if self.after else ()
+        return (*before, *self.commands, *after)
+
+
+def make_plan(
+    decisions: Sequence[Decision],
+    environment: Environment,
+    plugins: Sequence[Plugin],
+    installer: Installer,
+    options: Sequence[str] = (),
+) -> Plan:
+    """Return what carries decisions out.
+
+    Args:
+        decisions: What was decided, one for each package.
+        environment: What is installed.
+        plugins: The plugins that JAX finds in it.
+        installer: Writes the commands.
+        options: Further options of the installer, such as `--find-links DIR`.
+    """
+    by_index: Dict[Optional[str], List[Decision]] = {}
+    for decision in decisions:
+        by_index.setdefault(decision.index_url, []).append(decision)
+    commands = [
+        installer.install(_requirements(group), index_url=index, options=options) for index, group in by_index.items()
+    ]
+    for_jax = [decision for decision in decisions if decision.package.startswith("jaxlib")]
+    after = [name for decision in for_jax for name in other_backends(decision.package, environment, plugins)]
+    return Plan(
+        before=tuple(name for decision in decisions for name in foreign_builds(decision, environment)),
+        commands=tuple(commands),
+        after=tuple(dict.fromkeys(after)),
+    )
+
+
+def other_backends(package: str, environment: Environment, plugins: Iterable[Plugin]) -> Tuple[str, ...]:
+    """Return the installed accelerator packages that are not the one that was decided for.
+
+    The package for the CPU is none, and stays: JAX uses the CPU beside every accelerator. So do plugins for platforms
+    that JAX itself does not know.
+
+    Args:
+        package: The distribution that was decided for.
+        environment: What is installed.
+        plugins: The plugins that JAX finds in it.
+    """
+    platforms = {"cuda", "rocm", "oneapi", "tpu"}
+    found = {plugin.distribution for plugin in plugins if plugin.platform in platforms and plugin.distribution}
+    found |= {name for name in environment.distributions if _UPSTREAM.fullmatch(name)}
+    return tuple(sorted(found - {normalize(package)}))
+
+
+def foreign_builds(decision: Decision, environment: Environment) -> Tuple[str, ...]:
+    """Return what is installed in the right version, but from another index than the one that was decided for.
+
+    Such wheels have the same version up to a local part, as `torch` 2.9.0+cpu and 2.9.0+cu130, and installers take one
+    for the other. The index is named after that part.
+    """
+    if decision.index_url is None:
+        return ()
+    wanted = decision.index_url.rstrip("/").rpartition("/")[2]
+    installed = {name: environment.version_of(name) for name in _names(decision.requirements)}
+    builds = {name: version.partition("+")[2] for name, version in installed.items() if version is not None}
+    return tuple(name for name, build in builds.items() if build != wanted)
+
+
+def shown_environment(decisions: Iterable[Decision]) -> Mapping[str, str]:
+    """Return the variables that must be set before the program starts."""
+    return {name: value for decision in decisions for name, value in decision.environment.items()}
+
+
+def _requirements(decisions: Iterable[Decision]) -> Tuple[str, ...]:
+    """Return requirements and constraints; constraints are about what comes along anyway."""
+    return tuple(
+        dict.fromkeys(text for decision in decisions for text in (*decision.requirements, *decision.constraints))
+    )
+
+
+def _names(requirements: Iterable[str]) -> Tuple[str, ...]:
+    return tuple(normalize(re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0]) for text in requirements)

@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Run uv and pip, let the user see what they say, and tell in three lines why they failed."""
+
+from __future__ import annotations
+
+import collections
+import re
+import subprocess
+import sys
+from typing import Deque, Mapping, Optional, Sequence
+
+from jaxlib_select.errors import InstallError
+from jaxlib_select.install.commands import show
+
+_KEPT = 200  # lines of output that are searched for a reason
+
+# What uv and pip say when no index answers, and when it does not have what is wanted.
+_UNREACHABLE = re.compile(
+    r"Failed to establish a new connection|Connection refused|ConnectionError|Max retries exceeded|Name or service not known"
+    r"|Temporary failure in name resolution|error sending request|dns error|Failed to fetch|tcp connect error|Read timed out"
+    r"|Network connectivity is disabled",
+    re.IGNORECASE,
+)
+_UNKNOWN = re.compile(
+    r"No matching distribution found|No solution found|not found in the (package registry|provided)|no version|no wheels",
+    re.IGNORECASE,
+)
+
+
+def run_installer(command: Sequence[str], *, environ: Optional[Mapping[str, str]] = None, quiet: bool = False) -> str:
+    """Run an installer to its end; what it prints goes to standard error, where it is talk.
+
+    Args:
+        command: The command.
+        environ: Environment variables; those of this process unless given.
+        quiet: Show nothing.
+
+    Returns:
+        What it printed.
+
+    Raises:
+        InstallError: It cannot be started, or failed.
+    """
+    lines: Deque[str] = collections.deque(maxlen=_KEPT)
+    try:
+        with subprocess.Popen(
+            list(command),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env=dict(environ) if environ is not None else None,
+        ) as process:
+            for line in process.stdout or ():
+                lines.append(line.rstrip())
+                if not quiet:
+                    print(line, end="", file=sys.stderr, flush=True)
+    except OSError as error:
+        raise InstallError(f"cannot run {command[0]!r}", cause=str(error)) from error
+    if process.returncode != 0:
+        raise explain_failure(command, process.returncode, lines)
+    return "\n".join(lines)
+
+
+def explain_failure(command: Sequence[str], status: int, lines: Sequence[str]) -> InstallError:
+    """Return why an installer failed, as far as what it printed tells.
+
+    Args:
+        command: The command.
+        status: Its exit status.
+        lines: What it printed.
+    """
+    said = [re.sub(r"\s+", " ", line).strip(" │├╰▶─×›-") for line in lines]
+    for pattern, what, remedy in (
+        (
+            _UNREACHABLE,
+            "the package index cannot be reached",
+            "check the network and the installer's settings, or name a folder of wheels: --no-index --find-links DIR",
+        ),
+        (
+            _UNKNOWN,
+            "the package index does not have what is wanted",
+            "name the index or folder that has it: --find-links DIR, or --extra-index-url URL",
+        ),
+    ):
+        line = next((line for line in said if pattern.search(line)), None)
+        if line is not None:
+            return InstallError(what, cause=_short(line), remedy=remedy)
+    last = next((line for line in reversed(said) if line), "it said nothing")
+    return InstallError(f"the installer failed with status {status}: {show(command)}", cause=_short(last))
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= 300 else f"{line[:297]}..."

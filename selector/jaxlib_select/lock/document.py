@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""A lock file with one dependency group for each backend (PEP 751), put together from one resolution for each.
+
+Packages are kept as they came, as tables of the resolution: what is not understood here is not lost.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import posixpath
+import re
+from dataclasses import dataclass
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
+from urllib.parse import unquote, urlsplit
+
+from jaxlib_select.doctor.environment import normalize
+
+TOOL = "jaxlib-select"
+CREATED_BY = "jaxlib-select"
+LOCK_VERSION = "1.0"
+
+Table = Dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Group:
+    """What one backend needs.
+
+    Attributes:
+        name: Name of the dependency group, which is the backend's.
+        requirements: What was asked for, constraints included.
+        packages: Everything that came out, as tables of `packages` (PEP 751).
+        requires_python: For which Pythons that holds; empty if the resolution does not say.
+    """
+
+    name: str
+    requirements: Tuple[str, ...]
+    packages: Tuple[Table, ...]
+    requires_python: str = ""
+
+
+def build_document(groups: Sequence[Group], default: str, evidence: Mapping[str, object]) -> Table:
+    """Return the lock file as a document.
+
+    Args:
+        groups: One for each backend.
+        default: The group that is installed when none is asked for.
+        evidence: What the decision was made from; kept in the table of this tool, with a digest over everything.
+    """
+    document: Table = {"lock-version": LOCK_VERSION, "created-by": CREATED_BY}
+    pythons = sorted({group.requires_python for group in groups if group.requires_python})
+    if len(pythons) == 1:
+        document["requires-python"] = pythons[0]
+    document["dependency-groups"] = [group.name for group in groups]
+    document["default-groups"] = [default]
+    document["packages"] = merge_packages(groups)
+    document["tool"] = {TOOL: dict(evidence)}
+    document["tool"][TOOL]["digest"] = digest(document)
+    return document
+
+
+def merge_packages(groups: Sequence[Group]) -> List[Table]:
+    """Return every package once, with a marker that says for which groups; those of all groups have none."""
+    users: Dict[str, List[str]] = {}
+    tables: Dict[str, Table] = {}
+    for group in groups:
+        for package in group.packages:
+            table = _cleaned(package)
+            identity = json.dumps(table, sort_keys=True, default=str)
+            tables[identity] = table
+            users.setdefault(identity, []).append(group.name)
+    everywhere = len(groups)
+    ordered = sorted(tables, key=lambda key: (normalize(tables[key]["name"]), tables[key].get("version", ""), key))
+    return [tables[key] if len(users[key]) == everywhere else _marked(tables[key], users[key]) for key in ordered]
+
+
+def digest(document: Mapping[str, Any]) -> str:
+    """Return a hash over all of a lock file but the hash itself: it shows that nobody changed it by hand."""
+    copy = json.loads(json.dumps(document, default=str))
+    copy.get("tool", {}).get(TOOL, {}).pop("digest", None)
+    text = json.dumps(copy, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def packages_of(document: Mapping[str, Any], group: str) -> List[Table]:
+    """Return the packages of one group of a lock file that `build_document` made."""
+    return [package for package in document["packages"] if _belongs(package.get("marker", ""), group)]
+
+
+def _belongs(marker: str, group: str) -> bool:
+    named = re.findall(r"'([^']+)' in dependency_groups", marker)
+    return not named or group in named
+
+
+def _marked(package: Table, groups: Sequence[str]) -> Table:
+    """Return a package with the marker that says for which groups it is."""
+    condition = " or ".join(f"'{group}' in dependency_groups" for group in groups)
+    before = package.get("marker", "")
+    marker = f"({before}) and ({condition})" if before else condition
+    head = {key: package[key] for key in ("name", "version") if key in package}
+    rest = {key: value for key, value in package.items() if key not in {"name", "version", "marker"}}
+    return {**head, "marker": marker, **rest}
+
+
+def _cleaned(package: Table) -> Table:
+    """Return a package without wheels that are outbid, and without the references that merging makes ambiguous."""
+    cleaned = {key: value for key, value in package.items() if key != "dependencies"}
+    if "wheels" in cleaned:
+        cleaned["wheels"] = drop_outbid(cleaned["wheels"])
+        if any(_build(filename(wheel)) for wheel in cleaned["wheels"]):
+            cleaned.pop("sdist", None)
+    return cleaned
+
+
+def drop_outbid(wheels: Sequence[Table]) -> List[Table]:
+    """Leave out wheels that differ from another one by a lower build tag only, which installers must not take."""
+    best: Dict[str, Table] = {}
+    for wheel in wheels:
+        key = _tags(filename(wheel))
+        if key not in best or _build(filename(wheel)) > _build(filename(best[key])):
+            best[key] = wheel
+    return [wheel for wheel in wheels if best[_tags(filename(wheel))] is wheel]
+
+
+def filename(wheel: Mapping[str, Any]) -> str:
+    """Return the file name of a wheel of a lock file."""
+    if "name" in wheel:
+        return str(wheel["name"])
+    place = wheel.get("path") or unquote(urlsplit(str(wheel.get("url", ""))).path)
+    return posixpath.basename(str(place).replace("\\", "/"))
+
+
+def _tags(name: str) -> str:
+    return "-".join(name.split("-")[-3:])
+
+
+def _build(name: str) -> Tuple[int, str]:
+    """Return a wheel's build tag in the form in which build tags are compared; zero for none."""
+    parts = name[: -len(".whl")].split("-") if name.endswith(".whl") else []
+    if len(parts) != 6:
+        return (0, "")
+    digits = re.match(r"\d+", parts[2])
+    return (int(digits.group()) if digits else 0, parts[2])
