@@ -1,0 +1,281 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""From a wheel to what is said about it; nothing of it runs."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from pjrtwheel import cli
+from pjrtwheel.errors import WheelError
+from pjrtwheel.gpucode import GpuCode
+from pjrtwheel.inspect import Inspection, inspect_wheel
+from pjrtwheel.inspect.facts import PluginFacts
+from pjrtwheel.inspect.render import render_inspection
+
+MakeWheel = Callable[..., Path]
+MakeElf = Callable[..., bytes]
+Inspect = Callable[..., Inspection]
+
+NAME = "demo-1.0-py3-none-manylinux_2_27_x86_64.whl"
+WHEEL = "demo-1.0.dist-info/WHEEL"
+METADATA = "demo-1.0.dist-info/METADATA"
+LOCK = '{"schema": 1, "lock_id": "abc", "provider": "prebuilt"}'
+SPIRV = struct.pack("<II", 0x07230203, 0x10300)
+
+
+def metadata(*lines: str, version: str = "2.4") -> bytes:
+    """Return a METADATA file."""
+    return "\n".join([f"Metadata-Version: {version}", "Name: demo", "Version: 1.0", *lines, "", "Text", ""]).encode()
+
+
+def clean_files(library: bytes) -> dict[str, bytes]:
+    """Return the files of a wheel with which nothing is wrong."""
+    return {
+        "demo/plugin.so": library,
+        "demo/release_lock.json": LOCK.encode(),
+        METADATA: metadata(
+            "Summary: A demo",
+            "License-Expression: Apache-2.0",
+            "License-File: LICENSE",
+            "Requires-Python: >=3.12",
+            "Requires-Dist: jaxlib==0.11.2",
+            'Requires-Dist: numpy>=2; extra == "With_Numbers"',
+            "Provides-Extra: with-numbers",
+        ),
+        WHEEL: b"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-manylinux_2_27_x86_64\n",
+        "demo-1.0.dist-info/entry_points.txt": b"[jax_plugins]\ndemo = demo\n",
+        "demo-1.0.dist-info/licenses/LICENSE": b"Apache",
+        "demo-1.0.dist-info/sboms/demo.cdx.json": b'{"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1}',
+    }
+
+
+@pytest.fixture
+def inspect(make_wheel: MakeWheel) -> Inspect:
+    """Return a function: files → what is said about a wheel of them."""
+
+    def inspect_(
+        files: Mapping[str, bytes], *, name: str = NAME, exports: Mapping[str, tuple[str, ...]] | None = None
+    ) -> Inspection:
+        return inspect_wheel(make_wheel(files, name=name), find_tool=lambda _: None, exports=exports or {})
+
+    return inspect_
+
+
+@pytest.fixture
+def stripped(make_elf: MakeElf) -> Callable[..., bytes]:
+    """Return a factory of libraries that hold nothing unneeded."""
+    return lambda **options: make_elf(symbols=b"", comment=b"", **options)
+
+
+def codes(inspection: Inspection) -> list[str]:
+    """Return the codes of the findings."""
+    return [remark.code for remark in inspection.remarks]
+
+
+def test_clean_wheel_is_described_without_findings(inspect: Inspect, stripped: Callable[..., bytes]) -> None:
+    """Every part of the description comes from the wheel's own files."""
+    library = stripped(runpath="$ORIGIN/../nvidia/lib", extra={"__CLANG_OFFLOAD_BUNDLE__sycl-spir64": SPIRV})
+
+    found = inspect(clean_files(library))
+
+    assert found.remarks == ()
+    assert (found.name, found.version, found.summary, found.requires_python) == ("demo", "1.0", "A demo", ">=3.12")
+    assert (found.tags, found.build, found.purelib) == (("py3-none-manylinux_2_27_x86_64",), "", False)
+    assert found.requires == ("jaxlib==0.11.2", 'numpy>=2; extra == "With_Numbers"')
+    assert found.extras == ("with-numbers",)
+    assert found.entry_points == ("jax_plugins: demo = demo",)
+    assert (found.license, found.license_files) == ("Apache-2.0", ("demo-1.0.dist-info/licenses/LICENSE",))
+    assert found.sboms == ("demo-1.0.dist-info/sboms/demo.cdx.json",)
+    assert found.lock == json.loads(LOCK)
+    assert found.files[0].path == "demo/plugin.so"
+    assert found.files[0].size == len(library)
+    assert found.installed_size == sum(file.size for file in found.files)
+    (entry,) = found.libraries
+    assert (entry.member, entry.machine, entry.needed) == ("demo/plugin.so", "EM_X86_64", ("libc.so.6",))
+    assert (entry.search_kind, entry.search_paths) == ("RUNPATH", ("$ORIGIN/../nvidia/lib",))
+    assert (entry.exports, entry.is_plugin, entry.unneeded_bytes) == (("GetPjrtApi",), True, 0)
+    assert dict(entry.sections)["__CLANG_OFFLOAD_BUNDLE__sycl-spir64"] == len(SPIRV)
+    assert found.gpu_code() == GpuCode(spirv=("spir64",))
+    assert found.plugins == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "finding"),
+    [
+        pytest.param({"symbols": bytes(4800)}, ("symbols", "that no loader reads: .symtab, .strtab"), id="symbols"),
+        pytest.param({"rpath": "$ORIGIN/a:$ORIGIN/a/"}, ("rpath-repeated", "1 of 2 RPATH"), id="repeated"),
+        pytest.param({"runpath": "/opt/lib"}, ("rpath-absolute", "1 of 1 RUNPATH"), id="absolute"),
+        pytest.param({"runpath": "$ORIGIN/../../.."}, ("rpath-outside", "are outside site-packages"), id="outside"),
+        pytest.param({"runpath": "lib:$ORIGIN"}, ("rpath-relative", "1 of 2 RUNPATH"), id="relative"),
+        pytest.param({"runpath": "$ORIGIN/_solib_x"}, ("rpath-build-tree", "of a build tree"), id="build tree"),
+        pytest.param({"stack_flags": 7}, ("executable-stack", "asks for"), id="stack"),
+        pytest.param({"machine": 183}, ("alignment", "pages of 0x10000 refuse it"), id="alignment"),
+        pytest.param({"exports": ["GetPjrtApi", "Leak"]}, ("exports", "defines 1 symbols for others"), id="exports"),
+        pytest.param({"exports": ["PyInit_demo", "Leak"]}, ("exports", "entry points: Leak"), id="module"),
+        pytest.param({"extra": {".nv_fatbin": b"x"}}, ("gpu-code", "there is no cuobjdump"), id="no tool"),
+        pytest.param({"extra": {".hip_fatbin": b"x"}}, ("gpu-code", "is damaged"), id="damaged code"),
+    ],
+)
+def test_what_is_wrong_with_a_library_is_found(
+    inspect: Inspect, make_elf: MakeElf, options: dict[str, object], finding: tuple[str, str]
+) -> None:
+    """Each fault by itself gives its own code and nothing else."""
+    library = make_elf(**{"symbols": b"", "comment": b"", **options})
+
+    (remark,) = inspect(clean_files(library)).remarks
+
+    assert (remark.code, remark.member) == (finding[0], "demo/plugin.so")
+    assert finding[1] in remark.text
+
+
+def test_symbols_that_a_known_plugin_may_define_are_no_finding(
+    inspect: Inspect, stripped: Callable[..., bytes]
+) -> None:
+    """Which those are is told by the backend; the bounds of sections are made by every linker."""
+    library = stripped(exports=["GetPjrtApi", "Mosaic", "__start_pb"])
+
+    found = inspect(clean_files(library), exports={"plugin.so": ("GetPjrtApi", "Mosaic")})
+
+    assert codes(found) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        pytest.param({WHEEL: b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\n"}, ["purelib"], id="pure"),
+        pytest.param({"demo/release_lock.json": b"[]"}, ["lock"], id="no lock"),
+        pytest.param({"demo-1.0.dist-info/sboms/demo.cdx.json": b"x"}, ["sbom"], id="damaged SBOM"),
+        pytest.param({"demo/other.so": b"no library"}, ["library"], id="no library"),
+        pytest.param({METADATA: metadata("License-File: LICENSE")}, ["jaxlib-version"], id="any jaxlib"),
+        pytest.param(
+            {METADATA: metadata("License: MIT", "Classifier: License :: MIT", "Requires-Dist: jaxlib==1")},
+            ["license-file", "license-field", "license-field"],
+            id="old licence",
+        ),
+        pytest.param(
+            {
+                METADATA: metadata(
+                    "License-File: LICENSE",
+                    "Requires-Dist: jaxlib == 1",
+                    "Requires-Dist: a b c",
+                    "Requires-Dist: d @ https://example.org/d.whl",
+                    'Requires-Dist: e==1; extra == "f"',
+                    "Requires-Dist: g",
+                )
+            },
+            ["requires", "requires", "requires", "requires-any-version"],
+            id="requirements",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_wheel_is_found(
+    inspect: Inspect, stripped: Callable[..., bytes], change: dict[str, bytes], expected: list[str]
+) -> None:
+    """One fault at a time, so that no other check speaks up."""
+    assert codes(inspect({**clean_files(stripped()), **change})) == expected
+
+
+@pytest.mark.parametrize(
+    ("platform", "code"), [("linux_x86_64", "platform-floor"), ("any", "platform-floor"), ("manylinux2014_x86_64", "")]
+)
+def test_platform_tag_must_promise_a_libc(
+    inspect: Inspect, stripped: Callable[..., bytes], platform: str, code: str
+) -> None:
+    """A wheel with libraries needs one; the old names of such tags are known."""
+    found = inspect(clean_files(stripped()), name=f"demo-1.0-py3-none-{platform}.whl")
+
+    assert codes(found) == [code] * bool(code)
+
+
+def test_wheel_without_libraries_is_described(inspect: Inspect) -> None:
+    """A pure wheel owes neither lock nor platform."""
+    files = clean_files(b"")
+    del files["demo/plugin.so"], files["demo/release_lock.json"]
+
+    assert codes(inspect(files, name="demo-1.0-py3-none-any.whl")) == []
+
+
+def test_record_is_checked(make_wheel: MakeWheel, stripped: Callable[..., bytes]) -> None:
+    """What RECORD does not list is told."""
+    wheel = make_wheel(clean_files(stripped()), name=NAME, record="demo-1.0.dist-info/RECORD,,\n")
+
+    found = inspect_wheel(wheel, find_tool=lambda _: None, exports={})
+
+    assert set(codes(found)) == {"record"}
+
+
+@pytest.mark.parametrize("damage", ["not a zip file", "cut", "hostile name", "flipped", "other name"])
+def test_damaged_and_hostile_wheels_are_refused(make_wheel: MakeWheel, make_elf: MakeElf, damage: str) -> None:
+    """Each is an error of a few lines, and nothing is unpacked."""
+    files = clean_files(make_elf()) | ({"../evil.py": b"x"} if damage == "hostile name" else {})
+    wheel = make_wheel(files, name=NAME)
+    data = bytearray(wheel.read_bytes())
+    if damage == "not a zip file":
+        data = bytearray(b"nothing of the kind")
+    elif damage == "cut":
+        del data[len(data) // 2 :]
+    elif damage == "flipped":
+        data[60:200] = bytes(140)
+    wheel.write_bytes(data)
+    if damage == "other name":
+        wheel = wheel.rename(wheel.with_name("demo.zip"))
+
+    with pytest.raises(WheelError) as caught:
+        inspect_wheel(wheel, find_tool=lambda _: None, exports={})
+
+    assert len(str(caught.value).splitlines()) <= 3
+
+
+def test_nothing_of_a_wheel_runs_unless_asked(
+    inspect: Inspect, stripped: Callable[..., bytes], make_wheel: MakeWheel
+) -> None:
+    """Opening is a choice of the caller; what does not open says why."""
+    files = clean_files(stripped())
+
+    opened = inspect_wheel(make_wheel(files, name=NAME), find_tool=lambda _: None, exports={}, open_plugins=True)
+
+    assert inspect(files).plugins == {}
+    (plugin,) = opened.plugins.values()
+    assert plugin.refused
+    assert plugin == PluginFacts(refused=plugin.refused)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_description_is_readable_in_a_terminal(inspect: Inspect, make_elf: MakeElf, width: int) -> None:
+    """No line is wider than the terminal, and no control character of the wheel reaches it."""
+    files = clean_files(make_elf(runpath="/opt/\x1b[2J:" + ":".join(f"$ORIGIN/{n:060}" for n in range(9))))
+    console = Console(width=width, file=io.StringIO(), record=True)
+
+    render_inspection(inspect(files), console)
+
+    text = console.export_text()
+    assert max(map(len, text.splitlines())) <= width
+    assert "\x1b" not in text
+    assert "rpath-absolute" in text
+    assert "10 elements: /opt/\\x1b[2J, " in " ".join(text.split())
+
+
+def test_command_describes_the_good_wheels_and_fails_for_the_bad(
+    make_wheel: MakeWheel, stripped: Callable[..., bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One wheel that cannot be read does not hide the others."""
+    good = make_wheel(clean_files(stripped()), name=NAME)
+    bad = tmp_path / "bad-1.0-py3-none-any.whl"
+    bad.write_bytes(b"x")
+
+    status = cli.main(["inspect", str(bad), str(good), "--json", "--root", str(tmp_path)])
+
+    output = capsys.readouterr()
+    document = json.loads(output.out)
+    assert status == WheelError.exit_code
+    assert [wheel["wheel"] for wheel in document["wheels"]] == [NAME]
+    assert document["wheels"][0]["remarks"] == []
+    assert output.err.startswith("error: bad-1.0-py3-none-any.whl is no wheel")
