@@ -96,7 +96,9 @@ def _records(facts: Table) -> list[Record]:
 
 def _backend(backend: Backend, version: str, records: Mapping[tuple[str, str], Record]) -> Table:
     """Return the facts about one backend."""
-    own = {platform: records[backend.name, platform] for platform in backend.tags if (backend.name, platform) in records}
+    own = {
+        platform: records[backend.name, platform] for platform in backend.tags if (backend.name, platform) in records
+    }
     missing = sorted(backend.tags.keys() - own.keys())
     if own and missing and any(record.code for record in own.values()):
         raise UsageError(

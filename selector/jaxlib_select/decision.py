@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Dict, Mapping, Optional, Tuple
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,15 @@ class Decision:
 
     package: str
     backend: str
-    requirements: Tuple[str, ...]
-    candidates: Tuple[Candidate, ...]
-    constraints: Tuple[str, ...] = ()
-    index_url: Optional[str] = None
-    warnings: Tuple[str, ...] = ()
+    requirements: tuple[str, ...]
+    candidates: tuple[Candidate, ...]
+    constraints: tuple[str, ...] = ()
+    index_url: str | None = None
+    warnings: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
-    hidden: Tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
 
-    def to_json(self) -> Dict[str, object]:
+    def to_json(self) -> dict[str, object]:
         """Return the documented JSON form."""
         return {
             "package": self.package,

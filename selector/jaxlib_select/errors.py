@@ -17,6 +17,7 @@ class SelectError(Exception):
     exit_code = 1
 
     def __init__(self, what: str, *, cause: str = "", remedy: str = "") -> None:
+        """Compose the message."""
         super().__init__("\n".join(line for line in (what, cause, remedy) if line))
         self.what = what
         self.cause = cause

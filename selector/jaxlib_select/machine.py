@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Mapping, Optional, Tuple
 
-Version = Tuple[int, ...]
+Version = tuple[int, ...]
 
 NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE
 STUB = 34  # CUDA_ERROR_STUB_LIBRARY: the library to link with, not the one to run with
@@ -22,8 +22,8 @@ class NvidiaGpu:
         name: The driver's name of it.
     """
 
-    compute_capability: Optional[Tuple[int, int]]
-    name: Optional[str] = None
+    compute_capability: tuple[int, int] | None
+    name: str | None = None
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,13 @@ class Nvidia:
         pci: Vendor and device of each NVIDIA GPU on the bus, whether a driver serves it or not.
     """
 
-    cuda: Optional[Version] = None
-    driver: Optional[str] = None
-    cuinit: Optional[int] = None
-    gpus: Tuple[NvidiaGpu, ...] = ()
-    source: Optional[str] = None
-    libcuda: Optional[str] = None
-    pci: Tuple[str, ...] = ()
+    cuda: Version | None = None
+    driver: str | None = None
+    cuinit: int | None = None
+    gpus: tuple[NvidiaGpu, ...] = ()
+    source: str | None = None
+    libcuda: str | None = None
+    pci: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,9 @@ class Amd:
         accessible: Whether this user may open the devices; nothing when nobody looked.
     """
 
-    rocm: Optional[str] = None
-    gpus: Tuple[str, ...] = ()
-    accessible: Optional[bool] = None
+    rocm: str | None = None
+    gpus: tuple[str, ...] = ()
+    accessible: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Intel:
         level_zero: Whether Level Zero's loader is installed.
     """
 
-    pci: Tuple[str, ...] = ()
+    pci: tuple[str, ...] = ()
     level_zero: bool = False
 
 
@@ -86,8 +86,8 @@ class Tpu:
         devices: Device nodes, such as `/dev/vfio/0`.
     """
 
-    pci: Tuple[str, ...] = ()
-    devices: Tuple[str, ...] = ()
+    pci: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -117,10 +117,10 @@ class Machine:
     amd: Amd = Amd()
     intel: Intel = Intel()
     tpu: Tpu = Tpu()
-    container: Optional[str] = None
-    libc: Optional[str] = None
+    container: str | None = None
+    libc: str | None = None
     visible: Mapping[str, str] = field(default_factory=dict)
-    notes: Tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def platform(self) -> str:
@@ -128,7 +128,7 @@ class Machine:
         return f"{self.os}_{self.arch}"
 
 
-def format_version(version: Optional[Version]) -> Optional[str]:
+def format_version(version: Version | None) -> str | None:
     """Return a version with dots.
 
     >>> format_version((13, 0))

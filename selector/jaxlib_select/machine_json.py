@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Callable, Dict, Mapping, Optional, Tuple, TypeVar
+from collections.abc import Mapping
+from typing import Any, Callable, TypeVar
 
 from jaxlib_select.errors import MachineError
 from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu, Version, format_version
@@ -20,7 +21,7 @@ _PCI = re.compile(r"[0-9a-f]{4}:[0-9a-f]{4}")
 _GFX = re.compile(r"gfx[0-9a-f]{3,5}")
 
 
-def to_json(machine: Machine) -> Dict[str, object]:
+def to_json(machine: Machine) -> dict[str, object]:
     """Return the documented JSON form; `from_json` is its inverse."""
     nvidia = machine.nvidia
     return {
@@ -133,12 +134,12 @@ class _Table:
         self._entries = entries
         self._where = where
 
-    def get(self, key: str, read: Callable[[object], T]) -> Optional[T]:
+    def get(self, key: str, read: Callable[[object], T]) -> T | None:
         """Return a converted value, or nothing if it is missing or null."""
         value = self._entries.get(key)
         return None if value is None else self._read(key, value, read)
 
-    def list(self, key: str, read: Callable[[object], T]) -> Tuple[T, ...]:
+    def list(self, key: str, read: Callable[[object], T]) -> tuple[T, ...]:
         """Return a list of converted values, empty if it is missing or null."""
         values = self.get(key, _items) or []
         return tuple(self._read(f"{key}[{index}]", value, read) for index, value in enumerate(values))
@@ -147,7 +148,7 @@ class _Table:
         """Return an object, empty if it is missing or null."""
         return _Table(self.get(key, _object) or {}, f"{self._where}{key}.")
 
-    def tables(self, key: str) -> Tuple[_Table, ...]:
+    def tables(self, key: str) -> tuple[_Table, ...]:
         """Return a list of objects."""
         return tuple(
             _Table(entries, f"{self._where}{key}[{index}].") for index, entries in enumerate(self.list(key, _object))
@@ -157,72 +158,76 @@ class _Table:
         """Convert one value, and name its key when that fails."""
         try:
             return read(value)
-        except ValueError as error:
+        except _UnfitError as error:
             raise MachineError(
                 f"machine description: {self._where}{key} is {_show(value)}, expected {error}",
                 remedy="'jaxlib-select detect --json' writes the expected form",
             ) from error
 
 
-def _object(value: object) -> Dict[str, object]:
+class _UnfitError(Exception):
+    """A value is of the wrong type or form; the message says what is expected."""
+
+
+def _object(value: object) -> dict[str, object]:
     if not isinstance(value, dict):
-        raise ValueError("an object")
+        raise _UnfitError("an object")
     return value
 
 
 def _items(value: object) -> Any:
     if not isinstance(value, list):
-        raise ValueError("a list")
+        raise _UnfitError("a list")
     return value
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError("a text")
+        raise _UnfitError("a text")
     return value
 
 
-def _texts(value: object) -> Dict[str, str]:
+def _texts(value: object) -> dict[str, str]:
     entries = _object(value)
     if not all(isinstance(item, str) for item in entries.values()):
-        raise ValueError("an object of texts")
+        raise _UnfitError("an object of texts")
     return {key: str(item) for key, item in entries.items()}
 
 
 def _truth(value: object) -> bool:
     if not isinstance(value, bool):
-        raise ValueError("true or false")
+        raise _UnfitError("true or false")
     return value
 
 
 def _whole(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise ValueError("a whole number")
+        raise _UnfitError("a whole number")
     return value
 
 
 def _version(value: object) -> Version:
     if not isinstance(value, str) or not _VERSION.fullmatch(value):
-        raise ValueError("a version such as '13.0'")
+        raise _UnfitError("a version such as '13.0'")
     return tuple(int(part) for part in value.split("."))
 
 
-def _capability(value: object) -> Tuple[int, int]:
+def _capability(value: object) -> tuple[int, int]:
     found = _CAPABILITY.fullmatch(value) if isinstance(value, str) else None
     if found is None:
-        raise ValueError("a compute capability such as '9.0'")
+        raise _UnfitError("a compute capability such as '9.0'")
     return int(found.group(1)), int(found.group(2))
 
 
 def _pci(value: object) -> str:
     if not isinstance(value, str) or not _PCI.fullmatch(value.lower()):
-        raise ValueError("PCI vendor and device such as '8086:0bd5'")
+        raise _UnfitError("PCI vendor and device such as '8086:0bd5'")
     return value.lower()
 
 
 def _gfx(value: object) -> str:
     if not isinstance(value, str) or not _GFX.fullmatch(value):
-        raise ValueError("an architecture such as 'gfx942'")
+        raise _UnfitError("an architecture such as 'gfx942'")
     return value
 
 

@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Callable
 
 from jaxlib_select.errors import UsageError
 
@@ -40,10 +41,10 @@ class Choice:
 class Wishes:
     """What one place says: a default, and exceptions by package."""
 
-    default: Optional[Choice] = None
+    default: Choice | None = None
     packages: Mapping[str, Choice] = field(default_factory=dict)
 
-    def about(self, names: Sequence[str]) -> Optional[Choice]:
+    def about(self, names: Sequence[str]) -> Choice | None:
         """Return what this place says about a package of several names."""
         return next((self.packages[name] for name in names if name in self.packages), self.default)
 
@@ -52,7 +53,7 @@ class Wishes:
 class Policy:
     """What all places say, the strongest first."""
 
-    places: Tuple[Wishes, ...] = ()
+    places: tuple[Wishes, ...] = ()
 
     def choose(self, *names: str) -> Choice:
         """Return what holds for a package: the first place that says anything about it.
@@ -74,7 +75,7 @@ def normalize(package: str) -> str:
     return re.sub(r"[-_.]+", "-", package).lower()
 
 
-def read_policy(arguments: Sequence[str], environ: Mapping[str, str], folder: Optional[Path]) -> Policy:
+def read_policy(arguments: Sequence[str], environ: Mapping[str, str], folder: Path | None) -> Policy:
     """Collect what the user wants.
 
     Args:
@@ -95,7 +96,7 @@ def from_arguments(arguments: Sequence[str]) -> Wishes:
     Raises:
         UsageError: One thing is said twice, differently.
     """
-    found: Dict[str, str] = {}
+    found: dict[str, str] = {}
     for argument in arguments:
         package, _, backend = argument.rpartition("=")
         key = normalize(package)
@@ -152,7 +153,7 @@ def _read_table(path: Path) -> Mapping[str, object]:
         raise UsageError(f"cannot read {path}", cause=str(error)) from error
     if "jaxlib-select" not in text:
         return {}
-    from jaxlib_select.toml import read_table  # noqa: PLC0415  # few projects have the table
+    from jaxlib_select.toml import read_table  # few projects have the table
 
     try:
         return read_table(text, ("tool", "jaxlib-select", "backends"))
@@ -172,7 +173,7 @@ def check_known(choice: Choice, known: Sequence[str], package: str) -> None:
     Raises:
         UsageError: It is not; the message lists those there are.
     """
-    names: List[str] = [*GENERAL, *(name for name in known if name not in GENERAL)]
+    names: list[str] = [*GENERAL, *(name for name in known if name not in GENERAL)]
     if choice.backend not in names:
         raise UsageError(
             f"unknown backend for {package}: {choice.backend!r} (from {choice.origin})",

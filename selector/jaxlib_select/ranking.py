@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
 from jaxlib_select.decision import Candidate
 from jaxlib_select.errors import PolicyError
@@ -32,13 +32,13 @@ class Ranked:
     backend: Backend
     variant: str
     verdict: Verdict
-    candidates: Tuple[Candidate, ...]
-    warnings: Tuple[str, ...]
+    candidates: tuple[Candidate, ...]
+    warnings: tuple[str, ...]
 
 
-def known_names(backends: Sequence[Backend]) -> Tuple[str, ...]:
+def known_names(backends: Sequence[Backend]) -> tuple[str, ...]:
     """Return every name by which a backend can be asked for: its own, its packagings', its family's."""
-    names: Dict[str, None] = {}
+    names: dict[str, None] = {}
     for backend in backends:
         names.update(dict.fromkeys((backend.name, *backend.variants)))
     names.update(dict.fromkeys(backend.family for backend in backends))
@@ -75,7 +75,7 @@ def rank(machine: Machine, backends: Sequence[Backend], asked: str) -> Ranked:
     )
 
 
-def _key(backend: Backend, verdict: Verdict) -> Tuple[bool, int, Tuple[int, ...], int, int]:
+def _key(backend: Backend, verdict: Verdict) -> tuple[bool, int, tuple[int, ...], int, int]:
     """Return what orders the backends: accelerators that run first, those that serve all devices first of all."""
     usable = verdict.fit >= Fit.PART and not _is_cpu(backend)
     # Among those that leave a device out, the best device decides; otherwise the release's own order.
@@ -105,16 +105,24 @@ def _by_policy(order: Sequence[Backend], verdicts: Mapping[str, Verdict], asked:
             if not _is_cpu(backend) and verdicts[backend.name].fit >= lowest:
                 return backend
     if asked == REQUIRE_GPU:
-        reasons = "; ".join(f"{backend.name}: {verdicts[backend.name].reason}" for backend in order if not _is_cpu(backend))
-        advice = next((verdicts[backend.name].advice for backend in order if verdicts[backend.name].advice), "")
-        raise PolicyError("an accelerator is required, but none can be used", cause=reasons, remedy=advice)
+        raise _no_accelerator(order, verdicts)
     cpu = next((backend for backend in order if _is_cpu(backend)), None)
     if cpu is None:
         raise PolicyError("this release has no package for the CPU", remedy="name a backend with --backend")
     return cpu
 
 
-def _by_name(machine: Machine, order: Sequence[Backend], asked: str) -> Tuple[Backend, str]:
+def _no_accelerator(order: Sequence[Backend], verdicts: Mapping[str, Verdict]) -> PolicyError:
+    """Return an error with the reason for every accelerator package, and what would help."""
+    others = [(backend.name, verdicts[backend.name]) for backend in order if not _is_cpu(backend)]
+    return PolicyError(
+        "an accelerator is required, but none can be used",
+        cause="; ".join(f"{name}: {verdict.reason}" for name, verdict in others),
+        remedy=next((verdict.advice for _, verdict in others if verdict.advice), ""),
+    )
+
+
+def _by_name(machine: Machine, order: Sequence[Backend], asked: str) -> tuple[Backend, str]:
     """Choose the backend that is asked for by name, whatever the machine says; of a family the best.
 
     Raises:
@@ -138,7 +146,7 @@ def _reason(backend: Backend, verdicts: Mapping[str, Verdict], chosen: Backend, 
     verdict = verdicts[backend.name]
     by_name = asked not in {AUTO, PREFER_GPU, REQUIRE_GPU}
     if backend is chosen:
-        return _chosen_reason(backend, verdict, asked, by_name=by_name)
+        return _chosen_reason(backend, verdict, by_name=by_name)
     if verdict.fit is Fit.NONE:
         return verdict.reason
     if _is_cpu(backend):
@@ -150,13 +158,15 @@ def _reason(backend: Backend, verdicts: Mapping[str, Verdict], chosen: Backend, 
     return f"{verdict.reason}, but {_better(verdict, verdicts[chosen.name], chosen)}"
 
 
-def _chosen_reason(backend: Backend, verdict: Verdict, asked: str, *, by_name: bool) -> str:
+def _chosen_reason(backend: Backend, verdict: Verdict, *, by_name: bool) -> str:
     """Return why a backend was chosen."""
     if by_name and _is_cpu(backend):
         return "asked for"
     if by_name:
         return f"asked for; {verdict.reason}"
-    return "runs on every machine, and no accelerator package is sure to run here" if _is_cpu(backend) else verdict.reason
+    return (
+        "runs on every machine, and no accelerator package is sure to run here" if _is_cpu(backend) else verdict.reason
+    )
 
 
 def _better(verdict: Verdict, winner: Verdict, chosen: Backend) -> str:
@@ -170,7 +180,7 @@ def _better(verdict: Verdict, winner: Verdict, chosen: Backend) -> str:
 
 def _warnings(
     machine: Machine, chosen: Backend, order: Sequence[Backend], verdicts: Mapping[str, Verdict], asked: str
-) -> List[str]:
+) -> list[str]:
     """Return what the user should know about the choice."""
     verdict = verdicts[chosen.name]
     found = list(verdict.warnings)
@@ -188,10 +198,10 @@ def _warnings(
     return found
 
 
-def _unused(order: Sequence[Backend], verdicts: Mapping[str, Verdict]) -> List[str]:
+def _unused(order: Sequence[Backend], verdicts: Mapping[str, Verdict]) -> list[str]:
     """Return one line about an accelerator that is here, but not used: what to do, if anything helps."""
     present = [backend for backend in order if verdicts[backend.name].present and not _is_cpu(backend)]
-    best: Optional[Backend] = next(iter([b for b in present if verdicts[b.name].advice] or present), None)
+    best: Backend | None = next(iter([b for b in present if verdicts[b.name].advice] or present), None)
     if best is None:
         return []
     verdict = verdicts[best.name]
@@ -202,5 +212,3 @@ def _unused(order: Sequence[Backend], verdicts: Mapping[str, Verdict]) -> List[s
 def _shorten(names: Sequence[str]) -> str:
     """Return a list that fits into a sentence."""
     return ", ".join(names) if len(names) <= 8 else f"{', '.join(names[:8])} and {len(names) - 8} more"
-
-

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
-from typing import Callable, Dict, Optional, Tuple
+from typing import Callable
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.errors import ResolverError, SelectError, UsageError
@@ -41,11 +41,11 @@ class Resolver:
     """
 
     decide: Callable[[str, Machine, str], Decision]
-    backends: Callable[[], Tuple[str, ...]] = tuple
+    backends: Callable[[], tuple[str, ...]] = tuple
     name: str = ""
 
 
-def resolve(package: str, machine: Machine, policy: Optional[Policy] = None, *, release: str = "") -> Decision:
+def resolve(package: str, machine: Machine, policy: Policy | None = None, *, release: str = "") -> Decision:
     """Decide what to install for a package on a machine.
 
     Args:
@@ -97,10 +97,7 @@ def find_resolver(name: str) -> Resolver:
         ResolverError: It cannot be imported.
     """
     try:
-        if name in _SHIPPED:
-            resolver = importlib.import_module(_SHIPPED[name]).RESOLVER
-        else:
-            resolver = _installed_resolver(name)
+        resolver = importlib.import_module(_SHIPPED[name]).RESOLVER if name in _SHIPPED else _installed_resolver(name)
     except SelectError:
         raise
     except Exception as error:
@@ -127,9 +124,9 @@ def _installed_resolver(name: str) -> object:
     return entry_points[name]()
 
 
-def _entry_points() -> Dict[str, Callable[[], object]]:
+def _entry_points() -> dict[str, Callable[[], object]]:
     """Return what other distributions registered, by normalized name."""
-    from importlib import metadata  # noqa: PLC0415  # slow, and needed for packages of others only
+    from importlib import metadata  # slow, and needed for packages of others only
 
     found = metadata.entry_points()
     # Before Python 3.10 the result is a mapping.

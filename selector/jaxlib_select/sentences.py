@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, Sequence, Tuple
+from collections.abc import Sequence
 
 from jaxlib_select.machine import NvidiaGpu, format_version
 
@@ -17,7 +17,7 @@ def describe_gpus(gpus: Sequence[NvidiaGpu]) -> str:
     >>> describe_gpus([NvidiaGpu((9, 0), "H100"), NvidiaGpu((9, 0), "H100")])
     '2 x H100 (compute capability 9.0)'
     """
-    counts: Dict[Tuple[Tuple[int, ...], str], int] = {}
+    counts: dict[tuple[tuple[int, ...], str], int] = {}
     for gpu in gpus:
         kind = (gpu.compute_capability or (), gpu.name or "a GPU")
         counts[kind] = counts.get(kind, 0) + 1
@@ -28,7 +28,7 @@ def describe_gpus(gpus: Sequence[NvidiaGpu]) -> str:
     return ", ".join(texts)
 
 
-def _describe_kind(kind: Tuple[Tuple[int, ...], str], count: int) -> str:
+def _describe_kind(kind: tuple[tuple[int, ...], str], count: int) -> str:
     """Return one kind of GPU and how many there are."""
     capability = f"compute capability {format_version(kind[0])}" if kind[0] else "compute capability unknown"
     return f"{f'{count} x ' if count > 1 else ''}{kind[1]} ({capability})"

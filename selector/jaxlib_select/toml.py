@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Dict, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 _ENTRY = re.compile(r"""(?P<key>[A-Za-z0-9_-]+|"[^"\\]*"|'[^']*')\s*=\s*(?P<value>"[^"\\]*"|'[^']*')\s*(#.*)?""")
 
@@ -23,7 +23,7 @@ def read_table(text: str, path: Sequence[str]) -> Mapping[str, object]:
     """
     if sys.version_info < (3, 11):
         return read_plain_table(text, path)
-    import tomllib  # noqa: PLC0415  # not there on every Python
+    import tomllib  # not there on every Python
 
     table: object = tomllib.loads(text)
     for key in path:
@@ -34,7 +34,7 @@ def read_table(text: str, path: Sequence[str]) -> Mapping[str, object]:
 
 
 def read_plain_table(text: str, path: Sequence[str]) -> Mapping[str, object]:
-    """Return a table that is written as `[a.b.c]` with one `key = "text"` a line, all that is asked of it.
+    r"""Return a table that is written as `[a.b.c]` with one `key = "text"` a line, all that is asked of it.
 
     >>> read_plain_table('[tool.x]\\njax = "cpu"  # here\\n', ("tool", "x"))
     {'jax': 'cpu'}
@@ -42,7 +42,7 @@ def read_plain_table(text: str, path: Sequence[str]) -> Mapping[str, object]:
     Raises:
         ValueError: A line of the table is anything else.
     """
-    found: Dict[str, object] = {}
+    found: dict[str, object] = {}
     inside = False
     for number, line in enumerate(text.splitlines(), 1):
         content = line.strip()

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import operator
 import re
-from typing import Optional
 
 from jaxlib_select.machine import Version
 
@@ -15,7 +14,7 @@ _BOUND = re.compile(r"(<=|>=|==|<|>)(\d+(?:\.\d+)*)")
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 
 
-def read_version(text: str) -> Optional[Version]:
+def read_version(text: str) -> Version | None:
     """Return the numbers at the start of a text, or nothing if there are none.
 
     >>> read_version("7.0.0-38")

@@ -15,7 +15,7 @@ import argparse
 import importlib
 import os
 import sys
-from typing import List, Optional, Sequence, Tuple
+from collections.abc import Sequence
 
 from jaxlib_select import __version__
 from jaxlib_select.errors import SelectError
@@ -33,7 +33,7 @@ COMMANDS = {
 }
 
 
-def main(argv: Optional[Sequence[str]] = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run one subcommand and return the exit status.
 
     Args:
@@ -55,7 +55,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     return status
 
 
-def _run(arguments: List[str]) -> int:
+def _run(arguments: list[str]) -> int:
     """Import the subcommand's module, parse the arguments and run it."""
     command, rest = (arguments[0], arguments[1:]) if arguments[:1] and arguments[0] in COMMANDS else _parse(arguments)
     module = importlib.import_module(f"jaxlib_select.cli.{command}")
@@ -65,7 +65,7 @@ def _run(arguments: List[str]) -> int:
     return status
 
 
-def _parse(arguments: List[str]) -> Tuple[str, List[str]]:
+def _parse(arguments: list[str]) -> tuple[str, list[str]]:
     """Answer what is no subcommand: --help, --version, a mistake; else return the subcommand and its arguments."""
     width = max(map(len, COMMANDS)) + 2
     commands = "\n".join(f"  {name:<{width}}{summary}" for name, summary in COMMANDS.items())
@@ -85,7 +85,7 @@ def _parse(arguments: List[str]) -> Tuple[str, List[str]]:
 def _fail(message: str, status: int, *, debug: bool) -> int:
     """Print a message of up to three lines, after the traceback when debugging, and return the status."""
     if debug:
-        import traceback  # noqa: PLC0415  # seldom needed
+        import traceback  # seldom needed
 
         traceback.print_exc()
     print("error: " + message.replace("\n", "\n       "), file=sys.stderr)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import List
 
 from jaxlib_select.detect import detect
 from jaxlib_select.machine import Machine, format_version
@@ -26,7 +25,7 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def format_machine(machine: Machine) -> List[str]:
+def format_machine(machine: Machine) -> list[str]:
     """Return what a person wants to read about a machine, a line per vendor."""
     where = [name for name, holds in (("WSL2", machine.wsl), ("Tegra", machine.tegra)) if holds]
     where += [f"in a container ({machine.container})"] if machine.container else []

@@ -7,7 +7,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import List
 
 from jaxlib_select.cli.arguments import add_backend, add_machine, machine_from, policy_from
 from jaxlib_select.decision import Decision
@@ -36,7 +35,7 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def format_decision(decision: Decision) -> List[str]:
+def format_decision(decision: Decision) -> list[str]:
     """Return what a person wants to read about a decision: what to install, and a reason per backend."""
     width = max(len(candidate.backend) for candidate in decision.candidates)
     return [

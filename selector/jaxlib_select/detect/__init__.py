@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from typing import Callable, List, Optional, Tuple, TypeVar
+from collections.abc import Callable
+from typing import TypeVar
 
 from jaxlib_select.detect import amd, google, host, intel, nvidia
 from jaxlib_select.detect.world import World, this_world
@@ -13,7 +14,7 @@ from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, Tpu
 T = TypeVar("T")
 
 
-def detect(world: Optional[World] = None) -> Machine:
+def detect(world: World | None = None) -> Machine:
     """Describe a machine; whatever goes wrong in one place becomes a note and hides nothing else.
 
     Args:
@@ -23,7 +24,7 @@ def detect(world: Optional[World] = None) -> Machine:
         The machine. Never raises.
     """
     around = this_world() if world is None else world
-    notes: List[str] = []
+    notes: list[str] = []
     linux = around.system == "linux"
     return Machine(
         os=around.system,
@@ -41,7 +42,7 @@ def detect(world: Optional[World] = None) -> Machine:
     )
 
 
-def _guard(look: Callable[[], Tuple[T, List[str]]], default: T, notes: List[str]) -> T:
+def _guard(look: Callable[[], tuple[T, list[str]]], default: T, notes: list[str]) -> T:
     """Look at one thing; an error there is a note, not the end."""
     try:
         found, odd = look()

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from typing import Dict, Optional
-
 from jaxlib_select.detect.world import World
 
 _ARCHES = {"amd64": "x86_64", "x64": "x86_64"}
@@ -35,7 +33,7 @@ def is_wsl(world: World) -> bool:
     """Return whether this is Linux on Windows (WSL2)."""
     if world.system != "linux":
         return False
-    return "microsoft" in world.kernel.lower() or world.exists("/dev/dxg") and world.exists("/usr/lib/wsl/lib")
+    return "microsoft" in world.kernel.lower() or (world.exists("/dev/dxg") and world.exists("/usr/lib/wsl/lib"))
 
 
 def is_tegra(world: World) -> bool:
@@ -47,7 +45,7 @@ def is_tegra(world: World) -> bool:
     return "nvidia,tegra" in (world.read("/proc/device-tree/compatible") or "")
 
 
-def container(world: World) -> Optional[str]:
+def container(world: World) -> str | None:
     """Return what runs this container; nothing outside of containers."""
     if world.system != "linux":
         return None
@@ -63,6 +61,6 @@ def container(world: World) -> Optional[str]:
     return next((name for sign, name in _CGROUPS.items() if sign in groups), None)
 
 
-def visible(world: World) -> Dict[str, str]:
+def visible(world: World) -> dict[str, str]:
     """Return the variables that hide devices, as they are set."""
     return {name: world.environ[name] for name in _VISIBLE if name in world.environ}

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator, Optional
+from collections.abc import Iterator
 
 from jaxlib_select.detect.world import World
 
@@ -23,7 +23,7 @@ _FOLDERS = (
 )
 
 
-def find_library(world: World, name: str) -> Optional[str]:
+def find_library(world: World, name: str) -> str | None:
     """Return a file that the linker may take for a library, or nothing if it is nowhere.
 
     Args:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import List, Optional, Tuple
 
 from jaxlib_select.detect import nvidia_smi
 from jaxlib_select.detect.libraries import find_library
@@ -24,7 +23,7 @@ _DRIVER = re.compile(r"\b\d{3}\.\d+(?:\.\d+)?\b")
 _SHORT = 5.0  # seconds for what is asked only to tell the user more
 
 
-def detect(world: World) -> Tuple[Nvidia, List[str]]:
+def detect(world: World) -> tuple[Nvidia, list[str]]:
     """Return what a CUDA program will see on this machine, and what was odd."""
     if world.system not in _CUDA:
         return Nvidia(), []
@@ -35,7 +34,7 @@ def detect(world: World) -> Tuple[Nvidia, List[str]]:
     )
     library = _CUDA[world.system]
     place = _find(world, library)
-    notes: List[str] = []
+    notes: list[str] = []
     if place is not None:
         found, notes = _ask_libcuda(world, found, library, place)
     if found.libcuda == "ok" and found.cuinit in {0, NO_DEVICE}:
@@ -43,7 +42,7 @@ def detect(world: World) -> Tuple[Nvidia, List[str]]:
     return _enrich(world, found), notes
 
 
-def _find(world: World, library: str) -> Optional[str]:
+def _find(world: World, library: str) -> str | None:
     """Return whether a library may be loaded, without loading it."""
     if world.system == "windows":
         path = f"{_SYSTEM32}/{library}"
@@ -51,9 +50,9 @@ def _find(world: World, library: str) -> Optional[str]:
     return find_library(world, library)
 
 
-def _ask_libcuda(world: World, found: Nvidia, library: str, place: str) -> Tuple[Nvidia, List[str]]:
+def _ask_libcuda(world: World, found: Nvidia, library: str, place: str) -> tuple[Nvidia, list[str]]:
     """Ask libcuda in a child process."""
-    from jaxlib_select.detect.probe import ask  # noqa: PLC0415  # most machines need no child process
+    from jaxlib_select.detect.probe import ask  # most machines need no child process
 
     answer = ask(world, "probe_cuda.py", library, world.timeout)
     notes = list(answer.notes)
@@ -86,18 +85,18 @@ def _enrich(world: World, found: Nvidia) -> Nvidia:
     )
 
 
-def _ask_nvml(world: World) -> Optional[Nvidia]:
+def _ask_nvml(world: World) -> Nvidia | None:
     """Ask NVML in a child process; nothing if it is absent or lists no GPU."""
     library = _NVML[world.system]
     if _find(world, library) is None:
         return None
-    from jaxlib_select.detect.probe import ask  # noqa: PLC0415  # most machines need no child process
+    from jaxlib_select.detect.probe import ask  # most machines need no child process
 
     answer = ask(world, "probe_nvml.py", library, min(world.timeout, _SHORT))
     return Nvidia(answer.cuda, answer.driver, None, answer.gpus, "nvml") if answer.gpus else None
 
 
-def _driver(world: World) -> Optional[str]:
+def _driver(world: World) -> str | None:
     """Return the version of the kernel module: a hint, since it is the host's in a container without GPUs too."""
     for path in _DRIVER_FILES:
         found = _DRIVER.search(world.read(path) or "")

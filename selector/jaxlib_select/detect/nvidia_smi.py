@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import re
-from typing import Optional, Tuple
 
 from jaxlib_select.detect.world import World
 from jaxlib_select.machine import Nvidia, NvidiaGpu, Version
@@ -16,7 +15,7 @@ _DRIVER = re.compile(r"\d{3}\.\d+(\.\d+)?")
 _QUERY = "--query-gpu=name,compute_cap,driver_version"
 
 
-def detect(world: World, timeout: float) -> Optional[Nvidia]:
+def detect(world: World, timeout: float) -> Nvidia | None:
     """Return the GPUs that nvidia-smi lists, or nothing if it is absent, fails, or lists none.
 
     Args:
@@ -39,7 +38,7 @@ def detect(world: World, timeout: float) -> Optional[Nvidia]:
     )
 
 
-def _row(line: str) -> Optional[Tuple[NvidiaGpu, Optional[str]]]:
+def _row(line: str) -> tuple[NvidiaGpu, str | None] | None:
     """Read `NVIDIA H100, 9.0, 580.95.05`; names may hold commas, any field may be `[N/A]`."""
     fields = [field.strip() for field in line.rsplit(",", 2)]
     if len(fields) != 3:
@@ -52,7 +51,7 @@ def _row(line: str) -> Optional[Tuple[NvidiaGpu, Optional[str]]]:
     return NvidiaGpu(numbers, fields[0] or None), driver.group() if driver else None
 
 
-def _cuda(report: str) -> Optional[Version]:
+def _cuda(report: str) -> Version | None:
     """Return the CUDA version of the user-mode driver."""
     found = _CUDA.search(report)
     return (int(found.group(1)), int(found.group(2))) if found else None

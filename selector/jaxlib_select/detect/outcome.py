@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Callable, Mapping, Optional, Sequence
+from typing import Callable
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Outcome:
         timed_out: Whether it was too slow.
     """
 
-    status: Optional[int]
+    status: int | None
     output: str = ""
     timed_out: bool = False
 

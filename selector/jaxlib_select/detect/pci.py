@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from typing import Iterable, List, Optional
+from collections.abc import Iterable
 
 from jaxlib_select.detect.world import World
 
 _DEVICES = "/sys/bus/pci/devices"
 
 
-def list_devices(world: World, vendor: str, classes: Iterable[str] = ("",)) -> List[str]:
+def list_devices(world: World, vendor: str, classes: Iterable[str] = ("",)) -> list[str]:
     """Return `vendor:device` of each device of a vendor, in the order of their addresses.
 
     Args:
@@ -31,7 +31,7 @@ def list_devices(world: World, vendor: str, classes: Iterable[str] = ("",)) -> L
     return found
 
 
-def _hexadecimal(world: World, path: str) -> Optional[str]:
+def _hexadecimal(world: World, path: str) -> str | None:
     """Return the digits after `0x`, if that is what the file says."""
     text = (world.read(path) or "").strip().lower()
     digits = text[2:] if text.startswith("0x") else ""

@@ -8,7 +8,6 @@ import os
 import re
 import sys
 from dataclasses import dataclass
-from typing import List, Optional, Tuple
 
 from jaxlib_select.detect.outcome import Outcome
 from jaxlib_select.detect.world import World
@@ -35,11 +34,11 @@ class Answer:
     """
 
     state: str
-    cuda: Optional[Version] = None
-    cuinit: Optional[int] = None
-    driver: Optional[str] = None
-    gpus: Tuple[NvidiaGpu, ...] = ()
-    notes: Tuple[str, ...] = ()
+    cuda: Version | None = None
+    cuinit: int | None = None
+    driver: str | None = None
+    gpus: tuple[NvidiaGpu, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def ask(world: World, probe: str, library: str, timeout: float) -> Answer:
@@ -78,24 +77,26 @@ def read_answer(outcome: Outcome, library: str, timeout: float) -> Answer:
     )
 
 
-def _state(outcome: Outcome, library: str, timeout: float) -> Tuple[str, Tuple[str, ...]]:
+def _state(outcome: Outcome, library: str, timeout: float) -> tuple[str, tuple[str, ...]]:
     """Return how the child ended, and a sentence if that was not well."""
     if outcome.timed_out:
         return "hung", (f"{library} did not answer within {timeout:g} s and was stopped",)
     if outcome.status == 0:
         return "ok", ()
-    how = f"signal {-outcome.status}" if outcome.status is not None and outcome.status < 0 else f"status {outcome.status}"
+    how = (
+        f"signal {-outcome.status}" if outcome.status is not None and outcome.status < 0 else f"status {outcome.status}"
+    )
     return "crashed", (f"the process that asked {library} ended with {how}",)
 
 
-def _version(number: Optional[int]) -> Optional[Version]:
+def _version(number: int | None) -> Version | None:
     """Return a CUDA version: 13000 is 13.0; nothing for what cannot be one."""
     if number is None or not 1 <= number // 1000 <= _NEWEST:
         return None
     return number // 1000, number % 1000 // 10
 
 
-def _gpus(lines: List[str]) -> Tuple[NvidiaGpu, ...]:
+def _gpus(lines: list[str]) -> tuple[NvidiaGpu, ...]:
     """Return the devices; one with an impossible compute capability is kept without it."""
     found = [match for match in map(_GPU.fullmatch, lines) if match]
     return tuple(
@@ -104,11 +105,11 @@ def _gpus(lines: List[str]) -> Tuple[NvidiaGpu, ...]:
     )
 
 
-def _capability(major: int, minor: int) -> Optional[Tuple[int, int]]:
+def _capability(major: int, minor: int) -> tuple[int, int] | None:
     return (major, minor) if 1 <= major <= _NEWEST and 0 <= minor <= 9 else None
 
 
-def _lies(numbers: "dict[str, int]", lines: List[str], library: str) -> Tuple[str, ...]:
+def _lies(numbers: dict[str, int], lines: list[str], library: str) -> tuple[str, ...]:
     """Return a sentence for each answer that cannot be true."""
     found = []
     if "version" in numbers and _version(numbers["version"]) is None:

@@ -24,7 +24,7 @@ def say(*words: object) -> None:
 def main(library: str) -> int:
     """Ask for the version, which works without a device, then for the devices."""
     try:
-        cuda = (ctypes.WinDLL if sys.platform == "win32" else ctypes.CDLL)(library)
+        cuda = getattr(ctypes, "WinDLL", ctypes.CDLL)(library)  # Windows has both: its drivers take the former
     except OSError as error:
         say("load", error)
         return NO_LIBRARY

@@ -21,7 +21,7 @@ def say(*words: object) -> None:
 def main(library: str) -> int:
     """Ask for the driver, then for the devices."""
     try:
-        nvml = (ctypes.WinDLL if sys.platform == "win32" else ctypes.CDLL)(library)
+        nvml = getattr(ctypes, "WinDLL", ctypes.CDLL)(library)  # Windows has both: its drivers take the former
     except OSError as error:
         say("load", error)
         return NO_LIBRARY

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from jaxlib_select.detect.outcome import Outcome
 
@@ -40,7 +40,7 @@ def run(command: Sequence[str], environ: Mapping[str, str], timeout: float) -> O
         return Outcome(None, _decode(_kill(process)), timed_out=True)
 
 
-def _kill(process: "subprocess.Popen[bytes]") -> bytes:
+def _kill(process: subprocess.Popen[bytes]) -> bytes:
     """Kill a program with its children and return what it had printed."""
     try:
         if os.name == "posix":

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Callable, Mapping, Optional, Tuple
+from typing import Callable
 
 from jaxlib_select.detect.outcome import Outcome, Runner
 
@@ -19,7 +20,7 @@ _LARGEST = 1 << 20  # bytes of a file that are looked at
 
 def _run(*arguments: object) -> Outcome:
     """Run a program by the module that can; importing it takes long, and is seldom needed."""
-    from jaxlib_select.detect.process import run  # noqa: PLC0415
+    from jaxlib_select.detect.process import run
 
     return run(*arguments)  # type: ignore[arg-type]
 
@@ -51,8 +52,8 @@ class World:
     system: str = "linux"
     machine: str = "x86_64"
     kernel: str = ""
-    libc: Optional[str] = None
-    python_path: Tuple[str, ...] = ()
+    libc: str | None = None
+    python_path: tuple[str, ...] = ()
     can_open: Callable[[str], bool] = _can_open
     timeout: float = 10.0
 
@@ -64,12 +65,12 @@ class World:
         """Return whether there is such a file."""
         return os.path.exists(self.path(path))
 
-    def read(self, path: str) -> Optional[str]:
+    def read(self, path: str) -> str | None:
         """Return the text of a file, or nothing if it cannot be read."""
         data = self.read_bytes(path)
         return None if data is None else data.decode("utf-8", "replace")
 
-    def read_bytes(self, path: str) -> Optional[bytes]:
+    def read_bytes(self, path: str) -> bytes | None:
         """Return the start of a file, or nothing if it cannot be read."""
         try:
             with open(self.path(path), "rb") as file:
@@ -77,14 +78,14 @@ class World:
         except (OSError, ValueError):
             return None
 
-    def names(self, path: str) -> Tuple[str, ...]:
+    def names(self, path: str) -> tuple[str, ...]:
         """Return the names in a folder, sorted; none if it cannot be read."""
         try:
             return tuple(sorted(os.listdir(self.path(path))))
         except (OSError, ValueError):
             return ()
 
-    def find_program(self, name: str) -> Optional[str]:
+    def find_program(self, name: str) -> str | None:
         """Return the first program of this name on PATH."""
         for folder in self.environ.get("PATH", "").split(os.pathsep):
             path = os.path.join(folder, name)
@@ -93,7 +94,7 @@ class World:
         return None
 
 
-def this_world(environ: Optional[Mapping[str, str]] = None) -> World:
+def this_world(environ: Mapping[str, str] | None = None) -> World:
     """Return the world that this process lives in.
 
     Args:
@@ -113,7 +114,7 @@ def this_world(environ: Optional[Mapping[str, str]] = None) -> World:
     )
 
 
-def _libc() -> Optional[str]:
+def _libc() -> str | None:
     """Return the C library that this Python runs on; nothing when it does not say."""
     try:
         return os.confstr("CS_GNU_LIBC_VERSION")

@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Mapping, Optional, Tuple
+from typing import Any
 
 from jaxlib_select.errors import FactsError
 from jaxlib_select.machine import Version
@@ -35,13 +36,13 @@ class Select:
 
     vendor: str
     rank: int = 0
-    driver: Optional[Version] = None
+    driver: Version | None = None
     bundled: bool = False
-    toolkit: Optional[Version] = None
+    toolkit: Version | None = None
     supported: Mapping[str, str] = field(default_factory=dict)
-    integrated: Tuple[str, ...] = ()
-    devices: Tuple[str, ...] = ()
-    constraints: Mapping[str, Tuple[str, ...]] = field(default_factory=dict)
+    integrated: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    constraints: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -68,10 +69,10 @@ class Backend:
     version: str
     family: str
     tags: Mapping[str, str]
-    variants: Mapping[str, Tuple[str, ...]]
-    code: Mapping[str, Tuple[str, ...]] = field(default_factory=dict)
-    select: Optional[Select] = None
-    index_url: Optional[str] = None
+    variants: Mapping[str, tuple[str, ...]]
+    code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    select: Select | None = None
+    index_url: str | None = None
     package: str = ""
     disable: str = ""
 
@@ -87,11 +88,11 @@ class Facts:
     """
 
     release: str
-    backends: Tuple[Backend, ...]
+    backends: tuple[Backend, ...]
     requires_python: str = ""
 
 
-def known_releases(folder: Path = Path(__file__).parent) -> Tuple[str, ...]:
+def known_releases(folder: Path = Path(__file__).parent) -> tuple[str, ...]:
     """Return the JAX releases of which the facts are known, the oldest first."""
     names = [path.stem for path in folder.glob("[0-9]*.json")]
     return tuple(sorted(names, key=lambda name: read_version(name) or ()))
@@ -123,18 +124,26 @@ def read_facts(path: Path) -> Facts:
         FactsError: It cannot be read, or is not of the form that the build writes.
     """
     try:
-        document: Any = json.loads(path.read_text("utf-8"))
-        if document["schema"] != SCHEMA:
-            raise ValueError(f"schema {document['schema']!r}, expected {SCHEMA}")
-        return Facts(
-            release=document["release"],
-            backends=tuple(_backend(table) for table in document["backends"]),
-            requires_python=document.get("requires_python", ""),
-        )
+        return parse_facts(json.loads(path.read_text("utf-8")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise FactsError(
             f"damaged facts: {path}", cause=f"{type(error).__name__}: {error}", remedy="install jaxlib-select again"
         ) from error
+
+
+def parse_facts(document: Any) -> Facts:
+    """Turn a decoded facts file into facts.
+
+    Raises:
+        ValueError: It is of another schema; what else is amiss raises KeyError, TypeError or AttributeError.
+    """
+    if document["schema"] != SCHEMA:
+        raise ValueError(f"schema {document['schema']!r}, expected {SCHEMA}")
+    return Facts(
+        release=document["release"],
+        backends=tuple(_backend(table) for table in document["backends"]),
+        requires_python=document.get("requires_python", ""),
+    )
 
 
 def _backend(table: Mapping[str, Any]) -> Backend:
@@ -170,5 +179,5 @@ def _select(table: Mapping[str, Any]) -> Select:
     )
 
 
-def _tuples(table: Mapping[str, Any]) -> Mapping[str, Tuple[str, ...]]:
+def _tuples(table: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
     return {key: tuple(values) for key, values in table.items()}

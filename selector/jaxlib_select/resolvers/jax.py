@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import functools
-from typing import List, Tuple
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.facts import Facts, load_facts
@@ -40,7 +39,9 @@ def _decision(name: str, facts: Facts, machine: Machine, ranked: Ranked) -> Deci
     own = f"{backend.distribution}{f'[{extras}]' if extras else ''}=={backend.version}"
     warnings = list(ranked.warnings)
     if problem:
-        warnings.append(f"{problem}: only {name} itself is asked for, which has an XLA for the CPU where JAX supports it")
+        warnings.append(
+            f"{problem}: only {name} itself is asked for, which has an XLA for the CPU where JAX supports it"
+        )
     constraints, advice = _constraints(verdict.constraints, extras)
     return Decision(
         package=backend.distribution,
@@ -55,14 +56,14 @@ def _decision(name: str, facts: Facts, machine: Machine, ranked: Ranked) -> Deci
     )
 
 
-def _constraints(constraints: Tuple[str, ...], extras: str) -> Tuple[Tuple[str, ...], List[str]]:
+def _constraints(constraints: tuple[str, ...], extras: str) -> tuple[tuple[str, ...], list[str]]:
     """Return bounds for the vendor's libraries, or advice where these come from the system."""
     if extras or not constraints:
         return constraints, []
     return (), [f"the libraries of the system must keep these bounds: {', '.join(constraints)}"]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _facts(release: str) -> Facts:
     return load_facts(release)
 

@@ -41,7 +41,7 @@ def decide(package: str, machine: Machine, backend: str) -> Decision:
     )
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _facts() -> Facts:
     return read_facts(Path(facts_package.__file__).parent / "torch.json")
 

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from typing import Callable, Mapping
+from collections.abc import Mapping
+from typing import Callable
 
 from jaxlib_select.facts import Backend
 from jaxlib_select.machine import Machine

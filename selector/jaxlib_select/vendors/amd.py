@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from typing import Dict, List, Optional, Sequence, Tuple
+from collections.abc import Sequence
 
 from jaxlib_select.facts import Backend, Select
 from jaxlib_select.machine import Machine
@@ -41,7 +41,7 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
     return _serve(gpus, supported, len(discrete), machine)
 
 
-def _system_problem(machine: Machine, select: Select) -> Optional[Tuple[str, str]]:
+def _system_problem(machine: Machine, select: Select) -> tuple[str, str] | None:
     """Return why ROCm programs do not work here, and what to do."""
     if machine.amd.accessible is False:
         advice = (
@@ -110,14 +110,14 @@ def describe(gpus: Sequence[str]) -> str:
     >>> describe(["gfx942", "gfx90a", "gfx942"])
     'gfx90a, 2 x gfx942'
     """
-    counts: Dict[str, int] = {}
+    counts: dict[str, int] = {}
     for gpu in gpus:
         counts[gpu] = counts.get(gpu, 0) + 1
-    kinds: List[str] = sorted(counts, key=lambda gpu: (_number(gpu), gpu))
+    kinds: list[str] = sorted(counts, key=lambda gpu: (_number(gpu), gpu))
     return ", ".join(f"{counts[gpu]} x {gpu}" if counts[gpu] > 1 else gpu for gpu in kinds)
 
 
-def _number(gpu: str) -> Tuple[int, ...]:
+def _number(gpu: str) -> tuple[int, ...]:
     """Return what makes architectures comparable: major version, minor version, step."""
     found = _NUMBER.fullmatch(gpu)
     return (int(found.group(1)), int(found.group(2), 16), int(found.group(3), 16)) if found else ()

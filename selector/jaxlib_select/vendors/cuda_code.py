@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 import re
-from typing import Iterable, Optional, Tuple
+from collections.abc import Iterable
 
 from jaxlib_select.machine import Version
 from jaxlib_select.versions import at_least
 
-Capability = Tuple[int, int]
+Capability = tuple[int, int]
 
 # Compute capabilities that exist in Tegra chips only: Erista, Parker, Xavier, Orin, and Thor under CUDA 12 and 13.
 TEGRA = frozenset({(5, 3), (6, 2), (7, 2), (8, 7), (10, 1), (11, 0)})
@@ -18,7 +18,7 @@ TEGRA = frozenset({(5, 3), (6, 2), (7, 2), (8, 7), (10, 1), (11, 0)})
 _CODE = re.compile(r"(sm|compute)_(\d{1,2})(\d)([af]?)")
 
 
-def is_tegra(capability: Optional[Capability], *, tegra: bool) -> bool:
+def is_tegra(capability: Capability | None, *, tegra: bool) -> bool:
     """Return whether a GPU is part of a Tegra chip, as far as the system or its compute capability says."""
     return tegra or capability in TEGRA
 
@@ -28,9 +28,9 @@ def runs(
     code: Iterable[str],
     *,
     tegra: bool,
-    cuda: Optional[Version],
-    driver: Optional[Version],
-    toolkit: Optional[Version],
+    cuda: Version | None,
+    driver: Version | None,
+    toolkit: Version | None,
 ) -> bool:
     """Return whether a GPU runs any of the code in a wheel.
 
@@ -50,7 +50,7 @@ def runs(
     return any(_fits(capability, name, compiles=compiles) for name in code)
 
 
-def _parse(name: str) -> Optional[Tuple[str, Capability, str]]:
+def _parse(name: str) -> tuple[str, Capability, str] | None:
     """Split the name of a target; nothing for another vendor's."""
     found = _CODE.fullmatch(name)
     if found is None:

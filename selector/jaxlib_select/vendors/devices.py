@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from typing import Iterable, List, Sequence
+from collections.abc import Iterable, Sequence
 
 
-def matching(found: Iterable[str], wanted: Sequence[str]) -> List[str]:
+def matching(found: Iterable[str], wanted: Sequence[str]) -> list[str]:
     """Return those of the devices found that are wanted.
 
     Args:
@@ -21,7 +21,7 @@ def matching(found: Iterable[str], wanted: Sequence[str]) -> List[str]:
     return [device for device in found if any(first <= device <= last for first, last in ranges)]
 
 
-def _range(entry: str) -> "tuple[str, str]":
+def _range(entry: str) -> tuple[str, str]:
     """Return first and last of a range; ids are of equal length, so that text compares as numbers do."""
     vendor, _, devices = entry.partition(":")
     first, _, last = devices.partition("-")

@@ -26,5 +26,7 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
             if machine.container
             else "use an image for Cloud TPU VMs, which has the driver"
         )
-        return Verdict(Fit.NONE, f"TPU {shown} is here, but no /dev/accel* or /dev/vfio/* to reach it", advice, present=True)
+        return Verdict(
+            Fit.NONE, f"TPU {shown} is here, but no /dev/accel* or /dev/vfio/* to reach it", advice, present=True
+        )
     return Verdict(Fit.FULL, f"serves TPU {shown} ({len(chips)} chips)", present=True, served=len(chips))

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from typing import Callable, Dict, List, Mapping, Sequence, Tuple
+from collections.abc import Mapping, Sequence
+from typing import Callable
 
 from jaxlib_select.facts import Backend, Select
 from jaxlib_select.machine import Machine, NvidiaGpu, format_version
@@ -36,7 +37,9 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
     oldest = _select(backend).driver
     served_version = machine.nvidia.cuda or ()
     if oldest and not at_least(served_version, oldest):
-        reason = f"needs a driver for CUDA {format_version(oldest)}, this one serves CUDA {format_version(served_version)}"
+        reason = (
+            f"needs a driver for CUDA {format_version(oldest)}, this one serves CUDA {format_version(served_version)}"
+        )
         return Verdict(Fit.NONE, reason, driver_advice(oldest), present)
     return _serve(machine, backend, covered)
 
@@ -46,17 +49,22 @@ def _select(backend: Backend) -> Select:
     return backend.select or Select("nvidia")
 
 
-def _covered(machine: Machine, backend: Backend) -> List[int]:
+def _covered(machine: Machine, backend: Backend) -> list[int]:
     """Return the GPUs for which a backend has code, by index."""
     code = backend.code.get(machine.platform, ())
     select = _select(backend)
-    known: Dict[object, bool] = {}
+    known: dict[object, bool] = {}
     found = []
     for index, gpu in enumerate(machine.nvidia.gpus):
         capability = gpu.compute_capability
         if capability not in known:
             known[capability] = capability is not None and runs(
-                capability, code, tegra=machine.tegra, cuda=machine.nvidia.cuda, driver=select.driver, toolkit=select.toolkit
+                capability,
+                code,
+                tegra=machine.tegra,
+                cuda=machine.nvidia.cuda,
+                driver=select.driver,
+                toolkit=select.toolkit,
             )
         if known[capability]:
             found.append(index)
@@ -87,17 +95,17 @@ def _serve(machine: Machine, backend: Backend, covered: Sequence[int]) -> Verdic
     )
 
 
-def _warnings(machine: Machine, select: Select, capabilities: Sequence[Tuple[int, int]]) -> Tuple[str, ...]:
+def _warnings(machine: Machine, select: Select, capabilities: Sequence[tuple[int, int]]) -> tuple[str, ...]:
     """Return what to know about these GPUs, and about Linux on Windows."""
     notes = _within(select.notes, capabilities, lambda note: [note])
     return (*notes, "CUDA in WSL2 is experimental in JAX") if machine.wsl else notes
 
 
 def _within(
-    table: Mapping[str, object], capabilities: Sequence[Tuple[int, int]], items: Callable[..., List[str]]
-) -> Tuple[str, ...]:
+    table: Mapping[str, object], capabilities: Sequence[tuple[int, int]], items: Callable[..., list[str]]
+) -> tuple[str, ...]:
     """Return the entries whose range of compute capabilities holds for one of these, each once."""
-    found: Dict[str, None] = {}
+    found: dict[str, None] = {}
     for bounds, value in sorted(table.items()):
         if any(in_range(capability, bounds) for capability in capabilities):
             found.update(dict.fromkeys(items(value)))

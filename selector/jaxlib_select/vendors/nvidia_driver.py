@@ -5,14 +5,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional
 
 from jaxlib_select.machine import NO_DEVICE, STUB, Machine, Version, format_version
 
 # What cuInit returns (cuda.h, CUresult) when a GPU is there, but cannot be used.
 _CODES = {
     46: ("its GPU is in use or switched off (cuInit 46)", "free the GPU, or set its compute mode to default"),
-    304: ("an operating system call of the driver failed (cuInit 304)", "look at 'dmesg' and the rights on /dev/nvidia*"),
+    304: (
+        "an operating system call of the driver failed (cuInit 304)",
+        "look at 'dmesg' and the rights on /dev/nvidia*",
+    ),
     802: (
         "the GPUs are not ready yet (cuInit 802)",
         "start the fabric manager: systemctl start nvidia-fabricmanager, of the driver's own version",
@@ -25,10 +27,16 @@ _CODES = {
         "the CUDA compatibility library does not work with this GPU (cuInit 804)",
         "remove cuda-compat from LD_LIBRARY_PATH, or update the driver",
     ),
-    805: ("the MPS server cannot be reached (cuInit 805)", "start nvidia-cuda-mps-control, or unset CUDA_MPS_PIPE_DIRECTORY"),
+    805: (
+        "the MPS server cannot be reached (cuInit 805)",
+        "start nvidia-cuda-mps-control, or unset CUDA_MPS_PIPE_DIRECTORY",
+    ),
 }
 _LIBRARY = {
-    "hung": ("libcuda did not answer in time", "look at 'nvidia-smi', reboot if it hangs, or raise JAXLIB_SELECT_TIMEOUT"),
+    "hung": (
+        "libcuda did not answer in time",
+        "look at 'nvidia-smi', reboot if it hangs, or raise JAXLIB_SELECT_TIMEOUT",
+    ),
     "crashed": ("libcuda crashed when it was asked", "install the NVIDIA driver again"),
     "odd": ("libcuda gave answers that make no sense", "install the NVIDIA driver again"),
 }
@@ -54,7 +62,7 @@ class DriverProblem:
     doubtful: bool = False
 
 
-def driver_problem(machine: Machine) -> Optional[DriverProblem]:
+def driver_problem(machine: Machine) -> DriverProblem | None:
     """Return why no CUDA program works on a machine, or nothing if nothing speaks against it."""
     nvidia = machine.nvidia
     seen = bool(nvidia.gpus or nvidia.pci)
@@ -75,7 +83,11 @@ def driver_problem(machine: Machine) -> Optional[DriverProblem]:
 def driver_advice(oldest: Version) -> str:
     """Return which driver to install for a version of CUDA."""
     branch = _BRANCHES.get(oldest[0])
-    return f"update the NVIDIA driver to {branch} or newer" if branch else f"update the driver to CUDA {format_version(oldest)}"
+    return (
+        f"update the NVIDIA driver to {branch} or newer"
+        if branch
+        else f"update the driver to CUDA {format_version(oldest)}"
+    )
 
 
 def _code_problem(code: int) -> DriverProblem:

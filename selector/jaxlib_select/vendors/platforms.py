@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import re
-from typing import Optional
 
 from jaxlib_select.facts import Backend
 from jaxlib_select.machine import Machine
@@ -15,7 +14,7 @@ _NAMES = {"linux": "Linux", "darwin": "macOS", "windows": "Windows"}
 _MANYLINUX = re.compile(r"manylinux_(\d+)_(\d+)_")
 
 
-def platform_problem(machine: Machine, backend: Backend) -> Optional[str]:
+def platform_problem(machine: Machine, backend: Backend) -> str | None:
     """Return why none of a backend's wheels can be installed on a machine, or nothing if one can."""
     tag = backend.tags.get(machine.platform)
     if tag is None:

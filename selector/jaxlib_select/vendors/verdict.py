@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Mapping, Tuple
 
 
 class Fit(enum.IntEnum):
@@ -39,9 +39,9 @@ class Verdict:
     reason: str
     advice: str = ""
     present: bool = False
-    best: Tuple[int, ...] = ()
+    best: tuple[int, ...] = ()
     served: int = 0
-    constraints: Tuple[str, ...] = ()
-    warnings: Tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
-    hidden: Tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
