@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import importlib
 import shutil
@@ -18,6 +19,7 @@ from types import ModuleType
 
 import pytest
 
+from pjrtwheel.backend import load_backends
 from pjrtwheel.elf.layout import FileHeader, SectionHeader, Segment
 
 # Name, header, and bytes; None for bytes that have their place already.
@@ -187,11 +189,26 @@ def make_wheel(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="session")
-def cpu_loader(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], ModuleType]]:
-    """Return a function: a module's name → that module of `jaxlib_cpu`, laid out as in the wheel, without a library."""
+def load_module(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str, str], ModuleType]]:
+    """Return a function: backend, module of its package → that module, laid out as in the wheel, without libraries."""
     site = tmp_path_factory.mktemp("site")
-    shutil.copytree(root / "plugins/cpu/jaxlib_cpu", site / "jaxlib_cpu")
-    shutil.copytree(root / "plugins/pjrt/loader", site / "jaxlib_cpu/pjrt")
+    backends = load_backends(root)
+
+    def load(name: str, module: str) -> ModuleType:
+        package = backends[name].package
+        if not (site / package).exists():
+            shutil.copytree(root / "plugins" / name / package, site / package)
+            for part in ("pjrt", *backends[name].shared):
+                shutil.copytree(root / "plugins" / part / "loader", site / package / part)
+            importlib.invalidate_caches()
+        return importlib.import_module(f"{package}.{module}" if module else package)
+
     sys.path.insert(0, str(site))
-    yield lambda name: importlib.import_module(f"jaxlib_cpu.{name}" if name else "jaxlib_cpu")
+    yield load
     sys.path.remove(str(site))
+
+
+@pytest.fixture(scope="session")
+def cpu_loader(load_module: Callable[[str, str], ModuleType]) -> Callable[[str], ModuleType]:
+    """Return a function: a module's name → that module of `jaxlib_cpu`."""
+    return functools.partial(load_module, "cpu")

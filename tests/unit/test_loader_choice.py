@@ -1,0 +1,124 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a plugin serves at all: switches, JAX's choice of platforms, other plugins, kernels for this Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+Loader = Callable[[str], ModuleType]
+
+CUDA = r"jax_plugins\.xla_cuda\d*|jaxlib_cuda_\d+"
+ALIASES = {"gpu": ["cuda", "rocm", "oneapi"]}
+
+
+@pytest.mark.parametrize(
+    ("platforms", "asked_for"),
+    [(None, True), ("", True), ("cpu", False), ("cuda", True), ("cpu, cuda", True), ("gpu", True), ("rocm,cpu", False)],
+)
+def test_platforms_that_jax_shall_use(cpu_loader: Loader, platforms: str | None, asked_for: bool) -> None:  # noqa: FBT001
+    """All, those named, and those behind an alias."""
+    expand = cpu_loader("pjrt.switch").is_asked_for
+    assert expand("cuda", platforms, lambda alias: ALIASES.get(alias, [alias])) is asked_for
+
+
+@pytest.mark.parametrize(
+    ("module", "others", "rivals", "yields"),
+    [
+        ("jaxlib_cuda_13", {}, {}, False),
+        ("jaxlib_cuda_13", {"jaxlib_cpu": "jaxlib-cpu", "jax_plugins.mine": "mine"}, {}, False),
+        ("jaxlib_cuda_13", {"jaxlib_cuda_12": "jaxlib-cuda-12"}, {"jaxlib_cuda_12": "jaxlib-cuda-12"}, False),
+        ("jaxlib_cuda_12", {"jaxlib_cuda_13": "jaxlib-cuda-13"}, {"jaxlib_cuda_13": "jaxlib-cuda-13"}, True),
+        (
+            "jaxlib_cuda_13",
+            {"jax_plugins.xla_cuda12": "jax-cuda12-pjrt"},
+            {"jax_plugins.xla_cuda12": "jax-cuda12-pjrt"},
+            True,
+        ),
+    ],
+    ids=["alone", "others", "the newer of ours", "the older of ours", "upstream"],
+)
+def test_who_has_the_platform(
+    cpu_loader: Loader,
+    module: str,
+    others: dict[str, str],
+    rivals: dict[str, str],
+    yields: bool,  # noqa: FBT001
+) -> None:
+    """Upstream's plugin does not stand back, so ours does; of ours it is the one whose kernels JAX takes."""
+    module_ = cpu_loader("pjrt.rivals")
+    contest = module_.find_contest(module, CUDA, {module: module.replace("_", "-"), **others})
+    assert contest == module_.Contest(rivals, yields)
+
+
+@pytest.mark.parametrize(
+    ("rivals", "removal"),
+    [
+        ({"jax_plugins.xla_cuda12": "jax-cuda12-pjrt"}, "jax-cuda12-pjrt jax-cuda12-plugin"),
+        ({"jaxlib_cuda_13": "jaxlib-cuda-13"}, "jaxlib-cuda-13"),
+    ],
+    ids=["upstream", "ours"],
+)
+def test_what_a_plugin_says_that_stands_back(cpu_loader: Loader, rivals: dict[str, str], removal: str) -> None:
+    """One message with both commands; upstream's kernels go with its plugin."""
+    module = cpu_loader("pjrt.rivals")
+    text = module.describe_contest("jaxlib-cuda-12", "cuda", module.Contest(rivals, yields=True))
+    (rival,) = rivals.values()
+    assert text.splitlines() == [
+        f"jaxlib-cuda-12 stands back: {rival} is for JAX's platform 'cuda' as well, and JAX can take only one",
+        f"keep one of them: pip uninstall {removal}, or: pip uninstall jaxlib-cuda-12",
+    ]
+
+
+def test_plugins_are_found_as_jax_finds_them(
+    cpu_loader: Loader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Through entry points, and below the namespace package `jax_plugins`."""
+    info = tmp_path / "jax_cuda12_pjrt-0.11.2.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: jax-cuda12-pjrt\nVersion: 0.11.2\n", "utf-8")
+    (info / "entry_points.txt").write_text("[jax_plugins]\nxla_cuda12 = jax_plugins.xla_cuda12\n", "utf-8")
+    for name in ("xla_cuda12", "xla_mine"):
+        (tmp_path / "jax_plugins" / name).mkdir(parents=True)
+        (tmp_path / "jax_plugins" / name / "__init__.py").touch()
+    before = cpu_loader("pjrt.rivals").installed_plugins()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    found = cpu_loader("pjrt.rivals").installed_plugins()
+    assert {name: dist for name, dist in found.items() if name not in before} == {
+        "jax_plugins.xla_cuda12": "jax-cuda12-pjrt",
+        "jax_plugins.xla_mine": "jax_plugins.xla_mine",
+    }
+
+
+def test_kernels_of_other_pythons_do_not_count(
+    cpu_loader: Loader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All lie side by side; Python's own suffix tells them apart."""
+    kernels = cpu_loader("pjrt.kernels")
+    package = kernels.Kernels("pjrtwheel_kernels", "extension")
+    assert (kernels.modules(package), kernels.import_module(package, "_prng")) == ([], None)
+    folder = tmp_path / "pjrtwheel_kernels"
+    folder.mkdir()
+    own = kernels.importlib.machinery.EXTENSION_SUFFIXES[0]
+    for name in (f"_prng{own}", f"_linalg{own}", "_prng.cpython-399-x86_64-linux-gnu.so", "_rnn.so"):
+        (folder / name).touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert kernels.modules(package) == ["_linalg", "_prng"]
+
+
+def test_a_python_without_kernels_is_told_once_what_it_lacks(
+    cpu_loader: Loader, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With its version, and what still works."""
+    kernels = cpu_loader("pjrt.kernels")
+    assert kernels.find_extension("jaxlib-cuda-12", kernels.Kernels("pjrtwheel_none", "extension")) is None
+    (message,) = caplog.messages
+    assert message == kernels.describe_absence("jaxlib-cuda-12", kernels.sys.version_info[:2])
+    assert kernels.describe_absence("jaxlib-cuda-12", (3, 15)) == (
+        "jaxlib-cuda-12 has no GPU kernels for Python 3.15: JAX runs, but solvers, sparse matrices, Mosaic and host "
+        "callbacks fail on the GPU; use a Python that the wheel's description names"
+    )

@@ -1,0 +1,245 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the wheels for CUDA decide from what they find: libraries, versions, drivers, GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+Loader = Callable[[str, str], ModuleType]
+
+TOOLKITS = {
+    "cuda12": (
+        "nvidia/cublas/lib/libcublas.so.12",
+        "nvidia/cublas/lib/libcublasLt.so.12",
+        "nvidia/cuda_cupti/lib/libcupti.so.12",
+        "nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
+        "nvidia/cuda_runtime/lib/libcudart.so.12",
+        "nvidia/cudnn/lib/libcudnn.so.9",
+        "nvidia/cufft/lib/libcufft.so.11",
+        "nvidia/cusolver/lib/libcusolver.so.11",
+        "nvidia/cusparse/lib/libcusparse.so.12",
+        "nvidia/nccl/lib/libnccl.so.2",
+        "nvidia/nvjitlink/lib/libnvJitLink.so.12",
+        "nvidia/nvshmem/lib/libnvshmem_host.so.3",
+    ),
+    "cuda13": (
+        "nvidia/cu13/lib/libcublas.so.13",
+        "nvidia/cu13/lib/libcublasLt.so.13",
+        "nvidia/cu13/lib/libcudart.so.13",
+        "nvidia/cu13/lib/libcufft.so.12",
+        "nvidia/cu13/lib/libcupti.so.13",
+        "nvidia/cu13/lib/libcusolver.so.12",
+        "nvidia/cu13/lib/libcusparse.so.12",
+        "nvidia/cu13/lib/libnvJitLink.so.13",
+        "nvidia/cu13/lib/libnvrtc.so.13",
+        "nvidia/cudnn/lib/libcudnn.so.9",
+        "nvidia/nccl/lib/libnccl.so.2",
+        "nvidia/nvshmem/lib/libnvshmem_host.so.3",
+    ),
+}
+
+# Each needs those before it, which the dynamic linker would look for along LD_LIBRARY_PATH.
+CHAINS = (("libcublasLt", "libcublas", "libcusolver"), ("libnvJitLink", "libcusparse", "libcusolver"))
+
+# What the wheels are built and tested with.
+GOOD = {"CUDA runtime": 12090, "cuBLAS": 120901, "CUPTI": 28, "cuSPARSE": 12510, "cuFFT": 11401, "cuDNN": 91002}
+MINIMUM = {"CUDA runtime": 12010, "cuBLAS": 120100, "CUPTI": 18, "cuSPARSE": 12100, "cuFFT": 11002, "cuDNN": 91000}
+
+
+@pytest.mark.parametrize("backend", TOOLKITS)
+def test_libraries_are_found_where_the_wheels_put_them(load_module: Loader, tmp_path: Path, backend: str) -> None:
+    """Whole paths below site-packages, in both of NVIDIA's layouts."""
+    toolkit = load_module(backend, "toolkit").TOOLKIT
+    for path in TOOLKITS[backend]:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    wanted = load_module(backend, "cuda.toolkit").wanted_libraries(toolkit, [tmp_path / "nvidia"], [])
+    first = {load_module(backend, "pjrt.preload").candidates(library)[0] for library in wanted}
+    assert first == {str(tmp_path / path) for path in TOOLKITS[backend]}
+
+
+@pytest.mark.parametrize("backend", TOOLKITS)
+def test_no_library_is_opened_before_those_it_needs(load_module: Loader, backend: str) -> None:
+    """Else an older one of LD_LIBRARY_PATH would come with it."""
+    order = [library.soname.partition(".")[0] for library in load_module(backend, "toolkit").TOOLKIT.libraries]
+    assert [sorted(chain, key=order.index) for chain in CHAINS] == [list(chain) for chain in CHAINS]
+
+
+def test_installed_toolkits_are_the_last_resort(load_module: Loader) -> None:
+    """Those that the user names come before those in the usual places."""
+    module = load_module("cuda12", "cuda.toolkit")
+    homes = module.toolkit_homes(12, {"CUDA_HOME": "/my/cuda", "CUDA_PATH": ""})
+    assert homes == [Path("/my/cuda"), Path("/usr/local/cuda-12"), Path("/usr/local/cuda")]
+    toolkit = load_module("cuda12", "toolkit").TOOLKIT
+    library = module.wanted_libraries(toolkit, [Path("/site/nvidia")], homes[:1])[0]
+    assert library == load_module("cuda12", "pjrt.preload").Wanted(
+        "libcudart.so.12",
+        (Path("/site/nvidia/cuda_runtime/lib"),),
+        (Path("/my/cuda/lib64"), Path("/my/cuda/extras/CUPTI/lib64")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "devices", "texts"),
+    [
+        ({}, 8, []),
+        ({"cuDNN": 91000}, 1, ["cuDNN 9.10.0 numbers its block-scaled types in another way than every other version"]),
+        ({"cuDNN": 90800}, 1, ["cuDNN 9.8.0 is too old: at least 9.10.0 is needed"]),
+        ({"cuBLAS": 120008, "cuSPARSE": 12002}, 1, [
+            "cuBLAS 12.0.8 is too old: at least 12.1.0 is needed",
+            "cuSPARSE 12.0.2 is too old: at least 12.1.0 is needed",
+        ]),
+        ({"CUDA runtime": 12000}, 1, ["CUDA runtime 12.0 is too old: at least 12.1 is needed"]),
+        ({"CUPTI": 17}, 1, ["CUPTI 17 is too old: at least 18 is needed"]),
+        ({"cuFFT": 11001}, 1, ["cuFFT 11.0.1 is too old: at least 11.0.2 is needed"]),
+        ({"cuDNN": 91001}, 8, []),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_versions_that_do_not_work(
+    load_module: Loader, changes: dict[str, int], devices: int, texts: list[str]
+) -> None:
+    """All of them at once, with the version that is here and the one that is needed."""
+    problems = load_module("cuda12", "cuda.versions").find_problems(GOOD | changes, MINIMUM, GOOD, devices)
+    assert [problem.text for problem in problems] == texts
+
+
+@pytest.mark.parametrize(
+    ("cudnn", "cublas", "devices", "wrong"),
+    [(90900, 120900, 2, True), (90900, 120900, 1, False), (90900, 120899, 2, False), (91001, 120900, 2, False)],
+)
+def test_wrong_products_on_several_gpus(
+    load_module: Loader,
+    cudnn: int,
+    cublas: int,
+    devices: int,
+    wrong: bool,  # noqa: FBT001
+) -> None:
+    """Only the combination is at fault, so each part of it is needed."""
+    found = {"cuDNN": cudnn, "cuBLAS": cublas}
+    problems = load_module("cuda12", "cuda.versions").find_problems(found, {}, GOOD, devices)
+    text = "cuDNN before 9.10.1 computes wrong products on several GPUs together with cuBLAS 12.9 or newer"
+    assert [problem.text for problem in problems] == [text] * wrong
+
+
+def test_a_build_with_the_odd_cudnn_may_run_with_it(load_module: Loader) -> None:
+    """It numbers the types in the same way."""
+    find_problems = load_module("cuda12", "cuda.versions").find_problems
+    assert find_problems({"cuDNN": 91000}, MINIMUM, {"cuDNN": 91000}, 1) == []
+
+
+@pytest.mark.parametrize(
+    ("cublas", "capabilities", "warned"),
+    [
+        (120800, (100,), True),
+        (130199, (90, 110), True),
+        (120799, (100,), False),
+        (130200, (100,), False),
+        (120900, (90, 120), False),
+        (120900, (), False),
+    ],
+)
+def test_tensor_memory(
+    load_module: Loader,
+    cublas: int,
+    capabilities: tuple[int, ...],
+    warned: bool,  # noqa: FBT001
+) -> None:
+    """Users of such GPUs are warned, and not stopped."""
+    versions = load_module("cuda12", "cuda.versions")
+    warnings = versions.find_warnings({"cuBLAS": cublas}, capabilities)
+    assert warnings == [versions.CUBLAS_TENSOR_MEMORY] * warned
+
+
+def test_versions_are_numbers_in_whatever_form_they_come(load_module: Loader) -> None:
+    """Properties are put together as the library's own number would be."""
+    versions = load_module("cuda12", "cuda.versions")
+    by_name = {component.name: component for component in versions.COMPONENTS}
+    assert versions.as_number(by_name["cuBLAS"], (12, 9, 1)) == 120901
+    assert versions.as_number(by_name["cuSPARSE"], (12, 5, 10)) == 12510
+    assert versions.as_number(by_name["cuDNN"], 91002) == 91002
+    texts = [versions.as_text(component, GOOD[component.name]) for component in versions.COMPONENTS]
+    assert texts == ["12.9", "12.9.1", "28", "12.5.10", "11.4.1", "9.10.2"]
+
+
+@pytest.mark.parametrize("backend", TOOLKITS)
+def test_a_plugin_runs_with_what_it_was_built_with(load_module: Loader, backend: str) -> None:
+    """The tables agree with each other."""
+    toolkit = load_module(backend, "toolkit").TOOLKIT
+    inventory = load_module(backend, "cuda.inventory").Inventory(
+        toolkit, load_module(backend, "pjrt.kernels").Kernels("none", "")
+    )
+    built = inventory.built()
+    assert built == toolkit.built
+    assert load_module(backend, "cuda.versions").find_problems(built, inventory.minimum(built), built, 8) == []
+    assert inventory.minimum(built)["cuDNN"] == built["cuDNN"] // 100 * 100
+
+
+@pytest.mark.parametrize(
+    ("nodes", "found"),
+    [((), False), (("dev/nvidia0",), True), (("dev/nvidiactl",), True), (("dev/dxg",), True), (("dev/null",), False)],
+    ids=str,
+)
+def test_device_nodes(load_module: Loader, tmp_path: Path, nodes: tuple[str, ...], found: bool) -> None:  # noqa: FBT001
+    """The same that JAX looks for."""
+    (tmp_path / "dev").mkdir()
+    for node in nodes:
+        (tmp_path / node).touch()
+    assert load_module("cuda12", "cuda.nvidia").has_device_node(tmp_path) is found
+
+
+@pytest.mark.parametrize("status", [34, 46, 304, 802, 803, 804, 805, 999])
+def test_a_driver_that_does_not_start_is_an_error(load_module: Loader, status: int) -> None:
+    """The hardware is there, so JAX must not go on without it in silence; each cause has its remedy."""
+    error = load_module("cuda12", "cuda.driver").explain(status, None)
+    assert (type(error).__name__, error.quiet) == ("DriverError", False)
+    assert error.what == f"NVIDIA's driver does not start: cuInit failed with status {status}"
+    assert error.remedy
+
+
+@pytest.mark.parametrize(
+    ("visible", "text"),
+    [(None, "NVIDIA's driver sees no GPU"), ("", "NVIDIA's driver sees no GPU (CUDA_VISIBLE_DEVICES is '')")],
+)
+def test_a_driver_without_gpus_is_no_error(load_module: Loader, visible: str | None, text: str) -> None:
+    """Many hide the GPUs from one program on purpose."""
+    error = load_module("cuda12", "cuda.driver").explain(100, visible)
+    assert (type(error).__name__, error.quiet, error.what) == ("NoDeviceError", True, text)
+
+
+def test_a_driver_must_know_the_cuda_of_the_wheel(load_module: Loader) -> None:
+    """The driver's branch is named, because that is what users install."""
+    driver, nvidia = load_module("cuda13", "cuda.driver"), load_module("cuda13", "cuda.nvidia")
+    toolkit = load_module("cuda13", "toolkit").TOOLKIT
+    nvidia.check_driver(driver.Driver(13000, (90,)), toolkit, "jaxlib-cuda-13")
+    with pytest.raises(load_module("cuda13", "pjrt.errors").DriverError) as caught:
+        nvidia.check_driver(driver.Driver(12080, (90,)), toolkit, "jaxlib-cuda-13")
+    assert str(caught.value).splitlines() == [
+        "DriverError: NVIDIA's driver runs CUDA up to 12.8, and jaxlib-cuda-13 needs CUDA 13.0",
+        "update the driver to 580 or newer, or use the wheel for CUDA 12.8",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "capabilities", "missing"),
+    [
+        (("sm_75", "sm_80", "sm_90", "compute_120"), (75, 86, 90, 120, 121), []),
+        (("sm_75", "sm_80"), (61, 70, 100), [61, 70, 100]),
+        (("sm_90a",), (90, 91), [91]),
+        (("sm_100f",), (100, 103, 110), [110]),
+        (("compute_75",), (75, 90, 120), []),
+        ((), (75,), []),
+        (("gfx90a",), (75,), []),
+    ],
+    ids=str,
+)
+def test_gpus_for_which_there_is_no_code(
+    load_module: Loader, code: tuple[str, ...], capabilities: tuple[int, ...], missing: list[int]
+) -> None:
+    """NVIDIA's rules: machine code within a major version, PTX on all later ones, suffixes narrower."""
+    assert load_module("cuda12", "cuda.coverage").uncovered(code, capabilities) == missing

@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where AMD's, Intel's and Google's accelerators and their libraries are found, on machines made of files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+Loader = Callable[[str, str], ModuleType]
+Machine = Callable[[Mapping[str, str]], Path]
+
+KFD = "sys/class/kfd/kfd/topology/nodes"
+DRM = "sys/class/drm"
+PCI = "sys/bus/pci/devices"
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """Return a function: path → content of each file → the root of a file system with them."""
+
+    def make(files: Mapping[str, str]) -> Path:
+        for path, content in files.items():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text(content, "utf-8")
+        return tmp_path
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("files", "count"),
+    [
+        ({}, 0),
+        ({f"{KFD}/0/properties": "cpu_cores_count 8\nsimd_count 0\n"}, 0),
+        ({f"{KFD}/0/properties": "simd_count 0\n", f"{KFD}/1/properties": "simd_count 304\nwave_front_size 64\n"}, 1),
+        ({f"{KFD}/{node}/properties": "simd_count 304\n" for node in range(8)}, 8),
+        ({f"{KFD}/0/properties": ""}, 0),
+        ({f"{KFD}/0/name": "gfx942"}, 0),
+        ({"dev/dxg": ""}, 1),
+    ],
+    ids=["none", "CPU", "CPU and GPU", "eight", "empty", "no properties", "WSL"],
+)
+def test_amd_gpus(load_module: Loader, machine: Machine, files: Mapping[str, str], count: int) -> None:
+    """The kernel driver lists processors too."""
+    assert load_module("rocm7", "hardware").count_gpus(machine(files)) == count
+
+
+def test_size_of_shared_memory(load_module: Loader, machine: Machine) -> None:
+    """That of the file system below /dev/shm; none where there is no such folder."""
+    shared_memory = load_module("rocm7", "hardware").shared_memory
+    assert shared_memory(machine({})) == 0
+    assert shared_memory(machine({"dev/shm/used": ""})) > 0
+
+
+def test_rocm_is_looked_for_where_users_have_it(load_module: Loader, machine: Machine) -> None:
+    """The folder they name, AMD's wheels, the linker's own search, the usual place."""
+    libraries = ("site/_rocm_sdk_core/lib/liba.so", "site/_rocm_sdk_libraries_gfx94X_dcgpu/lib/libb.so")
+    root = machine(
+        dict.fromkeys((*libraries, "opt/rocm-7.0.1/lib/a", "opt/rocm-7.1.0/lib/a", "opt/rocm-6.4/lib/a"), "")
+    )
+    folders = load_module("rocm7", "amd").library_folders
+    assert folders({"ROCM_PATH": "/my/rocm"}, ["", str(root / "gone"), str(root / "site")], root) == (
+        [Path("/my/rocm/lib"), *(root / path for path in map(str, (Path(name).parent for name in libraries)))],
+        [root / "opt/rocm/lib", root / "opt/rocm-7.1.0/lib", root / "opt/rocm-7.0.1/lib"],
+    )
+    assert folders({}, [], root)[0] == []
+
+
+@pytest.mark.parametrize(
+    ("files", "nodes"),
+    [
+        ({}, []),
+        ({f"{DRM}/renderD128/device/vendor": "0x8086\n"}, ["renderD128"]),
+        (
+            {f"{DRM}/renderD128/device/vendor": "0x10de\n", f"{DRM}/renderD129/device/vendor": "0x8086\n"},
+            ["renderD129"],
+        ),
+        ({f"{DRM}/card0/device/vendor": "0x8086\n"}, []),
+    ],
+    ids=["none", "one", "two vendors", "display only"],
+)
+def test_intel_gpus(load_module: Loader, machine: Machine, files: Mapping[str, str], nodes: list[str]) -> None:
+    """Render nodes by the vendor of their device."""
+    assert load_module("oneapi", "intel").render_nodes(machine(files)) == nodes
+
+
+def test_oneapi_is_looked_for_where_users_have_it(load_module: Loader) -> None:
+    """Intel's wheels put libraries beside site-packages' parents; each folder is looked at once."""
+    intel = load_module("oneapi", "intel")
+    package = Path("/venv/lib/python3.12/site-packages/jaxlib_oneapi")
+    folders = intel.wheel_folders("/venv", "/home/me/.local", package)
+    assert folders == [Path("/venv/lib"), Path("/home/me/.local/lib")]
+    other = Path("/overlay/lib/python3.12/site-packages/jaxlib_oneapi")
+    assert intel.wheel_folders("/venv", "/venv", other) == [Path("/venv/lib"), Path("/overlay/lib")]
+    parts = ("compiler", "mkl", "mpi", "umf", "tcm")
+    installed = [Path("/root/opt/intel/oneapi") / part / "latest/lib" for part in parts]
+    assert intel.toolkit_folders({}, Path("/root")) == installed
+    assert intel.toolkit_folders({"ONEAPI_ROOT": "/my"}, Path("/root"))[0] == Path("/my/compiler/latest/lib")
+
+
+def chip(address: str, vendor: str, device: str) -> dict[str, str]:
+    """Return the files of one PCI device."""
+    return {f"{PCI}/{address}/vendor": f"{vendor}\n", f"{PCI}/{address}/device": f"{device}\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "count"),
+    [
+        ({}, 0),
+        (chip("0000:00:04.0", "0x1ae0", "0x0063"), 1),
+        (chip("0000:00:04.0", "0x1ae0", "0x0062") | chip("0000:00:05.0", "0x1ae0", "0x0062"), 2),
+        (chip("0000:00:04.0", "0x1ae0", "0x0042"), 0),
+        (chip("0000:00:04.0", "0x10de", "0x0063"), 0),
+        ({f"{PCI}/0000:00:04.0/vendor": "0x1ae0\n"}, 0),
+    ],
+    ids=["none", "v5e", "two v5p", "Google's network card", "another vendor", "half a device"],
+)
+def test_tpu_chips(load_module: Loader, machine: Machine, files: Mapping[str, str], count: int) -> None:
+    """Google has other devices on the bus as well."""
+    assert load_module("tpu", "hardware").count_chips(machine(files)) == count
+
+
+@pytest.mark.parametrize(
+    ("requirements", "version"),
+    [
+        (["jaxlib==0.11.2", "libtpu==0.0.48.1"], "0.0.48.1"),
+        (["libtpu == 0.0.48.1 ; sys_platform == 'linux'"], "0.0.48.1"),
+        (["libtpu-nightly==1", "libtpu>=1"], ""),
+        ([], ""),
+    ],
+    ids=str,
+)
+def test_version_of_libtpu_that_a_wheel_requires(load_module: Loader, requirements: list[str], version: str) -> None:
+    """It stands in the wheel's own metadata and nowhere else."""
+    assert load_module("tpu", "libtpu").required_version(requirements) == version
+
+
+@pytest.mark.parametrize(
+    ("installed", "lines"),
+    [
+        (None, ["LibraryMissingError: jaxlib-tpu needs libtpu 0.0.48.1, which is not installed"]),
+        (
+            "0.0.47",
+            [
+                "VersionMismatchError: jaxlib-tpu needs libtpu 0.0.48.1, and 0.0.47 is installed",
+                "a libtpu works only with the JAX release it was made for",
+            ],
+        ),
+    ],
+)
+def test_another_libtpu_is_refused(load_module: Loader, installed: str | None, lines: list[str]) -> None:
+    """With the command that installs the right one."""
+    with pytest.raises(load_module("tpu", "pjrt.errors").PluginError) as caught:
+        load_module("tpu", "libtpu").check_versions("jaxlib-tpu", "0.0.48.1", installed)
+    assert str(caught.value).splitlines() == [*lines, "pip install libtpu==0.0.48.1"]
+
+
+def test_the_right_libtpu_is_accepted(load_module: Loader) -> None:
+    """In silence."""
+    load_module("tpu", "libtpu").check_versions("jaxlib-tpu", "0.0.48.1", "0.0.48.1")
+
+
+@pytest.mark.parametrize(
+    ("named", "own"),
+    [(None, None), ("", None), ("/site/libtpu/libtpu.so", None), ("/my/libtpu.so", Path("/my/libtpu.so"))],
+)
+def test_a_library_of_the_users_own(load_module: Loader, named: str | None, own: Path | None) -> None:
+    """The package libtpu names itself in the same variable, which makes it no other library."""
+    environ = {} if named is None else {"TPU_LIBRARY_PATH": named}
+    assert load_module("tpu", "libtpu").own_library(environ, Path("/site/libtpu/libtpu.so")) == own

@@ -1,0 +1,124 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which file of a vendor's library is opened, in which order, and what is said when there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+Loader = Callable[[str], ModuleType]
+
+
+def put(folder: Path, *names: str) -> Path:
+    """Make a folder with empty files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        (folder / name).touch()
+    return folder
+
+
+def opener(works: Mapping[str, Sequence[str]]) -> tuple[list[str], Callable[[str], None]]:
+    """Return a list of what was opened, and a dynamic linker.
+
+    Args:
+        works: What opens, by path or name → what must be open before.
+    """
+    done: list[str] = []
+
+    def open_library(name: str) -> None:
+        if name not in works or not set(works[name]) <= set(done):
+            raise OSError(f"{name}: cannot open")
+        done.append(name)
+
+    return done, open_library
+
+
+def test_wheels_come_before_the_linker_and_installed_toolkits_after_it(cpu_loader: Loader, tmp_path: Path) -> None:
+    """Only files that exist are tried by path."""
+    preload = cpu_loader("pjrt.preload")
+    wheel, home = put(tmp_path / "wheel", "liba.so.1"), put(tmp_path / "home", "liba.so.1", "libb.so.1")
+    first, last = (tmp_path / "none", wheel), (home,)
+    assert preload.candidates(preload.Wanted("liba.so.1", first, last)) == (
+        str(wheel / "liba.so.1"),
+        "liba.so.1",
+        str(home / "liba.so.1"),
+    )
+    assert preload.candidates(preload.Wanted("libb.so.1", first, last)) == ("libb.so.1", str(home / "libb.so.1"))
+
+
+def test_the_first_candidate_that_opens_is_taken(cpu_loader: Loader, tmp_path: Path) -> None:
+    """A damaged file in a wheel does not keep the linker's from being used."""
+    preload = cpu_loader("pjrt.preload")
+    wheel = put(tmp_path, "liba.so.1")
+    done, open_library = opener({"liba.so.1": ()})
+    result = preload.preload([preload.Wanted("liba.so.1", (wheel,))], open_library)
+    assert (result, done) == (preload.Preloaded({"liba.so.1": "liba.so.1"}, {}), ["liba.so.1"])
+
+
+def test_what_needs_a_later_one_is_tried_again(cpu_loader: Loader) -> None:
+    """An order that is not the dependencies' costs another round and nothing else."""
+    preload = cpu_loader("pjrt.preload")
+    done, open_library = opener({"c": ("b",), "b": ("a",), "a": ()})
+    result = preload.preload([preload.Wanted(name) for name in "cba"], open_library)
+    assert (result, done) == (preload.Preloaded({name: name for name in "abc"}, {}), ["a", "b", "c"])
+
+
+def test_what_cannot_be_opened_keeps_its_reasons(cpu_loader: Loader, tmp_path: Path) -> None:
+    """Each candidate's, in the linker's words."""
+    preload = cpu_loader("pjrt.preload")
+    _, open_library = opener({"b": ()})
+    wheel = put(tmp_path, "a")
+    result = preload.preload([preload.Wanted("a", (wheel,)), preload.Wanted("b")], open_library)
+    assert result == preload.Preloaded({"b": "b"}, {"a": f"{wheel / 'a'}: cannot open; a: cannot open"})
+
+
+def test_what_the_search_path_would_replace_is_opened_too(cpu_loader: Loader, tmp_path: Path) -> None:
+    """Only where a vendor's folder and LD_LIBRARY_PATH have a file of the same name, and it is not opened anyway."""
+    preload = cpu_loader("pjrt.preload")
+    vendor = put(tmp_path / "vendor", "libcudnn.so.9", "libcudnn_ops.so.9", "libcudnn_cnn.so.9")
+    poison = put(tmp_path / "poison", "libcudnn.so.9", "libcudnn_ops.so.9", "libother.so.1", "libcudnn_cnn.so")
+    known = [preload.Wanted("libcudnn.so.9", (vendor,))]
+    found = preload.shadowed([vendor], f":{tmp_path / 'gone'}:{poison}", known)
+    assert found == (preload.Wanted("libcudnn_ops.so.9", (vendor,)),)
+    assert preload.shadowed([vendor], "", known) == ()
+
+
+def test_places_are_told_in_the_order_of_the_search(cpu_loader: Loader) -> None:
+    """As the message has them."""
+    places = cpu_loader("pjrt.preload").places([Path("/a")], [Path("/b"), Path("/c")])
+    assert places == "/a, the dynamic linker's search path, /b, /c"
+
+
+@pytest.mark.parametrize("path", [{"runpath": "$ORIGIN"}, {}], ids=["with a search path", "without"])
+def test_needed_libraries_are_read_from_the_file(
+    cpu_loader: Loader, make_elf: Callable[..., bytes], tmp_path: Path, path: Mapping[str, str]
+) -> None:
+    """In the library's own order."""
+    library = tmp_path / "plugin.so"
+    library.write_bytes(make_elf(needed=("libsycl.so.8", "libc.so.6"), **path))
+    assert cpu_loader("pjrt.library").needed_libraries(library) == ["libsycl.so.8", "libc.so.6"]
+
+
+def test_the_system_is_not_a_vendor(cpu_loader: Loader) -> None:
+    """Parts of glibc and GCC are left to the dynamic linker."""
+    system = [
+        "libc.so.6",
+        "libm.so.6",
+        "libdl.so.2",
+        "librt.so.1",
+        "libpthread.so.0",
+        "libstdc++.so.6",
+        "libgcc_s.so.1",
+    ]
+    names = [*system, "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "libmpi.so.12", "libcrypt.so.1"]
+    assert cpu_loader("pjrt.needed").vendor_libraries(names) == ["libmpi.so.12", "libcrypt.so.1"]
+
+
+def test_dependencies_come_first_and_are_added(cpu_loader: Loader) -> None:
+    """Also where they need each other, which some do."""
+    needs = {"plugin": ["a", "b"], "a": ["b", "hidden"], "b": ["a"], "hidden": []}
+    assert cpu_loader("pjrt.needed").dependencies_first(["a", "b"], needs.__getitem__) == ["b", "hidden", "a"]
