@@ -5,7 +5,8 @@
 Started as `python -I harness.py PROGRAM RESULT [PLUGIN]` from an empty directory. Uses the standard library and JAX
 only. A program is a file with a function `check() -> str`, which raises when something is wrong, raises
 `unittest.SkipTest` when this machine cannot run it, and returns a line of evidence otherwise. PLUGIN is JSON with
-`name`, `package` and `library`; when it is given, a program only passes if JAX's default client is that very library.
+`name` and `library`, a path below site-packages; when it is given, a program only passes if JAX's default client is
+that very library.
 """
 
 from __future__ import annotations
@@ -31,16 +32,11 @@ def prove_client(plugin: dict[str, str]) -> str:
     client = jax.devices()[0].client
     version = [getattr(client, f"pjrt_c_api_{part}_version", None) for part in ("major", "minor")]
     if not getattr(client, "is_c_api", True) or None in version or version == [0, 0]:
-        raise AssertionError(f"JAX runs on its built-in client, not on the plugin of {plugin['package']}")
+        raise AssertionError(f"JAX runs on its built-in client, not on the plugin {plugin['library']}")
     if client is not jax.devices(plugin["name"])[0].client:
         raise AssertionError(f"the default client is {client.platform!r}, not {plugin['name']!r}")
-    expected = Path(sys.prefix) / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
-    library = (expected / plugin["package"] / plugin["library"]).resolve()
-    maps = Path("/proc/self/maps").read_text("utf-8", "surrogateescape").splitlines()
-    mapped = {line.split(maxsplit=5)[5] for line in maps if "/" in line}
-    if str(library) not in mapped:
-        raise AssertionError(f"{library} is not loaded")
-    return f"PJRT C API {version[0]}.{version[1]} from {plugin['package']}/{plugin['library']}"
+    runpy.run_path(str(Path(__file__).with_name("mapped.py")))["require_loaded"](plugin["library"])
+    return f"PJRT C API {version[0]}.{version[1]} from {plugin['library']}"
 
 
 def run_program(program: Path, plugin: dict[str, str] | None) -> dict[str, Any]:

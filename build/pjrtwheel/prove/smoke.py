@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
@@ -15,12 +13,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.prove import harness
-from pjrtwheel.prove.environment import clean_environ
+from pjrtwheel.prove import harness, mapped
 from pjrtwheel.prove.levels import Level, Outcome, ProgramResult
+from pjrtwheel.prove.process import describe_exit, run_process
 
 TIME_LIMIT = 300.0
 HARNESS = Path(harness.__file__)
+SOURCES = (HARNESS, Path(mapped.__file__))  # what runs in the environment
+# References are in float64: accelerators must not round to fewer bits than asked for. And several programs share one.
+_ENVIRONMENT = {"JAX_DEFAULT_MATMUL_PRECISION": "highest", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
 
 
 def find_programs(root: Path) -> tuple[Path, ...]:
@@ -30,7 +31,7 @@ def find_programs(root: Path) -> tuple[Path, ...]:
 
 def describe_plugin(backend: Backend) -> str:
     """Return what the harness must know of the plugin, as JSON."""
-    return json.dumps({"name": backend.pjrt_name, "package": backend.package, "library": backend.library})
+    return json.dumps({"name": backend.pjrt_name, "library": backend.library_member})
 
 
 def run_programs(
@@ -59,7 +60,7 @@ def run_program(python: Path, program: Path, backend: Backend | None, *, seconds
         command = [str(python), "-I", "-X", "faulthandler", str(HARNESS), str(program.resolve()), str(result)]
         command += [describe_plugin(backend)] if backend else []
         started = time.monotonic()
-        status, output = _run(command, work, seconds)
+        status, output = run_process(command, work, seconds, **_ENVIRONMENT)
         elapsed = round(time.monotonic() - started, 2)
         if result.is_file():
             answer = json.loads(result.read_text("utf-8"))
@@ -70,40 +71,3 @@ def run_program(python: Path, program: Path, backend: Backend | None, *, seconds
             # The program was right, but its process did not end in order: a crash at exit is a failure as well.
             outcome, detail = Outcome.FAILED, "\n".join([describe_exit(status, seconds), output])
     return ProgramResult(program.stem, outcome, level, elapsed, detail.strip())
-
-
-def describe_exit(status: int | None, seconds: float) -> str:
-    """Say how a process ended that left no result.
-
-    >>> describe_exit(-11, 300)
-    'killed by SIGSEGV'
-    >>> describe_exit(-35, 300)  # a real-time signal
-    'killed by signal 35'
-    """
-    if status is None:
-        return f"did not end within {seconds:g} seconds"
-    if status >= 0:
-        return f"exit status {status}"
-    return f"killed by {signal.Signals(-status).name if -status in set(signal.Signals) else f'signal {-status}'}"
-
-
-def _run(command: Sequence[str], folder: Path, seconds: float) -> tuple[int | None, str]:
-    """Run a command in its own process group; on timeout kill the whole group and return no status."""
-    process = subprocess.Popen(
-        command,
-        cwd=folder,
-        env=clean_environ(JAX_TRACEBACK_FILTERING="off"),  # else the last line is not the error
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
-    try:
-        output, _ = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        output, _ = process.communicate()
-        return None, output[-2000:]
-    return process.returncode, output[-2000:]

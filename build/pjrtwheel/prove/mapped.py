@@ -1,0 +1,28 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the library of the wheel under test is the one that this process has loaded.
+
+Runs inside the environment under test, loaded by path: standard library only.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+
+def require_loaded(member: str) -> None:
+    """Make sure that a library of this environment's site-packages is mapped into this process.
+
+    Args:
+        member: Its path below site-packages.
+
+    Raises:
+        AssertionError: It is not: another library serves, or none.
+    """
+    site = Path(sys.prefix) / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+    library = (site / member).resolve()
+    maps = Path("/proc/self/maps").read_text("utf-8", "surrogateescape").splitlines()
+    mapped = {line.split(maxsplit=5)[5] for line in maps if "/" in line}
+    if str(library) not in mapped:
+        raise AssertionError(f"{library} is not loaded")
