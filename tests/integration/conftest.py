@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import subprocess
@@ -33,18 +34,36 @@ def release(root: Path) -> Release:
     return load_release(root)
 
 
+def build_wheels(root: Path, backend: str, dist: Path, *options: str) -> Path:
+    """Run the real build command, and return the folder with its wheels."""
+    command = [sys.executable, "-m", "pjrtwheel", "build", backend, "--root", str(root), "--dist", str(dist), *options]
+    environ = {**os.environ, "PYTHONPATH": str(root / "build")}
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
+    assert result.returncode == 0, result.stderr[-4000:]
+    return dist
+
+
 @pytest.fixture(scope="session")
 def built_wheels(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder of wheels that the real build command made, or the one that PJRTWHEEL_DIST names."""
     given = os.environ.get("PJRTWHEEL_DIST")
     if given:
         return Path(given).resolve()
-    dist = tmp_path_factory.mktemp("built") / "dist"
-    command = [sys.executable, "-m", "pjrtwheel", "build", "cpu", "--root", str(root), "--dist", str(dist)]
-    environ = {**os.environ, "PYTHONPATH": str(root / "build")}
-    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
-    assert result.returncode == 0, result.stderr[-4000:]
-    return dist
+    return build_wheels(root, "cpu", tmp_path_factory.mktemp("built") / "dist")
+
+
+@pytest.fixture(scope="session")
+def backend_wheels(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return a function: name of a backend → folder with its wheel and the bindings; built once, not proven.
+
+    The wheels of a backend can be a tenth of a gigabyte and more: ask for those that show the thing, not for all.
+    """
+
+    @functools.cache
+    def wheels(backend: str) -> Path:
+        return build_wheels(root, backend, tmp_path_factory.mktemp(backend) / "dist", "--no-smoke")
+
+    return wheels
 
 
 @pytest.fixture(scope="session")

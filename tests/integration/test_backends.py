@@ -1,0 +1,131 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Wheels of accelerators out of the real build: what is in them, and what was done for them.
+
+Two backends that share a directory show what all of them go through; the one that carries no library is the exception.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.backend import Backend, find_backend
+from pjrtwheel.bazel import BuildRequest, build
+from pjrtwheel.errors import UsageError
+from pjrtwheel.release import DEFAULT_RELEASE, Release
+
+pytestmark = pytest.mark.integration
+
+PLATFORM = "linux_x86_64"
+STUB = "tests/data/stub_xla/xla/xla/pjrt/c/stub_plugin.c"
+
+
+@pytest.fixture(params=["cuda12", "cuda13", "tpu"])
+def backend(request: pytest.FixtureRequest, root: Path) -> Backend:
+    """Return one accelerator after the other."""
+    return find_backend(root, request.param)
+
+
+@pytest.fixture
+def wheel(backend: Backend, backend_wheels: Callable[[str], Path]) -> Path:
+    """Return the accelerator's wheel."""
+    (found,) = backend_wheels(backend.name).glob(f"{backend.package}-*.whl")
+    return found
+
+
+def test_members_are_those_of_the_design(backend: Backend, wheel: Path) -> None:
+    """Loader, shared loaders, extension and lock; library and kernels where the backend brings them."""
+    with zipfile.ZipFile(wheel) as archive:
+        members = set(archive.namelist())
+    package, kernels = backend.package, backend.kernels
+    always = {
+        f"{package}/{name}" for name in ("__init__.py", "pjrt/_pjrt.abi3.so", "release_lock.json", "provenance.json")
+    }
+    shared = {f"{package}/{name}/__init__.py" for name in ("pjrt", *backend.shared)}
+    assert always | shared <= members
+    assert (f"{package}/{backend.library}" in members) is backend.prebuilt.bundled
+    modules = Counter(
+        re.sub(r"\..*", "", name) for name in members if kernels and name.startswith(f"{kernels.package}/")
+    )
+    assert set(modules.values()) == ({len(kernels.pythons)} if kernels else set())
+    # As nothing of these may collide with upstream's package of the same name.
+    assert {
+        name for name in members if kernels and name.startswith(f"{kernels.package}/") and name.endswith(".py")
+    } == set()
+
+
+def test_provenance_names_every_pinned_file(backend: Backend, wheel: Path, release: Release) -> None:
+    """The wheel says of its library and of the kernels of each Python which file of the index they are from."""
+    with zipfile.ZipFile(wheel) as archive:
+        provenance = json.loads(archive.read(f"{backend.package}/provenance.json"))
+    plugin = release.pin(f"plugin.{backend.name}.{PLATFORM}")
+    assert (provenance["project"], provenance["version"], provenance["sha256"]) == (
+        plugin.project,
+        plugin.version,
+        plugin.sha256,
+    )
+    pythons = backend.kernels.pythons if backend.kernels else ()
+    pins = {python: release.pin(f"kernels.{backend.name}.{python}.{PLATFORM}") for python in pythons}
+    assert {entry["python"]: entry["sha256"] for entry in provenance["kernels"]} == {
+        python: pin.sha256 for python, pin in pins.items()
+    }
+
+
+def test_requirements_are_the_release_and_what_is_not_bundled(backend: Backend, wheel: Path, release: Release) -> None:
+    """Without an extra the wheel asks for its own jaxlib, and for the distribution of the library it does not carry."""
+    with zipfile.ZipFile(wheel) as archive:
+        metadata = archive.read(f"{backend.package}-{DEFAULT_RELEASE}.dist-info/METADATA").decode()
+    plugin = release.pin(f"plugin.{backend.name}.{PLATFORM}")
+    requires = [
+        line.removeprefix("Requires-Dist: ") for line in metadata.splitlines() if line.startswith("Requires-Dist:")
+    ]
+    expected = [f"jaxlib=={DEFAULT_RELEASE}"]
+    expected += [] if backend.prebuilt.bundled else [f"{plugin.project}=={plugin.version}"]
+    assert [need for need in requires if "extra ==" not in need] == expected
+
+
+def test_second_build_does_nothing(backend: Backend, wheel: Path, root: Path) -> None:
+    """Everything of the first build is there: no library is unpacked, compiled or compressed again."""
+    assert wheel.is_file()
+    result = build(BuildRequest(root, backend.name, PLATFORM, DEFAULT_RELEASE, "prebuilt"))
+    assert result.log.actions == ()
+
+
+def test_library_of_ones_own_takes_the_pinned_kernels(
+    root: Path, backend_wheels: Callable[[str], Path], compile_library: Callable[..., Path]
+) -> None:
+    """`--xla PATH` replaces the library alone."""
+    (pinned,) = backend_wheels("cuda12").glob("jaxlib_cuda_12-*.whl")
+    library = compile_library("own.so", root / STUB)
+    request = BuildRequest(root, "cuda12", PLATFORM, DEFAULT_RELEASE, "file", library, with_bindings=False)
+    (directory,) = build(request).directories
+    (built,) = directory.glob("*.whl")
+    with zipfile.ZipFile(pinned) as theirs, zipfile.ZipFile(built) as ours:
+        kernels = [
+            {i.filename: i.CRC for i in wheel.infolist() if i.filename[:4] == "jax_"} for wheel in (theirs, ours)
+        ]
+        provenance = json.loads(ours.read("jaxlib_cuda_12/provenance.json"))
+    assert kernels[0]
+    assert kernels[0] == kernels[1]
+    assert provenance["provider"].startswith("file-")
+    assert [entry["python"] for entry in provenance["kernels"]] == ["cp312", "cp313", "cp314"]
+
+
+def test_wheel_without_a_library_takes_none(root: Path, compile_library: Callable[..., Path], tmp_path: Path) -> None:
+    """A library that would go nowhere is refused before anything is built."""
+    library = compile_library("own.so", root / STUB)
+    command = [sys.executable, "-m", "pjrtwheel", "build", "tpu", "--root", str(root), "--dist", str(tmp_path / "dist")]
+    environ = {**os.environ, "PYTHONPATH": str(root / "build")}
+    done = subprocess.run([*command, "--xla", str(library)], capture_output=True, text=True, check=False, env=environ)
+    assert (done.returncode, list(tmp_path.iterdir())) == (UsageError.exit_code, [])
+    assert "the wheel of backend tpu carries no library, so it cannot take one from --xla" in done.stderr
