@@ -75,8 +75,12 @@ def describe_absence(distribution: str, version: tuple[int, int]) -> str:
 
 
 def find_extension(distribution: str, kernels: Kernels) -> ModuleType | None:
-    """Return the module that registers targets; where there is none, say so and return None."""
-    extension = import_module(kernels, kernels.extension)
-    if extension is None:
-        logger.warning("%s", describe_absence(distribution, sys.version_info[:2]))
-    return extension
+    """Return the module that registers targets; where it cannot be imported, say why and return None."""
+    try:
+        return importlib.import_module(f"{kernels.package}.{kernels.extension}")
+    except ImportError as error:
+        if modules(kernels):
+            logger.warning("%s cannot import its GPU kernels, JAX runs without them: %s", distribution, error)
+        else:
+            logger.warning("%s", describe_absence(distribution, sys.version_info[:2]))
+        return None
