@@ -24,17 +24,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import deflate
+from pinned import (
+    Inputs,
+    compressed_size,
+    installed_size,
+    read_inputs,
+    write_bindings_manifest,
+    write_plugin_manifest,
+)
 
-from pjrtwheel.backend import Backend, find_backend
-from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.release import DEFAULT_RELEASE, Release, load_release
 from pjrtwheel.wheel.deflate import CHUNK_SIZE, LEVEL, worker_count
 
-ROOT = Path(__file__).resolve().parent.parent
 GOAL_SPEED = 5.0
 GOAL_MEMORY = 1_000_000_000
 GOAL_SAVED = 0.10
+GOAL_STRIPPED = 0.20
 
 PYPROJECT = """\
 [build-system]
@@ -68,17 +73,6 @@ class Run:
     memory: int
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """What is measured on."""
-
-    backend: Backend
-    release: Release
-    platform: str
-    plugin_wheel: Path
-    library: Path
-
-
 def run(*commands: Sequence[str | Path]) -> Run:
     """Run commands one after the other and return their time and their peak memory."""
     start, processor, memory = time.perf_counter(), 0.0, 0
@@ -92,42 +86,6 @@ def run(*commands: Sequence[str | Path]) -> Run:
         processor += usage.ru_utime + usage.ru_stime
         memory = max(memory, usage.ru_maxrss * 1024)
     return Run(time.perf_counter() - start, processor, memory)
-
-
-def read_inputs(backend_name: str, platform: str, directory: Path) -> Inputs:
-    """Fetch the pinned plugin wheel, by way of the cache, and put its library on disk."""
-    backend, release = find_backend(ROOT, backend_name), load_release(ROOT, DEFAULT_RELEASE)
-    cache = WheelCache(cache_root(os.environ), download_wheel)
-    wheel = cache.fetch(release.pin(f"plugin.{backend.name}.{platform}"))
-    with zipfile.ZipFile(wheel) as archive:
-        library = Path(archive.extract(backend.prebuilt.member, directory / "upstream"))
-    return Inputs(backend, release, platform, wheel, library)
-
-
-def write_plugin_manifest(inputs: Inputs, directory: Path) -> Path:
-    """Write the manifest from which our tool makes the plugin wheel."""
-    package = inputs.backend.package
-    (directory / "__init__.py").write_text("")
-    (directory / "README.md").write_text("# Measured\n")
-    (directory / "provenance.json").write_text("{}")
-    manifest = {
-        "schema": 1,
-        "kind": "plugin",
-        "platform": inputs.platform,
-        "release": str(inputs.release.path),
-        "backend": str(inputs.backend.path),
-        "provider": "prebuilt",
-        "readme": str(directory / "README.md"),
-        "provenance": str(directory / "provenance.json"),
-        "files": {
-            f"{package}/__init__.py": str(directory / "__init__.py"),
-            f"{package}/{inputs.backend.library}": str(inputs.library),
-        },
-        "licenses": {"LICENSE": str(ROOT / "LICENSE")},
-    }
-    path = directory / "plugin.json"
-    path.write_text(json.dumps(manifest))
-    return path
 
 
 def write_project(inputs: Inputs, directory: Path) -> Path:
@@ -148,13 +106,14 @@ def run_ours(manifest: Path, output: Path) -> Run:
     return run([sys.executable, "-m", "pjrtwheel", "assemble", "--manifest", manifest, "--output", output])
 
 
-def run_standard(project: Path, output: Path, tag: str) -> Run:
+def run_standard(project: Path, output: Path, tag: str, external: Sequence[str]) -> Run:
     """Build with setuptools and repair with auditwheel."""
     built = output / "built"
     build = run([sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", built, project])
     (wheel,) = built.glob("*.whl")
     repaired = output / "repaired"
-    repair = run([sys.executable, "-m", "auditwheel", "repair", "--plat", tag, "--wheel-dir", repaired, wheel])
+    options = ["--plat", tag, "--wheel-dir", repaired, *(f"--exclude={name}" for name in external)]
+    repair = run([sys.executable, "-m", "auditwheel", "repair", *options, wheel])
     return Run(build.seconds + repair.seconds, build.processor + repair.processor, max(build.memory, repair.memory))
 
 
@@ -172,45 +131,33 @@ def floor(library: Path, output: Path) -> None:
 
 def measure(inputs: Inputs, directory: Path, repeats: int) -> dict[str, list[Run]]:
     """Run the three in turns, so that a busy moment of the machine meets all of them."""
-    manifest, project = write_plugin_manifest(inputs, directory), write_project(inputs, directory)
+    manifest = write_plugin_manifest(inputs, directory / "library", kernels=False)
+    project = write_project(inputs, directory)
     tag = inputs.backend.tags[inputs.platform]
     runs: dict[str, list[Run]] = {"ours": [], "standard": [], "floor": []}
     for number in range(repeats):
         output = directory / f"run{number}"
         output.mkdir()
         runs["ours"].append(run_ours(manifest, output / "ours"))
-        runs["standard"].append(run_standard(project, output, tag))
+        runs["standard"].append(run_standard(project, output, tag, inputs.backend.external))
         runs["floor"].append(run_floor(inputs.library, output / "floor"))
     return runs
 
 
-def compressed_size(wheel: Path, suffix: str) -> int:
-    """Return how much room a member takes in a wheel."""
-    with zipfile.ZipFile(wheel) as archive:
-        (size,) = (info.compress_size for info in archive.infolist() if info.filename.endswith(suffix))
-    return size
+def measure_wheel(inputs: Inputs, directory: Path) -> tuple[Run, Path]:
+    """Make the whole wheel of the backend; return the run and the wheel."""
+    manifest = write_plugin_manifest(inputs, directory / "wheel", kernels=True)
+    measured = run_ours(manifest, directory / "whole")
+    (wheel,) = (directory / "whole").glob("*.whl")
+    return measured, wheel
 
 
 def measure_bindings(inputs: Inputs, directory: Path) -> tuple[Run, int, int]:
     """Make our `jaxlib` for one Python; return the run, its size and upstream's."""
     python = inputs.release.pythons(inputs.platform)[0]
-    pin = inputs.release.pin(f"bindings.{python}.{inputs.platform}")
-    wheel = WheelCache(cache_root(os.environ), download_wheel).fetch(pin)
-    manifest = {
-        "schema": 1,
-        "kind": "bindings",
-        "platform": inputs.platform,
-        "release": str(inputs.release.path),
-        "provider": "prebuilt",
-        "python": python,
-        "wheel": str(wheel),
-        "backends": [str(inputs.backend.path)],
-    }
-    path = directory / "bindings.json"
-    path.write_text(json.dumps(manifest))
-    measured = run_ours(path, directory / "bindings")
+    measured = run_ours(write_bindings_manifest(inputs, python, directory), directory / "bindings")
     report = json.loads((directory / "bindings" / "report.json").read_text())
-    return measured, report["size"], pin.size
+    return measured, report["size"], inputs.release.pin(f"bindings.{python}.{inputs.platform}").size
 
 
 def print_times(runs: dict[str, list[Run]]) -> None:
@@ -246,24 +193,24 @@ def main() -> int:
         floor(*args.floor)
         return 0
     with tempfile.TemporaryDirectory() as name:
-        directory = Path(name)
-        inputs = read_inputs(args.backend, args.platform, directory)
-        runs = measure(inputs, directory, args.repeats)
-        (wheel,) = (directory / "run0" / "ours").glob("*.whl")
-        ours = compressed_size(wheel, inputs.backend.library)
-        theirs = compressed_size(inputs.plugin_wheel, inputs.backend.library)
-        bindings, size, upstream = measure_bindings(inputs, directory)
-    fastest = {
-        contestant: min(measured.seconds for measured in measured_runs) for contestant, measured_runs in runs.items()
-    }
-    ratio = fastest["standard"] / fastest["ours"]
-    peak = max(measured.memory for measured in [*runs["ours"], bindings])
+        return report(read_inputs(args.backend, args.platform, Path(name)), Path(name), args.repeats)
+
+
+def report(inputs: Inputs, directory: Path, repeats: int) -> int:
+    """Measure, print, and return 1 when a goal was missed."""
+    runs = measure(inputs, directory, repeats)
+    whole, wheel = measure_wheel(inputs, directory)
+    bindings, size, upstream = measure_bindings(inputs, directory)
+    fastest = {name: min(measured.seconds for measured in measured_runs) for name, measured_runs in runs.items()}
+    peak = max(measured.memory for measured in [*runs["ours"], whole, bindings])
     print_times(runs)
     print(f"{'ratio to the floor':<44}{fastest['ours'] / fastest['floor']:>15.2f}x")
+    print_wheel(inputs, whole, wheel)
+    ratio = fastest["standard"] / fastest["ours"]
     met = [
         judge("faster than the standard tools", f"{ratio:.1f}x", goal=f">= {GOAL_SPEED:.0f}x", met=ratio >= GOAL_SPEED),
         judge("peak memory", f"{peak / 1e6:.0f} MB", goal="< 1000 MB", met=peak < GOAL_MEMORY),
-        judge("library in our wheel (bytes)", f"{ours}", goal=f"<= upstream's {theirs}", met=ours <= theirs),
+        *judge_library(inputs, wheel),
         judge(
             f"our jaxlib, made in {bindings.seconds:.1f} s (bytes)",
             f"{size}",
@@ -272,6 +219,40 @@ def main() -> int:
         ),
     ]
     return 0 if all(met) else 1
+
+
+def judge_library(inputs: Inputs, wheel: Path) -> tuple[bool, bool]:
+    """Compare the plugin library in our wheel with the same library in upstream's."""
+    packed = [compressed_size(path, inputs.backend.library) for path in (wheel, inputs.plugin_wheel)]
+    before = inputs.library.stat().st_size
+    with zipfile.ZipFile(wheel) as archive:
+        after = archive.getinfo(f"{inputs.backend.package}/{inputs.backend.library}").file_size
+    saved = 1 - after / before
+    return (
+        judge(
+            "library in the wheel (bytes)",
+            f"{packed[0]}",
+            goal=f"<= upstream's {packed[1]}",
+            met=packed[0] <= packed[1],
+        ),
+        judge(
+            "library installed (bytes)",
+            f"{after}",
+            goal=f"{GOAL_STRIPPED:.0%} below upstream's {before}, is {saved:.1%}",
+            met=saved >= GOAL_STRIPPED,
+        ),
+    )
+
+
+def print_wheel(inputs: Inputs, measured: Run, wheel: Path) -> None:
+    """Print the whole wheel beside what upstream's users download for one Python, and for all of them."""
+    for title, wheels in (
+        (f"our wheel, made in {measured.seconds:.1f} s", [wheel]),
+        ("upstream's wheels for one Python", [inputs.plugin_wheel, *list(inputs.kernel_wheels.values())[:1]]),
+        (f"upstream's for {len(inputs.kernel_wheels)} Pythons", [inputs.plugin_wheel, *inputs.kernel_wheels.values()]),
+    ):
+        download = sum(path.stat().st_size for path in wheels)
+        print(f"{title:<44}{download:>16} bytes to download, {installed_size(wheels)} installed")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read what repair needs to know about a shared library, and refuse files that are none.
 
-The three header tables are read here, bounds first, because repair writes them back byte by byte; symbols and version
-tables are read by pyelftools. Whatever a damaged file makes either of them trip over becomes an `ElfError`.
+The three header tables are read here, bounds first, because repair writes them back byte by byte, and symbols because
+there are many; version tables are read by pyelftools. Whatever a damaged file makes either of them trip over becomes
+an `ElfError`.
 """
 
 from __future__ import annotations
@@ -11,17 +12,16 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from elftools.common.exceptions import ELFError
 from elftools.construct import ConstructError
-from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerDefSection, GNUVerNeedSection
-from elftools.elf.sections import SymbolTableSection
 
 from pjrtwheel.elf import layout
 from pjrtwheel.elf.layout import FileHeader, SectionHeader, Segment
+from pjrtwheel.elf.symbols import Symbol, read_symbols, read_unlisted_exports
 from pjrtwheel.errors import ElfError
 
 READ_ERRORS = (
@@ -192,6 +192,10 @@ def _read_rest(
     sections: tuple[SectionHeader, ...],
 ) -> ElfImage:
     """Read names, dynamic table and symbols."""
+    symbols = read_symbols(file, sections)
+    exports = tuple(symbol.name for symbol in symbols if symbol.exported)
+    if not any(section.type == layout.SHT_DYNSYM for section in sections):
+        exports = read_unlisted_exports(file)
     file.seek(0)
     elf = ELFFile(file)
     segment = next((segment for segment in segments if segment.type == layout.PT_DYNAMIC), None)
@@ -209,8 +213,8 @@ def _read_rest(
         dynamic_offset=segment.offset if segment else 0,
         dynstr=strings,
         dynstr_offset=strings_at,
-        used_strings=_used_strings(elf, dynamic) if sections else None,
-        exports=tuple(sorted(_exports(elf))),
+        used_strings=_used_strings(elf, dynamic, symbols) if sections else None,
+        exports=tuple(sorted(exports)),
     )
 
 
@@ -237,13 +241,11 @@ def _read_dynstr(file: BinaryIO, dynamic: Iterable[DynamicEntry], segments: Iter
     return 0, b""
 
 
-def _used_strings(elf: ELFFile, dynamic: Iterable[DynamicEntry]) -> frozenset[int]:
+def _used_strings(elf: ELFFile, dynamic: Iterable[DynamicEntry], symbols: Iterable[Symbol]) -> frozenset[int]:
     """Collect every offset into the dynamic string table, except those of RPATH and RUNPATH."""
-    used = {entry.value for entry in dynamic if entry.tag in _NAME_TAGS}
+    used = {entry.value for entry in dynamic if entry.tag in _NAME_TAGS} | {symbol.name_offset for symbol in symbols}
     for section in elf.iter_sections():
-        if section["sh_type"] == "SHT_DYNSYM" and isinstance(section, SymbolTableSection):
-            used.update(symbol.entry.st_name for symbol in section.iter_symbols())
-        elif isinstance(section, GNUVerNeedSection):
+        if isinstance(section, GNUVerNeedSection):
             for need, names in section.iter_versions():
                 used.add(need.entry.vn_file)
                 used.update(name.entry.vna_name for name in names)
@@ -251,19 +253,6 @@ def _used_strings(elf: ELFFile, dynamic: Iterable[DynamicEntry]) -> frozenset[in
             for _, names in section.iter_versions():
                 used.update(name.entry.vda_name for name in names)
     return frozenset(used)
-
-
-def _exports(elf: ELFFile) -> Iterator[str]:
-    """Yield the names of dynamic symbols that other libraries can bind to."""
-    tables: list[Any] = [section for section in elf.iter_sections() if section["sh_type"] == "SHT_DYNSYM"]
-    # Without section headers the table is found through the dynamic segment, its length through the hash table.
-    tables = tables or [segment for segment in elf.iter_segments() if isinstance(segment, DynamicSegment)]
-    for symbol in (symbol for table in tables for symbol in table.iter_symbols()):
-        visible = symbol.entry.st_other["visibility"] in {"STV_DEFAULT", "STV_PROTECTED"}
-        # A version node is itself an absolute symbol in files linked by GNU ld; nobody binds to it.
-        defined = symbol.entry.st_shndx not in {"SHN_UNDEF", "SHN_ABS"}
-        if defined and visible and symbol.entry.st_info["bind"] != "STB_LOCAL" and symbol.name:
-            yield symbol.name
 
 
 def _truncated(where: str, size: int, needed: int) -> ElfError:
