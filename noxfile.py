@@ -170,3 +170,12 @@ def update_readme(session: nox.Session) -> None:
     """Write the README's list of known differences from tests/conformance."""
     _install(session, "build")
     session.run("python", "-m", "pjrtwheel.readme", *session.posargs, env={"PYTHONPATH": "build"})
+
+
+@nox.session(default=False, tags=["update"])
+def update_docs(session: nox.Session) -> None:
+    """Write docs/wheels.md, after measuring wheels if any are named: -- WHEEL or FOLDER..."""
+    _install(session, "build")
+    with session.chdir(session.invoked_from):
+        command = ["python", "-m", "pjrtwheel.inspect.document", "--root", str(ROOT), *session.posargs]
+        session.run(*command, env={"PYTHONPATH": str(ROOT / "build")})

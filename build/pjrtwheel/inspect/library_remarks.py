@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The findings about one library: values in, remarks out. Their codes are listed in docs/inspect.md."""
+"""The findings about one library: values in, remarks out. Their codes are listed in inspect/codes.py."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from pjrtwheel.elf import Place
@@ -14,7 +15,8 @@ from pjrtwheel.inspect.facts import ENTRY_POINT, LibraryFacts, Remark
 
 _NAMED = 3
 _INITIALIZER = "PyInit_"
-_SECTION_BOUNDS = ("__start_", "__stop_")  # made by the linker, and the same in every library that has the section
+# Made by the linker, and the same in every library that has them.
+_OF_THE_LINKER = re.compile(r"__(start|stop)_\w+|_init|_fini")
 _CODES = {
     REPEATED: "rpath-repeated",
     ABSOLUTE: "rpath-absolute",
@@ -65,7 +67,7 @@ def _exports(library: LibraryFacts, known: Mapping[str, Sequence[str]]) -> Itera
         extra = [name for name in library.exports if not name.startswith(_INITIALIZER)]
     else:
         return
-    extra = [name for name in extra if not name.startswith(_SECTION_BOUNDS)]
+    extra = [name for name in extra if not _OF_THE_LINKER.fullmatch(name)]
     if extra:
         more = f" and {len(extra) - _NAMED} more" if len(extra) > _NAMED else ""
         yield (

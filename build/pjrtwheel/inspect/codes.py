@@ -1,0 +1,32 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the codes of findings mean. A code never changes its meaning."""
+
+from __future__ import annotations
+
+CODES = {
+    "alignment": "a library's segments are aligned too little for kernels with pages of 64 KiB (aarch64)",
+    "executable-stack": "a library asks for an executable stack, which hardened systems refuse",
+    "exports": "a plugin or extension module defines symbols beyond its entry points, which may collide with others",
+    "glibc": "a library needs a newer glibc than the platform tag promises",
+    "gpu-code": "the GPU code of a library could not be read",
+    "jaxlib-version": "a plugin requires no exact `jaxlib`, so installers combine it with any",
+    "library": "a file with the name of a library is none, or is damaged",
+    "license-field": "the licence is stated in the deprecated field or a classifier (PEP 639)",
+    "license-file": "there is no licence file, or one that is named is missing (PEP 639)",
+    "lock": "there is no release lock: the plugin cannot tell a `jaxlib` of other inputs from its own",
+    "member-name": "a file would be unpacked outside of the environment",
+    "metadata": "METADATA names another project or version than the file name",
+    "platform-floor": "a wheel with libraries has a platform tag that promises no libc version",
+    "purelib": "a wheel with libraries does not say `Root-Is-Purelib: false`: some systems put it in the wrong place",
+    "record": "RECORD and the files of the wheel differ (PEP 376)",
+    "requires": "a requirement cannot be read or resolved, or is for an extra that there is not",
+    "requires-any-version": "a requirement accepts every version, however old",
+    "rpath-absolute": "a library searches absolute directories",
+    "rpath-build-tree": "a library searches directories of the machine that built it",
+    "rpath-outside": "a library searches directories outside of `site-packages`",
+    "rpath-relative": "a library searches the working directory of the user",
+    "rpath-repeated": "a library searches directories again that it has searched before",
+    "sbom": "there is no software bill of materials (PEP 770), or a malformed one",
+    "symbols": "a library carries symbol tables or debug information that no loader reads",
+}

@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Keep `docs/wheels.md` true: `python -m pjrtwheel.inspect.document [WHEEL or FOLDER...]`.
+
+With wheels, they are measured and the numbers are kept in `docs/wheels.json`; without, the page is written from those.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from pjrtwheel.backend import load_backends
+from pjrtwheel.errors import PjrtWheelError, UsageError
+from pjrtwheel.inspect import inspect_wheel
+from pjrtwheel.inspect.measure import Measure, format_measures, measure, parse_measures
+from pjrtwheel.inspect.page import render_page
+from pjrtwheel.inspect.tools import make_finder
+
+DATA = "docs/wheels.json"
+PAGE = "docs/wheels.md"
+
+
+def measure_wheels(root: Path, wheels: Iterable[Path]) -> tuple[Measure, ...]:
+    """Inspect each wheel, without opening any plugin.
+
+    Raises:
+        WheelError: One is damaged.
+    """
+    exports = {backend.library: backend.exports for backend in load_backends(root).values()}
+    with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
+        find_tool = make_finder(root, {}, Path(scratch))
+        return tuple(measure(inspect_wheel(wheel, find_tool=find_tool, exports=exports)) for wheel in wheels)
+
+
+def find_wheels(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield the wheels that were named, and those of each folder.
+
+    Raises:
+        UsageError: A path is neither.
+    """
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(path.glob("*.whl"))
+        elif path.is_file():
+            yield path
+        else:
+            raise UsageError(f"no such wheel or folder: {path}")
+
+
+def read_measures(root: Path) -> tuple[Measure, ...]:
+    """Return the numbers that are kept.
+
+    Raises:
+        UsageError: There are none.
+    """
+    path = root / DATA
+    if not path.is_file():
+        raise UsageError(f"there is no {DATA}", remedy="measure wheels: nox -s update_docs -- FOLDER...")
+    return parse_measures(path.read_text("utf-8"))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure what was named, write the page, and return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m pjrtwheel.inspect.document", description=__doc__)
+    parser.add_argument("wheels", nargs="*", type=Path, metavar="WHEEL", help="wheels, or folders of them")
+    parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
+    arguments = parser.parse_args(argv)
+    try:
+        if arguments.wheels:
+            measures = measure_wheels(arguments.root, find_wheels(arguments.wheels))
+            (arguments.root / DATA).write_text(format_measures(measures), "utf-8")
+        page = render_page(read_measures(arguments.root), tuple(load_backends(arguments.root).values()))
+        (arguments.root / PAGE).write_text(page, "utf-8")
+    except PjrtWheelError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

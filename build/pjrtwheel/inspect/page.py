@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Write `docs/wheels.md`: upstream's wheels beside ours, and what inspection finds on upstream's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from pjrtwheel.backend import Backend
+from pjrtwheel.inspect.codes import CODES
+from pjrtwheel.inspect.measure import Measure
+from pjrtwheel.prove.tags import fits
+
+BINDINGS = "jaxlib"
+_PYTHON = "cp312"
+_ARCHITECTURE = "x86_64"
+_HEAD = """\
+<!-- Written by nox -s update_docs from docs/wheels.json; do not edit. -->
+# Wheels, upstream's and ours
+
+Every number was read from the wheels by `python -m pjrtwheel inspect`, for Linux x86_64.
+
+## Side by side
+
+*Files* counts the wheels of one release for Python 3.12, 3.13 and 3.14; *release* is their download together.
+*Download* and *installed* are for one environment with Python 3.12. *Unneeded* is what no loader reads: symbol tables,
+mostly. Of the *RPATH* elements those in brackets lead nowhere: repeated, absolute, of a build tree, or outside of
+`site-packages`. *Exports* are the symbols that the PJRT plugin defines.
+"""
+_COLUMNS = (
+    "", "wheels", "files", "release MB", "download MB", "installed MB", "unneeded MB", "RPATH", "exports",
+    "licence files", "SBOM", "lock",
+)  # fmt: skip
+
+
+def render_page(measures: Sequence[Measure], backends: Sequence[Backend]) -> str:
+    """Return the text of the page.
+
+    Args:
+        measures: The wheels in numbers.
+        backends: The backends, which know upstream's projects beside ours.
+    """
+    measures = [row for row in measures if row.tag.endswith(_ARCHITECTURE)]
+    upstream = [row for row in measures if not row.locked]
+    sections = [
+        _HEAD,
+        _render_table(_COLUMNS, _compare(measures, backends)),
+        "\n## What inspection finds on upstream's wheels\n",
+        "How many files of a wheel a finding is about; those for Python 3.12 stand for all.\n",
+        _render_findings([row for row in upstream if _is_installed(row)]),
+        "\n| code | meaning |\n|---|---|",
+        "\n".join(f"| `{code}` | {meaning} |" for code, meaning in CODES.items()),
+        "\n## GPU code\n",
+        "Read from the libraries: with NVIDIA's `cuobjdump`, or from AMD's and Intel's own containers.\n",
+        _render_table(("wheel", "code"), _list_code(measures)),
+    ]
+    return "\n".join(sections) + "\n"
+
+
+def _compare(measures: Sequence[Measure], backends: Sequence[Backend]) -> Iterator[tuple[str, ...]]:
+    """Yield upstream's row and ours for the bindings and for each backend."""
+    groups = [(BINDINGS, {BINDINGS}, BINDINGS)]
+    for backend in backends:
+        projects = {backend.prebuilt.project} | ({backend.kernels.project} if backend.kernels else set())
+        groups.append((backend.name, projects, backend.distribution))
+    for name, projects, ours in groups:
+        theirs = [row for row in measures if row.distribution in projects and not row.locked]
+        mine = [row for row in measures if row.distribution == ours and row.locked]
+        yield from (_sum_up(f"{name}, {who}", rows) for who, rows in (("upstream", theirs), ("ours", mine)) if rows)
+
+
+def _sum_up(name: str, rows: Sequence[Measure]) -> tuple[str, ...]:
+    """Return one row of the table."""
+    installed = [row for row in rows if _is_installed(row)]
+    exports = [row.exports for row in installed if row.exports is not None]
+    return (
+        name,
+        ", ".join(f"`{distribution}`" for distribution in sorted({row.distribution for row in rows})),
+        str(len(rows)),
+        _megabytes(row.size for row in rows),
+        _megabytes(row.size for row in installed),
+        _megabytes(row.installed_size for row in installed),
+        _megabytes(row.unneeded_bytes for row in installed),
+        f"{sum(row.rpath_elements for row in installed)} ({sum(row.rpath_useless for row in installed)})",
+        str(sum(exports)) if exports else "",
+        str(sum(row.license_files for row in installed)),
+        "yes" if all(row.sboms for row in installed) else "no",
+        "yes" if all(row.locked for row in installed) else "no",
+    )
+
+
+def _is_installed(row: Measure) -> bool:
+    """Tell whether an installer would take this wheel for the Python of the comparison."""
+    return row.tag.startswith("py3-") or fits(row.tag, _PYTHON)
+
+
+def _render_findings(rows: Sequence[Measure]) -> str:
+    """Return a table with one row per wheel and one column per code that was found."""
+    codes = [code for code in CODES if any(code in row.remarks for row in rows)]
+    header = ("wheel", *(f"`{code}`" for code in codes))
+    return _render_table(
+        header,
+        ((f"`{row.distribution}`", *(str(row.remarks.get(code, "")) for code in codes)) for row in rows),
+    )
+
+
+def _list_code(measures: Iterable[Measure]) -> Iterator[tuple[str, ...]]:
+    """Yield each distribution with GPU code."""
+    for row in measures:
+        if row.gpu_code and _is_installed(row):
+            yield f"`{row.distribution}`", ", ".join(row.gpu_code)
+
+
+def _render_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _megabytes(sizes: Iterable[int]) -> str:
+    return f"{sum(sizes) / 1e6:.1f}"
