@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+from typing import Collection, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.discovery import Plugin
@@ -60,30 +60,30 @@ def make_plan(
     commands = [
         installer.install(_requirements(group), index_url=index, options=options) for index, group in by_index.items()
     ]
-    for_jax = [decision for decision in decisions if decision.package.startswith("jaxlib")]
-    after = [name for decision in for_jax for name in other_backends(decision.package, environment, plugins)]
+    for_jax = {normalize(decision.package) for decision in decisions if decision.package.startswith("jaxlib")}
+    after = other_backends(for_jax, environment, plugins) if for_jax else ()
     return Plan(
         before=tuple(name for decision in decisions for name in foreign_builds(decision, environment)),
         commands=tuple(commands),
-        after=tuple(dict.fromkeys(after)),
+        after=after,
     )
 
 
-def other_backends(package: str, environment: Environment, plugins: Iterable[Plugin]) -> Tuple[str, ...]:
-    """Return the installed accelerator packages that are not the one that was decided for.
+def other_backends(wanted: Collection[str], environment: Environment, plugins: Iterable[Plugin]) -> Tuple[str, ...]:
+    """Return the installed accelerator packages that are not wanted.
 
     The package for the CPU is none, and stays: JAX uses the CPU beside every accelerator. So do plugins for platforms
     that JAX itself does not know.
 
     Args:
-        package: The distribution that was decided for.
+        wanted: Names of distributions, normalized.
         environment: What is installed.
         plugins: The plugins that JAX finds in it.
     """
     platforms = {"cuda", "rocm", "oneapi", "tpu"}
     found = {plugin.distribution for plugin in plugins if plugin.platform in platforms and plugin.distribution}
     found |= {name for name in environment.distributions if _UPSTREAM.fullmatch(name)}
-    return tuple(sorted(found - {normalize(package)}))
+    return tuple(sorted(found - set(wanted)))
 
 
 def foreign_builds(decision: Decision, environment: Environment) -> Tuple[str, ...]:

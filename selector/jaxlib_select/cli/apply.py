@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`apply`: bring an environment in line with a lock: install what it says, and remove other backends."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from jaxlib_select.cli.arguments import add_machine, machine_from
+from jaxlib_select.cli.environments import add_installer, add_python, environment_from, installer_from, options_from
+from jaxlib_select.cli.install import check_result
+from jaxlib_select.doctor.discovery import find_plugins
+from jaxlib_select.install.commands import show
+from jaxlib_select.install.plan import other_backends
+from jaxlib_select.install.process import run_installer
+from jaxlib_select.lock.apply import apply_lock, choose_group, names_of
+from jaxlib_select.lock.check import read_lock
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "lock", nargs="?", type=Path, default=Path("pylock.toml"), metavar="LOCK", help="default: pylock.toml"
+    )
+    parser.add_argument("--group", metavar="BACKEND", help="another backend of the lock than its default")
+    parser.add_argument("--dry-run", action="store_true", help="print the commands, and run none")
+    add_machine(parser)
+    add_python(parser)
+    add_installer(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Install from the lock, remove other backends, and let the doctor look at what came out."""
+    lock = read_lock(args.lock)
+    group = choose_group(lock, args.group)
+    environment = environment_from(args)
+    installer = installer_from(args, environment)
+    others = other_backends(names_of(lock, group), environment, find_plugins(environment, os.environ))
+    removal = [installer.uninstall(others)] if others else []
+    with apply_lock(lock, group, environment, installer, options_from(args)) as command:
+        print("\n".join(show(step) for step in (command, *removal)), flush=True)
+        if args.dry_run:
+            return 0
+        for step in (command, *removal):
+            run_installer(step)
+    return check_result(environment, machine_from(args))

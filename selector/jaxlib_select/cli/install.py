@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`install`: install packages with the backend that runs here, and remove other backends."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from typing import List, Sequence
+
+from jaxlib_select.cli.arguments import add_backend, add_machine, machine_from, policy_from
+from jaxlib_select.cli.environments import add_installer, add_python, environment_from, installer_from, options_from
+from jaxlib_select.decision import Decision
+from jaxlib_select.doctor.discovery import find_plugins
+from jaxlib_select.doctor.environment import Environment, other_environment
+from jaxlib_select.doctor.here import examine_here
+from jaxlib_select.doctor.report import NOTE
+from jaxlib_select.install.commands import Installer, show
+from jaxlib_select.install.plan import Plan, make_plan, shown_environment
+from jaxlib_select.install.process import run_installer
+from jaxlib_select.machine import Machine
+from jaxlib_select.policy import Policy
+from jaxlib_select.resolve import resolve
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("packages", nargs="+", metavar="PACKAGE", help="such as jax, torch or jax==0.11.2")
+    add_backend(parser)
+    add_machine(parser)
+    add_python(parser)
+    add_installer(parser)
+    parser.add_argument("--dry-run", action="store_true", help="print the commands, and run none")
+    parser.add_argument("--json", action="store_true", help="print decisions and commands as JSON")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Decide, install, remove other backends, and let the doctor look at what came out."""
+    machine, policy = machine_from(args), policy_from(args)
+    decisions = [_decide(package, machine, policy) for package in args.packages]
+    environment = environment_from(args)
+    installer = installer_from(args, environment)
+    plan = make_plan(decisions, environment, find_plugins(environment, os.environ), installer, options_from(args))
+    _print(args, decisions, plan, installer)
+    if args.dry_run:
+        return 0
+    for command in plan.steps(installer):
+        run_installer(command)
+    return check_result(environment, machine)
+
+
+def check_result(environment: Environment, machine: Machine) -> int:
+    """Look at what came out of an installation; return 1 if JAX would not be what it should be there."""
+    report = examine_here(other_environment(environment.python), machine)
+    for finding in report.findings:
+        if finding.level != NOTE and "jax" in report.versions:
+            print(f"{finding.level}: {finding.what}\n  {finding.remedy}".rstrip(), file=sys.stderr)
+    return report.exit_code if "jax" in report.versions else 0
+
+
+def _decide(package: str, machine: Machine, policy: Policy) -> Decision:
+    name, _, release = package.partition("==")
+    return resolve(name, machine, policy, release=release)
+
+
+def _print(args: argparse.Namespace, decisions: Sequence[Decision], plan: Plan, installer: Installer) -> None:
+    """Print what is going to be done; warnings are talk."""
+    steps = plan.steps(installer)
+    if args.json:
+        document = {
+            "decisions": [decision.to_json() for decision in decisions],
+            "commands": [list(step) for step in steps],
+        }
+        print(json.dumps(document, indent=2))
+    else:
+        lines: List[str] = [show(step) for step in steps]
+        lines += [f"set {name}={value}" for name, value in shown_environment(decisions).items()]
+        print("\n".join(lines), flush=True)
+    for decision in decisions:
+        for warning in decision.warnings:
+            print(f"warning: {warning}", file=sys.stderr)

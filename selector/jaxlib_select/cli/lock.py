@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`lock`: write the decision down for other machines, or say whether a lock and this machine still agree.
+
+Exit status 1 of `lock --check`: they do not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import List, Sequence, Tuple
+
+from jaxlib_select.cli.arguments import add_backend, add_machine, machine_from, policy_from
+from jaxlib_select.cli.environments import add_installer, add_python, environment_from, installer_from, options_from
+from jaxlib_select.errors import InstallError, UsageError
+from jaxlib_select.files import write_text
+from jaxlib_select.install.commands import Installer
+from jaxlib_select.lock.check import find_differences, read_lock
+from jaxlib_select.lock.choices import Choices, make_choices
+from jaxlib_select.lock.document import Group, build_document
+from jaxlib_select.lock.forms import FORMS, PYLOCK, REQUIREMENTS, UV, form_of, write_requirements, write_uv_snippet
+from jaxlib_select.lock.resolution import make_relative, resolve_group
+from jaxlib_select.lock.toml_writer import write_toml
+from jaxlib_select.policy import Policy, from_arguments
+from jaxlib_select.resolve import resolve
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("package", nargs="?", metavar="PACKAGE", help="such as jax or jax==0.11.2")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="default: pylock.toml, requirements.txt, or stdout for uv"
+    )
+    parser.add_argument("--format", choices=FORMS, help="default: what the name of the file says, else pylock")
+    parser.add_argument(
+        "--groups", metavar="LIST", help="backends for other machines, as in cpu,cuda12 (default: all there are)"
+    )
+    parser.add_argument(
+        "--check",
+        nargs="?",
+        type=Path,
+        const=Path("pylock.toml"),
+        metavar="FILE",
+        help="compare a lock with this machine (default: pylock.toml)",
+    )
+    add_backend(parser)
+    add_machine(parser)
+    add_python(parser)
+    add_installer(parser)
+    parser.add_argument("--json", action="store_true", help="print what was decided, or what differs, as JSON")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Write a lock, or check one."""
+    if args.check is not None:
+        return _check(args)
+    if args.package is None:
+        raise UsageError("PACKAGE is missing", remedy="as in: jaxlib-select lock jax")
+    wanted = args.groups.split(",") if args.groups is not None else None
+    choices = make_choices(args.package, machine_from(args), policy_from(args), wanted)
+    for warning in choices.decision.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    form = args.format or (form_of(args.output) if args.output is not None else PYLOCK)
+    text, path = _write(args, form, choices)
+    if path is None:
+        print(text, end="")
+        return 0
+    write_text(path, text)
+    print(
+        json.dumps(choices.decision.to_json(), indent=2)
+        if args.json
+        else f"{path}: {choices.decision.backend} by default"
+    )
+    return 0
+
+
+def _write(args: argparse.Namespace, form: str, choices: Choices) -> Tuple[str, Path]:
+    """Return the text of the lock, and where it belongs; nowhere for standard output."""
+    if form == UV:
+        return write_uv_snippet(choices.decisions), args.output
+    environment = environment_from(args)
+    installer, options = installer_from(args, environment), options_from(args)
+    if form == REQUIREMENTS:
+        group = resolve_group(choices.decision, installer, options)
+        text = write_requirements(group, choices.evidence(), options, choices.decision.index_url)
+        return text, args.output or Path("requirements.txt")
+    path = args.output or Path("pylock.toml")
+    groups = _relative(_resolve(choices, installer, options, strict=args.groups is not None), path.absolute().parent)
+    return write_toml(build_document(groups, choices.decision.backend, choices.evidence())), path
+
+
+def _resolve(choices: Choices, installer: Installer, options: Sequence[str], *, strict: bool) -> List[Group]:
+    """Resolve every group; one that nobody asked for by name may be missing from the index."""
+    groups = [resolve_group(choices.decision, installer, options)]
+    for other in choices.others:
+        try:
+            groups.append(resolve_group(other, installer, options, quiet=not strict))
+        except InstallError as error:
+            if strict:
+                raise
+            print(f"warning: no group {other.backend}: {error.what} ({error.cause})", file=sys.stderr)
+    return groups
+
+
+def _relative(groups: Sequence[Group], folder: Path) -> List[Group]:
+    """Write files below the lock's folder as relative paths, and warn of others that only this machine has."""
+    found, elsewhere = [], 0
+    for group in groups:
+        packages, count = make_relative(group.packages, folder)
+        elsewhere += count
+        found.append(Group(group.name, group.requirements, tuple(packages), group.requires_python))
+    if elsewhere:
+        print(f"warning: {elsewhere} files of the lock lie in folders of this machine only", file=sys.stderr)
+    return found
+
+
+def _check(args: argparse.Namespace) -> int:
+    """Say whether a lock and this machine agree."""
+    lock = read_lock(args.check)
+    name, _, release = lock.package.partition("==")
+    policy = policy_from(args) if args.backend else Policy((from_arguments([lock.asked]),))
+    decision = resolve(name, machine_from(args), policy, release=release)
+    differences = find_differences(lock, decision)
+    if args.json:
+        print(
+            json.dumps(
+                {
+                    "lock": str(lock.path),
+                    "backend": lock.backend,
+                    "wanted": decision.backend,
+                    "differences": differences,
+                },
+                indent=2,
+            )
+        )
+    else:
+        print("\n".join(differences) or f"{lock.path} and this machine agree: {lock.backend}")
+    return 1 if differences else 0

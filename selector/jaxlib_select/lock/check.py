@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Read a lock, and say whether it and a machine still agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, Tuple
+
+from jaxlib_select.decision import Decision
+from jaxlib_select.errors import LockError
+from jaxlib_select.lock.document import LOCK_VERSION, TOOL, digest
+from jaxlib_select.lock.forms import PYLOCK, body_digest, form_of, read_requirements
+from jaxlib_select.lock.toml_reader import read_toml
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A lock that was read.
+
+    Attributes:
+        path: The file.
+        package: The package it is about, such as `jax`.
+        asked: The backend that was asked for when it was written, such as `auto`.
+        backend: The backend that is installed by default.
+        groups: Every backend it can install.
+        requirements: What was asked for, for the default.
+        edited: Whether somebody changed it since it was written.
+        document: All of it; empty for a requirements file.
+    """
+
+    path: Path
+    package: str
+    asked: str
+    backend: str
+    groups: Tuple[str, ...]
+    requirements: Tuple[str, ...]
+    edited: bool
+    document: Mapping[str, Any]
+
+
+def read_lock(path: Path) -> Lock:
+    """Read a lock.
+
+    Raises:
+        UsageError: The file's name is not that of a lock.
+        LockError: It cannot be read, or was not written by `jaxlib-select lock`.
+    """
+    form = form_of(path)
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeError) as error:
+        raise LockError(f"cannot read {path}", cause=str(error), remedy="write one: jaxlib-select lock jax") from error
+    try:
+        return _read_pylock(path, read_toml(text)) if form == PYLOCK else _read_requirements(path, text)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise _foreign(path, f"it lacks {error}") from error
+    except LockError as error:
+        raise LockError(f"{error.what}: {path}", cause=error.cause, remedy=error.remedy) from error
+
+
+def _read_pylock(path: Path, document: Dict[str, Any]) -> Lock:
+    version = document["lock-version"]
+    if version != LOCK_VERSION:
+        raise LockError(f"lock version {version!r} is not known here", remedy=f"known: {LOCK_VERSION}")
+    evidence = document["tool"][TOOL]
+    groups, default = list(document["dependency-groups"]), list(document["default-groups"])
+    if len(default) != 1 or default[0] not in groups:
+        raise LockError(
+            f"default-groups is {default!r}",
+            cause=f"the file was edited: expected one of {', '.join(map(str, groups))}",
+            remedy=f"write it again: jaxlib-select lock {evidence['package']}",
+        )
+    return Lock(
+        path=path,
+        package=str(evidence["package"]),
+        asked=str(evidence["asked"]),
+        backend=str(default[0]),
+        groups=tuple(map(str, groups)),
+        requirements=tuple(map(str, evidence["requirements"])),
+        edited=evidence["digest"] != digest(document),
+        document=document,
+    )
+
+
+def _read_requirements(path: Path, text: str) -> Lock:
+    evidence = read_requirements(text)
+    if not evidence:
+        raise _foreign(path, "its first line is not a comment of jaxlib-select")
+    backend = str(evidence["backend"])
+    return Lock(
+        path=path,
+        package=str(evidence["package"]),
+        asked=str(evidence["asked"]),
+        backend=backend,
+        groups=(backend,),
+        requirements=tuple(map(str, evidence["requirements"])),
+        edited=evidence["digest"] != body_digest(evidence["body"]),
+        document={},
+    )
+
+
+def _foreign(path: Path, cause: str) -> LockError:
+    return LockError(
+        f"not a lock of jaxlib-select: {path}", cause=cause, remedy="write one: jaxlib-select lock jax -o pylock.toml"
+    )
+
+
+def find_differences(lock: Lock, decision: Decision) -> List[str]:
+    """Return why a lock and a machine do not agree; empty if they do.
+
+    Args:
+        lock: The lock.
+        decision: What the machine wants.
+    """
+    found = []
+    again = f"jaxlib-select lock {lock.package} -o {lock.path}"
+    if lock.edited:
+        found.append(f"{lock.path} was changed by hand since it was written; write it again: {again}")
+    if lock.backend != decision.backend:
+        reason = next((entry.reason for entry in decision.candidates if entry.chosen), "")
+        other = decision.backend in lock.groups
+        remedy = f"jaxlib-select apply {lock.path} --group {decision.backend}" if other else again
+        found.append(f"the lock is for {lock.backend}, this machine wants {decision.backend} ({reason}); run: {remedy}")
+    elif lock.requirements != (*decision.requirements, *decision.constraints):
+        wanted = ", ".join((*decision.requirements, *decision.constraints))
+        found.append(f"the lock has {', '.join(lock.requirements)}, this machine wants {wanted}; run: {again}")
+    return found

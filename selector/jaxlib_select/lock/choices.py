@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which backends a lock is about, and the evidence that goes into it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Dict, List, Optional, Sequence, Tuple
+
+from jaxlib_select.decision import Decision
+from jaxlib_select.errors import PolicyError
+from jaxlib_select.machine import Machine
+from jaxlib_select.machine_json import to_json
+from jaxlib_select.policy import Policy, from_arguments
+from jaxlib_select.resolve import resolve
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a lock is about.
+
+    Attributes:
+        package: The package, with `==RELEASE` if one was asked for.
+        asked: The backend that was asked for, such as `auto`.
+        machine: Where the decision was made.
+        decision: The decision: the group that is installed by default.
+        others: What another machine may want instead.
+    """
+
+    package: str
+    asked: str
+    machine: Machine
+    decision: Decision
+    others: Tuple[Decision, ...]
+
+    @property
+    def decisions(self) -> Tuple[Decision, ...]:
+        """Every decision, the one for this machine first."""
+        return (self.decision, *self.others)
+
+    def evidence(self) -> Dict[str, object]:
+        """Return what the decision was made from, as a table for the lock."""
+        return {
+            "schema": SCHEMA,
+            "package": self.package,
+            "asked": self.asked,
+            "backend": self.decision.backend,
+            "requirements": [*self.decision.requirements, *self.decision.constraints],
+            "machine": json.dumps(to_json(self.machine), sort_keys=True),
+            "reasons": {candidate.backend: candidate.reason for candidate in self.decision.candidates},
+        }
+
+
+def make_choices(package: str, machine: Machine, policy: Policy, wanted: Optional[Sequence[str]] = None) -> Choices:
+    """Decide for a machine, and for the others that the lock shall serve.
+
+    Args:
+        package: Such as `jax` or `jax==0.11.2`.
+        machine: The machine.
+        policy: What the user asks for.
+        wanted: Names of further backends; every one that has wheels for this platform unless given.
+
+    Raises:
+        SelectError: A decision cannot be made.
+    """
+    name, _, release = package.partition("==")
+    decision = resolve(name, machine, policy, release=release)
+    names = wanted if wanted is not None else [candidate.backend for candidate in decision.candidates]
+    others: List[Decision] = []
+    for backend in names:
+        try:
+            other = resolve(name, machine, Policy((from_arguments([backend]),)), release=release)
+        except PolicyError:
+            if wanted is not None:
+                raise
+            continue  # no wheels for this platform
+        if other.backend not in {decision.backend, *(entry.backend for entry in others)}:
+            others.append(other)
+    return Choices(package, policy.choose(name).backend, machine, decision, tuple(others))

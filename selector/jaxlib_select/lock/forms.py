@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The three forms of a lock: `pylock.toml`, `requirements.txt`, and a part of a uv project's `pyproject.toml`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, Optional, Sequence
+
+from jaxlib_select.decision import Decision
+from jaxlib_select.errors import UsageError
+from jaxlib_select.lock.document import Group, Table, drop_outbid, filename
+from jaxlib_select.lock.toml_writer import write_toml
+
+PYLOCK, REQUIREMENTS, UV = "pylock", "requirements", "uv"
+FORMS = (PYLOCK, REQUIREMENTS, UV)
+
+EVIDENCE = "# jaxlib-select: "
+
+
+def form_of(path: Path) -> str:
+    """Return the form that a file's name stands for.
+
+    Raises:
+        UsageError: It stands for none.
+    """
+    name = path.name
+    if name == "pylock.toml" or (name.startswith("pylock.") and name.endswith(".toml") and name.count(".") == 2):
+        return PYLOCK
+    if name.endswith((".txt", ".in")):
+        return REQUIREMENTS
+    raise UsageError(f"not the name of a lock: {name!r}", remedy="call it pylock.toml, pylock.NAME.toml or NAME.txt")
+
+
+def write_requirements(
+    group: Group, evidence: Mapping[str, object], options: Sequence[str], index_url: Optional[str] = None
+) -> str:
+    """Return a requirements file with hashes: the one form that every tool reads, for one backend.
+
+    Args:
+        group: What the backend needs.
+        evidence: What the decision was made from.
+        options: Options of the installer that say where the files are.
+        index_url: Package index of the decision, if it needs one.
+    """
+    lines = [f"--index-url {index_url}"] if index_url is not None else []
+    lines += _option_lines(options)
+    for package in sorted(group.packages, key=lambda table: str(table["name"])):
+        lines.append(" \\\n    ".join([_pinned(package), *(f"--hash=sha256:{value}" for value in _hashes(package))]))
+    body = "\n".join(lines) + "\n"
+    document = {**evidence, "digest": body_digest(body)}
+    return f"{EVIDENCE}{json.dumps(document, sort_keys=True)}\n{body}"
+
+
+def read_requirements(text: str) -> Dict[str, Any]:
+    """Return the evidence of such a file, and under `body` its other lines; empty if it has none."""
+    first, _, body = text.partition("\n")
+    if not first.startswith(EVIDENCE):
+        return {}
+    try:
+        document = json.loads(first[len(EVIDENCE) :])
+    except ValueError:
+        return {}
+    return {**document, "body": body} if isinstance(document, dict) else {}
+
+
+def body_digest(body: str) -> str:
+    """Return the hash that shows whether somebody changed the lines."""
+    return hashlib.sha256(body.encode()).hexdigest()
+
+
+def write_uv_snippet(decisions: Sequence[Decision]) -> str:
+    """Return what to add to the `pyproject.toml` of a uv project: one extra per backend, which exclude each other.
+
+    Args:
+        decisions: What was decided for this machine, and for others.
+    """
+    extras = {decision.backend: [*decision.requirements, *decision.constraints] for decision in decisions}
+    tables: Dict[str, object] = {"project": {"optional-dependencies": extras}}
+    uv: Dict[str, object] = {"conflicts": [[{"extra": name} for name in extras]]} if len(extras) > 1 else {}
+    indexes = {decision.backend: decision.index_url for decision in decisions if decision.index_url is not None}
+    if indexes:
+        uv["index"] = [{"name": name, "url": url, "explicit": True} for name, url in indexes.items()]
+        uv["sources"] = _sources(decisions)
+    if uv:
+        tables["tool"] = {"uv": uv}
+    chosen = decisions[0].backend
+    return f"# Add this to pyproject.toml, then: uv sync --extra {chosen}\n{write_toml(tables)}"
+
+
+def _sources(decisions: Sequence[Decision]) -> Dict[str, List[Dict[str, str]]]:
+    """Return for each package from an index of its own which extra takes it from where."""
+    found: Dict[str, List[Dict[str, str]]] = {}
+    for decision in decisions:
+        if decision.index_url is not None:
+            found.setdefault(decision.package, []).append({"index": decision.backend, "extra": decision.backend})
+    return found
+
+
+def _option_lines(options: Sequence[str]) -> List[str]:
+    """Return options as lines: those with a value take two places in the list."""
+    lines: List[str] = []
+    for option in options:
+        if option.startswith("--"):
+            lines.append(option)
+        else:
+            lines[-1] += f" {option}"
+    return lines
+
+
+def _pinned(package: Table) -> str:
+    marker = f" ; {package['marker']}" if package.get("marker") else ""
+    return f"{package['name']}=={package['version']}{marker}"
+
+
+def _hashes(package: Table) -> List[str]:
+    """Return the hashes of the files that may be installed."""
+    wheels = drop_outbid(package.get("wheels", []))
+    built = any(filename(wheel).count("-") == 5 for wheel in wheels)
+    files = [*wheels, *([package["sdist"]] if "sdist" in package and not built else [])]
+    return sorted({str(file["hashes"]["sha256"]) for file in files})

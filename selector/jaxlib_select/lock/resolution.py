@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Let uv or pip find out everything that requirements bring along, with files and hashes."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
+from urllib.parse import unquote, urlsplit
+
+from jaxlib_select.decision import Decision
+from jaxlib_select.errors import LockError
+from jaxlib_select.install.commands import Installer
+from jaxlib_select.install.process import run_installer
+from jaxlib_select.lock.document import Group, Table
+from jaxlib_select.lock.toml_reader import read_toml
+
+
+def resolve_group(decision: Decision, installer: Installer, options: Sequence[str], *, quiet: bool = False) -> Group:
+    """Resolve what one decision needs, for the platform and the Python of the installer's environment.
+
+    Args:
+        decision: The decision.
+        installer: What resolves.
+        options: Further options of the installer.
+        quiet: Show nothing of what it says.
+
+    Raises:
+        InstallError: The index cannot be reached, or does not have it.
+        LockError: What came out cannot be locked.
+    """
+    requirements = (*decision.requirements, *decision.constraints)
+    index = ("--index-url", decision.index_url) if decision.index_url is not None else ()
+    with tempfile.TemporaryDirectory(prefix="jaxlib-select-") as folder:
+        run = _run_uv if installer.kind == "uv" else _run_pip
+        packages, requires_python = run(installer, requirements, (*index, *options), Path(folder), quiet)
+    return Group(decision.backend, requirements, tuple(packages), requires_python)
+
+
+def _run_uv(
+    installer: Installer,
+    requirements: Sequence[str],
+    options: Sequence[str],
+    folder: Path,
+    quiet: bool,  # noqa: FBT001
+) -> Tuple[List[Table], str]:
+    """`uv pip compile` writes a lock file itself."""
+    asked, answer = folder / "requirements.in", folder / "pylock.toml"
+    asked.write_text("".join(f"{requirement}\n" for requirement in requirements), "utf-8")
+    output = ["--format", "pylock.toml", "--output-file", str(answer), "--no-header", "--quiet"]
+    target = ["--python", str(installer.python)]
+    run_installer([*installer.program, "compile", str(asked), *output, *target, *options], quiet=quiet)
+    document = read_toml(answer.read_text("utf-8"))
+    return list(document.get("packages", [])), str(document.get("requires-python", ""))
+
+
+def _run_pip(
+    installer: Installer,
+    requirements: Sequence[str],
+    options: Sequence[str],
+    folder: Path,
+    quiet: bool,  # noqa: FBT001
+) -> Tuple[List[Table], str]:
+    """`pip install --report` says what it would install (pip 22.2 or newer)."""
+    report = folder / "report.json"
+    dry = ["--dry-run", "--ignore-installed", "--quiet", "--report", str(report)]
+    run_installer([*installer.program, "install", *dry, *options, *requirements], quiet=quiet)
+    return read_report(json.loads(report.read_text("utf-8"))), ""
+
+
+def read_report(report: Mapping[str, Any]) -> List[Table]:
+    """Turn pip's installation report into packages of a lock file.
+
+    Raises:
+        LockError: Something comes from a folder or a repository, or has no hash.
+    """
+    return [_package(item) for item in report["install"]]
+
+
+def _package(item: Mapping[str, Any]) -> Table:
+    name, version = item["metadata"]["name"], item["metadata"]["version"]
+    url = item["download_info"]["url"]
+    hashes = item["download_info"].get("archive_info", {}).get("hashes", {})
+    if "sha256" not in hashes:
+        raise LockError(f"cannot lock {name} {version}: {url} has no sha256", remedy="lock released files only")
+    entry: Dict[str, Any] = {"url": url, "hashes": {"sha256": hashes["sha256"]}}
+    if urlsplit(url).path.endswith(".whl"):
+        return {"name": name, "version": version, "wheels": [entry]}
+    return {"name": name, "version": version, "sdist": entry}
+
+
+def make_relative(packages: Sequence[Table], folder: Path) -> Tuple[List[Table], int]:
+    """Replace links to files at or below a folder by relative paths, so that both can move together.
+
+    Args:
+        packages: Packages of a lock file.
+        folder: Where the lock file will lie.
+
+    Returns:
+        The packages, and how many files lie elsewhere on this machine.
+    """
+    elsewhere = 0
+    changed: List[Table] = []
+    for package in packages:
+        table = dict(package)
+        for key in ("wheels", "sdist"):
+            if key in table:
+                entries = table[key] if key == "wheels" else [table[key]]
+                moved = [_relative(entry, folder) for entry in entries]
+                elsewhere += sum(str(entry.get("url", "")).startswith("file:") for entry in moved)
+                table[key] = moved if key == "wheels" else moved[0]
+        changed.append(table)
+    return changed, elsewhere
+
+
+def _relative(entry: Table, folder: Path) -> Table:
+    url = str(entry.get("url", ""))
+    if not url.startswith("file:"):
+        return entry
+    path = Path(unquote(urlsplit(url).path))
+    try:
+        relative = path.relative_to(folder.resolve())
+    except ValueError:
+        return entry
+    rest = {key: value for key, value in entry.items() if key != "url"}
+    return {"path": relative.as_posix(), **rest}
