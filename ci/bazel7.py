@@ -18,6 +18,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.bazel import BuildRequest, build
 from pjrtwheel.errors import BazelError, PjrtWheelError
 from pjrtwheel.fetch.cache import cache_root
@@ -33,6 +34,13 @@ CONFIGURATION = ("/etc/pip.conf", "~/.config/pip/pip.conf", "/etc/ssl/certs")
 NETWORK = (Path("/etc/resolv.conf"),)
 
 
+def has_library(backend: Backend, provider: str, platform: str) -> bool:
+    """Say whether a backend's library for a platform can come from a provider."""
+    if provider == "stub":
+        return backend.source is not None and platform in backend.tags
+    return platform in backend.prebuilt.platforms
+
+
 def digests(provider: str, platform: str) -> dict[str, str]:
     """Build all wheels of all backends with the Bazel that is found here; return name → sha256."""
     if provider == "stub":
@@ -40,8 +48,11 @@ def digests(provider: str, platform: str) -> dict[str, str]:
             f"--override_repository={name}={STUB / name}" for name in ("xla", "rules_ml_toolchain")
         )
     found = {}
-    for backend in sorted(path.parent.name for path in ROOT.glob("plugins/*/backend.toml")):
-        request = BuildRequest(ROOT, backend, platform, DEFAULT_RELEASE, "source" if provider == "stub" else provider)
+    chosen = [backend for backend in load_backends(ROOT).values() if has_library(backend, provider, platform)]
+    for backend in chosen:
+        request = BuildRequest(
+            ROOT, backend.name, platform, DEFAULT_RELEASE, "source" if provider == "stub" else provider
+        )
         result = build(request)
         for directory in result.directories:
             print(f"{directory} ({len(result.log.actions)} actions in this build)", file=sys.stderr)
