@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ask for an accelerator inside a program: `require`, `available`, `using_backend`, `set_default_backend`.
 
-A backend is named as JAX names its platform (`cpu`, `cuda`, `rocm`, `oneapi`, `tpu`, or `gpu` for any GPU), or as its package
-is named (`cuda12`). JAX is imported when it is first needed, never together with this module.
+A backend is named as JAX names its platform (`cpu`, `cuda`, `rocm`, `oneapi`, `tpu`, or `gpu` for any GPU), or as its
+package is named (`cuda12`). JAX is imported when it is first needed, never together with this module.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
 from jaxlib_select.errors import BackendError
@@ -29,7 +30,16 @@ __all__ = [
 
 _chosen: ContextVar[str | None] = ContextVar("jaxlib_select_backend", default=None)
 _lock = threading.Lock()
-_default: str | None = None
+
+
+@dataclass
+class _Process:
+    """What holds for the whole program; changed under the lock."""
+
+    default: str | None = None
+
+
+_process = _Process()
 
 
 def available() -> tuple[str, ...]:
@@ -81,8 +91,8 @@ def using_backend(backend: str) -> Iterator[None]:
     """Let JAX place new arrays on a backend, inside a `with` block.
 
     The choice belongs to the context: other threads do not see it, blocks may be nested, and leaving one restores what
-    was before. JAX itself keeps its default device by thread, so asynchronous tasks that share a thread must not wait for
-    each other inside such a block; a task that did is warned.
+    was before. JAX itself keeps its default device by thread, so asynchronous tasks that share a thread must not wait
+    for each other inside such a block; a task that did is warned.
 
     Args:
         backend: Its name.
@@ -99,7 +109,7 @@ def using_backend(backend: str) -> Iterator[None]:
             yield
             if jax.config.jax_default_device is not device:
                 warnings.warn(
-                    f"JAX's default device changed inside using_backend({backend!r}), as by another task of this thread",
+                    f"JAX's default device changed inside using_backend({backend!r}), as by a task of the same thread",
                     RuntimeWarning,
                     stacklevel=3,
                 )
@@ -116,19 +126,18 @@ def set_default_backend(backend: str | None) -> None:
     Raises:
         BackendError: It cannot be used; the message has the command that installs it on this machine.
     """
-    global _default  # noqa: PLW0603  # the one default of the process, changed under a lock
     device = _device(backend) if backend is not None else None
     import jax
 
     with _lock:
         jax.config.update("jax_default_device", device)
-        _default = backend
+        _process.default = backend
 
 
 def get_default_backend() -> str | None:
     """Return the backend chosen for this context, else for the program; nothing if JAX chooses."""
     chosen = _chosen.get()
-    return chosen if chosen is not None else _default
+    return chosen if chosen is not None else _process.default
 
 
 def _device(backend: str) -> Any:
@@ -145,20 +154,27 @@ def _device(backend: str) -> Any:
         import jax
     except ImportError as error:
         raise explain_absence(backend) from error
-    reasons = []
+    said = []
     for platform in platforms_of(backend):
-        try:
-            return jax.local_devices(backend=platform)[0]
-        except (RuntimeError, AssertionError) as error:  # JAX asserts that a platform is left
-            reasons.append(f"{platform}: {' '.join(str(error).split())}")
-    raise explain_absence(backend, "; ".join(reasons))
+        device = _device_or_reason(jax, platform)
+        if not isinstance(device, str):
+            return device
+        said.append(f"{platform}: {device}")
+    raise explain_absence(backend, "; ".join(said))
+
+
+def _device_or_reason(jax: Any, platform: str) -> Any:
+    try:
+        return jax.local_devices(backend=platform)[0]
+    except (RuntimeError, AssertionError) as error:  # JAX asserts that a platform is left
+        return " ".join(str(error).split()) or type(error).__name__
 
 
 def _platform_of(device: Any) -> str:
     """Return the name of a device's platform; `device.platform` calls every GPU `gpu`."""
     from jax.extend.backend import backends
 
-    return next(name for name, client in backends().items() if client is device.client)
+    return next(str(name) for name, client in backends().items() if client is device.client)
 
 
 def _is_installed(backend: str) -> bool:

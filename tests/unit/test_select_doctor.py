@@ -37,6 +37,7 @@ class Site:
     """A `site-packages` that is put together file by file."""
 
     def __init__(self, folder: Path, elf: Callable[..., bytes]) -> None:
+        """Make the folders, empty."""
         self.folder = folder / "venv/lib/python3.13/site-packages"
         self.folder.mkdir(parents=True)
         self.root = folder / "root"

@@ -7,7 +7,6 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import Tuple
 
 from jaxlib_select.doctor.environment import Environment, other_environment, this_environment
 from jaxlib_select.install.commands import KINDS, Installer, find_installer
@@ -50,7 +49,7 @@ def installer_from(args: argparse.Namespace, environment: Environment) -> Instal
     return find_installer(environment, os.environ, kind=args.installer)
 
 
-def options_from(args: argparse.Namespace) -> Tuple[str, ...]:
+def options_from(args: argparse.Namespace) -> tuple[str, ...]:
     """Return what to say to the installer; folders become absolute."""
     found = ["--no-index"] if args.no_index else []
     for option in _INDEX_OPTIONS:

@@ -8,7 +8,7 @@ import argparse
 import json
 import os
 import sys
-from typing import List, Sequence
+from collections.abc import Sequence
 
 from jaxlib_select.cli.arguments import add_backend, add_machine, machine_from, policy_from
 from jaxlib_select.cli.environments import add_installer, add_python, environment_from, installer_from, options_from
@@ -75,7 +75,7 @@ def _print(args: argparse.Namespace, decisions: Sequence[Decision], plan: Plan, 
         }
         print(json.dumps(document, indent=2))
     else:
-        lines: List[str] = [show(step) for step in steps]
+        lines: list[str] = [show(step) for step in steps]
         lines += [f"set {name}={value}" for name, value in shown_environment(decisions).items()]
         print("\n".join(lines), flush=True)
     for decision in decisions:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import List, Sequence, Tuple
 
 from jaxlib_select.cli.arguments import add_backend, add_machine, machine_from, policy_from
 from jaxlib_select.cli.environments import add_installer, add_python, environment_from, installer_from, options_from
+from jaxlib_select.decision import Decision
 from jaxlib_select.errors import InstallError, UsageError
 from jaxlib_select.files import write_text
 from jaxlib_select.install.commands import Installer
@@ -77,7 +78,7 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write(args: argparse.Namespace, form: str, choices: Choices) -> Tuple[str, Path]:
+def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, Path]:
     """Return the text of the lock, and where it belongs; nowhere for standard output."""
     if form == UV:
         return write_uv_snippet(choices.decisions), args.output
@@ -92,20 +93,23 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> Tuple[str, 
     return write_toml(build_document(groups, choices.decision.backend, choices.evidence())), path
 
 
-def _resolve(choices: Choices, installer: Installer, options: Sequence[str], *, strict: bool) -> List[Group]:
+def _resolve(choices: Choices, installer: Installer, options: Sequence[str], *, strict: bool) -> list[Group]:
     """Resolve every group; one that nobody asked for by name may be missing from the index."""
-    groups = [resolve_group(choices.decision, installer, options)]
-    for other in choices.others:
-        try:
-            groups.append(resolve_group(other, installer, options, quiet=not strict))
-        except InstallError as error:
-            if strict:
-                raise
-            print(f"warning: no group {other.backend}: {error.what} ({error.cause})", file=sys.stderr)
-    return groups
+    others = [_resolve_other(other, installer, options, strict=strict) for other in choices.others]
+    return [resolve_group(choices.decision, installer, options), *(group for group in others if group is not None)]
 
 
-def _relative(groups: Sequence[Group], folder: Path) -> List[Group]:
+def _resolve_other(decision: Decision, installer: Installer, options: Sequence[str], *, strict: bool) -> Group | None:
+    try:
+        return resolve_group(decision, installer, options, quiet=not strict)
+    except InstallError as error:
+        if strict:
+            raise
+        print(f"warning: no group {decision.backend}: {error.what} ({error.cause})", file=sys.stderr)
+        return None
+
+
+def _relative(groups: Sequence[Group], folder: Path) -> list[Group]:
     """Write files below the lock's folder as relative paths, and warn of others that only this machine has."""
     found, elsewhere = [], 0
     for group in groups:

@@ -7,9 +7,9 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator, Mapping, Tuple
 
 from jaxlib_select.doctor.forecast import FAILS, SERVES, Prediction
 from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding
@@ -42,8 +42,8 @@ class Answer:
     """
 
     default: str = ""
-    platforms: Tuple[str, ...] = ()
-    devices: Tuple[str, ...] = ()
+    platforms: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
     error: str = ""
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import os
 import pkgutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
-from jaxlib_select.doctor.elf import read_library
+from jaxlib_select.doctor.elf import Library, read_library
 from jaxlib_select.doctor.environment import GROUP, Distribution, Environment
 from jaxlib_select.doctor.registration import read_registration
 
@@ -51,15 +51,15 @@ class Plugin:
     """
 
     module: str
-    sources: Tuple[str, ...]
+    sources: tuple[str, ...]
     distribution: str = ""
     version: str = ""
-    location: Optional[Path] = None
-    platform: Optional[str] = None
-    priority: Optional[int] = None
-    libraries: Tuple[Path, ...] = ()
+    location: Path | None = None
+    platform: str | None = None
+    priority: int | None = None
+    libraries: tuple[Path, ...] = ()
     damaged: Mapping[str, str] = field(default_factory=dict)
-    lock: Optional[Lock] = None
+    lock: Lock | None = None
     refused: str = ""
 
     @property
@@ -68,7 +68,7 @@ class Plugin:
         return self.distribution or self.module or VARIABLE
 
 
-def find_plugins(environment: Environment, variables: Mapping[str, str]) -> Tuple[Plugin, ...]:
+def find_plugins(environment: Environment, variables: Mapping[str, str]) -> tuple[Plugin, ...]:
     """Return every plugin that JAX would load in an environment, in order of their modules.
 
     Args:
@@ -76,7 +76,7 @@ def find_plugins(environment: Environment, variables: Mapping[str, str]) -> Tupl
         variables: Environment variables.
     """
     owners = _owners(environment)
-    sources: Dict[str, List[str]] = {}
+    sources: dict[str, list[str]] = {}
     for module in namespace_modules(environment):
         sources.setdefault(module, []).append("namespace package")
     for distribution in environment.distributions.values():
@@ -86,13 +86,13 @@ def find_plugins(environment: Environment, variables: Mapping[str, str]) -> Tupl
     return (*found, *_from_variable(variables.get(VARIABLE, "")))
 
 
-def namespace_modules(environment: Environment) -> Tuple[str, ...]:
+def namespace_modules(environment: Environment) -> tuple[str, ...]:
     """Return the modules below the package `jax_plugins`, as `pkgutil.iter_modules` lists them."""
     folders = [str(folder) for folder in namespace_folders(environment.paths)]
     return tuple(sorted(module.name for module in pkgutil.iter_modules(folders, f"{GROUP}.")))
 
 
-def namespace_folders(paths: Sequence[Path]) -> Tuple[Path, ...]:
+def namespace_folders(paths: Sequence[Path]) -> tuple[Path, ...]:
     """Return the folders of the package `jax_plugins`.
 
     A folder with `__init__.py` is a regular package: Python takes the first such one, and none of the others.
@@ -102,16 +102,16 @@ def namespace_folders(paths: Sequence[Path]) -> Tuple[Path, ...]:
     return tuple(regular[:1] or folders)
 
 
-def read_lock(package: Optional[Path]) -> Optional[Lock]:
+def read_lock(package: Path | None) -> Lock | None:
     """Return the release lock in the folder of a package; nothing if there is none that can be read."""
     try:
-        document = json.loads((package / LOCK_FILENAME).read_text("utf-8")) if package is not None else None
+        document = json.loads((package / LOCK_FILENAME).read_text("utf-8")) if package is not None else {}
         return Lock(str(document["release"]), str(document["lock_id"]), str(document.get("provider", "")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def locate(environment: Environment, module: str) -> Optional[Path]:
+def locate(environment: Environment, module: str) -> Path | None:
     """Return the folder of a package or the file of a module; nothing if it cannot be imported."""
     relative = module.replace(".", "/")
     for path in environment.paths:
@@ -122,9 +122,9 @@ def locate(environment: Environment, module: str) -> Optional[Path]:
     return None
 
 
-def _owners(environment: Environment) -> Dict[str, Distribution]:
+def _owners(environment: Environment) -> dict[str, Distribution]:
     """Return for each plugin module the distribution it belongs to."""
-    owners: Dict[str, Distribution] = {}
+    owners: dict[str, Distribution] = {}
     for distribution in environment.distributions.values():
         for file in distribution.record:
             parts = file.split("/")
@@ -135,7 +135,7 @@ def _owners(environment: Environment) -> Dict[str, Distribution]:
     return owners
 
 
-def _describe(environment: Environment, module: str, sources: Tuple[str, ...], owner: Optional[Distribution]) -> Plugin:
+def _describe(environment: Environment, module: str, sources: tuple[str, ...], owner: Distribution | None) -> Plugin:
     location = locate(environment, module)
     registration = read_registration(location) if location is not None else None
     libraries, damaged = _libraries(location)
@@ -153,20 +153,22 @@ def _describe(environment: Environment, module: str, sources: Tuple[str, ...], o
     )
 
 
-def _libraries(location: Optional[Path]) -> Tuple[Tuple[Path, ...], Dict[str, str]]:
+def _libraries(location: Path | None) -> tuple[tuple[Path, ...], dict[str, str]]:
     """Return the PJRT libraries of a package, and what cannot be read."""
-    found: List[Path] = []
-    damaged: Dict[str, str] = {}
-    for path in sorted(location.glob("*.so")) if location is not None and location.is_dir() else ():
-        try:
-            if read_library(path).plugin:
-                found.append(path)
-        except (OSError, ValueError) as error:
-            damaged[str(path)] = str(error)
-    return tuple(found), damaged
+    files = sorted(location.glob("*.so")) if location is not None and location.is_dir() else []
+    read = {path: _read_or_reason(path) for path in files}
+    found = tuple(path for path, library in read.items() if isinstance(library, Library) and library.plugin)
+    return found, {str(path): reason for path, reason in read.items() if isinstance(reason, str)}
 
 
-def _from_variable(value: str) -> Tuple[Plugin, ...]:
+def _read_or_reason(path: Path) -> Library | str:
+    try:
+        return read_library(path)
+    except (OSError, ValueError) as error:
+        return str(error)
+
+
+def _from_variable(value: str) -> tuple[Plugin, ...]:
     """Read `PJRT_NAMES_AND_LIBRARY_PATHS`: `name:path` with commas between, and a path may be a JSON file."""
     return tuple(_from_entry(entry) for entry in value.split(",")) if value else ()
 

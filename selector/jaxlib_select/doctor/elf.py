@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Dict, List, Tuple
+from typing import BinaryIO
 
 ENTRY_POINT = b"GetPjrtApi"
 
@@ -31,9 +31,9 @@ class Library:
         plugin: Whether it names `GetPjrtApi`, as PJRT plugins do.
     """
 
-    needed: Tuple[str, ...] = ()
-    rpath: Tuple[str, ...] = ()
-    runpath: Tuple[str, ...] = ()
+    needed: tuple[str, ...] = ()
+    rpath: tuple[str, ...] = ()
+    runpath: tuple[str, ...] = ()
     plugin: bool = False
 
 
@@ -82,9 +82,9 @@ def _at(file: BinaryIO, offset: int, size: int) -> bytes:
     return data
 
 
-def _entries(table: bytes) -> Dict[int, List[int]]:
+def _entries(table: bytes) -> dict[int, list[int]]:
     """Return the values of the dynamic section by their tags."""
-    found: Dict[int, List[int]] = {}
+    found: dict[int, list[int]] = {}
     for tag, value in struct.iter_unpack("<qQ", table[: len(table) // 16 * 16]):
         if tag == 0:
             break
@@ -92,7 +92,7 @@ def _entries(table: bytes) -> Dict[int, List[int]]:
     return found
 
 
-def _strings(file: BinaryIO, entries: Dict[int, List[int]], loads: List[Tuple[int, ...]]) -> bytes:
+def _strings(file: BinaryIO, entries: dict[int, list[int]], loads: list[tuple[int, ...]]) -> bytes:
     """Return the string table, whose address is one in memory."""
     address, size = entries.get(_DT_STRTAB, [0])[0], entries.get(_DT_STRSZ, [0])[0]
     for segment in loads:
@@ -105,5 +105,5 @@ def _text(strings: bytes, offset: int) -> str:
     return strings[offset : strings.find(b"\0", offset)].decode("utf-8", "replace")
 
 
-def _folders(paths: List[str]) -> Tuple[str, ...]:
+def _folders(paths: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(folder for path in paths for folder in path.split(":") if folder))

@@ -9,9 +9,9 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
 from jaxlib_select.errors import UsageError
 
@@ -35,7 +35,7 @@ class Distribution:
     version: str
     folder: Path
     plugins: Mapping[str, str]
-    record: Tuple[str, ...] = ()
+    record: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,19 +53,19 @@ class Environment:
     """
 
     python: Path
-    version: Tuple[int, ...]
-    paths: Tuple[Path, ...]
+    version: tuple[int, ...]
+    paths: tuple[Path, ...]
     prefix: Path
     distributions: Mapping[str, Distribution]
-    doubled: Tuple[str, ...] = ()
-    damaged: Tuple[Path, ...] = ()
+    doubled: tuple[str, ...] = ()
+    damaged: tuple[Path, ...] = ()
 
-    def version_of(self, name: str) -> Optional[str]:
+    def version_of(self, name: str) -> str | None:
         """Return the version of an installed distribution, or nothing."""
         found = self.distributions.get(normalize(name))
         return found.version if found is not None else None
 
-    def find(self, relative: str) -> Optional[Path]:
+    def find(self, relative: str) -> Path | None:
         """Return the first file or folder of this relative path on the search path."""
         return next((path / relative for path in self.paths if (path / relative).exists()), None)
 
@@ -80,7 +80,7 @@ def normalize(name: str) -> str:
 
 
 def read_environment(
-    paths: Sequence[Path], *, python: Path, version: Tuple[int, ...], prefix: Optional[Path] = None
+    paths: Sequence[Path], *, python: Path, version: tuple[int, ...], prefix: Path | None = None
 ) -> Environment:
     """Read the metadata of everything on a search path.
 
@@ -91,9 +91,9 @@ def read_environment(
         prefix: Root of the environment; the interpreter's grandparent unless given.
     """
     folders = tuple(dict.fromkeys(path for path in paths if path.is_dir()))
-    found: Dict[str, Distribution] = {}
-    doubled: List[str] = []
-    damaged: List[Path] = []
+    found: dict[str, Distribution] = {}
+    doubled: list[str] = []
+    damaged: list[Path] = []
     for folder in folders:
         here = set()
         for metadata in importlib.metadata.distributions(path=[str(folder)]):
@@ -133,7 +133,7 @@ def other_environment(python: Path) -> Environment:
     return read_environment(folders, python=Path(executable), version=tuple(version), prefix=Path(prefix))
 
 
-def _read_distribution(metadata: importlib.metadata.Distribution, folder: Path) -> Optional[Distribution]:
+def _read_distribution(metadata: importlib.metadata.Distribution, folder: Path) -> Distribution | None:
     """Return a distribution, or nothing if its metadata has no name."""
     try:
         # Missing METADATA gives an empty message, and a version of None in newer Pythons.

@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.discovery import Plugin, find_plugins, locate, read_lock
@@ -38,7 +38,7 @@ class Surroundings:
 
     machine: Machine
     variables: Mapping[str, str]
-    decision: Optional[Decision] = None
+    decision: Decision | None = None
     unfit: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     root: Path = Path("/")
@@ -99,20 +99,23 @@ def _world(environment: Environment, around: Surroundings) -> World:
 
 def _libraries(
     plugins: Sequence[Plugin], environment: Environment, around: Surroundings
-) -> Tuple[Dict[str, Tuple[Loaded, ...]], List[Finding]]:
+) -> tuple[dict[str, tuple[Loaded, ...]], list[Finding]]:
     """Return what each plugin would load; what cannot be read was reported with the plugin."""
-    found: Dict[str, Tuple[Loaded, ...]] = {}
-    problems: List[Finding] = []
+    found = {plugin.label: _load_or_reason(plugin, environment, around) for plugin in plugins}
+    problems = [
+        Finding(WARNING, "unreadable", f"cannot look into {label}: {reason}")
+        for label, reason in found.items()
+        if isinstance(reason, str)
+    ]
+    return {label: entries for label, entries in found.items() if entries and not isinstance(entries, str)}, problems
+
+
+def _load_or_reason(plugin: Plugin, environment: Environment, around: Surroundings) -> tuple[Loaded, ...] | str:
     arch = around.machine.arch or "x86_64"
-    for plugin in plugins:
-        try:
-            entries = find_libraries(plugin, environment, around.variables, root=around.root, arch=arch)
-        except (OSError, ValueError) as error:
-            problems.append(Finding(WARNING, "unreadable", f"cannot look into {plugin.label}: {error}"))
-        else:
-            if entries:
-                found[plugin.label] = entries
-    return found, problems
+    try:
+        return find_libraries(plugin, environment, around.variables, root=around.root, arch=arch)
+    except (OSError, ValueError) as error:
+        return str(error)
 
 
 def _cpu_findings(case: Case, around: Surroundings, *, silent: bool) -> Iterator[Finding]:
@@ -154,7 +157,7 @@ def _other_backend(case: Case) -> Iterator[Finding]:
         yield Finding(WARNING, "other-backend", what, case.advise())
 
 
-def _versions(environment: Environment, plugins: Sequence[Plugin]) -> Dict[str, str]:
+def _versions(environment: Environment, plugins: Sequence[Plugin]) -> dict[str, str]:
     names = ["jax", "jaxlib", *sorted({plugin.distribution for plugin in plugins if plugin.distribution})]
     names += sorted(name for name in environment.distributions if name.startswith("jax-") and name.endswith("-plugin"))
     names += ["libtpu"]

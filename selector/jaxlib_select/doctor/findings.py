@@ -6,14 +6,22 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import Callable
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.discovery import Plugin, namespace_folders
 from jaxlib_select.doctor.environment import GROUP, Environment, normalize
-from jaxlib_select.doctor.forecast import SERVES, Prediction, World, count_by_platform, is_switched_off
-from jaxlib_select.doctor.forecast import lock_problem, switch_name
+from jaxlib_select.doctor.forecast import (
+    SERVES,
+    Prediction,
+    World,
+    count_by_platform,
+    is_switched_off,
+    lock_problem,
+    switch_name,
+)
 from jaxlib_select.doctor.libraries import NEEDED, Loaded
 from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding
 from jaxlib_select.install.commands import Installer, show
@@ -36,12 +44,12 @@ class Case:
     """
 
     environment: Environment
-    plugins: Tuple[Plugin, ...]
+    plugins: tuple[Plugin, ...]
     world: World
     prediction: Prediction
-    libraries: Mapping[str, Tuple[Loaded, ...]]
+    libraries: Mapping[str, tuple[Loaded, ...]]
     installer: Installer
-    decision: Optional[Decision] = None
+    decision: Decision | None = None
     names: Mapping[str, str] = field(default_factory=dict)
 
     def advise(self) -> str:
@@ -49,12 +57,12 @@ class Case:
         return "" if self.decision is None else show(install_decision(self.installer, self.decision))
 
 
-def install_decision(installer: Installer, decision: Decision) -> Tuple[str, ...]:
+def install_decision(installer: Installer, decision: Decision) -> tuple[str, ...]:
     """Return the command that carries out a decision; constraints are requirements of what comes along anyway."""
     return installer.install((*decision.requirements, *decision.constraints), index_url=decision.index_url)
 
 
-def find_problems(case: Case) -> List[Finding]:
+def find_problems(case: Case) -> list[Finding]:
     """Apply every rule."""
     return [finding for rule in RULES for finding in rule(case)]
 
@@ -80,7 +88,7 @@ def incomplete(case: Case) -> Iterator[Finding]:
     yield Finding(ERROR, "jaxlib-mismatch", what, show(case.installer.install([f"jax=={jax}", f"jaxlib=={jax}"])))
 
 
-def minimum_jaxlib(environment: Environment) -> Optional[str]:
+def minimum_jaxlib(environment: Environment) -> str | None:
     """Return the oldest jaxlib that the installed JAX takes, from its source."""
     path = environment.find("jax/version.py")
     try:
@@ -107,9 +115,9 @@ def torn_installation(case: Case) -> Iterator[Finding]:
             yield Finding(ERROR, "plugin-gone", what, _reinstall(case, plugin))
     installed = set(case.environment.distributions)
     for package, distribution in case.names.items():
-        folder = case.environment.find(package)
-        if folder is not None and normalize(distribution) not in installed and any(folder.glob("*.so")):
-            what = f"{folder} is there without {distribution}: JAX does not find it, and no installer removes it"
+        place = case.environment.find(package)
+        if place is not None and normalize(distribution) not in installed and any(place.glob("*.so")):
+            what = f"{place} is there without {distribution}: JAX does not find it, and no installer removes it"
             yield Finding(
                 WARNING, "plugin-left-behind", what, f"remove that folder, then: {case.advise()}".rstrip(": ")
             )
@@ -242,14 +250,14 @@ RULES: Sequence[Callable[[Case], Iterator[Finding]]] = (
 )
 
 
-def belongings(distribution: str, environment: Environment) -> Tuple[str, ...]:
+def belongings(distribution: str, environment: Environment) -> tuple[str, ...]:
     """Return a plugin's distribution and the one of its kernels, which upstream has apart."""
     stem, separator, _ = distribution.rpartition("-pjrt")
     kernels = f"{stem}-plugin"
     return (distribution, kernels) if separator and kernels in environment.distributions else (distribution,)
 
 
-def _concerned(case: Case) -> Dict[str, None]:
+def _concerned(case: Case) -> dict[str, None]:
     """Return the names of distributions that this is about."""
     return dict.fromkeys(["jax", "jaxlib", *(plugin.distribution for plugin in case.plugins)])
 

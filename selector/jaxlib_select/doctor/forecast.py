@@ -8,9 +8,9 @@ The rules are those of `jax._src.xla_bridge.backends` in JAX 0.11, and those by 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
 from jaxlib_select.doctor.discovery import Lock, Plugin
 
@@ -38,12 +38,12 @@ class World:
     """
 
     variables: Mapping[str, str] = field(default_factory=dict)
-    jaxlib: Optional[Lock] = None
-    jaxlib_version: Optional[str] = None
+    jaxlib: Lock | None = None
+    jaxlib_version: str | None = None
     no_hardware: Mapping[str, str] = field(default_factory=dict)
     unfit: Mapping[str, str] = field(default_factory=dict)
     nvidia_nodes: bool = False
-    tpu_library: Optional[Path] = None
+    tpu_library: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ class Prediction:
         error: What the error says; empty if there is none.
     """
 
-    default: Optional[str]
-    forecasts: Tuple[Forecast, ...]
+    default: str | None
+    forecasts: tuple[Forecast, ...]
     error: str = ""
 
 
@@ -100,7 +100,7 @@ def predict(plugins: Sequence[Plugin], world: World) -> Prediction:
     return Prediction(default, tuple(forecasts.values()), error)
 
 
-def requested_platforms(world: World) -> Tuple[str, ...]:
+def requested_platforms(world: World) -> tuple[str, ...]:
     """Return the platforms that the user asked for, in order, with JAX's aliases expanded; none for all there are.
 
     On a TPU machine with libtpu JAX asks for `tpu,cpu` by itself.
@@ -152,13 +152,13 @@ def _builtin_tpu(world: World) -> Forecast:
     return Forecast("tpu", "jaxlib", _TPU_PRIORITY, ABSENT if reason else SERVES, reason)
 
 
-def _winner(rivals: Sequence[Plugin], world: World) -> Optional[Forecast]:
+def _winner(rivals: Sequence[Plugin], world: World) -> Forecast | None:
     """Return the forecast of the plugin that gets a platform; nothing if none of them registers it."""
     live = [forecast for plugin in _by_claim(rivals) for forecast in [_forecast(plugin, world)] if forecast is not None]
     return live[0] if live else None
 
 
-def _by_claim(rivals: Sequence[Plugin]) -> List[Plugin]:
+def _by_claim(rivals: Sequence[Plugin]) -> list[Plugin]:
     """Order plugins for one platform: ours stand back behind others, and among ours the newer comes first."""
     return sorted(rivals, key=lambda plugin: (plugin.lock is not None, -_generation(plugin)))
 
@@ -168,7 +168,7 @@ def _generation(plugin: Plugin) -> int:
     return int(digits.group(1)) if digits else 0
 
 
-def _forecast(plugin: Plugin, world: World) -> Optional[Forecast]:
+def _forecast(plugin: Plugin, world: World) -> Forecast | None:
     """Return what becomes of one plugin; nothing if it registers no platform."""
     platform = plugin.platform or ""
     ours = plugin.lock is not None
@@ -195,7 +195,7 @@ def _stays_away(plugin: Plugin, world: World) -> bool:
     return not plugin.libraries and bool(plugin.module)
 
 
-def _choose_by_priority(forecasts: Mapping[str, Forecast]) -> Tuple[Optional[str], str]:
+def _choose_by_priority(forecasts: Mapping[str, Forecast]) -> tuple[str | None, str]:
     failing = next((entry for entry in forecasts.values() if entry.outcome == FAILS), None)
     if failing is not None:
         return None, f"{failing.platform}: {failing.reason}"
@@ -203,12 +203,12 @@ def _choose_by_priority(forecasts: Mapping[str, Forecast]) -> Tuple[Optional[str
     return max(serving, key=lambda entry: entry.priority).platform, ""
 
 
-def _choose(asked: Sequence[str], forecasts: Mapping[str, Forecast], world: World) -> Tuple[Optional[str], str]:
+def _choose(asked: Sequence[str], forecasts: Mapping[str, Forecast], world: World) -> tuple[str | None, str]:
     """Choose the first platform that was asked for; each of them must serve."""
     asking = f"JAX_PLATFORMS={world.variables.get('JAX_PLATFORMS', 'tpu,cpu')}"
-    serving: List[str] = []
+    serving: list[str] = []
     for platform in asked:
-        forecast: Optional[Forecast] = forecasts.get(platform)
+        forecast: Forecast | None = forecasts.get(platform)
         if platform == "cuda" and not world.nvidia_nodes:
             continue  # whether there is a plugin for it or not
         if forecast is None:
@@ -221,9 +221,9 @@ def _choose(asked: Sequence[str], forecasts: Mapping[str, Forecast], world: Worl
     return serving[0], ""
 
 
-def count_by_platform(plugins: Sequence[Plugin], world: World) -> Dict[str, List[Plugin]]:
+def count_by_platform(plugins: Sequence[Plugin], world: World) -> dict[str, list[Plugin]]:
     """Return the plugins that would register each platform, except those that register nothing."""
-    found: Dict[str, List[Plugin]] = {}
+    found: dict[str, list[Plugin]] = {}
     for plugin in plugins:
         if plugin.platform is not None and not plugin.refused and not _stays_away(plugin, world):
             found.setdefault(plugin.platform, []).append(plugin)

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Callable, Dict, Mapping, Optional, Tuple
+from typing import Callable
 
 from jaxlib_select.doctor.environment import Environment
 from jaxlib_select.machine import Machine, format_version
@@ -17,13 +18,13 @@ NVIDIA_NODES = ("dev/nvidia0", "dev/nvidiactl", "dev/dxg")
 _NETWORK_CARD = "1ae0:0042"
 
 
-def missing_hardware(machine: Machine) -> Dict[str, str]:
+def missing_hardware(machine: Machine) -> dict[str, str]:
     """Return for each platform without hardware why there is none; platforms with hardware are missing."""
     reasons = {platform: explain(machine) for platform, explain in _EXPLAIN.items()}
     return {platform: reason for platform, reason in reasons.items() if reason}
 
 
-def describe_hardware(machine: Machine) -> Tuple[str, ...]:
+def describe_hardware(machine: Machine) -> tuple[str, ...]:
     """Return one line for each accelerator that was seen."""
     lines = [_describe_nvidia(gpu.name, gpu.compute_capability) for gpu in machine.nvidia.gpus]
     lines += [f"AMD GPU {architecture}" for architecture in machine.amd.gpus]
@@ -37,7 +38,7 @@ def has_nvidia_node(root: Path) -> bool:
     return any((root / node).exists() for node in NVIDIA_NODES)
 
 
-def find_libtpu(environment: Environment, variables: Mapping[str, str]) -> Optional[Path]:
+def find_libtpu(environment: Environment, variables: Mapping[str, str]) -> Path | None:
     """Return the libtpu that JAX would open: the one of `TPU_LIBRARY_PATH`, else that of the package `libtpu`."""
     named = variables.get("TPU_LIBRARY_PATH")
     if named is not None and Path(named).is_file():
@@ -45,7 +46,7 @@ def find_libtpu(environment: Environment, variables: Mapping[str, str]) -> Optio
     return environment.find("libtpu/libtpu.so")
 
 
-def _describe_nvidia(name: Optional[str], capability: Optional[Tuple[int, int]]) -> str:
+def _describe_nvidia(name: str | None, capability: tuple[int, int] | None) -> str:
     suffix = f", compute capability {format_version(capability)}" if capability is not None else ""
     return f"{name or 'NVIDIA GPU'}{suffix}"
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Dict, Mapping, Optional, Tuple
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.discovery import Plugin, find_plugins
@@ -31,7 +31,7 @@ from jaxlib_select.vendors.verdict import Fit
 _PLATFORMS = ("cpu", "tpu", *ALIASES["gpu"])
 
 
-def examine_here(environment: Optional[Environment] = None, machine: Optional[Machine] = None) -> Report:
+def examine_here(environment: Environment | None = None, machine: Machine | None = None) -> Report:
     """Examine an environment on this machine.
 
     Args:
@@ -45,7 +45,7 @@ def examine_here(environment: Optional[Environment] = None, machine: Optional[Ma
 
 def detect_here() -> Machine:
     """Look at this machine."""
-    from jaxlib_select.detect import detect  # noqa: PLC0415  # not needed where a machine is described by a file
+    from jaxlib_select.detect import detect  # not needed where a machine is described by a file
 
     return detect()
 
@@ -77,7 +77,7 @@ def installer_of(environment: Environment) -> Installer:
 
 
 def facts_for(environment: Environment) -> Facts:
-    """Return the facts about the JAX that is installed, else about the newest known release; empty if there are none."""
+    """Return the facts about the JAX that is installed, else about the newest known release; none if none is known."""
     version = environment.version_of("jax") or environment.version_of("jaxlib") or ""
     try:
         return load_facts(version if version in known_releases() else "")
@@ -85,7 +85,7 @@ def facts_for(environment: Environment) -> Facts:
         return Facts(version, ())
 
 
-def decide(machine: Machine, facts: Facts, backend: str) -> Optional[Decision]:
+def decide(machine: Machine, facts: Facts, backend: str) -> Decision | None:
     """Return what to install for a backend on a machine; nothing if that cannot be had."""
     try:
         return resolve("jax", machine, _policy(backend), release=facts.release)
@@ -93,7 +93,7 @@ def decide(machine: Machine, facts: Facts, backend: str) -> Optional[Decision]:
         return None
 
 
-def platforms_of(backend: str) -> Tuple[str, ...]:
+def platforms_of(backend: str) -> tuple[str, ...]:
     """Return JAX's names of the platforms that a name stands for.
 
     Raises:
@@ -114,7 +114,7 @@ def platforms_of(backend: str) -> Tuple[str, ...]:
     raise BackendError(f"unknown backend: {backend!r}", remedy=f"known backends: {names}")
 
 
-def distributions_of(backend: str) -> Tuple[str, ...]:
+def distributions_of(backend: str) -> tuple[str, ...]:
     """Return the distributions that bring a backend which is named by its package; none for a platform's name."""
     if backend in _PLATFORMS:
         return ()
@@ -171,7 +171,7 @@ def explain_absence(backend: str, said: str = "") -> BackendError:
     )
 
 
-def _best(machine: Machine, facts: Facts, backend: str) -> Optional[Decision]:
+def _best(machine: Machine, facts: Facts, backend: str) -> Decision | None:
     """Return what to install for a name; of several platforms the one that the machine has."""
     if backend not in ALIASES:
         return decide(machine, facts, backend)
@@ -185,9 +185,9 @@ def _policy(backend: str) -> Policy:
     return Policy((from_arguments([backend]), Wishes()))
 
 
-def _unfit(machine: Machine, facts: Facts) -> Dict[str, str]:
+def _unfit(machine: Machine, facts: Facts) -> dict[str, str]:
     """Return for each distribution whose vendor's hardware is here why its programs do not run on it."""
-    found: Dict[str, str] = {}
+    found: dict[str, str] = {}
     for backend in facts.backends:
         verdict = judge(machine, backend)
         if verdict.present and verdict.fit is Fit.NONE:
@@ -204,5 +204,5 @@ def _light_environment() -> Environment:
     return Environment(Path(sys.executable), sys.version_info[:3], (), folder, entries)
 
 
-def _foreign_plugins() -> Tuple[Plugin, ...]:
+def _foreign_plugins() -> tuple[Plugin, ...]:
     return find_plugins(this_environment(), os.environ)

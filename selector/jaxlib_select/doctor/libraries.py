@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which shared libraries a plugin would load, and from where: the dynamic linker's order, on files only.
 
-What the library needs stands in its ELF headers; what the plugin opens by itself, such as the parts of CUDA, stands in its
-Python source as names like `libcudnn.so.9`.
+What the library needs stands in its ELF headers; what the plugin opens by itself, such as the parts of CUDA, stands in
+its Python source as names like `libcudnn.so.9`.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import List, Mapping, Optional, Sequence, Tuple
 
 from jaxlib_select.doctor.discovery import Plugin
 from jaxlib_select.doctor.elf import Library, read_library
@@ -40,15 +40,15 @@ class Loaded:
     """
 
     name: str
-    path: Optional[Path]
+    path: Path | None
     origin: str
     how: str
-    shadows: Optional[Path] = None
+    shadows: Path | None = None
 
 
 def find_libraries(
     plugin: Plugin, environment: Environment, variables: Mapping[str, str], *, root: Path, arch: str
-) -> Tuple[Loaded, ...]:
+) -> tuple[Loaded, ...]:
     """Return what a plugin would load beside the C and C++ runtime.
 
     Args:
@@ -71,7 +71,7 @@ def find_libraries(
     return tuple(_find(name, how, order, wheels) for name, how in names)
 
 
-def named_libraries(location: Optional[Path]) -> Tuple[str, ...]:
+def named_libraries(location: Path | None) -> tuple[str, ...]:
     """Return the shared libraries that a plugin's Python source names."""
     if location is None:
         return ()
@@ -88,18 +88,18 @@ def _merge(libraries: Sequence[Library]) -> Library:
     )
 
 
-def _folders(paths: Sequence[str], home: Path) -> List[Path]:
+def _folders(paths: Sequence[str], home: Path) -> list[Path]:
     absolute = [path.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", str(home)) for path in paths]
     return [Path(os.path.normpath(path)) for path in absolute]
 
 
-def _vendor_folders(environment: Environment) -> List[Path]:
+def _vendor_folders(environment: Environment) -> list[Path]:
     """Return where vendors' wheels put libraries: `nvidia/*/lib` in site-packages, and `lib` of the environment."""
     found = [folder for path in environment.paths for folder in sorted(path.glob("nvidia/*/lib"))]
     return [*found, environment.prefix / "lib"]
 
 
-def _configured(root: Path) -> List[Path]:
+def _configured(root: Path) -> list[Path]:
     """Return the folders that `ld.so.conf` adds."""
     files = [root / "etc/ld.so.conf", *sorted((root / "etc/ld.so.conf.d").glob("*.conf"))]
     lines = [
@@ -108,7 +108,7 @@ def _configured(root: Path) -> List[Path]:
     return [root / line.lstrip("/") for line in lines if line.startswith("/")]
 
 
-def _find(name: str, how: str, order: Sequence[Tuple[Sequence[Path], str]], wheels: Sequence[Path]) -> Loaded:
+def _find(name: str, how: str, order: Sequence[tuple[Sequence[Path], str]], wheels: Sequence[Path]) -> Loaded:
     in_wheel = next((folder / name for folder in wheels if (folder / name).is_file()), None)
     for folders, origin in order:
         for folder in folders:

@@ -9,9 +9,9 @@ themselves in a `Plugin(name=...)` and a constant `PRIORITY`. What is computed a
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Dict, Iterator, List, Optional, Tuple
 
 # The defaults of JAX's own functions.
 _DEFAULTS = {"register_plugin": 400, "register_backend_factory": 0}
@@ -28,8 +28,8 @@ class Registration:
         priority: The platform with the highest is JAX's default; nothing if it is not written down.
     """
 
-    platform: Optional[str] = None
-    priority: Optional[int] = None
+    platform: str | None = None
+    priority: int | None = None
 
 
 def read_registration(module: Path) -> Registration:
@@ -51,7 +51,7 @@ def read_registration(module: Path) -> Registration:
     return Registration(platform, priority if isinstance(priority, int) else None)
 
 
-def _files(module: Path) -> List[Path]:
+def _files(module: Path) -> list[Path]:
     """Return the modules of a package, the outermost first: what they say counts more."""
     if module.is_file():
         return [module]
@@ -59,7 +59,7 @@ def _files(module: Path) -> List[Path]:
     return files[:_MOST]
 
 
-def _parse(path: Path) -> Optional[ast.Module]:
+def _parse(path: Path) -> ast.Module | None:
     try:
         if path.stat().st_size > _LARGEST:
             return None
@@ -68,9 +68,9 @@ def _parse(path: Path) -> Optional[ast.Module]:
         return None
 
 
-def _constants(tree: ast.Module) -> Dict[str, object]:
+def _constants(tree: ast.Module) -> dict[str, object]:
     """Return the constants a module assigns at its top level."""
-    found: Dict[str, object] = {}
+    found: dict[str, object] = {}
     for statement in tree.body:
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
             found.update(
@@ -79,7 +79,7 @@ def _constants(tree: ast.Module) -> Dict[str, object]:
     return found
 
 
-def _calls(tree: ast.Module) -> Iterator[Tuple[str, ast.Call]]:
+def _calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
     """Yield every call with the last part of the name that is called."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
@@ -87,7 +87,7 @@ def _calls(tree: ast.Module) -> Iterator[Tuple[str, ast.Call]]:
             yield getattr(function, "attr", getattr(function, "id", "")), node
 
 
-def _registered(function: str, call: ast.Call, constants: Dict[str, object]) -> Registration:
+def _registered(function: str, call: ast.Call, constants: dict[str, object]) -> Registration:
     keyword = "plugin_name" if function == "register_plugin" else "name"
     platform = _value(call.args[0], constants) if call.args else _keyword(call, keyword, constants)
     given = any(entry.arg == "priority" for entry in call.keywords)
@@ -97,11 +97,11 @@ def _registered(function: str, call: ast.Call, constants: Dict[str, object]) -> 
     )
 
 
-def _keyword(call: ast.Call, name: str, constants: Dict[str, object]) -> object:
+def _keyword(call: ast.Call, name: str, constants: dict[str, object]) -> object:
     return next((_value(entry.value, constants) for entry in call.keywords if entry.arg == name), None)
 
 
-def _value(node: ast.expr, constants: Dict[str, object]) -> object:
+def _value(node: ast.expr, constants: dict[str, object]) -> object:
     if isinstance(node, ast.Constant):
         return node.value
     return constants.get(node.id) if isinstance(node, ast.Name) else None

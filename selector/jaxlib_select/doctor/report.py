@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Dict, List, Mapping, Tuple
 
 from jaxlib_select.doctor.discovery import Plugin
 from jaxlib_select.doctor.environment import Environment
@@ -49,11 +49,11 @@ class Report:
 
     environment: Environment
     versions: Mapping[str, str]
-    plugins: Tuple[Plugin, ...]
+    plugins: tuple[Plugin, ...]
     prediction: Prediction
-    hardware: Tuple[str, ...]
-    libraries: Mapping[str, Tuple[Loaded, ...]]
-    findings: Tuple[Finding, ...]
+    hardware: tuple[str, ...]
+    libraries: Mapping[str, tuple[Loaded, ...]]
+    findings: tuple[Finding, ...]
     silent_cpu: bool
 
     @property
@@ -61,7 +61,7 @@ class Report:
         """Return 1 if JAX is not what it should be here, else 0."""
         return 1 if self.silent_cpu or any(finding.level == ERROR for finding in self.findings) else 0
 
-    def to_json(self) -> Dict[str, object]:
+    def to_json(self) -> dict[str, object]:
         """Return the documented JSON form."""
         return {
             "python": str(self.environment.python),
@@ -101,13 +101,13 @@ class Report:
         return "\n".join(lines)
 
 
-def sort_findings(findings: List[Finding]) -> Tuple[Finding, ...]:
+def sort_findings(findings: list[Finding]) -> tuple[Finding, ...]:
     """Return findings without repetitions, the worst first."""
     order = (ERROR, WARNING, NOTE)
     return tuple(sorted(dict.fromkeys(findings), key=lambda finding: order.index(finding.level)))
 
 
-def _plugin_json(plugin: Plugin) -> Dict[str, object]:
+def _plugin_json(plugin: Plugin) -> dict[str, object]:
     return {
         "module": plugin.module,
         "found_by": list(plugin.sources),

@@ -8,9 +8,10 @@ import os
 import shlex
 import shutil
 import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Mapping, Optional, Sequence, Tuple
+from typing import Callable
 
 from jaxlib_select.doctor.environment import Environment
 from jaxlib_select.errors import InstallError, UsageError
@@ -29,12 +30,12 @@ class Installer:
     """
 
     kind: str
-    program: Tuple[str, ...]
+    program: tuple[str, ...]
     python: Path
 
     def install(
-        self, requirements: Sequence[str], *, index_url: Optional[str] = None, options: Sequence[str] = ()
-    ) -> Tuple[str, ...]:
+        self, requirements: Sequence[str], *, index_url: str | None = None, options: Sequence[str] = ()
+    ) -> tuple[str, ...]:
         """Return the command that installs requirements.
 
         Args:
@@ -45,15 +46,15 @@ class Installer:
         index = ("--index-url", index_url) if index_url is not None else ()
         return (*self.program, "install", *self._target(), *index, *options, *requirements)
 
-    def reinstall(self, requirements: Sequence[str]) -> Tuple[str, ...]:
+    def reinstall(self, requirements: Sequence[str]) -> tuple[str, ...]:
         """Return the command that installs requirements again, and nothing else."""
         return self.install(requirements, options=("--force-reinstall", "--no-deps"))
 
-    def uninstall(self, names: Sequence[str]) -> Tuple[str, ...]:
+    def uninstall(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the command that removes distributions."""
         return (*self.program, "uninstall", *self._target(), *(("-y",) if self.kind == "pip" else ()), *names)
 
-    def _target(self) -> Tuple[str, ...]:
+    def _target(self) -> tuple[str, ...]:
         return ("--python", str(self.python)) if self.kind == "uv" else ()
 
 
@@ -61,8 +62,8 @@ def find_installer(
     environment: Environment,
     environ: Mapping[str, str],
     *,
-    kind: Optional[str] = None,
-    which: Callable[..., Optional[str]] = shutil.which,
+    kind: str | None = None,
+    which: Callable[..., str | None] = shutil.which,
 ) -> Installer:
     """Return what to change an environment with: uv if it is on PATH, else the environment's own pip.
 

@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Collection, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.discovery import Plugin
@@ -27,11 +27,11 @@ class Plan:
         after: Distributions to remove at last: other backends.
     """
 
-    before: Tuple[str, ...]
-    commands: Tuple[Tuple[str, ...], ...]
-    after: Tuple[str, ...]
+    before: tuple[str, ...]
+    commands: tuple[tuple[str, ...], ...]
+    after: tuple[str, ...]
 
-    def steps(self, installer: Installer) -> Tuple[Tuple[str, ...], ...]:
+    def steps(self, installer: Installer) -> tuple[tuple[str, ...], ...]:
         """Return every command."""
         before = (installer.uninstall(self.before),) if self.before else ()
         after = (installer.uninstall(self.after),) if self.after else ()
@@ -54,7 +54,7 @@ def make_plan(
         installer: Writes the commands.
         options: Further options of the installer, such as `--find-links DIR`.
     """
-    by_index: Dict[Optional[str], List[Decision]] = {}
+    by_index: dict[str | None, list[Decision]] = {}
     for decision in decisions:
         by_index.setdefault(decision.index_url, []).append(decision)
     commands = [
@@ -69,7 +69,7 @@ def make_plan(
     )
 
 
-def other_backends(wanted: Collection[str], environment: Environment, plugins: Iterable[Plugin]) -> Tuple[str, ...]:
+def other_backends(wanted: Collection[str], environment: Environment, plugins: Iterable[Plugin]) -> tuple[str, ...]:
     """Return the installed accelerator packages that are not wanted.
 
     The package for the CPU is none, and stays: JAX uses the CPU beside every accelerator. So do plugins for platforms
@@ -86,7 +86,7 @@ def other_backends(wanted: Collection[str], environment: Environment, plugins: I
     return tuple(sorted(found - set(wanted)))
 
 
-def foreign_builds(decision: Decision, environment: Environment) -> Tuple[str, ...]:
+def foreign_builds(decision: Decision, environment: Environment) -> tuple[str, ...]:
     """Return what is installed in the right version, but from another index than the one that was decided for.
 
     Such wheels have the same version up to a local part, as `torch` 2.9.0+cpu and 2.9.0+cu130, and installers take one
@@ -105,12 +105,12 @@ def shown_environment(decisions: Iterable[Decision]) -> Mapping[str, str]:
     return {name: value for decision in decisions for name, value in decision.environment.items()}
 
 
-def _requirements(decisions: Iterable[Decision]) -> Tuple[str, ...]:
+def _requirements(decisions: Iterable[Decision]) -> tuple[str, ...]:
     """Return requirements and constraints; constraints are about what comes along anyway."""
     return tuple(
         dict.fromkeys(text for decision in decisions for text in (*decision.requirements, *decision.constraints))
     )
 
 
-def _names(requirements: Iterable[str]) -> Tuple[str, ...]:
+def _names(requirements: Iterable[str]) -> tuple[str, ...]:
     return tuple(normalize(re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0]) for text in requirements)

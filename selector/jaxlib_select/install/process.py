@@ -8,27 +8,30 @@ import collections
 import re
 import subprocess
 import sys
-from typing import Deque, Mapping, Optional, Sequence
+from collections.abc import Mapping, Sequence
 
 from jaxlib_select.errors import InstallError
 from jaxlib_select.install.commands import show
 
 _KEPT = 200  # lines of output that are searched for a reason
+# With which uv draws the tree of its reasons.
+_DECORATION = " -\u2500\u2502\u251c\u2570\u25b6\u00d7\u203a"
 
 # What uv and pip say when no index answers, and when it does not have what is wanted.
 _UNREACHABLE = re.compile(
-    r"Failed to establish a new connection|Connection refused|ConnectionError|Max retries exceeded|Name or service not known"
-    r"|Temporary failure in name resolution|error sending request|dns error|Failed to fetch|tcp connect error|Read timed out"
-    r"|Network connectivity is disabled",
+    r"Failed to establish a new connection|Connection refused|ConnectionError|Max retries exceeded|Read timed out"
+    r"|Name or service not known|Temporary failure in name resolution|error sending request|dns error|Failed to fetch"
+    r"|tcp connect error|Network connectivity is disabled",
     re.IGNORECASE,
 )
 _UNKNOWN = re.compile(
-    r"No matching distribution found|No solution found|not found in the (package registry|provided)|no version|no wheels",
+    r"No matching distribution found|No solution found|not found in the (package registry|provided)|no version"
+    r"|no wheels",
     re.IGNORECASE,
 )
 
 
-def run_installer(command: Sequence[str], *, environ: Optional[Mapping[str, str]] = None, quiet: bool = False) -> str:
+def run_installer(command: Sequence[str], *, environ: Mapping[str, str] | None = None, quiet: bool = False) -> str:
     """Run an installer to its end; what it prints goes to standard error, where it is talk.
 
     Args:
@@ -42,7 +45,7 @@ def run_installer(command: Sequence[str], *, environ: Optional[Mapping[str, str]
     Raises:
         InstallError: It cannot be started, or failed.
     """
-    lines: Deque[str] = collections.deque(maxlen=_KEPT)
+    lines: collections.deque[str] = collections.deque(maxlen=_KEPT)
     try:
         with subprocess.Popen(
             list(command),
@@ -73,7 +76,7 @@ def explain_failure(command: Sequence[str], status: int, lines: Sequence[str]) -
         status: Its exit status.
         lines: What it printed.
     """
-    said = [re.sub(r"\s+", " ", line).strip(" │├╰▶─×›-") for line in lines]
+    said = [re.sub(r"\s+", " ", line).strip(_DECORATION) for line in lines]
     for pattern, what, remedy in (
         (
             _UNREACHABLE,

@@ -7,8 +7,8 @@ from __future__ import annotations
 import contextlib
 import re
 import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Iterator, List, Mapping, Optional, Sequence, Set, Tuple
 from urllib.parse import unquote, urlsplit
 
 from jaxlib_select.doctor.environment import Environment, normalize
@@ -23,7 +23,7 @@ from jaxlib_select.versions import read_version
 _PIP_WITH_GROUPS = (26, 3)
 
 
-def choose_group(lock: Lock, asked: Optional[str]) -> str:
+def choose_group(lock: Lock, asked: str | None) -> str:
     """Return the group to install.
 
     Raises:
@@ -35,7 +35,7 @@ def choose_group(lock: Lock, asked: Optional[str]) -> str:
     return group
 
 
-def names_of(lock: Lock, group: str) -> Set[str]:
+def names_of(lock: Lock, group: str) -> set[str]:
     """Return the distributions that a group installs."""
     if lock.document:
         return {normalize(package["name"]) for package in packages_of(lock.document, group)}
@@ -45,7 +45,7 @@ def names_of(lock: Lock, group: str) -> Set[str]:
 @contextlib.contextmanager
 def apply_lock(
     lock: Lock, group: str, environment: Environment, installer: Installer, options: Sequence[str]
-) -> Iterator[Tuple[str, ...]]:
+) -> Iterator[tuple[str, ...]]:
     """Return the command that installs a group of a lock; what it needs is there as long as the block lasts.
 
     Args:
@@ -74,9 +74,9 @@ def apply_lock(
             yield installer.install(("-r", str(file)), options=("--no-deps",))
 
 
-def _link_options(packages: Sequence[Table], home: Path) -> List[str]:
+def _link_options(packages: Sequence[Table], home: Path) -> list[str]:
     """Return where the files lie that are on this machine."""
-    folders = {}
+    folders: dict[str, None] = {}
     for package in packages:
         for wheel in package.get("wheels", []):
             place = _local_file(wheel, home)
@@ -85,7 +85,7 @@ def _link_options(packages: Sequence[Table], home: Path) -> List[str]:
     return [text for folder in folders for text in ("--find-links", folder)]
 
 
-def _local_file(wheel: Mapping[str, object], home: Path) -> Optional[Path]:
+def _local_file(wheel: Mapping[str, object], home: Path) -> Path | None:
     if "path" in wheel:
         return home / str(wheel["path"])
     url = str(wheel.get("url", ""))

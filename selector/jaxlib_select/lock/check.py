@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Tuple
+from typing import Any
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.errors import LockError
@@ -34,8 +35,8 @@ class Lock:
     package: str
     asked: str
     backend: str
-    groups: Tuple[str, ...]
-    requirements: Tuple[str, ...]
+    groups: tuple[str, ...]
+    requirements: tuple[str, ...]
     edited: bool
     document: Mapping[str, Any]
 
@@ -60,7 +61,7 @@ def read_lock(path: Path) -> Lock:
         raise LockError(f"{error.what}: {path}", cause=error.cause, remedy=error.remedy) from error
 
 
-def _read_pylock(path: Path, document: Dict[str, Any]) -> Lock:
+def _read_pylock(path: Path, document: dict[str, Any]) -> Lock:
     version = document["lock-version"]
     if version != LOCK_VERSION:
         raise LockError(f"lock version {version!r} is not known here", remedy=f"known: {LOCK_VERSION}")
@@ -107,7 +108,7 @@ def _foreign(path: Path, cause: str) -> LockError:
     )
 
 
-def find_differences(lock: Lock, decision: Decision) -> List[str]:
+def find_differences(lock: Lock, decision: Decision) -> list[str]:
     """Return why a lock and a machine do not agree; empty if they do.
 
     Args:

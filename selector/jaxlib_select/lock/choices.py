@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Dict, List, Optional, Sequence, Tuple
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.errors import PolicyError
@@ -34,14 +34,14 @@ class Choices:
     asked: str
     machine: Machine
     decision: Decision
-    others: Tuple[Decision, ...]
+    others: tuple[Decision, ...]
 
     @property
-    def decisions(self) -> Tuple[Decision, ...]:
+    def decisions(self) -> tuple[Decision, ...]:
         """Every decision, the one for this machine first."""
         return (self.decision, *self.others)
 
-    def evidence(self) -> Dict[str, object]:
+    def evidence(self) -> dict[str, object]:
         """Return what the decision was made from, as a table for the lock."""
         return {
             "schema": SCHEMA,
@@ -54,7 +54,7 @@ class Choices:
         }
 
 
-def make_choices(package: str, machine: Machine, policy: Policy, wanted: Optional[Sequence[str]] = None) -> Choices:
+def make_choices(package: str, machine: Machine, policy: Policy, wanted: Sequence[str] | None = None) -> Choices:
     """Decide for a machine, and for the others that the lock shall serve.
 
     Args:
@@ -69,7 +69,7 @@ def make_choices(package: str, machine: Machine, policy: Policy, wanted: Optiona
     name, _, release = package.partition("==")
     decision = resolve(name, machine, policy, release=release)
     names = wanted if wanted is not None else [candidate.backend for candidate in decision.candidates]
-    others: List[Decision] = []
+    others: list[Decision] = []
     for backend in names:
         try:
             other = resolve(name, machine, Policy((from_arguments([backend]),)), release=release)

@@ -11,8 +11,9 @@ import hashlib
 import json
 import posixpath
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Sequence, Tuple
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from jaxlib_select.doctor.environment import normalize
@@ -21,7 +22,7 @@ TOOL = "jaxlib-select"
 CREATED_BY = "jaxlib-select"
 LOCK_VERSION = "1.0"
 
-Table = Dict[str, Any]
+Table = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,8 @@ class Group:
     """
 
     name: str
-    requirements: Tuple[str, ...]
-    packages: Tuple[Table, ...]
+    requirements: tuple[str, ...]
+    packages: tuple[Table, ...]
     requires_python: str = ""
 
 
@@ -61,10 +62,10 @@ def build_document(groups: Sequence[Group], default: str, evidence: Mapping[str,
     return document
 
 
-def merge_packages(groups: Sequence[Group]) -> List[Table]:
+def merge_packages(groups: Sequence[Group]) -> list[Table]:
     """Return every package once, with a marker that says for which groups; those of all groups have none."""
-    users: Dict[str, List[str]] = {}
-    tables: Dict[str, Table] = {}
+    users: dict[str, list[str]] = {}
+    tables: dict[str, Table] = {}
     for group in groups:
         for package in group.packages:
             table = _cleaned(package)
@@ -84,7 +85,7 @@ def digest(document: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def packages_of(document: Mapping[str, Any], group: str) -> List[Table]:
+def packages_of(document: Mapping[str, Any], group: str) -> list[Table]:
     """Return the packages of one group of a lock file that `build_document` made."""
     return [package for package in document["packages"] if _belongs(package.get("marker", ""), group)]
 
@@ -99,7 +100,7 @@ def _marked(package: Table, groups: Sequence[str]) -> Table:
     condition = " or ".join(f"'{group}' in dependency_groups" for group in groups)
     before = package.get("marker", "")
     marker = f"({before}) and ({condition})" if before else condition
-    head = {key: package[key] for key in ("name", "version") if key in package}
+    head: Table = {key: package[key] for key in ("name", "version") if key in package}
     rest = {key: value for key, value in package.items() if key not in {"name", "version", "marker"}}
     return {**head, "marker": marker, **rest}
 
@@ -114,9 +115,9 @@ def _cleaned(package: Table) -> Table:
     return cleaned
 
 
-def drop_outbid(wheels: Sequence[Table]) -> List[Table]:
+def drop_outbid(wheels: Sequence[Table]) -> list[Table]:
     """Leave out wheels that differ from another one by a lower build tag only, which installers must not take."""
-    best: Dict[str, Table] = {}
+    best: dict[str, Table] = {}
     for wheel in wheels:
         key = _tags(filename(wheel))
         if key not in best or _build(filename(wheel)) > _build(filename(best[key])):
@@ -136,7 +137,7 @@ def _tags(name: str) -> str:
     return "-".join(name.split("-")[-3:])
 
 
-def _build(name: str) -> Tuple[int, str]:
+def _build(name: str) -> tuple[int, str]:
     """Return a wheel's build tag in the form in which build tags are compared; zero for none."""
     parts = name[: -len(".whl")].split("-") if name.endswith(".whl") else []
     if len(parts) != 6:

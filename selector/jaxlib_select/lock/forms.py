@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.errors import UsageError
@@ -35,7 +36,7 @@ def form_of(path: Path) -> str:
 
 
 def write_requirements(
-    group: Group, evidence: Mapping[str, object], options: Sequence[str], index_url: Optional[str] = None
+    group: Group, evidence: Mapping[str, object], options: Sequence[str], index_url: str | None = None
 ) -> str:
     """Return a requirements file with hashes: the one form that every tool reads, for one backend.
 
@@ -54,7 +55,7 @@ def write_requirements(
     return f"{EVIDENCE}{json.dumps(document, sort_keys=True)}\n{body}"
 
 
-def read_requirements(text: str) -> Dict[str, Any]:
+def read_requirements(text: str) -> dict[str, Any]:
     """Return the evidence of such a file, and under `body` its other lines; empty if it has none."""
     first, _, body = text.partition("\n")
     if not first.startswith(EVIDENCE):
@@ -78,8 +79,8 @@ def write_uv_snippet(decisions: Sequence[Decision]) -> str:
         decisions: What was decided for this machine, and for others.
     """
     extras = {decision.backend: [*decision.requirements, *decision.constraints] for decision in decisions}
-    tables: Dict[str, object] = {"project": {"optional-dependencies": extras}}
-    uv: Dict[str, object] = {"conflicts": [[{"extra": name} for name in extras]]} if len(extras) > 1 else {}
+    tables: dict[str, object] = {"project": {"optional-dependencies": extras}}
+    uv: dict[str, object] = {"conflicts": [[{"extra": name} for name in extras]]} if len(extras) > 1 else {}
     indexes = {decision.backend: decision.index_url for decision in decisions if decision.index_url is not None}
     if indexes:
         uv["index"] = [{"name": name, "url": url, "explicit": True} for name, url in indexes.items()]
@@ -90,18 +91,18 @@ def write_uv_snippet(decisions: Sequence[Decision]) -> str:
     return f"# Add this to pyproject.toml, then: uv sync --extra {chosen}\n{write_toml(tables)}"
 
 
-def _sources(decisions: Sequence[Decision]) -> Dict[str, List[Dict[str, str]]]:
+def _sources(decisions: Sequence[Decision]) -> dict[str, list[dict[str, str]]]:
     """Return for each package from an index of its own which extra takes it from where."""
-    found: Dict[str, List[Dict[str, str]]] = {}
+    found: dict[str, list[dict[str, str]]] = {}
     for decision in decisions:
         if decision.index_url is not None:
             found.setdefault(decision.package, []).append({"index": decision.backend, "extra": decision.backend})
     return found
 
 
-def _option_lines(options: Sequence[str]) -> List[str]:
+def _option_lines(options: Sequence[str]) -> list[str]:
     """Return options as lines: those with a value take two places in the list."""
-    lines: List[str] = []
+    lines: list[str] = []
     for option in options:
         if option.startswith("--"):
             lines.append(option)
@@ -115,7 +116,7 @@ def _pinned(package: Table) -> str:
     return f"{package['name']}=={package['version']}{marker}"
 
 
-def _hashes(package: Table) -> List[str]:
+def _hashes(package: Table) -> list[str]:
     """Return the hashes of the files that may be installed."""
     wheels = drop_outbid(package.get("wheels", []))
     built = any(filename(wheel).count("-") == 5 for wheel in wheels)

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Sequence, Tuple
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from jaxlib_select.decision import Decision
@@ -35,7 +36,7 @@ def resolve_group(decision: Decision, installer: Installer, options: Sequence[st
     index = ("--index-url", decision.index_url) if decision.index_url is not None else ()
     with tempfile.TemporaryDirectory(prefix="jaxlib-select-") as folder:
         run = _run_uv if installer.kind == "uv" else _run_pip
-        packages, requires_python = run(installer, requirements, (*index, *options), Path(folder), quiet)
+        packages, requires_python = run(installer, requirements, (*index, *options), Path(folder), quiet=quiet)
     return Group(decision.backend, requirements, tuple(packages), requires_python)
 
 
@@ -44,8 +45,9 @@ def _run_uv(
     requirements: Sequence[str],
     options: Sequence[str],
     folder: Path,
-    quiet: bool,  # noqa: FBT001
-) -> Tuple[List[Table], str]:
+    *,
+    quiet: bool,
+) -> tuple[list[Table], str]:
     """`uv pip compile` writes a lock file itself."""
     asked, answer = folder / "requirements.in", folder / "pylock.toml"
     asked.write_text("".join(f"{requirement}\n" for requirement in requirements), "utf-8")
@@ -61,8 +63,9 @@ def _run_pip(
     requirements: Sequence[str],
     options: Sequence[str],
     folder: Path,
-    quiet: bool,  # noqa: FBT001
-) -> Tuple[List[Table], str]:
+    *,
+    quiet: bool,
+) -> tuple[list[Table], str]:
     """`pip install --report` says what it would install (pip 22.2 or newer)."""
     report = folder / "report.json"
     dry = ["--dry-run", "--ignore-installed", "--quiet", "--report", str(report)]
@@ -70,7 +73,7 @@ def _run_pip(
     return read_report(json.loads(report.read_text("utf-8"))), ""
 
 
-def read_report(report: Mapping[str, Any]) -> List[Table]:
+def read_report(report: Mapping[str, Any]) -> list[Table]:
     """Turn pip's installation report into packages of a lock file.
 
     Raises:
@@ -85,13 +88,13 @@ def _package(item: Mapping[str, Any]) -> Table:
     hashes = item["download_info"].get("archive_info", {}).get("hashes", {})
     if "sha256" not in hashes:
         raise LockError(f"cannot lock {name} {version}: {url} has no sha256", remedy="lock released files only")
-    entry: Dict[str, Any] = {"url": url, "hashes": {"sha256": hashes["sha256"]}}
+    entry: dict[str, Any] = {"url": url, "hashes": {"sha256": hashes["sha256"]}}
     if urlsplit(url).path.endswith(".whl"):
         return {"name": name, "version": version, "wheels": [entry]}
     return {"name": name, "version": version, "sdist": entry}
 
 
-def make_relative(packages: Sequence[Table], folder: Path) -> Tuple[List[Table], int]:
+def make_relative(packages: Sequence[Table], folder: Path) -> tuple[list[Table], int]:
     """Replace links to files at or below a folder by relative paths, so that both can move together.
 
     Args:
@@ -102,7 +105,7 @@ def make_relative(packages: Sequence[Table], folder: Path) -> Tuple[List[Table],
         The packages, and how many files lie elsewhere on this machine.
     """
     elsewhere = 0
-    changed: List[Table] = []
+    changed: list[Table] = []
     for package in packages:
         table = dict(package)
         for key in ("wheels", "sdist"):

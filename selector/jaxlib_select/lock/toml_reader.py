@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any, Dict
+from typing import Any
 
 from jaxlib_select.errors import LockError, UsageError
 
@@ -13,7 +13,7 @@ from jaxlib_select.errors import LockError, UsageError
 _READERS = ("tomllib", "tomli", "pip._vendor.tomli")
 
 
-def read_toml(text: str) -> Dict[str, Any]:
+def read_toml(text: str) -> dict[str, Any]:
     """Return a TOML document.
 
     Raises:
@@ -26,7 +26,7 @@ def read_toml(text: str) -> Dict[str, Any]:
         except ImportError:
             continue
         try:
-            document: Dict[str, Any] = reader.loads(text)
+            document: dict[str, Any] = reader.loads(text)
         except ValueError as error:  # TOMLDecodeError is one
             raise LockError("not a TOML file", cause=str(error)) from error
         return document

@@ -7,10 +7,10 @@ The standard library reads TOML, from Python 3.11, and does not write it.
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import json
 import re
-from typing import List, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -74,10 +74,10 @@ def _value(value: object) -> str:
         return repr(value)
     if isinstance(value, str):
         return _text(value)
-    if isinstance(value, datetime.datetime):
+    if isinstance(value, dt.datetime):
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, Mapping):
-        entries: List[str] = [f"{_key(key)} = {_value(item)}" for key, item in value.items()]
+        entries: list[str] = [f"{_key(key)} = {_value(item)}" for key, item in value.items()]
         return f"{{ {', '.join(entries)} }}" if entries else "{}"
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_value, value))}]"
