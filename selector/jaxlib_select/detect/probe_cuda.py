@@ -12,6 +12,7 @@ import sys
 MAJOR = 75  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
 MINOR = 76
 NO_LIBRARY = 3  # exit status
+NOT_FOUND = 500  # CUDA_ERROR_NOT_FOUND
 MOST = 1024  # devices that are asked
 
 
@@ -29,11 +30,11 @@ def main(library: str) -> int:
         say("load", error)
         return NO_LIBRARY
     number = ctypes.c_int()
-    if cuda.cuDriverGetVersion(ctypes.byref(number)) == 0:
+    if call(cuda, "cuDriverGetVersion", ctypes.byref(number)) == 0:
         say("version", number.value)
-    status = cuda.cuInit(0)
+    status = call(cuda, "cuInit", 0)
     say("init", status)
-    if status != 0 or cuda.cuDeviceGetCount(ctypes.byref(number)) != 0:
+    if status != 0 or call(cuda, "cuDeviceGetCount", ctypes.byref(number)) != 0:
         return 0
     say("count", number.value)
     for index in range(min(number.value, MOST)):
@@ -41,16 +42,22 @@ def main(library: str) -> int:
     return 0
 
 
+def call(cuda: ctypes.CDLL, name: str, *arguments: object) -> int:
+    """Call a function, and return its status; one that the library lacks is not found (500, as the driver calls it)."""
+    function = getattr(cuda, name, None)
+    return NOT_FOUND if function is None else function(*arguments)
+
+
 def describe(cuda: ctypes.CDLL, index: int) -> None:
     """Print compute capability and name of one device."""
-    device = ctypes.c_int()
+    device = ctypes.c_int(index)
     name = ctypes.create_string_buffer(256)
     capability = [ctypes.c_int(-1), ctypes.c_int(-1)]
-    if cuda.cuDeviceGet(ctypes.byref(device), index) == 0:
+    # A library that cannot name the device by its number takes the number itself.
+    if call(cuda, "cuDeviceGet", ctypes.byref(device), index) in (0, NOT_FOUND):
         for value, attribute in zip(capability, (MAJOR, MINOR)):
-            cuda.cuDeviceGetAttribute(ctypes.byref(value), attribute, device)
-        if hasattr(cuda, "cuDeviceGetName"):
-            cuda.cuDeviceGetName(name, 255, device)
+            call(cuda, "cuDeviceGetAttribute", ctypes.byref(value), attribute, device)
+        call(cuda, "cuDeviceGetName", name, 255, device)
     say("gpu", capability[0].value, capability[1].value, name.value.decode("utf-8", "replace").replace("\n", " "))
 
 

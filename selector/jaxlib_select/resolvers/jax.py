@@ -12,6 +12,7 @@ from jaxlib_select.machine import Machine
 from jaxlib_select.ranking import Ranked, known_names, rank
 from jaxlib_select.resolve import Resolver
 from jaxlib_select.vendors.platforms import platform_problem
+from jaxlib_select.vendors.verdict import Fit
 
 
 def decide(package: str, machine: Machine, backend: str) -> Decision:
@@ -34,7 +35,8 @@ def decide(package: str, machine: Machine, backend: str) -> Decision:
 def _decision(name: str, facts: Facts, machine: Machine, ranked: Ranked) -> Decision:
     """Write down a choice as what is to be installed."""
     backend, verdict = ranked.backend, ranked.verdict
-    problem = platform_problem(machine, backend)
+    # The CPU is chosen even without a wheel; every other backend is rejected for that.
+    problem = platform_problem(machine, backend) if verdict.fit is Fit.FULL else None
     extras = ",".join(backend.variants.get(ranked.variant, ()))
     own = f"{backend.distribution}{f'[{extras}]' if extras else ''}=={backend.version}"
     warnings = list(ranked.warnings)

@@ -68,7 +68,7 @@ def driver_problem(machine: Machine) -> DriverProblem | None:
     seen = bool(nvidia.gpus or nvidia.pci)
     if nvidia.libcuda in _LIBRARY:
         reason, advice = _LIBRARY[nvidia.libcuda]
-        return DriverProblem(reason, advice, doubtful=nvidia.libcuda == "hung")
+        return DriverProblem(reason, advice, hardware=True, doubtful=nvidia.libcuda == "hung")
     if nvidia.libcuda == "absent" or nvidia.cuinit == STUB:
         return _no_library(machine) if seen else DriverProblem("no NVIDIA GPU was found")
     if nvidia.cuinit not in {None, 0, NO_DEVICE}:
