@@ -16,6 +16,9 @@ from pjrtwheel.errors import UsageError
 
 EVERY = "*"
 
+# What JAX hands on to a plugin: a text, or the bounds of a grid.
+Option = str | list[int]
+
 
 @dataclass(frozen=True, slots=True)
 class Topology:
@@ -30,7 +33,7 @@ class Topology:
 
     label: str
     name: str
-    options: Mapping[str, str]
+    options: Mapping[str, Option]
     programs: tuple[str, ...]
 
 
@@ -67,7 +70,7 @@ class Target:
     platform: str
     code: tuple[str, ...]
     topologies: tuple[Topology, ...]
-    options: Mapping[str, str]
+    options: Mapping[str, Option]
     environment: Mapping[str, str]
     fails: Mapping[str, Failure]
 
@@ -90,7 +93,7 @@ def parse_target(text: str, path: Path) -> Target:
             platform=_text(table.pop("platform")),
             code=_texts(table.pop("code")),
             topologies=tuple(_topology(label, entry) for label, entry in table.pop("topologies").items()),
-            options=_mapping(table.pop("options", {})),
+            options=_options(table.pop("options", {})),
             environment=_mapping(table.pop("environment", {})),
             fails={program: _failure(entry) for program, entry in table.pop("fails", {}).items()},
         )
@@ -113,7 +116,7 @@ def _topology(label: str, table: dict[str, Any]) -> Topology:
     topology = Topology(
         label=label,
         name=_text(table.pop("name", "")),
-        options=_mapping(table.pop("options", {})),
+        options=_options(table.pop("options", {})),
         programs=_texts(table.pop("programs", [])),
     )
     _nothing_left(table)
@@ -143,6 +146,19 @@ def _mapping(value: object) -> dict[str, str]:
     if not isinstance(value, dict):
         raise TypeError(f"{value!r}, which is no table")
     return {key: _text(item) for key, item in value.items()}
+
+
+def _options(value: object) -> dict[str, Option]:
+    if not isinstance(value, dict):
+        raise TypeError(f"{value!r}, which is no table")
+    return {key: _integers(item) if isinstance(item, list) else _text(item) for key, item in value.items()}
+
+
+def _integers(items: list[object]) -> list[int]:
+    numbers = [item for item in items if isinstance(item, int)]
+    if numbers != items:
+        raise TypeError(f"{items!r}, which is no list of integers")
+    return numbers
 
 
 def _nothing_left(table: Mapping[str, object]) -> None:

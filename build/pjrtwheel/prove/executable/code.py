@@ -13,11 +13,12 @@ from pjrtwheel.prove.executable.records import read_payloads
 from pjrtwheel.prove.executable.wire import find_field, read_varint
 
 _PTX = re.compile(rb"^\.target\s+sm_(\d+[af]?)\b", re.MULTILINE)
-_TPU_ABI = b"xla::TpuXlaExecutableAbiVersion"
 # Of the head that the client writes: field 9, the executable's ABI; in it 3, a message of any kind: its name and bytes.
-_ABI_FIELD, _ANY_FIELD, _NAME_FIELD, _MESSAGE_FIELD = 9, 3, 1, 2
+_ABI_FIELD, _ANY_FIELD, _MESSAGE_FIELD = 9, 3, 2
+_TPU_ABI = b"xla::TpuXlaExecutableAbiVersion"
 _CHIP_FIELD = 2
-_TPU_EXECUTABLE = b"xla.TpuExecutableProto"
+# The executable itself repeats the chip in its field 31: tag and length stand before it.
+_OWN_CHIP = b"\xfa\x01"
 
 
 def find_code(executable: bytes) -> tuple[str, ...]:
@@ -26,39 +27,34 @@ def find_code(executable: bytes) -> tuple[str, ...]:
     Raises:
         ProofError: The bytes are not laid out as XLA's executables are.
     """
-    payloads = list(read_payloads(executable))
-    return tuple(sorted({name for payload in payloads for name in _gpu_code(payload)} | set(_tpu_code(payloads))))
+    size, start = read_varint(executable, 0)
+    head, body = executable[start : start + size], list(read_payloads(executable[start + size :]))
+    return tuple(sorted({name for part in body for name in _gpu_code(part)} | set(_tpu_code(head, body))))
 
 
-def _gpu_code(payload: bytes) -> Iterator[str]:
+def _gpu_code(part: bytes) -> Iterator[str]:
     """Yield a name for each ELF file and each PTX text for NVIDIA's chips."""
-    position = payload.find(cubin.ELF)
+    position = part.find(cubin.ELF)
     while position >= 0:
-        chip = cubin.read_chip(payload, position)
+        chip = cubin.read_chip(part, position)
         if chip:
             yield chip
-        position = payload.find(cubin.ELF, position + 1)
-    for match in _PTX.finditer(payload):
+        position = part.find(cubin.ELF, position + 1)
+    for match in _PTX.finditer(part):
         yield f"compute_{match[1].decode()}"
 
 
-def _tpu_code(payloads: list[bytes]) -> Iterator[str]:
+def _tpu_code(head: bytes, body: list[bytes]) -> Iterator[str]:
     """Yield the chip of a TPU's executable, if the head and the executable itself say the same.
 
     Raises:
         ProofError: They do not.
     """
-    head = payloads[0]
-    size, start = read_varint(head, 0)
-    if _TPU_ABI not in head or start + size != len(head):
+    if _TPU_ABI not in head:
         return
-    abi = find_field(head[start:], _ABI_FIELD, _ANY_FIELD)
-    chip = find_field(abi, _MESSAGE_FIELD, _CHIP_FIELD)
-    bodies = payloads[1:]
-    if find_field(abi, _NAME_FIELD) != _TPU_ABI or not chip or not any(_TPU_EXECUTABLE in body for body in bodies):
-        raise ProofError("the head of a TPU's executable names no chip, or no executable follows it")
-    if not any(chip in body for body in bodies):
-        raise ProofError("the head of a TPU's executable names another chip than the executable itself")
+    chip = find_field(head, _ABI_FIELD, _ANY_FIELD, _MESSAGE_FIELD, _CHIP_FIELD)
+    if not chip or not any(_OWN_CHIP + bytes([len(chip)]) + chip in part for part in body):
+        raise ProofError("the head of a TPU's executable names no chip, or another one than the executable itself")
     yield describe_tpu(chip)
 
 

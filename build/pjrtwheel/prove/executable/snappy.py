@@ -16,7 +16,7 @@ _LITERAL = 0
 def decompress(data: bytes) -> bytes:
     r"""Return the bytes that were compressed.
 
-    >>> decompress(b"\x0a\x04abc\x0d\x03")  # 'abc', then seven bytes from three back
+    >>> decompress(b"\x0a\x08abc\x0d\x03")  # 'abc', then seven bytes from three back
     b'abcabcabca'
 
     Raises:
