@@ -1,0 +1,108 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reading machine descriptions, good and bad."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from jaxlib_select.errors import MachineError
+from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu
+from jaxlib_select.machine_json import LARGEST, parse_machine, to_json
+from jaxlib_select.resolve import resolve
+
+CONTRACT = """{"os": "linux", "arch": "x86_64", "wsl": false, "tegra": false,
+ "nvidia": {"cuda": "13.0", "driver": "580.95.05", "cuinit": 0, "gpus": [{"name": null, "compute_capability": "9.0"}]},
+ "amd": {"rocm": "7.0.0", "gpus": ["gfx942"]}, "intel": {"pci": ["8086:0BD5"], "level_zero": true},
+ "tpu": {"pci": ["1ae0:0063"], "devices": ["/dev/vfio/0"]}, "color": "red"}"""
+
+
+def test_the_documented_form_is_read() -> None:
+    """Every documented key is taken, PCI ids in lower case; an unknown key is ignored."""
+    assert parse_machine(CONTRACT) == Machine(
+        os="linux",
+        arch="x86_64",
+        nvidia=Nvidia(cuda=(13, 0), driver="580.95.05", cuinit=0, gpus=(NvidiaGpu((9, 0)),)),
+        amd=Amd(rocm="7.0.0", gpus=("gfx942",)),
+        intel=Intel(pci=("8086:0bd5",), level_zero=True),
+        tpu=Tpu(pci=("1ae0:0063",), devices=("/dev/vfio/0",)),
+    )
+
+
+@pytest.mark.parametrize("text", ["{}", '{"nvidia": null, "amd": {}, "intel": {"pci": null}, "os": null}'])
+def test_what_is_missing_was_not_found(text: str) -> None:
+    """An empty description is a machine of which nothing is known, and gets the CPU."""
+    machine = parse_machine(text)
+    assert machine == Machine()
+    assert resolve("jax", machine).package == "jaxlib-cpu"
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("", "machine description is not JSON"),
+        ("{", "machine description is not JSON"),
+        ("[" * 100_000, "machine description is not JSON"),
+        ("[]", "machine description is a list, not an object"),
+        ("3", "machine description is a number, not an object"),
+        ('{"nvidia": []}', "machine description: nvidia is [], expected an object"),
+        ('{"os": 1}', "machine description: os is 1, expected a text"),
+        ('{"wsl": "no"}', "machine description: wsl is 'no', expected true or false"),
+        ('{"nvidia": {"cuda": 13}}', "machine description: nvidia.cuda is 13, expected a version such as '13.0'"),
+        ('{"nvidia": {"cuinit": true}}', "machine description: nvidia.cuinit is True, expected a whole number"),
+        (
+            '{"nvidia": {"gpus": [{"compute_capability": "9.0"}, {"compute_capability": "new"}]}}',
+            "machine description: nvidia.gpus[1].compute_capability is 'new', expected a compute capability such as '9.0'",
+        ),
+        ('{"nvidia": {"gpus": ["H100"]}}', "machine description: nvidia.gpus[0] is 'H100', expected an object"),
+        ('{"amd": {"gpus": ["MI300"]}}', "machine description: amd.gpus[0] is 'MI300', expected an architecture such as 'gfx942'"),
+        ('{"tpu": {"pci": ["1ae0"]}}', "machine description: tpu.pci[0] is '1ae0', expected PCI vendor and device such as '8086:0bd5'"),
+        ('{"visible": {"CUDA_VISIBLE_DEVICES": 0}}', "machine description: visible is {'CUDA_VISIBLE_DEVICES': 0}, expected an object of texts"),
+        (f'{{"os": {["x" * 90]!r}}}'.replace("'", '"'), f"machine description: os is ['{'x' * 55}..., expected a text"),
+    ],
+    ids=lambda value: value[:30],
+)  # fmt: skip
+def test_a_bad_description_is_refused_by_the_name_of_the_key(text: str, what: str) -> None:
+    """What is wrong is said in one line, with the key, the value and what was expected."""
+    with pytest.raises(MachineError) as caught:
+        parse_machine(text)
+    assert caught.value.what == what
+    assert caught.value.exit_code == 2
+
+
+def test_a_huge_description_is_refused_unread() -> None:
+    """Nobody has that many devices."""
+    with pytest.raises(MachineError, match="too large"):
+        parse_machine(" " * (LARGEST + 1))
+
+
+def test_ten_thousand_gpus_are_decided_about() -> None:
+    """As fast as a few, nearly; the sentences stay short although every second GPU must be hidden."""
+    gpus = [{"compute_capability": "3.7" if index % 2 else "9.0", "name": f"GPU {index % 50}"} for index in range(10_000)]
+    text = json.dumps({"os": "linux", "arch": "x86_64", "nvidia": {"cuda": "13.0", "cuinit": 0, "gpus": gpus}})
+    start = time.process_time()
+    decision = resolve("jax", parse_machine(text))
+    assert time.process_time() - start < 2
+    assert (decision.package, len(decision.hidden)) == ("jaxlib-cuda-13", 5000)
+    assert max(len(candidate.reason) for candidate in decision.candidates) < 500
+    assert "and 4992 more" in decision.warnings[0]
+
+
+def test_the_json_form_has_the_documented_keys() -> None:
+    """Checks outside this repository read these."""
+    document = to_json(parse_machine(CONTRACT))
+    assert document["nvidia"] == {
+        "cuda": "13.0",
+        "driver": "580.95.05",
+        "cuinit": 0,
+        "gpus": [{"name": None, "compute_capability": "9.0"}],
+        "source": None,
+        "libcuda": None,
+        "pci": [],
+    }
+    assert (document["amd"], document["tpu"]) == (
+        {"rocm": "7.0.0", "gpus": ["gfx942"], "accessible": None},
+        {"pci": ["1ae0:0063"], "devices": ["/dev/vfio/0"]},
+    )

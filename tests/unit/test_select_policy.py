@@ -1,0 +1,190 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Who decides about the backend, and what contradictions and mistakes lead to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from jaxlib_select.errors import PolicyError, UsageError
+from jaxlib_select.machine import Amd, Machine, Nvidia, NvidiaGpu
+from jaxlib_select.policy import Choice, Policy, Wishes, read_policy
+from jaxlib_select.resolve import resolve
+from jaxlib_select.toml import read_plain_table, read_table
+
+PYPROJECT = """
+[project]
+name = "x"
+[tool.jaxlib-select.backends]
+default = "cpu"  # for all
+"jax" = 'cuda13'
+[tool.other]
+jax = 1
+"""
+PLAIN = Machine("linux", "x86_64")
+H100 = Machine("linux", "x86_64", nvidia=Nvidia((13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
+UNSUPPORTED = Machine("linux", "x86_64", amd=Amd("7.0.0", ("gfx1031",)))
+
+
+def asked(backend: str) -> Policy:
+    """Return the policy of `--backend BACKEND`."""
+    return read_policy([backend], {}, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environ", "expected"),
+    [
+        (["jax=cuda12"], {"JAXLIB_SELECT_BACKEND_JAX": "cpu"}, Choice("cuda12", "--backend jax=cuda12")),
+        (["tpu"], {"JAXLIB_SELECT_BACKEND_JAX": "cpu"}, Choice("tpu", "--backend tpu")),
+        (["torch=cpu"], {"JAXLIB_SELECT_BACKEND_JAX": "cpu"}, Choice("cpu", "JAXLIB_SELECT_BACKEND_JAX")),
+        ([], {"JAXLIB_SELECT_BACKENDS_DEFAULT": "auto"}, Choice("auto", "JAXLIB_SELECT_BACKENDS_DEFAULT")),
+        (
+            [],
+            {"JAXLIB_SELECT_BACKENDS_DEFAULT": "auto", "JAXLIB_SELECT_BACKEND_JAX": "tpu"},
+            Choice("tpu", "JAXLIB_SELECT_BACKEND_JAX"),
+        ),
+        ([], {"UV_TORCH_BACKEND": "cu126"}, Choice("cuda13", "pyproject.toml, [tool.jaxlib-select.backends] jax")),
+        ([], {"JAXLIB_SELECT_BACKEND_JAX": ""}, Choice("cuda13", "pyproject.toml, [tool.jaxlib-select.backends] jax")),
+    ],
+)
+def test_the_nearest_place_decides(
+    arguments: list[str], environ: dict[str, str], expected: Choice, tmp_path: Path
+) -> None:
+    """Command line before environment before pyproject.toml; in one place the package before the default."""
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT, "utf-8")
+    (tmp_path / "below").mkdir()
+    assert read_policy(arguments, environ, tmp_path / "below").choose("jax") == expected
+
+
+def test_nobody_says_anything(tmp_path: Path) -> None:
+    """Then it is `auto`."""
+    assert read_policy([], {}, tmp_path).choose("jax") == Choice("auto", "the default")
+
+
+def test_uv_speaks_for_torch() -> None:
+    """Its variable counts for torch alone, and ours goes before it."""
+    uv = {"UV_TORCH_BACKEND": "cu126"}
+    assert resolve("torch", PLAIN, read_policy([], uv, None)).backend == "cu126"
+    both = read_policy([], {**uv, "JAXLIB_SELECT_BACKEND_TORCH": "cpu"}, None)
+    assert resolve("torch", PLAIN, both).backend == "cpu"
+    assert resolve("torchvision", PLAIN, read_policy([], uv, None)).requirements == ("torch==2.14.*", "torchvision")
+
+
+@pytest.mark.parametrize("arguments", [["cpu", "cuda12"], ["jax=cpu", "JAX=cuda12"]])
+def test_a_contradiction_is_refused(arguments: list[str]) -> None:
+    """Two values for one thing in one place."""
+    with pytest.raises(UsageError, match="--backend says both 'cpu' and 'cuda12'"):
+        read_policy(arguments, {}, None)
+
+
+def test_an_unknown_value_lists_the_known_ones() -> None:
+    """The message says who asked, for what, and what there is."""
+    with pytest.raises(UsageError) as caught:
+        resolve("jax", PLAIN, read_policy([], {"JAXLIB_SELECT_BACKEND_JAX": "cuda14"}, None))
+    assert caught.value.what == "unknown backend for jax: 'cuda14' (from JAXLIB_SELECT_BACKEND_JAX)"
+    assert caught.value.remedy == (
+        "known: auto, cpu, prefer-gpu, require-gpu, cuda12, cuda12-local, cuda13, cuda13-local, oneapi, rocm7, "
+        "rocm7-local, tpu, cuda, rocm"
+    )
+
+
+def test_require_gpu_fails_with_every_reason_and_what_helps() -> None:
+    """On a machine whose driver is too old."""
+    old = Machine("linux", "x86_64", nvidia=Nvidia((11, 4), cuinit=0, gpus=(NvidiaGpu((8, 0), "A100"),)))
+    with pytest.raises(PolicyError) as caught:
+        resolve("jax", old, asked("require-gpu"))
+    assert str(caught.value).splitlines() == [
+        "an accelerator is required, but none can be used",
+        "tpu: no TPU was found; cuda13: needs a driver for CUDA 13.0, this one serves CUDA 11.4; cuda12: needs a driver "
+        "for CUDA 12.0, this one serves CUDA 11.4; rocm7: no AMD GPU was found; oneapi: no Intel GPU was found",
+        "update the NVIDIA driver to 580 or newer",
+    ]
+    assert caught.value.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("machine", "backend", "expected"),
+    [
+        (H100, "auto", "cuda13"),
+        (H100, "prefer-gpu", "cuda13"),
+        (H100, "require-gpu", "cuda13"),
+        (H100, "cpu", "cpu"),
+        (H100, "cuda", "cuda13"),
+        (H100, "cuda12", "cuda12"),
+        (H100, "cuda12-local", "cuda12-local"),
+        (H100, "rocm7-local", "rocm7-local"),
+        (UNSUPPORTED, "auto", "cpu"),
+        (UNSUPPORTED, "prefer-gpu", "rocm7-local"),
+        (UNSUPPORTED, "require-gpu", "rocm7-local"),
+        (PLAIN, "prefer-gpu", "cpu"),
+        (PLAIN, "cuda13", "cuda13"),
+    ],
+)
+def test_each_wish_is_granted(machine: Machine, backend: str, expected: str) -> None:
+    """A named backend is taken whatever the machine; doubtful ones only when an accelerator is preferred."""
+    assert resolve("jax", machine, asked(backend)).backend == expected
+
+
+def test_what_will_not_run_is_taken_with_a_warning() -> None:
+    """The wish wins, and the reason against it is told."""
+    decision = resolve("jax", PLAIN, asked("cuda13"))
+    assert decision.requirements == ("jax==0.11.2", "jaxlib-cuda-13[with-cuda]==0.11.2")
+    assert decision.warnings == (
+        "cuda13 is asked for, but will not run on this machine: no NVIDIA GPU was found",
+    )
+
+
+def test_local_libraries_are_not_required() -> None:
+    """The packaging without extras brings nothing along, so bounds become advice."""
+    pascal = Machine("linux", "x86_64", nvidia=Nvidia((12, 4), cuinit=0, gpus=(NvidiaGpu((6, 1)),)))
+    decision = resolve("jax", pascal, asked("cuda12-local"))
+    assert (decision.requirements[1], decision.constraints) == ("jaxlib-cuda-12==0.11.2", ())
+    assert decision.warnings == ("the libraries of the system must keep these bounds: nvidia-cudnn-cu12<9.11",)
+
+
+def test_what_has_no_wheel_fails_loudly() -> None:
+    """No wish makes a wheel."""
+    with pytest.raises(PolicyError) as caught:
+        resolve("jax", Machine("darwin", "arm64"), asked("cuda13"))
+    assert str(caught.value).splitlines() == [
+        "cuda13 is asked for, but there is no wheel of jaxlib-cuda-13 for macOS on arm64",
+        "there are wheels for linux_aarch64, linux_x86_64",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[tool.jaxlib-select.backends]\njax = 3\n', "jax is 3"),
+        ('[tool.jaxlib-select]\nbackends = 3\n', "cannot read"),
+        ("[tool.jaxlib-select.backends\n", "cannot read"),
+    ],
+)
+def test_a_bad_pyproject_is_named(text: str, message: str, tmp_path: Path) -> None:
+    """A mistake in the table is told, one elsewhere is none of our business."""
+    (tmp_path / "pyproject.toml").write_text(text, "utf-8")
+    with pytest.raises(UsageError, match=message):
+        read_policy([], {}, tmp_path)
+
+
+def test_a_pyproject_without_the_table_is_not_parsed(tmp_path: Path) -> None:
+    """Even if it is broken."""
+    (tmp_path / "pyproject.toml").write_text("[project\n", "utf-8")
+    assert read_policy([], {}, tmp_path) == Policy((Wishes(), Wishes(), Wishes()))
+
+
+def test_an_unreadable_pyproject_is_named(tmp_path: Path) -> None:
+    """Text that is no UTF-8."""
+    (tmp_path / "pyproject.toml").write_bytes(b"\xff")
+    with pytest.raises(UsageError, match=r"cannot read .*pyproject.toml"):
+        read_policy([], {}, tmp_path)
+
+
+def test_old_pythons_read_the_same_table() -> None:
+    """Our reader of one table agrees with `tomllib`, and refuses what it cannot read."""
+    path = ("tool", "jaxlib-select", "backends")
+    assert read_plain_table(PYPROJECT, path) == read_table(PYPROJECT, path) == {"default": "cpu", "jax": "cuda13"}
+    assert read_plain_table("[tool.jaxlib-select . \"backends\"]\na='b'", path) == {"a": "b"}
+    with pytest.raises(ValueError, match="line 2: expected KEY"):
+        read_plain_table("[tool.jaxlib-select.backends]\njax = [1]\n", path)
