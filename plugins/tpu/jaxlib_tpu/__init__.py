@@ -45,7 +45,7 @@ def initialize() -> None:
         check_release(PLUGIN.distribution, PLUGIN.package, jaxlib_directory())
         check_libtpu(PLUGIN.distribution, os.environ)
     except PluginError as error:
-        if not chips:
+        if not chips and is_optional(os.environ):
             logger.warning("%s", error)
         refuse(PLUGIN, error, PRIORITY, quiet=not chips)
         return

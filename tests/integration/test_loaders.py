@@ -1,0 +1,421 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The accelerators' wheels inside JAX: what is said and what works where their hardware, libraries or partners are not.
+
+Each wheel is unpacked into a folder of its own, and programs put those they want in front of their search path: so one
+environment serves all tests, with any set of plugins.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.backend import Backend, find_backend
+from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
+from pjrtwheel.prove.environment import clean_environ
+from pjrtwheel.release import Release
+
+pytestmark = pytest.mark.integration
+
+Overlay = Callable[[str], Path]
+Program = Callable[..., subprocess.CompletedProcess[str]]
+
+USE_JAX = "import jax; print([device.platform for device in jax.devices()], float(jax.numpy.ones(3).sum()))"
+USED = "['cpu'] 3.0\n"
+
+TOPOLOGY = """
+from jax.experimental import topologies
+target = '''
+gpu_device_info {
+  threads_per_block_limit: 1024 threads_per_warp: 32 shared_memory_per_block: 49152 core_count: 132
+  cuda_compute_capability { major: 9 minor: 0 }
+}
+platform_name: "CUDA"
+'''
+(device,) = topologies.get_topology_desc('', 'cuda', topology='1x1x1', target_config=target).devices
+"""
+
+# Where each accelerator was looked for; none of them is on machines that build wheels.
+ABSENT = {
+    "cuda13": "jaxlib-cuda-13: no NVIDIA GPU found (looked for /dev/nvidia0, /dev/nvidiactl, /dev/dxg)",
+    "rocm7": "jaxlib-rocm-7: no AMD GPU found (looked in /sys/class/kfd/kfd/topology/nodes and for /dev/dxg)",
+    "oneapi": "jaxlib-oneapi: no Intel GPU found (looked in /sys/class/drm and for /dev/dxg)",
+}
+
+BESIDE = "{ours} stands back: {other} is for JAX's platform 'cuda' as well, and JAX can take only one"
+
+# What a program does that believes in a GPU, up to the checks before the first client.
+BELIEVE = """
+import jax, jaxlib_cuda_13
+from jaxlib_cuda_13.cuda.driver import Driver
+cuda = jaxlib_cuda_13.ACCELERATOR.check.__self__
+cuda.driver = Driver(13000, (90,))
+try:
+    cuda.check()
+except RuntimeError as error:
+    print(error)
+"""
+
+
+@pytest.fixture(scope="session")
+def overlay(backend_wheels: Callable[[str], Path], root: Path, tmp_path_factory: pytest.TempPathFactory) -> Overlay:
+    """Return a function: a backend → the folder with its unpacked wheel."""
+
+    @functools.cache
+    def unpack(name: str) -> Path:
+        (wheel,) = backend_wheels(name).glob(f"{find_backend(root, name).package}-*.whl")
+        folder = tmp_path_factory.mktemp(f"overlay_{name}")
+        unpack_wheel(wheel, folder, ["*"])
+        return folder
+
+    return unpack
+
+
+@pytest.fixture(scope="session")
+def changed(overlay: Overlay, root: Path) -> Callable[[str, Path], tuple[Path, Backend]]:
+    """Return a function: a backend and an empty folder → a cheap copy of its wheel there, to damage."""
+
+    def copy(name: str, folder: Path) -> tuple[Path, Backend]:
+        for path in overlay(name).rglob("*"):
+            target = folder / path.relative_to(overlay(name))
+            if path.is_file():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.hardlink_to(path)
+        return folder, find_backend(root, name)
+
+    return copy
+
+
+@pytest.fixture
+def run(wheel_python: Path, tmp_path: Path) -> Program:
+    """Return a function: code, folders with plugins, environment → the process that ran it from an empty folder."""
+
+    def start(code: str, *plugins: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+        work = tmp_path / "work"
+        work.mkdir(exist_ok=True)
+        path = f"import sys; sys.path[:0] = {[str(plugin) for plugin in plugins]!r}\n"
+        return subprocess.run(
+            [str(wheel_python), "-I", "-c", path + code],
+            cwd=work,
+            env=clean_environ(**environ),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    return start
+
+
+def said(result: subprocess.CompletedProcess[str]) -> list[str]:
+    """Return what a program printed as warnings, without what NVIDIA's kernels say where there is no CUDA runtime."""
+    own = ("WARNING: All log messages before absl", "I0000")
+    return [line for line in result.stderr.splitlines() if not line.startswith(own)]
+
+
+@pytest.mark.parametrize("name", ABSENT)
+def test_without_the_hardware_one_line_says_so(run: Program, overlay: Overlay, name: str) -> None:
+    """JAX goes on with the CPU."""
+    result = run(USE_JAX, overlay(name))
+    assert (result.returncode, result.stdout) == (0, USED), result.stderr
+    assert said(result) == [f"{ABSENT[name]}; JAX goes on without it"]
+
+
+@pytest.mark.parametrize("name", ["cuda13", "tpu"])
+def test_who_asked_for_the_cpu_hears_nothing(run: Program, overlay: Overlay, name: str) -> None:
+    """The accelerator is no matter of this program."""
+    result = run(USE_JAX, overlay(name), JAX_PLATFORMS="cpu")
+    assert (result.returncode, result.stdout) == (0, USED), result.stderr
+    assert said(result) == []
+
+
+@pytest.mark.parametrize("name", ["cuda13", "tpu"])
+def test_the_switch_leaves_jax_as_it_was(run: Program, overlay: Overlay, root: Path, name: str) -> None:
+    """Not even that there is no such hardware is said, and the platform is unknown."""
+    known = "import jax, jax._src.xla_bridge as bridge; jax.devices(); print('NAME' in bridge._backend_factories)"
+    backend = find_backend(root, name)
+    code = known.replace("NAME", backend.pjrt_name)
+    result = run(code, overlay(name), **{backend.disable: "1"})
+    assert (result.returncode, result.stdout, said(result)) == (0, f"{name == 'tpu'}\n", []), result.stderr
+
+
+@pytest.mark.parametrize("name", ["rocm7", "oneapi"])
+def test_who_asks_for_absent_hardware_gets_the_reason(run: Program, overlay: Overlay, root: Path, name: str) -> None:
+    """It is an error then, and not a fall back."""
+    result = run(USE_JAX, overlay(name), JAX_PLATFORMS=find_backend(root, name).pjrt_name)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert f"NoDeviceError: {ABSENT[name].partition(': ')[2]}" in result.stderr
+
+
+@pytest.mark.parametrize("environ", [{}, {"JAX_PLATFORMS": "cpu"}], ids=["default", "CPU only"])
+def test_programs_can_be_compiled_for_a_gpu_elsewhere(run: Program, overlay: Overlay, environ: dict[str, str]) -> None:
+    """The library of this very wheel describes the devices, and JAX still runs on the CPU."""
+    library = "print([line.split()[-1] for line in open('/proc/self/maps') if 'xla_cuda_plugin.so' in line][0])"
+    result = run(f"{TOPOLOGY}\n{library}\n{USE_JAX}", overlay("cuda13"), **environ)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == f"{overlay('cuda13')}/jaxlib_cuda_13/xla_cuda_plugin.so\n{USED}"
+
+
+def test_a_plugin_that_is_opened_late_joins_in(run: Program, overlay: Overlay) -> None:
+    """Those who ask JAX for every plugin are told of it, and so are those who ask later."""
+    code = (
+        "import jax, jax._src.xla_bridge as bridge\n"
+        "told = []; bridge.register_plugin_callbacks(lambda c_api: told.append(c_api))\n"
+        f"{TOPOLOGY}\n"
+        "bridge.register_plugin_callbacks(lambda c_api: told.append(c_api))\n"
+        "print([str(api).split()[2] for api in told].count('\"pjrt_c_api\"'), len(told), len(set(map(id, told))))"
+    )
+    # The CPU's plugin takes part both times as well.
+    result = run(code, overlay("cuda13"))
+    assert (result.returncode, result.stdout) == (0, "4 4 2\n"), result.stderr
+
+
+def test_upstreams_plugin_beside_ours(
+    run: Program, overlay: Overlay, release: Release, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Ours leaves the platform to it, says so once with both commands, and it works."""
+    wheel = WheelCache(cache_root(os.environ), download_wheel).fetch(release.pin("plugin.cuda13.linux_x86_64"))
+    upstream = tmp_path_factory.mktemp("upstream")
+    unpack_wheel(wheel, upstream, ["*"])
+    library = "print([line.split()[-1] for line in open('/proc/self/maps') if 'xla_cuda_plugin.so' in line][0])"
+    # Upstream's own check would fail here for want of a GPU, with a traceback that is not ours.
+    environ = {"JAX_SKIP_CUDA_CONSTRAINTS_CHECK": "1"}
+    result = run(f"{TOPOLOGY}\n{library}\n{USE_JAX}", overlay("cuda13"), upstream, **environ)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == f"{upstream}/jax_plugins/xla_cuda13/xla_cuda_plugin.so\n{USED}"
+    assert said(result) == [
+        BESIDE.format(ours="jaxlib-cuda-13", other="jax-cuda13-pjrt"),
+        "keep one of them: pip uninstall jax-cuda13-pjrt jax-cuda13-plugin, or: pip uninstall jaxlib-cuda-13",
+    ]
+
+
+def test_two_of_our_wheels_for_one_platform(run: Program, overlay: Overlay) -> None:
+    """The newer one serves, whose kernels JAX takes as well, and the other says so once."""
+    library = "print([line.split()[-1] for line in open('/proc/self/maps') if 'xla_cuda_plugin.so' in line][0])"
+    result = run(f"{TOPOLOGY}\n{library}\n{USE_JAX}", overlay("cuda12"), overlay("cuda13"))
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == f"{overlay('cuda13')}/jaxlib_cuda_13/xla_cuda_plugin.so\n{USED}"
+    assert said(result) == [
+        BESIDE.format(ours="jaxlib-cuda-12", other="jaxlib-cuda-13"),
+        "keep one of them: pip uninstall jaxlib-cuda-13, or: pip uninstall jaxlib-cuda-12",
+    ]
+
+
+def test_a_wrong_pair_is_named_and_not_used(
+    run: Program, changed: Callable[[str, Path], tuple[Path, Backend]], tmp_path: Path
+) -> None:
+    """On a machine without a GPU it is a warning, and an error to who wants the platform."""
+    plugin, backend = changed("cuda13", tmp_path / "plugin")
+    lock = plugin / backend.package / "release_lock.json"
+    content = json.loads(lock.read_bytes()) | {"lock_id": "0" * 32}
+    lock.unlink()
+    lock.write_text(json.dumps(content), "utf-8")
+    result = run(USE_JAX, plugin)
+    assert (result.returncode, result.stdout) == (0, USED), result.stderr
+    assert [line.partition(":")[0] for line in said(result)] == [
+        "LockMismatchError",
+        "the versions are equal, but the two wheels were built from different inputs",
+        "install a matching pair",
+    ]
+    result = run(TOPOLOGY, plugin)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "LockMismatchError: jaxlib-cuda-13 0.11.2" in result.stderr.splitlines()[-3]
+
+
+def test_a_python_without_kernels(
+    run: Program,
+    changed: Callable[[str, Path], tuple[Path, Backend]],
+    compile_library: Callable[..., Path],
+    root: Path,
+    tmp_path: Path,
+) -> None:
+    """The plugin says so once and works; targets of users' own reach it through the stable-ABI extension."""
+    plugin, backend = changed("cuda13", tmp_path / "plugin")
+    assert backend.kernels is not None
+    for module in (plugin / backend.kernels.package).iterdir():
+        module.unlink()
+    library = compile_library("cuda_counter.so", "-fvisibility=default", root / "tests/data/ffi_counter.c")
+    code = f"""
+{TOPOLOGY}
+import ctypes, jax
+library = ctypes.CDLL({str(library)!r})
+stages = {{stage: jax.ffi.pycapsule(getattr(library, 'counter_' + stage)) for stage in ('instantiate', 'execute')}}
+jax.ffi.register_ffi_target('counter', stages, platform='CUDA')
+try:
+    jax.ffi.register_ffi_target('counter', {{'execute': stages['execute']}}, platform='CUDA')
+except Exception as error:
+    print(type(error).__name__, 'cannot register a custom call' in str(error))
+"""
+    result = run(code, plugin)
+    assert (result.returncode, result.stdout) == (0, "PjrtError True\n"), result.stderr
+    absence = [line for line in said(result) if "no GPU kernels" in line]
+    assert len(absence) == 1, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "library", "remedy"),
+    [
+        ("rocm7", "librocprofiler-sdk.so.1, librccl.so.1, libhipblaslt.so.1", "install ROCm 7"),
+        ("oneapi", "libmpi.so.12, libhwloc.so.15, libumf.so.0", "pip install 'jaxlib-oneapi[with-oneapi]==0.11.2'"),
+    ],
+)
+def test_missing_libraries_are_named_all_together(
+    run: Program, overlay: Overlay, root: Path, name: str, library: str, remedy: str
+) -> None:
+    """The command that shows the status says what the plugin needs, where it was looked for, and what installs it."""
+    package = find_backend(root, name).package
+    result = run(f"import runpy; runpy.run_module({package!r}, run_name='__main__')", overlay(name))
+    assert (result.returncode, result.stdout) == (1, "")
+    what, _, last = result.stderr.splitlines()
+    assert f"VendorLibraryError: {find_backend(root, name).distribution} needs {library}, " in what
+    assert "the dynamic linker's search path" in what
+    assert last.startswith(remedy)
+
+
+def test_the_status_of_a_plugin_for_gpus(run: Program, overlay: Overlay) -> None:
+    """What it is, for which GPUs and Pythons, and what it finds here."""
+    result = run("import runpy; runpy.run_module('jaxlib_cuda_13', run_name='__main__')", overlay("cuda13"))
+    assert (result.returncode, said(result)) == (0, [])
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("jaxlib-cuda-13 0.11.2, build 1, lock ")
+    labels = [line[:11].strip() for line in lines[1:]]
+    expected = ["library", "PJRT API", "extensions", "attributes", "GPU code", "kernels", "libraries"]
+    assert labels[: len(expected)] == expected
+    shown = {line[:11].strip(): line[12:] for line in lines}
+    assert "sm_90" in shown["GPU code"].split()
+    assert {"_solver", "cuda_plugin_extension"} <= set(shown["kernels"].split())
+    assert lines[-1] == f"NoDeviceError: {ABSENT['cuda13'].partition(': ')[2]}"
+
+
+@pytest.mark.parametrize(
+    ("libtpu", "lines"),
+    [
+        (None, ["LibraryMissingError: jaxlib-tpu needs libtpu VERSION, which is not installed"]),
+        (
+            "0.0.1",
+            [
+                "VersionMismatchError: jaxlib-tpu needs libtpu VERSION, and 0.0.1 is installed",
+                "a libtpu works only with the JAX release it was made for",
+            ],
+        ),
+        ("VERSION", ["jaxlib-tpu: no TPU found (looked in /sys/bus/pci/devices); JAX goes on without it"]),
+    ],
+    ids=["missing", "wrong", "right"],
+)
+def test_the_tpus_library_must_be_the_one_of_the_release(
+    run: Program, overlay: Overlay, release: Release, tmp_path: Path, libtpu: str | None, lines: list[str]
+) -> None:
+    """Without a TPU that is a warning; libtpu itself is never started, and nothing is registered."""
+    version = release.pin("plugin.tpu.linux_x86_64").version
+    if libtpu is not None:
+        info = tmp_path / "site/libtpu-0.dist-info"
+        info.mkdir(parents=True)
+        text = f"Metadata-Version: 2.1\nName: libtpu\nVersion: {libtpu.replace('VERSION', version)}\n"
+        (info / "METADATA").write_text(text, "utf-8")
+    result = run(USE_JAX, overlay("tpu"), tmp_path / "site")
+    assert (result.returncode, result.stdout) == (0, USED), result.stderr
+    remedy = [] if libtpu == "VERSION" else [f"pip install libtpu=={version}"]
+    assert said(result) == [*(line.replace("VERSION", version) for line in lines), *remedy]
+
+
+@pytest.fixture(scope="module")
+def nvidia(root: Path, compile_library: Callable[..., Path]) -> Callable[..., Path]:
+    """Return a function: options → a library that stands for any of NVIDIA's; see tests/data/fake_cuda.c."""
+
+    @functools.cache
+    def compile_cuda(soname: str, version: int = 0) -> Path:
+        source = root / "tests/data/fake_cuda.c"
+        return compile_library(f"{version}_{soname}", source, f"-DVERSION={version}", f"-Wl,-soname,{soname}")
+
+    return compile_cuda
+
+
+@pytest.fixture(scope="module")
+def nvidia_wheels(nvidia: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder like site-packages with NVIDIA's libraries of CUDA 13, as far as their versions are checked."""
+    folder = tmp_path_factory.mktemp("nvidia")
+    for library in ("libcudart.so.13", "libcublas.so.13", "libcupti.so.13", "libcusparse.so.12", "libcufft.so.12"):
+        put(nvidia(library), folder / "nvidia/cu13/lib" / library)
+    put(nvidia("libcudnn.so.9"), folder / "nvidia/cudnn/lib/libcudnn.so.9")
+    return folder
+
+
+def put(library: Path, target: Path) -> None:
+    """Give a library another name, in another folder."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.hardlink_to(library)
+
+
+@pytest.mark.parametrize(
+    ("environ", "answer"),
+    [
+        ({"FAKE_GPUS": "90 100"}, "Driver(version=13000, capabilities=(90, 100))"),
+        ({"FAKE_GPUS": "", "FAKE_CUDA": "12080"}, "Driver(version=12080, capabilities=())"),
+        ({"FAKE_CUINIT": "100"}, "NoDeviceError: NVIDIA's driver sees no GPU (CUDA_VISIBLE_DEVICES is '7')"),
+        *(
+            (
+                {"FAKE_CUINIT": str(status)},
+                f"DriverError: NVIDIA's driver does not start: cuInit failed with status {status}",
+            )
+            for status in (34, 802, 803, 804)
+        ),
+    ],
+    ids=str,
+)
+def test_the_driver_is_asked(
+    run: Program, overlay: Overlay, nvidia: Callable[..., Path], tmp_path: Path, environ: dict[str, str], answer: str
+) -> None:
+    """Its version and its GPUs, or why there are none."""
+    put(nvidia("libcuda.so.1"), tmp_path / "libcuda.so.1")
+    code = (
+        "from jaxlib_cuda_13.cuda import driver\n"
+        f"wanted = driver.Wanted('libcuda.so.1', (driver.Path({str(tmp_path)!r}),))\n"
+        "try:\n    print(driver.ask_driver(wanted, '7'))\n"
+        "except RuntimeError as error:\n    print(error)\n"
+    )
+    result = run(code, overlay("cuda13"), **environ)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[0] == answer
+
+
+def test_libraries_of_the_wheels_are_taken_whatever_the_search_path(
+    run: Program, overlay: Overlay, nvidia: Callable[..., Path], nvidia_wheels: Path, tmp_path: Path
+) -> None:
+    """An older cuSPARSE in LD_LIBRARY_PATH is neither opened nor found by name later."""
+    put(nvidia("libcusparse.so.12", 12000), tmp_path / "poison/libcusparse.so.12")
+    code = BELIEVE + (
+        "from jaxlib_cuda_13.pjrt import _pjrt\n"
+        "print(_pjrt.library_version('libcusparse.so.12', 'cusparseGetProperty', 'properties'))\n"
+        "print(any('poison' in line for line in open('/proc/self/maps')))\n"
+    )
+    result = run(code, overlay("cuda13"), nvidia_wheels, LD_LIBRARY_PATH=str(tmp_path / "poison"))
+    assert (result.returncode, result.stdout) == (0, "(12, 6, 2)\nFalse\n"), result.stderr
+
+
+def test_what_is_missing_and_what_is_old_is_told_at_once(
+    run: Program, overlay: Overlay, nvidia: Callable[..., Path], nvidia_wheels: Path, tmp_path: Path
+) -> None:
+    """With the places that were looked at and one command for all."""
+    site = tmp_path / "site"
+    for library in nvidia_wheels.rglob("*.so.*"):
+        if not library.name.startswith(("libcusparse", "libcudnn")):
+            put(library, site / library.relative_to(nvidia_wheels))
+    put(nvidia("libcudnn.so.9", 90100), site / "nvidia/cudnn/lib/libcudnn.so.9")
+    result = run(BELIEVE, overlay("cuda13"), site)
+    what, looked, remedy = result.stdout.splitlines()
+    texts = ["cuSPARSE is missing (libcusparse.so.12)", "cuDNN 9.1.0 is too old: at least 9.12.0 is needed"]
+    assert what == f"VendorLibraryError: {'; '.join(texts)}"
+    assert looked.startswith(f"looked in {site}/nvidia/cu13/lib, ")
+    assert remedy == (
+        "pip install --upgrade nvidia-cusparse nvidia-cudnn-cu13 "
+        "(or all of NVIDIA's: pip install 'jaxlib-cuda-13[with-cuda]==0.11.2'); "
+        "JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 tries it as it is"
+    )
+    assert run(BELIEVE, overlay("cuda13"), site, JAX_SKIP_CUDA_CONSTRAINTS_CHECK="1").stdout == ""
