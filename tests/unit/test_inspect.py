@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import struct
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,6 +20,7 @@ from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.inspect import Inspection, inspect_wheel
 from pjrtwheel.inspect.facts import PluginFacts
 from pjrtwheel.inspect.render import render_inspection
+from pjrtwheel.inspect.tools import make_finder
 
 MakeWheel = Callable[..., Path]
 MakeElf = Callable[..., bytes]
@@ -279,3 +281,22 @@ def test_command_describes_the_good_wheels_and_fails_for_the_bad(
     assert [wheel["wheel"] for wheel in document["wheels"]] == [NAME]
     assert document["wheels"][0]["remarks"] == []
     assert output.err.startswith("error: bad-1.0-py3-none-any.whl is no wheel")
+
+
+def test_given_tool_is_found_and_nothing_is_fetched(tmp_path: Path) -> None:
+    """A folder that is no repository pins nothing; that is no error, only a tool less."""
+    find_tool = make_finder(tmp_path, {"cuobjdump": tmp_path / "mine"}, tmp_path)
+
+    assert [find_tool(name) for name in ("cuobjdump", "unknown")] == [tmp_path / "mine", None]
+
+
+def test_tool_that_cannot_be_fetched_is_told_once(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wheel is described without it."""
+    shutil.copytree(root / "plugins/cuda13", tmp_path / "plugins/cuda13")
+    monkeypatch.chdir(tmp_path)
+    find_tool = make_finder(tmp_path, {}, tmp_path)
+
+    assert [find_tool("cuobjdump"), find_tool("cuobjdump")] == [None, None]
+    assert capsys.readouterr().err.count("cannot get cuobjdump: unknown release") == 1

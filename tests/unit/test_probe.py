@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pjrtwheel import cli
 from pjrtwheel.backend import load_backends
 from pjrtwheel.conformance.probe import Check, CheckResult, ProbeOutcome, ProbeResult, parse_answer, probe_plugin
 from pjrtwheel.conformance.probe_facts import NO_FACTS, ProbeFacts, load_facts, parse_facts
@@ -133,3 +135,16 @@ def test_wheel_without_a_plugin_is_refused(root: Path, make_wheel: Callable[...,
 
     with pytest.raises(WheelError, match="holds 0 plugin libraries, expected one"):
         probe_file(root, wheel, tuple(load_backends(root).values()), device=False)
+
+
+def test_command_fails_for_what_does_not_open(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its answer is one line per file, and JSON holds every check."""
+    path = tmp_path / "demo.so"
+    path.write_bytes(b"no library")
+
+    statuses = [cli.main(["probe", str(path), "--root", str(root), *options]) for options in ([], ["--json"])]
+
+    line, _, document = capsys.readouterr().out.partition("\n")
+    assert statuses == [ProofError.exit_code] * 2
+    assert line.startswith("demo.so: PJRT not read: not opened: ")
+    assert json.loads(document)[str(path)]["outcome"] == "not opened"

@@ -32,7 +32,7 @@ class Measure:
         installed_size: What its members take on disk.
         libraries: How many shared objects it holds.
         rpath_elements: Elements of all search paths.
-        rpath_useless: How many of them can lead to no library of the user's environment.
+        rpath_useless: How many of them are repeated, absolute, of a build tree, or lead out of `site-packages`.
         exports: Symbols that the PJRT plugin defines; nothing without one.
         unneeded_bytes: What no loader reads.
         license_files: How many there are.
@@ -106,7 +106,7 @@ def parse_measures(text: str) -> tuple[Measure, ...]:
 
 
 def _count_useless(library: LibraryFacts) -> int:
-    """Return how many elements of a search path lead nowhere."""
+    """Return how many elements of a search path repair would drop."""
     if not library.search_paths:
         return 0
     place = Place(depth=library.member.count("/"))

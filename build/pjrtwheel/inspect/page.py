@@ -24,8 +24,9 @@ Every number was read from the wheels by `python -m pjrtwheel inspect`, for Linu
 
 *Files* counts the wheels of one release for Python 3.12, 3.13 and 3.14; *release* is their download together.
 *Download* and *installed* are for one environment with Python 3.12. *Unneeded* is what no loader reads: symbol tables,
-mostly. Of the *RPATH* elements those in brackets lead nowhere: repeated, absolute, of a build tree, or outside of
-`site-packages`. *Exports* are the symbols that the PJRT plugin defines.
+mostly. Of the *RPATH* elements those in brackets are repeated, absolute, of a build tree, or outside `site-packages`;
+ours keep such a one only where the vendor's libraries are installed there. *Exports* are the symbols that the PJRT
+plugin defines.
 """
 _COLUMNS = (
     "", "wheels", "files", "release MB", "download MB", "installed MB", "unneeded MB", "RPATH", "exports",
