@@ -10,23 +10,24 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.prove import environment, smoke, store
+from pjrtwheel.prove import environment, store
 from pjrtwheel.prove.interpreters import Interpreter, find_interpreters
 from pjrtwheel.prove.levels import Level, PythonProof, highest
 from pjrtwheel.prove.loading import read_api
+from pjrtwheel.prove.material import Material, gather_material
+from pjrtwheel.prove.python import Evidence, fitting, has_bindings, prove_python
 from pjrtwheel.prove.record import Proof
-from pjrtwheel.prove.tags import fits, platform_of, wheel_tag
+from pjrtwheel.prove.tags import fits, platform_of
 from pjrtwheel.release import Release
 from pjrtwheel.wheel.report import BuiltWheel
 
-__all__ = ["Level", "Proof", "prove", "prove_python"]
+__all__ = ["Level", "Proof", "gather_material", "prove", "prove_python"]
 
 
 def prove(
@@ -64,68 +65,52 @@ def prove(
         versions = {wheel.path.name: read_api(wheel.path, backend) for wheel in built}
         return _unproven(built, release.pythons(platform), "smoke tests switched off", versions)
     interpreters = find_interpreters(release.pythons(platform))
-    programs = smoke.find_programs(root)
-    requirements = [f"jax=={release.version}", *environment.requirement_group(root, "smoke")]
+    material = gather_material(root, release, backend)
     wheels = [wheel.path for wheel in built]
     houses = [
-        environment.wheelhouse(interpreter, requirements, matching, cache)
+        environment.wheelhouse(interpreter, material.requirements, matching, cache)
         for tag, interpreter in interpreters.items()
-        if interpreter is not None and _has_bindings(matching := _fitting(wheels, tag))
+        if interpreter is not None and has_bindings(matching := fitting(wheels, tag))
     ]
-    key = store.evidence_key(built, programs, interpreters, backend, requirements, houses)
+    key = store.evidence_key(built, material, interpreters, houses, [path.name for path in Path("/dev").iterdir()])
     kept = None if fresh else store.read_proofs(cache / "proofs" / f"{key}.json")
     if kept is not None:
         print("proven before on this machine, with the same bytes and programs", file=sys.stderr, flush=True)
         return kept
-    pythons = {
-        tag: prove_python(tag, interpreter, wheels, programs, requirements, backend=backend, cache=cache)
-        for tag, interpreter in interpreters.items()
-    }
-    store.raise_failures(pythons.values(), cache / "proofs" / f"{key}.failed.txt")
-    proofs = tuple(_combine(wheel, read_api(wheel.path, backend), pythons) for wheel in built)
+    evidence = _prove_pythons(interpreters, wheels, material, cache)
+    store.raise_failures((found.python for found in evidence.values()), cache / "proofs" / f"{key}.failed.txt")
+    proofs = tuple(_combine(wheel, evidence, material) for wheel in built)
     store.write_proofs(cache / "proofs" / f"{key}.json", proofs)
     return proofs
 
 
-def prove_python(
-    tag: str,
-    interpreter: Interpreter | None,
-    wheels: Sequence[Path],
-    programs: Sequence[Path],
-    requirements: Sequence[str],
-    *,
-    backend: Backend | None,
-    cache: Path,
-) -> PythonProof:
-    """Run every program on one Python, in a fresh environment with the wheels installed by name."""
-    if interpreter is None:
-        return PythonProof(tag, "", (), "no interpreter")
-    wheels = _fitting(wheels, tag)
-    if not _has_bindings(wheels):
-        return PythonProof(tag, interpreter.version, (), "no jaxlib wheel of this set")
-    print(f"proving on Python {interpreter.version}: {len(programs)} programs", file=sys.stderr, flush=True)
-    house = environment.wheelhouse(interpreter, requirements, wheels, cache)
-    with tempfile.TemporaryDirectory(prefix="prove-") as scratch:
-        python = environment.create_venv(interpreter, Path(scratch) / "venv")
-        ours = [environment.requirement_of(wheel) for wheel in wheels]
-        environment.install(python, [*requirements, *ours], {house, *(wheel.parent for wheel in wheels)})
-        return PythonProof(tag, interpreter.version, smoke.run_programs(python, programs, backend))
+def _prove_pythons(
+    interpreters: Mapping[str, Interpreter | None], wheels: Sequence[Path], material: Material, cache: Path
+) -> dict[str, Evidence]:
+    """Prove on every Python; the first one that can compiles for every target."""
+    evidence: dict[str, Evidence] = {}
+    for tag, interpreter in interpreters.items():
+        evidence[tag] = prove_python(
+            tag,
+            interpreter,
+            wheels,
+            material,
+            cache=cache,
+            every_target=not any(found.targets for found in evidence.values()),
+        )
+    return evidence
 
 
-def _fitting(wheels: Sequence[Path], tag: str) -> list[Path]:
-    return [wheel for wheel in wheels if fits(wheel_tag(wheel), tag)]
-
-
-def _has_bindings(wheels: Sequence[Path]) -> bool:
-    return any(wheel.name.startswith("jaxlib-") for wheel in wheels)
-
-
-def _combine(wheel: BuiltWheel, api: str | None, pythons: Mapping[str, PythonProof]) -> Proof:
-    entries = tuple(proof for tag, proof in pythons.items() if fits(wheel.report.tag, tag))
-    levels = [proof.level() for proof in entries]
+def _combine(wheel: BuiltWheel, evidence: Mapping[str, Evidence], material: Material) -> Proof:
+    """Return what all Pythons together showed of one wheel."""
+    found = [entry for tag, entry in evidence.items() if fits(wheel.report.tag, tag)]
+    is_plugin = material.backend is not None and wheel.report.distribution == material.backend.distribution
+    api = next((entry.api for entry in found if entry.api), None) if is_plugin else None
+    levels = [entry.python.level() for entry in found]
     if api is not None:
         levels.append(Level.LOAD)
-    return Proof(wheel.path.name, highest(levels), api, (), entries)
+    targets = max((entry.targets for entry in found), key=len, default=()) if is_plugin else ()
+    return Proof(wheel.path.name, highest(levels), api, (), tuple(entry.python for entry in found), targets)
 
 
 def _unproven(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.prove import compiling, mapped
+from pjrtwheel.prove import compiling
 from pjrtwheel.prove.executable import find_code
 from pjrtwheel.prove.judge import Compilation, TargetProof, prove_target
 from pjrtwheel.prove.process import describe_exit, run_process
@@ -22,7 +22,6 @@ from pjrtwheel.prove.targets import Target
 
 TIME_LIMIT = 600.0
 COMPILER = Path(compiling.__file__)
-SOURCES = (COMPILER, Path(mapped.__file__))  # what runs in the environment
 
 
 def find_programs(root: Path) -> tuple[Path, ...]:

@@ -25,7 +25,7 @@ ORDER = tuple(Level)
 
 
 class Outcome(StrEnum):
-    """What became of one smoke program."""
+    """What became of one program."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -34,7 +34,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
-    """One smoke program on one interpreter.
+    """One program on one interpreter: a smoke program, or all that was compiled for one target.
 
     Attributes:
         program: Name of the program, such as `linalg`.
@@ -53,19 +53,21 @@ class ProgramResult:
 
 @dataclass(frozen=True, slots=True)
 class PythonProof:
-    """All smoke programs on one interpreter.
+    """All programs on one interpreter.
 
     Attributes:
         python: Tag of the interpreter, such as `cp312`.
         interpreter: Its full version, or empty when there is none on this machine.
         results: One entry per program; empty when nothing ran.
         reason: Why nothing ran; empty otherwise.
+        missed: Why each higher level could not be shown here, as `device: no NVIDIA GPU found`.
     """
 
     python: str
     interpreter: str
     results: tuple[ProgramResult, ...]
     reason: str = ""
+    missed: tuple[str, ...] = ()
 
     def failures(self) -> tuple[ProgramResult, ...]:
         """Return the programs that failed."""

@@ -1,40 +1,60 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Open the plugin library of a finished wheel: the evidence for level `load`."""
+"""Open a plugin library: the evidence for level `load`."""
 
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.prove import library
-from pjrtwheel.prove.environment import clean_environ
+from pjrtwheel.prove.process import describe_exit, run_process
 
-_SECONDS = 120
+SOURCE = Path(library.__file__)
+_SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Whether a library opens.
+
+    Attributes:
+        api: Version of its PJRT API, such as `0.115`, as the library itself says; nothing when it did not open.
+        reason: Why it did not.
+    """
+
+    api: str | None
+    reason: str = ""
+
+
+def open_library(python: Path, path: Path) -> Opened:
+    """Open a library in a process of its own, and ask for the version of its API."""
+    with tempfile.TemporaryDirectory(prefix="load-") as scratch:
+        status, output = run_process([str(python), "-I", str(SOURCE), str(path)], Path(scratch), _SECONDS)
+    lines = output.strip().splitlines() or [""]
+    if status == 0:
+        return Opened(".".join(map(str, json.loads(lines[-1]))))
+    return Opened(None, lines[-1] if status == 1 else describe_exit(status, _SECONDS))
+
+
+def open_installed(python: Path, backend: Backend) -> Opened:
+    """Open the library that is installed in the environment of `python`."""
+    (folder,) = (python.parent.parent / "lib").glob("python3.*")
+    return open_library(python, folder / "site-packages" / backend.library_member)
 
 
 def read_api(wheel: Path, backend: Backend | None) -> str | None:
-    """Return the PJRT API version that the library of a wheel gives when it is opened in a process of its own.
+    """Return the PJRT API version of the library in a wheel, without installing the wheel.
 
     Returns:
         Nothing if the wheel has no library, or if it does not open on this machine.
     """
-    member = f"{backend.package}/{backend.library}" if backend else ""
-    with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory(prefix="load-") as scratch:
-        if member not in archive.namelist():
+    with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory(prefix="unpacked-") as scratch:
+        if backend is None or backend.library_member not in archive.namelist():
             return None
-        path = archive.extract(member, scratch)
-        result = subprocess.run(
-            [sys.executable, "-I", library.__file__, path],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_SECONDS,
-            env=clean_environ(),
-        )
-    return ".".join(map(str, json.loads(result.stdout))) if result.returncode == 0 else None
+        return open_library(Path(sys.executable), Path(archive.extract(backend.library_member, scratch))).api

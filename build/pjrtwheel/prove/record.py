@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pjrtwheel.prove.judge import TargetProof, parse_target_proof
 from pjrtwheel.prove.levels import Level, Outcome, ProgramResult, PythonProof
 
 
@@ -20,6 +21,7 @@ class Proof:
         pjrt_api: Version of the plugin's PJRT API as the library itself says, or nothing when it was not opened.
         gpu_code: SASS and PTX targets found in the wheel; empty for a library without GPU code.
         pythons: One entry per Python of the release that this wheel is for.
+        targets: What was compiled ahead of time, in full, on the first Python; empty unless the wheel has a plugin.
     """
 
     wheel: str
@@ -27,6 +29,7 @@ class Proof:
     pjrt_api: str | None
     gpu_code: tuple[str, ...]
     pythons: tuple[PythonProof, ...]
+    targets: tuple[TargetProof, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the proof as JSON values."""
@@ -42,6 +45,7 @@ class Proof:
                     "level": entry.level().value,
                     "summary": entry.summary(),
                     "reason": entry.reason,
+                    "missed": list(entry.missed),
                     "programs": [
                         {
                             "program": result.program,
@@ -55,6 +59,7 @@ class Proof:
                 }
                 for entry in self.pythons
             ],
+            "targets": [target.to_json() for target in self.targets],
         }
 
 
@@ -85,7 +90,9 @@ def parse_proof(table: dict[str, Any]) -> Proof:
                     for result in entry["programs"]
                 ),
                 reason=entry["reason"],
+                missed=tuple(entry["missed"]),
             )
             for entry in table["pythons"]
         ),
+        targets=tuple(parse_target_proof(target) for target in table["targets"]),
     )

@@ -13,13 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.prove import harness, mapped
+from pjrtwheel.prove import harness
 from pjrtwheel.prove.levels import Level, Outcome, ProgramResult
 from pjrtwheel.prove.process import describe_exit, run_process
 
 TIME_LIMIT = 300.0
 HARNESS = Path(harness.__file__)
-SOURCES = (HARNESS, Path(mapped.__file__))  # what runs in the environment
 # References are in float64: accelerators must not round to fewer bits than asked for. And several programs share one.
 _ENVIRONMENT = {"JAX_DEFAULT_MATMUL_PRECISION": "highest", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
 

@@ -8,45 +8,45 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
-from pjrtwheel.backend import Backend
 from pjrtwheel.errors import ProofError
 from pjrtwheel.fetch.cache import file_sha256
-from pjrtwheel.prove import smoke
 from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.levels import PythonProof
+from pjrtwheel.prove.material import Material
 from pjrtwheel.prove.record import Proof, parse_proof
 from pjrtwheel.wheel.report import BuiltWheel
 
-_SCHEMA = 2  # evidence of schema 1 may be about an older wheel of the same name
+_SCHEMA = 3
 
 
 def evidence_key(
     built: Sequence[BuiltWheel],
-    programs: Sequence[Path],
+    material: Material,
     interpreters: Mapping[str, Interpreter | None],
-    backend: Backend | None,
-    requirements: Sequence[str],
     houses: Sequence[Path],
+    nodes: Sequence[str],
 ) -> str:
     """Return the identity of everything that the evidence depends on.
 
     Args:
         built: The wheels under test.
-        programs: The smoke programs.
+        material: Programs, targets, and what is installed beside the wheels.
         interpreters: Tag → interpreter.
-        backend: The plugin in the set.
-        requirements: What is installed beside the wheels, by name.
         houses: The folders it is installed from; a requirement alone does not say which version that was.
+        nodes: The device files of the machine: with an accelerator that came later, more can be shown.
     """
     identity = [
         _SCHEMA,
         [[(path.name, file_sha256(path)) for path in sorted(house.glob("*.whl"))] for house in houses],
-        backend.name if backend else None,
-        sorted(requirements),
+        material.backend.name if material.backend else None,
+        [asdict(target) for target in material.targets],
+        sorted(material.requirements),
+        sorted(nodes),
         [(wheel.path.name, wheel.report.sha256) for wheel in built],
-        [(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in [*programs, smoke.HARNESS]],
+        [(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in material.files()],
         [(tag, found.version, found.prefix) if found else (tag, "", "") for tag, found in interpreters.items()],
     ]
     return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
@@ -78,7 +78,7 @@ def raise_failures(pythons: Iterable[PythonProof], log: Path) -> None:
         _write(log, "\n\n".join(f"{name}\n{text}" for name, text in zip(names, texts, strict=True)) + "\n")
         more = f", and {len(failures) - 1} more" if len(failures) > 1 else ""
         raise ProofError(
-            f"smoke program failed: {names[0]}{more}",
+            f"program failed: {names[0]}{more}",
             cause=(texts[0] or "it left no output").splitlines()[-1].strip(),
             remedy=f"the whole output of all that failed is in {log}",
         )

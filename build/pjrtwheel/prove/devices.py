@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Find out whether the accelerator is at hand, by asking JAX and not the machine."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from pjrtwheel.backend import Backend
+from pjrtwheel.prove import asking
+from pjrtwheel.prove.process import describe_exit, run_process
+
+SOURCE = Path(asking.__file__)
+HOST = "cpu"  # JAX's name for the machine itself, which is always at hand
+
+_SECONDS = 180.0
+
+
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """What JAX has for a plugin.
+
+    Attributes:
+        count: Number of devices.
+        kind: What the first one calls itself.
+        reason: Why there are none.
+    """
+
+    count: int
+    kind: str = ""
+    reason: str = ""
+
+
+def find_devices(python: Path, backend: Backend) -> Devices:
+    """Ask JAX in the environment of `python` for devices under the name of the plugin.
+
+    The host's are taken for granted: a plugin for it that does not serve must fail its programs, not be passed over.
+    """
+    if backend.pjrt_name == HOST:
+        return Devices(1, HOST)
+    with tempfile.TemporaryDirectory(prefix="ask-") as scratch:
+        status, output = run_process(
+            [str(python), "-I", str(SOURCE), backend.pjrt_name], Path(scratch), _SECONDS, JAX_LOGGING_LEVEL="WARNING"
+        )
+    if status != 0:
+        return Devices(0, reason=f"JAX does not start: {describe_exit(status, _SECONDS)}")
+    return parse_answer(output, backend.distribution)
+
+
+def parse_answer(output: str, distribution: str) -> Devices:
+    r"""Return what JAX answered; a reason that the wheel's own loader gives is better than JAX's.
+
+    >>> answer = '{"count": 0, "kind": "", "reason": "Unknown backend cuda"}'
+    >>> parse_answer("jaxlib-cuda-13: no NVIDIA GPU found\n" + answer, "jaxlib-cuda-13").reason
+    'no NVIDIA GPU found'
+    """
+    *talk, answer = output.strip().splitlines()
+    devices = Devices(**json.loads(answer))
+    own = [line.partition(": ")[2] for line in talk if line.startswith(f"{distribution}: ")]
+    return Devices(0, reason=own[0]) if own and not devices.count else devices

@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Prove a set of wheels on one Python: by the strongest means that this machine has."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pjrtwheel.prove import aot, environment, smoke
+from pjrtwheel.prove.devices import HOST, find_devices
+from pjrtwheel.prove.interpreters import Interpreter
+from pjrtwheel.prove.judge import TargetProof, first_line
+from pjrtwheel.prove.levels import Level, Outcome, ProgramResult, PythonProof
+from pjrtwheel.prove.loading import open_installed
+from pjrtwheel.prove.material import Material
+from pjrtwheel.prove.tags import fits, wheel_tag
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What one Python showed.
+
+    Attributes:
+        python: All programs that ran.
+        targets: Details of what was compiled ahead of time.
+        api: Version of the plugin's PJRT API, as the installed library says.
+    """
+
+    python: PythonProof
+    targets: tuple[TargetProof, ...] = ()
+    api: str | None = None
+
+
+def prove_python(
+    tag: str,
+    interpreter: Interpreter | None,
+    wheels: Sequence[Path],
+    material: Material,
+    *,
+    cache: Path,
+    every_target: bool = True,
+) -> Evidence:
+    """Gather evidence in a fresh environment with the wheels installed by name.
+
+    Args:
+        tag: Tag of the Python.
+        interpreter: That Python, if it is on this machine.
+        wheels: The wheels of a set; those for other Pythons are left out.
+        material: Programs and targets.
+        cache: Root of the cache.
+        every_target: Whether to compile for every target, where it comes to that; otherwise for the first alone, which
+            shows that the wheels work together on this Python. The code that comes out does not depend on it.
+    """
+    if interpreter is None:
+        return Evidence(PythonProof(tag, "", (), "no interpreter"))
+    wheels = fitting(wheels, tag)
+    if not has_bindings(wheels):
+        return Evidence(PythonProof(tag, interpreter.version, (), "no jaxlib wheel of this set"))
+    print(f"proving on Python {interpreter.version}", file=sys.stderr, flush=True)
+    house = environment.wheelhouse(interpreter, material.requirements, wheels, cache)
+    with tempfile.TemporaryDirectory(prefix="prove-") as scratch:
+        python = environment.create_venv(interpreter, Path(scratch) / "venv")
+        ours = [environment.requirement_of(wheel) for wheel in wheels]
+        environment.install(python, [*material.requirements, *ours], {house, *(wheel.parent for wheel in wheels)})
+        return gather(PythonProof(tag, interpreter.version, ()), python, material, every_target=every_target)
+
+
+def gather(empty: PythonProof, python: Path, material: Material, *, every_target: bool = True) -> Evidence:
+    """Gather evidence in an environment that is ready: on a device, else ahead of time, else by opening the library."""
+    backend = material.backend
+    if backend is None:
+        return Evidence(_with(empty, smoke.run_programs(python, material.smoke, None)))
+    opened = open_installed(python, backend)
+    devices = find_devices(python, backend)
+    if devices.count:
+        # An accelerator may belong to one process at a time.
+        results = smoke.run_programs(python, material.smoke, backend, jobs=0 if backend.pjrt_name == HOST else 1)
+        return Evidence(_with(empty, results), (), opened.api)
+    missed: tuple[str, ...] = (f"{Level.DEVICE}: {devices.reason}",)
+    if material.targets:
+        proofs = aot.compile_for_targets(
+            python, material.targets if every_target else material.targets[:1], material.aot, backend
+        )
+        results = tuple(summarize_target(proof) for proof in proofs)
+        return Evidence(_with(empty, results, missed), proofs, opened.api)
+    missed += (f"{Level.AOT}: {backend.name} has no targets that could be compiled for without the accelerator",)
+    if opened.api is None:
+        return Evidence(_with(empty, (), (*missed, f"{Level.LOAD}: {opened.reason}")))
+    result = ProgramResult(
+        "open", Outcome.PASSED, Level.LOAD, 0.0, f"PJRT C API {opened.api} from {backend.library_member}"
+    )
+    return Evidence(_with(empty, (result,), missed), (), opened.api)
+
+
+def summarize_target(proof: TargetProof) -> ProgramResult:
+    """Return the proof of a target as one program's result; what is expected to fail shows nothing about the wheel."""
+    failures = [
+        f"{failed.compilation.program or 'starting'} ({failed.compilation.topology}): {first_line(failed.detail)}"
+        for failed in proof.failures()
+    ]
+    return ProgramResult(
+        program=f"aot {proof.name}",
+        outcome=Outcome.FAILED if failures else Outcome.PASSED,
+        level=Level.AOT if proof.compiled else Level.STATIC,
+        seconds=proof.seconds,
+        detail="\n".join(failures) or proof.summarize(),
+    )
+
+
+def fitting(wheels: Sequence[Path], tag: str) -> list[Path]:
+    """Return the wheels that are for a Python."""
+    return [wheel for wheel in wheels if fits(wheel_tag(wheel), tag)]
+
+
+def has_bindings(wheels: Sequence[Path]) -> bool:
+    """Tell whether `jaxlib` itself is among some wheels."""
+    return any(wheel.name.startswith("jaxlib-") for wheel in wheels)
+
+
+def _with(empty: PythonProof, results: Sequence[ProgramResult], missed: tuple[str, ...] = ()) -> PythonProof:
+    reason = "" if results else missed[-1]
+    return PythonProof(empty.python, empty.interpreter, tuple(results), reason, missed)
