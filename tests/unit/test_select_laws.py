@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Laws of every decision, on machines that nobody thought of."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jaxlib_select.errors import PolicyError
+from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu
+from jaxlib_select.machine_json import from_json, to_json
+from jaxlib_select.policy import Policy, read_policy
+from jaxlib_select.resolve import find_resolver, resolve
+
+CAPABILITIES = [
+    (3, 7),
+    (5, 0),
+    (5, 3),
+    (6, 1),
+    (7, 0),
+    (7, 5),
+    (8, 0),
+    (8, 7),
+    (8, 9),
+    (9, 0),
+    (10, 3),
+    (12, 1),
+    (13, 0),
+]
+UNSERVED = NvidiaGpu((3, 5), "Tesla K40")
+AMD_GPUS = ["gfx803", "gfx906", "gfx90a", "gfx942", "gfx1031", "gfx1036", "gfx1100", "gfx1151", "gfx1250"]
+
+gpus = st.builds(NvidiaGpu, st.none() | st.sampled_from(CAPABILITIES), st.none() | st.sampled_from(["A", "B"]))
+versions = st.none() | st.sampled_from([(11, 4), (12, 0), (12, 8), (12, 9), (13, 0), (13, 1)])
+nvidias = st.builds(
+    Nvidia,
+    cuda=versions,
+    cuinit=st.sampled_from([None, 0, 34, 46, 100, 304, 802, 803, 804, 805, 999]),
+    gpus=st.lists(gpus, max_size=4).map(tuple),
+    libcuda=st.sampled_from([None, "ok", "absent", "hung", "crashed", "odd"]),
+    pci=st.sampled_from([(), ("10de:2684",)]),
+)
+amds = st.builds(
+    Amd,
+    rocm=st.sampled_from([None, "6.4.1", "7", "7.0.0", "7.2.1", "odd"]),
+    gpus=st.lists(st.sampled_from(AMD_GPUS), max_size=3).map(tuple),
+    accessible=st.sampled_from([None, True, False]),
+)
+intels = st.builds(Intel, st.sampled_from([(), ("8086:0bd5",), ("8086:46a6",)]), st.booleans())
+tpus = st.builds(Tpu, st.sampled_from([(), ("1ae0:0042",), ("1ae0:0063",)]), st.sampled_from([(), ("/dev/vfio/0",)]))
+machines = st.builds(
+    Machine,
+    os=st.sampled_from(["", "linux", "linux", "linux", "darwin", "windows", "freebsd"]),
+    arch=st.sampled_from(["", "x86_64", "x86_64", "aarch64", "arm64"]),
+    wsl=st.booleans(),
+    tegra=st.booleans(),
+    nvidia=nvidias,
+    amd=amds,
+    intel=intels,
+    tpu=tpus,
+    container=st.sampled_from([None, "docker"]),
+    libc=st.sampled_from([None, "glibc 2.17", "glibc 2.39", "musl"]),
+)
+packages = st.sampled_from(["jax", "torch"])
+NUMBER_OF_BACKENDS = {"jax": 6, "torch": 8}
+
+
+def asked(backend: str) -> Policy:
+    """Return the policy of `--backend BACKEND`."""
+    return read_policy([backend], {}, None)
+
+
+@given(machines, packages)
+def test_every_machine_gets_a_decision_with_one_reason_per_backend(machine: Machine, package: str) -> None:
+    """However much or little is known: more facts never make the explanation shorter."""
+    decision = resolve(package, machine)
+    assert len({candidate.backend for candidate in decision.candidates}) == NUMBER_OF_BACKENDS[package]
+    assert len(decision.candidates) == NUMBER_OF_BACKENDS[package]
+    assert [candidate.chosen for candidate in decision.candidates].count(True) == 1
+    assert all(candidate.reason and "None" not in candidate.reason for candidate in decision.candidates)
+    assert not any("None" in warning for warning in decision.warnings)
+    json.dumps(decision.to_json())
+
+
+@given(machines, packages, st.randoms())
+def test_the_order_of_gpus_does_not_matter(machine: Machine, package: str, random: object) -> None:
+    """The same devices in another order give the same choice with the same reasons; what is hidden moves with them."""
+    shuffled_gpus = list(machine.nvidia.gpus)
+    shuffled_amd = list(machine.amd.gpus)
+    random.shuffle(shuffled_gpus)  # type: ignore[attr-defined]
+    random.shuffle(shuffled_amd)  # type: ignore[attr-defined]
+    other = replace(
+        machine,
+        nvidia=replace(machine.nvidia, gpus=tuple(shuffled_gpus)),
+        amd=replace(machine.amd, gpus=tuple(shuffled_amd)),
+    )
+    first, second = resolve(package, machine), resolve(package, other)
+    assert (first.backend, first.requirements, first.constraints, first.candidates) == (
+        second.backend,
+        second.requirements,
+        second.constraints,
+        second.candidates,
+    )
+    assert sorted(_hidden(first.hidden, machine)) == sorted(_hidden(second.hidden, other))
+
+
+def _hidden(names: tuple[str, ...], machine: Machine) -> list[str]:
+    """Return what is hidden as devices instead of numbers."""
+    places = {"nvidia": machine.nvidia.gpus, "amd": machine.amd.gpus}
+    return [str(places[vendor][int(index)]) for vendor, index in (name.split(":") for name in names)]
+
+
+@given(machines, packages)
+def test_a_gpu_that_nothing_serves_changes_no_choice(machine: Machine, package: str) -> None:
+    """Beside the others it is hidden; alone it leaves the CPU."""
+    more = replace(machine, nvidia=replace(machine.nvidia, gpus=(*machine.nvidia.gpus, UNSERVED)))
+    before, after = resolve(package, machine), resolve(package, more)
+    if before.backend == "cpu":
+        assert after.backend == "cpu"
+    elif after.backend == before.backend and before.environment.keys() <= {"CUDA_VISIBLE_DEVICES"}:
+        name = f"nvidia:{len(machine.nvidia.gpus)}"
+        assert name in after.hidden or not before.backend.startswith("cu")
+
+
+@given(machines, packages, st.data())
+def test_a_wish_wins_or_fails_loudly(machine: Machine, package: str, data: st.DataObject) -> None:
+    """A backend by name is the one that is installed, or there is an error: never another one in silence."""
+    known = find_resolver(package).backends()
+    backend = data.draw(st.sampled_from(known))
+    try:
+        decision = resolve(package, machine, asked(backend))
+    except PolicyError as error:
+        assert "there is no wheel" in error.what  # noqa: PT017  # either outcome is right, neither must lie
+        return
+    (chosen,) = [candidate for candidate in decision.candidates if candidate.chosen]
+    assert backend in {decision.backend, chosen.backend, *_family(backend, known)}
+    assert chosen.reason.startswith("asked for")
+
+
+def _family(backend: str, known: tuple[str, ...]) -> set[str]:
+    """Return the name itself where it stands for several backends."""
+    return {backend} if sum(name.startswith(backend.rstrip("0123456789")) for name in known) > 1 else set()
+
+
+@given(machines, packages)
+def test_the_cpu_is_always_available(machine: Machine, package: str) -> None:
+    """Whoever asks for it gets it, without a word about accelerators."""
+    decision = resolve(package, machine, asked("cpu"))
+    assert decision.backend == "cpu"
+    assert not any("accelerator" in warning for warning in decision.warnings)
+
+
+@given(machines, packages)
+def test_requiring_an_accelerator_never_gives_the_cpu(machine: Machine, package: str) -> None:
+    """And when `auto` finds one, requiring one gives the same."""
+    auto = resolve(package, machine)
+    try:
+        required = resolve(package, machine, asked("require-gpu"))
+    except PolicyError as error:
+        assert auto.backend == "cpu"  # either outcome is right
+        assert len(error.cause.split("; ")) >= NUMBER_OF_BACKENDS[package] - 1  # noqa: PT017
+        return
+    assert required.backend != "cpu"
+    assert auto.backend in {"cpu", required.backend}
+
+
+@given(machines)
+def test_hiding_leaves_what_is_served(machine: Machine) -> None:
+    """The variable names as many devices as there are, less the hidden ones."""
+    decision = resolve("jax", machine)
+    for variable, total in (("CUDA_VISIBLE_DEVICES", machine.nvidia.gpus), ("HIP_VISIBLE_DEVICES", machine.amd.gpus)):
+        if variable in decision.environment:
+            assert len(decision.environment[variable].split(",")) == len(total) - len(decision.hidden)
+            assert decision.hidden
+
+
+@given(machines)
+def test_a_machine_survives_its_json_form(machine: Machine) -> None:
+    """Through text and back."""
+    assert from_json(json.loads(json.dumps(to_json(machine)))) == machine

@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The registry of resolvers: those that are shipped, and those of others."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from jaxlib_select.errors import FactsError, ResolverError, UsageError
+from jaxlib_select.machine import Machine, Nvidia, NvidiaGpu
+from jaxlib_select.policy import read_policy
+from jaxlib_select.resolve import find_resolver, resolve
+
+PLAIN = Machine("linux", "x86_64")
+L4 = Machine("linux", "x86_64", nvidia=Nvidia((13, 0), cuinit=0, gpus=(NvidiaGpu((8, 9), "L4"),)))
+
+InstallResolver = Callable[[str, str], None]
+
+
+@pytest.fixture
+def install_resolver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InstallResolver:
+    """Return a function: package and source of its resolver → a distribution on the path that brings it."""
+
+    def install(package: str, source: str) -> None:
+        module = f"{package}_select"
+        sys.modules.pop(module, None)  # of another test
+        (tmp_path / f"{module}.py").write_text(source, "utf-8")
+        folder = tmp_path / f"{module}-1.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1\n", "utf-8")
+        entry_points = f"[jaxlib_select.resolvers]\n{package} = {module}:RESOLVER\n"
+        (folder / "entry_points.txt").write_text(entry_points, "utf-8")
+        monkeypatch.syspath_prepend(str(tmp_path))
+
+    return install
+
+
+def test_the_resolver_in_the_readme_works(root: Path, install_resolver: InstallResolver) -> None:
+    """Ten lines of a third party decide about its package, under the same policy as all others."""
+    text = (root / "selector/README.md").read_text("utf-8")
+    (source,) = re.findall(r"```python\n(# cupy_select.py\n.*?)```", text, re.DOTALL)
+    install_resolver("cupy", source)
+    assert len([line for line in source.splitlines() if line.strip() and not line.startswith("#")]) <= 10
+    assert resolve("cupy", L4).to_json() == {
+        "package": "cupy-cuda13x",
+        "backend": "cuda13",
+        "requirements": ["cupy-cuda13x"],
+        "constraints": [],
+        "index_url": None,
+        "warnings": [],
+        "environment": {},
+        "hidden": [],
+        "candidates": [
+            {"backend": "cuda13", "chosen": True, "reason": "needs a GPU and CUDA 13"},
+            {"backend": "cpu", "chosen": False, "reason": "always works"},
+        ],
+    }
+    assert resolve("CuPy", L4, read_policy(["cupy=cpu"], {}, None)).package == "numpy"
+    with pytest.raises(UsageError, match="unknown backend for cupy: 'rocm7'"):
+        resolve("cupy", L4, read_policy(["rocm7"], {}, None))
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("raise ImportError('no beads')", "the resolver of abacus cannot be loaded\nImportError: no beads"),
+        ("RESOLVER = 5", "the resolver of abacus is a int, not a jaxlib_select.Resolver"),
+        (
+            "from jaxlib_select import Resolver\nRESOLVER = Resolver(lambda *_: 1 / 0)",
+            "the resolver of abacus failed\nZeroDivisionError: division by zero",
+        ),
+        (
+            "from jaxlib_select import Resolver\nRESOLVER = Resolver(lambda *_: 'cpu')",
+            "the resolver of abacus returned str, not a Decision",
+        ),
+        (
+            "from jaxlib_select import Resolver\nRESOLVER = Resolver(lambda *_: 0, backends=lambda: 1 / 0)",
+            "the resolver of abacus failed\nZeroDivisionError: division by zero",
+        ),
+    ],
+    ids=["import", "kind", "decide", "answer", "backends"],
+)
+def test_a_resolver_that_fails_is_named(source: str, message: str, install_resolver: InstallResolver) -> None:
+    """Whatever a plug-in does, the user learns whose fault it is, and other packages are not disturbed."""
+    install_resolver("abacus", source)
+    with pytest.raises(ResolverError) as caught:
+        resolve("abacus", PLAIN)
+    assert str(caught.value).startswith(message)
+    assert resolve("jax", PLAIN).package == "jaxlib-cpu"
+
+
+def test_an_unknown_package_lists_the_known_ones() -> None:
+    """And says how others come in."""
+    with pytest.raises(UsageError) as caught:
+        resolve("tensorflow", PLAIN)
+    assert caught.value.what == "no resolver knows the package 'tensorflow'"
+    assert caught.value.remedy.startswith("known: jax, jaxlib, torch, torchaudio, torchvision")
+
+
+def test_the_shipped_resolvers_are_registered_like_any_other(root: Path) -> None:
+    """The entry points of our own distribution name what is found without looking them up."""
+    text = (root / "selector/pyproject.toml").read_text("utf-8")
+    for name in re.findall(r'^(\w+) = "jaxlib_select\.resolvers\.\w+:RESOLVER"$', text, re.MULTILINE):
+        assert find_resolver(name).name == name
+    assert text.count(":RESOLVER") == 2
+
+
+def test_a_release_can_be_named() -> None:
+    """A release of which nothing is known is refused, with those that are."""
+    assert resolve("jax", PLAIN, release="0.11.2").requirements == ("jax==0.11.2", "jaxlib-cpu==0.11.2")
+    assert resolve("jaxlib", PLAIN).requirements == ("jaxlib==0.11.2", "jaxlib-cpu==0.11.2")
+    with pytest.raises(FactsError, match="nothing is known about JAX release '0.4.1'"):
+        resolve("jax", PLAIN, release="0.4.1")
+
+
+def test_a_decision_becomes_json() -> None:
+    """The documented keys, in a form that JSON has."""
+    document = json.loads(json.dumps(resolve("jax", L4).to_json()))
+    assert {key: document[key] for key in ("package", "requirements", "constraints", "index_url", "warnings")} == {
+        "package": "jaxlib-cuda-13",
+        "requirements": ["jax==0.11.2", "jaxlib-cuda-13[with-cuda]==0.11.2"],
+        "constraints": [],
+        "index_url": None,
+        "warnings": [],
+    }
+    assert document["candidates"][0] == {
+        "backend": "cuda13",
+        "chosen": True,
+        "reason": "has code for L4 (compute capability 8.9), and the driver serves CUDA 13.0",
+    }
