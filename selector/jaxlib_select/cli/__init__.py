@@ -3,7 +3,7 @@
 """The command line: results on stdout, talk on stderr, errors of one to three lines.
 
 Exit status: 0 done, 1 failed, or a check found something, 2 wrong usage or input, 3 the policy cannot be kept on this
-machine, 130 interrupted.
+machine, 4 the installer failed or the index cannot be reached, 5 a lock cannot be read or written, 130 interrupted.
 
 A subcommand is a module of this package with `configure_parser(parser)` and `execute(args) -> int`. Only the module
 that was asked for is imported.
