@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Commands of uv and pip: what carries a decision out, what is removed, and why an installer failed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from jaxlib_select.cli import main
+from jaxlib_select.decision import Decision
+from jaxlib_select.doctor.discovery import Plugin
+from jaxlib_select.doctor.environment import Distribution, Environment
+from jaxlib_select.errors import InstallError, UsageError
+from jaxlib_select.install.commands import find_installer, pip_installer, show, uv_installer
+from jaxlib_select.install.plan import make_plan, other_backends
+from jaxlib_select.install.process import explain_failure, run_installer
+
+PYTHON = Path("/venv/bin/python")
+UV, PIP = uv_installer(PYTHON), pip_installer(PYTHON)
+CUDA12 = Decision(
+    package="jaxlib-cuda-12",
+    backend="cuda12",
+    requirements=("jax==0.11.2", "jaxlib-cuda-12[with-cuda]==0.11.2"),
+    candidates=(),
+    constraints=("nvidia-cudnn-cu12<9.11",),
+)
+TORCH = Decision("torch", "cu126", ("torch==2.9.0",), (), index_url="https://example.org/whl/cu126")
+
+
+def environment(**versions: str) -> Environment:
+    """Return an environment with these distributions."""
+    names = {name.replace("_", "-"): version for name, version in versions.items()}
+    found = {name: Distribution(name, version, Path("/site"), {}) for name, version in names.items()}
+    return Environment(PYTHON, (3, 12, 0), (), Path("/venv"), found)
+
+
+def test_constraints_are_installed_with_the_requirements() -> None:
+    """Both installers get the same texts; uv is told the environment, pip is the environment's own."""
+    requirements = "jax==0.11.2 'jaxlib-cuda-12[with-cuda]==0.11.2' 'nvidia-cudnn-cu12<9.11'"
+    assert [show(*make_plan([CUDA12], environment(), [], installer).commands) for installer in (UV, PIP)] == [
+        f"uv pip install --python /venv/bin/python {requirements}",
+        f"/venv/bin/python -m pip install {requirements}",
+    ]
+
+
+def test_each_index_has_a_command_of_its_own() -> None:
+    """The index of PyTorch must not be asked for JAX."""
+    plan = make_plan([CUDA12, TORCH], environment(), [], UV, ["--find-links", "dist"])
+    assert [command[4:] for command in plan.commands] == [
+        ("/venv/bin/python", "--find-links", "dist", *CUDA12.requirements, *CUDA12.constraints),
+        ("/venv/bin/python", "--index-url", TORCH.index_url, "--find-links", "dist", "torch==2.9.0"),
+    ]
+
+
+def test_other_backends_go_after_the_new_one_is_there() -> None:
+    """Ours and upstream's, with kernels; the CPU's and those of platforms that JAX does not know stay."""
+    here = environment(
+        jaxlib_cpu="0.11.2", jaxlib_cuda_13="0.11.2", jax_cuda13_pjrt="0.11.2", jax_cuda13_plugin="0.11.2", odd="1"
+    )
+    plugins = [
+        Plugin("jaxlib_cpu", (), "jaxlib-cpu", platform="cpu"),
+        Plugin("jaxlib_cuda_13", (), "jaxlib-cuda-13", platform="cuda"),
+        Plugin("odd", (), "odd", platform="odd"),
+    ]
+    plan = make_plan([CUDA12], here, plugins, PIP)
+    assert plan.steps(PIP)[-1] == (
+        *("/venv/bin/python", "-m", "pip", "uninstall", "-y"),
+        *("jax-cuda13-pjrt", "jax-cuda13-plugin", "jaxlib-cuda-13"),
+    )
+    assert plan.before == ()
+    assert other_backends(["jaxlib-cuda-13"], here, plugins) == ("jax-cuda13-pjrt", "jax-cuda13-plugin")
+
+
+def test_torch_leaves_jax_alone() -> None:
+    """Only a decision about JAX removes its backends."""
+    here = environment(jax_cuda13_pjrt="0.11.2", jax_cuda13_plugin="0.11.2")
+    assert make_plan([TORCH], here, [], UV).after == ()
+
+
+@pytest.mark.parametrize(
+    ("installed", "before"), [("2.9.0+cpu", ("torch",)), ("2.9.0+cu126", ()), ("2.9.0", ("torch",))]
+)
+def test_a_wheel_of_another_index_is_removed_first(installed: str, before: tuple[str, ...]) -> None:
+    """Installers take 2.9.0+cpu for 2.9.0 and would do nothing."""
+    assert make_plan([TORCH], environment(torch=installed), [], UV).before == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "has_uv", "expected"),
+    [(None, True, "uv"), (None, False, "pip"), ("pip", True, "pip"), ("uv", True, "uv")],
+)
+def test_uv_comes_first_where_it_is(tmp_path: Path, kind: str | None, *, has_uv: bool, expected: str) -> None:
+    """Unless the user says otherwise."""
+    program = tmp_path / "uv"
+    if has_uv:
+        program.touch(0o755)
+    assert find_installer(environment(pip="26.3"), {"PATH": str(tmp_path)}, kind=kind).kind == expected
+
+
+def test_no_installer_at_all() -> None:
+    """The remedy gives the environment a pip."""
+    with pytest.raises(InstallError) as caught:
+        find_installer(environment(), {"PATH": "/nowhere"})
+    assert caught.value.what == "no uv nor pip to install with: uv is not on PATH, or pip is not in /venv"
+    assert caught.value.remedy == "give the environment a pip: /venv/bin/python -m ensurepip"
+    with pytest.raises(UsageError, match="unknown installer: 'conda'"):
+        find_installer(environment(), {}, kind="conda")
+
+
+@pytest.mark.parametrize(
+    ("lines", "what"),
+    [
+        (["Retrying: Failed to establish a new connection: refused", "ERROR: No matching distribution found for jax"],
+         "the package index cannot be reached"),
+        (["error: Failed to fetch: `https://example.org/simple/jax/`"], "the package index cannot be reached"),
+        (["  \N{MULTIPLICATION SIGN} No solution found when resolving dependencies:"], "the package index does not have what is wanted"),
+        (["ERROR: No matching distribution found for jax==9"], "the package index does not have what is wanted"),
+        (["boom", ""], "the installer failed with status 2: pip install jax"),
+    ],
+)  # fmt: skip
+def test_why_an_installer_failed(lines: Sequence[str], what: str) -> None:
+    """A network that is down is told apart from an index that lacks a package."""
+    assert explain_failure(["pip", "install", "jax"], 2, lines).what == what
+
+
+def test_a_failing_installer_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What it printed, whatever bytes, was shown on standard error."""
+    program = tmp_path / "installer"
+    program.write_bytes(b"#!/bin/sh\necho talk \xff\nexit 3\n")
+    program.chmod(0o755)
+    with pytest.raises(InstallError, match="failed with status 3"):
+        run_installer([str(program)])
+    assert capsys.readouterr() == ("", "talk \N{REPLACEMENT CHARACTER}\n")
+    with pytest.raises(InstallError, match="cannot run"):
+        run_installer([str(tmp_path / "absent")])
+
+
+def test_the_command_shows_what_it_would_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With --dry-run nothing is run; the decision is made for the machine of the file."""
+    monkeypatch.chdir(tmp_path)
+    Path("m.json").write_text(
+        json.dumps(
+            {"os": "linux", "arch": "x86_64", "nvidia": {"cuda": "13.0", "gpus": [{"compute_capability": "9.0"}]}}
+        )
+    )
+    assert main(["install", "jax", "--machine", "m.json", "--dry-run", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["decisions"][0]["package"] == "jaxlib-cuda-13"
+    assert document["commands"][0][-2:] == ["jax==0.11.2", "jaxlib-cuda-13[with-cuda]==0.11.2"]
+
+
+def test_conflicting_knobs_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """Before anything is looked at or run."""
+    assert main(["install", "jax", "--dry-run", "--backend", "cpu", "cuda12"]) == 2
+    assert capsys.readouterr().err.startswith("error: --backend says both 'cpu' and 'cuda12'")
+
+
+@pytest.fixture
+def cpu_machine(tmp_path: Path) -> Callable[[], str]:
+    """Return a function that writes a machine without accelerators."""
+
+    def write() -> str:
+        path = tmp_path / "cpu.json"
+        path.write_text('{"os": "linux", "arch": "x86_64"}')
+        return str(path)
+
+    return write
+
+
+def test_require_gpu_without_one_fails_with_reasons(
+    cpu_machine: Callable[[], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is installed."""
+    assert main(["install", "jax", "--machine", cpu_machine(), "--backend", "require-gpu"]) == 3
+    assert "an accelerator is required" in capsys.readouterr().err

@@ -1,0 +1,386 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Lock files: how they are put together, written, read again and compared with a machine."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from packaging.pylock import Pylock
+
+from jaxlib_select.cli import main
+from jaxlib_select.decision import Candidate, Decision
+from jaxlib_select.doctor.environment import Distribution, Environment
+from jaxlib_select.errors import LockError, UsageError
+from jaxlib_select.install.commands import pip_installer, uv_installer
+from jaxlib_select.lock.apply import apply_lock, choose_group, names_of
+from jaxlib_select.lock.check import find_differences, read_lock
+from jaxlib_select.lock.choices import make_choices
+from jaxlib_select.lock.document import Group, Table, build_document, drop_outbid, merge_packages, packages_of
+from jaxlib_select.lock.forms import form_of, write_requirements, write_uv_snippet
+from jaxlib_select.lock.resolution import make_relative, read_report
+from jaxlib_select.lock.toml_reader import read_toml
+from jaxlib_select.lock.toml_writer import write_toml
+from jaxlib_select.machine import Machine, Nvidia, NvidiaGpu
+from jaxlib_select.policy import Policy
+
+H100 = Machine(os="linux", arch="x86_64", nvidia=Nvidia(cuda=(13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
+PYTHON = Path("/venv/bin/python")
+
+
+def wheel(name: str, place: str = "https://example.org") -> Table:
+    """Return a wheel as lock files list it."""
+    return {"url": f"{place}/{name}", "hashes": {"sha256": f"{sum(name.encode()):064x}"}}
+
+
+def package(name: str, version: str = "1.0", **more: Any) -> Table:
+    """Return a package with one wheel."""
+    return {
+        "name": name,
+        "version": version,
+        "wheels": [wheel(f"{name.replace('-', '_')}-{version}-py3-none-any.whl")],
+        **more,
+    }
+
+
+GROUPS = (
+    Group("cuda13", ("jax==0.11.2",), (package("jax"), package("cudnn", "9.28"), package("jaxlib-cuda-13"))),
+    Group("cuda12", ("jax==0.11.2",), (package("jax"), package("cudnn", "9.10"), package("jaxlib-cuda-12"))),
+)
+
+
+def evidence(**more: object) -> dict[str, object]:
+    """Return the evidence of a lock."""
+    table = {"schema": 1, "package": "jax", "asked": "auto", "backend": "cuda13", "requirements": ["jax==0.11.2"]}
+    return {**table, **more}
+
+
+@pytest.fixture
+def make_lock(tmp_path: Path) -> Callable[..., Path]:
+    """Return a function that writes the lock of `GROUPS`, with texts in it replaced."""
+
+    def make(*changes: tuple[str, str], name: str = "pylock.toml") -> Path:
+        text = write_toml(build_document(GROUPS, "cuda13", evidence()))
+        for before, after in changes:
+            assert before in text
+            text = text.replace(before, after)
+        path = tmp_path / name
+        path.write_text(text, "utf-8")
+        return path
+
+    return make
+
+
+def test_packages_are_marked_with_their_groups() -> None:
+    """What all backends need has no marker; one name may appear twice with markers that exclude each other."""
+    assert [(entry["name"], entry["version"], entry.get("marker")) for entry in merge_packages(GROUPS)] == [
+        ("cudnn", "9.10", "'cuda12' in dependency_groups"),
+        ("cudnn", "9.28", "'cuda13' in dependency_groups"),
+        ("jax", "1.0", None),
+        ("jaxlib-cuda-12", "1.0", "'cuda12' in dependency_groups"),
+        ("jaxlib-cuda-13", "1.0", "'cuda13' in dependency_groups"),
+    ]
+
+
+def test_a_package_of_several_groups_keeps_its_own_marker() -> None:
+    """Both conditions hold together."""
+    groups = [
+        Group(name, (), (package("a", marker="sys_platform == 'linux'"),) if name != "c" else ()) for name in "abc"
+    ]
+    assert [entry["marker"] for entry in merge_packages(groups)] == [
+        "(sys_platform == 'linux') and ('a' in dependency_groups or 'b' in dependency_groups)"
+    ]
+
+
+def test_the_lock_is_one_for_the_standard(make_lock: Callable[..., Path]) -> None:
+    """`packaging` takes it for a valid PEP 751 file, with the decision as its default."""
+    document = tomllib.loads(make_lock().read_text())
+    lock = Pylock.from_dict(document)
+    lock.validate()
+    assert (lock.dependency_groups, lock.default_groups) == (["cuda13", "cuda12"], ["cuda13"])
+    chosen = [f"{entry.name}=={entry.version}" for entry, _ in lock.select()]
+    assert sorted(chosen) == ["cudnn==9.28", "jax==1.0", "jaxlib-cuda-13==1.0"]
+    other = [f"{entry.name}=={entry.version}" for entry, _ in lock.select(dependency_groups=["cuda12"])]
+    assert sorted(other) == ["cudnn==9.10", "jax==1.0", "jaxlib-cuda-12==1.0"]
+    assert [entry["name"] for entry in packages_of(document, "cuda12")] == ["cudnn", "jax", "jaxlib-cuda-12"]
+
+
+def test_a_wheel_with_a_higher_build_tag_outbids() -> None:
+    """Our jaxlib and upstream's differ by that only, and must not be mixed up; a source archive goes as well."""
+    ours, theirs = wheel("jaxlib-0.11.2-1-cp312-cp312-linux.whl"), wheel("jaxlib-0.11.2-cp312-cp312-linux.whl")
+    other = wheel("jaxlib-0.11.2-cp313-cp313-linux.whl")
+    assert drop_outbid([theirs, ours, other]) == [ours, other]
+    (merged,) = merge_packages(
+        [
+            Group(
+                "a",
+                (),
+                ({"name": "jaxlib", "version": "0.11.2", "sdist": wheel("x.tar.gz"), "wheels": [theirs, ours]},),
+            )
+        ]
+    )
+    assert (merged["wheels"], "sdist" in merged) == ([ours], False)
+
+
+_VALUES = st.recursive(
+    st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab .\"'é", max_size=3), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.text('abc-_ ."\\\n', max_size=4), _VALUES, max_size=4))
+def test_what_is_written_is_read_again(document: dict[str, Any]) -> None:
+    """Any texts, keys, lists and tables survive."""
+    assert tomllib.loads(write_toml(document)) == document
+
+
+def test_times_are_written_and_others_refused() -> None:
+    """Lock files have times of upload; nothing is written that TOML does not have."""
+    time = dt.datetime(2026, 9, 17, 23, 43, 35, tzinfo=dt.UTC)
+    assert write_toml({"t": time}) == "t = 2026-09-17T23:43:35Z\n"
+    with pytest.raises(TypeError, match="no TOML value: None"):
+        write_toml({"t": None})
+
+
+def test_lock_and_machine_agree(make_lock: Callable[..., Path]) -> None:
+    """There is nothing to say."""
+    decision = Decision("jaxlib-cuda-13", "cuda13", ("jax==0.11.2",), ())
+    assert find_differences(read_lock(make_lock()), decision) == []
+
+
+def test_another_machine_wants_another_group(make_lock: Callable[..., Path]) -> None:
+    """With the command that installs that group, as it is in the lock."""
+    path = make_lock()
+    decision = Decision("jaxlib-cuda-12", "cuda12", ("jax==0.11.2",), (Candidate("cuda12", chosen=True, reason="old"),))
+    assert find_differences(read_lock(path), decision) == [
+        f"the lock is for cuda13, this machine wants cuda12 (old); run: jaxlib-select apply {path} --group cuda12"
+    ]
+
+
+def test_another_machine_wants_what_is_not_in_the_lock(make_lock: Callable[..., Path]) -> None:
+    """Then it is to be written again, as after a new release."""
+    path = make_lock()
+    (other,) = find_differences(read_lock(path), Decision("jaxlib-rocm-7", "rocm7", (), ()))
+    assert other.endswith(f"run: jaxlib-select lock jax -o {path}")
+    (newer,) = find_differences(read_lock(path), Decision("jaxlib-cuda-13", "cuda13", ("jax==0.11.3",), ()))
+    assert newer.startswith("the lock has jax==0.11.2, this machine wants jax==0.11.3")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [('version = "9.28"', 'version = "9.29"'), ("'cuda12' in", "'cuda13' in"), ('"jax==0.11.2"', '"jax==0.11.1"')],
+)
+def test_a_lock_edited_by_hand(make_lock: Callable[..., Path], before: str, after: str) -> None:
+    """It is noticed, whatever was changed."""
+    path = make_lock((before, after))
+    lock = read_lock(path)
+    assert lock.edited
+    decision = Decision("jaxlib-cuda-13", "cuda13", lock.requirements, ())
+    assert find_differences(lock, decision) == [
+        f"{path} was changed by hand since it was written; write it again: jaxlib-select lock jax -o {path}"
+    ]
+
+
+def test_comments_and_layout_are_no_change(make_lock: Callable[..., Path]) -> None:
+    """What counts is what the file says."""
+    assert not read_lock(make_lock(('lock-version = "1.0"', '# mine\n\nlock-version   = "1.0"'))).edited
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ([('lock-version = "1.0"', "lock-version =")], "not a TOML file"),
+        ([('lock-version = "1.0"', 'lock-version = "2.0"')], "lock version '2.0' is not known here"),
+        ([("[tool.jaxlib-select]", "[tool.other]")], "not a lock of jaxlib-select"),
+        ([('default-groups = ["cuda13"]', 'default-groups = ["cpu"]')], "default-groups is ['cpu']"),
+        ([('default-groups = ["cuda13"]', "default-groups = []")], "default-groups is []"),
+        ([('default-groups = ["cuda13"]', "default-groups = 3")], "not a lock of jaxlib-select"),
+    ],
+)
+def test_a_broken_lock(make_lock: Callable[..., Path], changes: list[tuple[str, str]], what: str) -> None:
+    """One error with the file's name, exit status 5."""
+    path = make_lock(*changes)
+    with pytest.raises(LockError, match=re.escape(f"{what}: {path}")):
+        read_lock(path)
+    assert main(["lock", "--check", str(path)]) == LockError.exit_code
+
+
+def test_no_lock_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that is absent, and one that nobody could have meant."""
+    assert main(["lock", "--check", str(tmp_path / "pylock.toml")]) == 5
+    assert capsys.readouterr().err.splitlines()[0] == f"error: cannot read {tmp_path / 'pylock.toml'}"
+    assert main(["lock", "--check", str(tmp_path / "poetry.lock")]) == 2
+    assert main(["lock"]) == 2
+
+
+def test_the_names_of_locks() -> None:
+    """Those of PEP 751, and requirements files."""
+    names = ["pylock.toml", "pylock.gpu.toml", "requirements.txt"]
+    assert [form_of(Path(name)) for name in names] == ["pylock", "pylock", "requirements"]
+    with pytest.raises(UsageError, match=re.escape("not the name of a lock: 'pylock.a.b.toml'")):
+        form_of(Path("pylock.a.b.toml"))
+
+
+def test_requirements_with_hashes(tmp_path: Path) -> None:
+    """Pinned, with every hash, the options in front, and the evidence as a comment."""
+    path = tmp_path / "requirements.txt"
+    group = Group("cuda13", (), (package("jax"), package("a", marker="sys_platform == 'linux'")))
+    path.write_text(write_requirements(group, evidence(), ["--no-index", "--find-links", "/w"], "https://i/cu130"))
+    lines = path.read_text().splitlines()
+    assert lines[1:] == [
+        "--index-url https://i/cu130",
+        "--no-index",
+        "--find-links /w",
+        "a==1.0 ; sys_platform == 'linux' \\",
+        f"    --hash=sha256:{sum(b'a-1.0-py3-none-any.whl'):064x}",
+        "jax==1.0 \\",
+        f"    --hash=sha256:{sum(b'jax-1.0-py3-none-any.whl'):064x}",
+    ]
+    lock = read_lock(path)
+    assert (lock.backend, lock.groups, lock.edited, names_of(lock, "cuda13")) == (
+        "cuda13",
+        ("cuda13",),
+        False,
+        {"a", "jax"},
+    )
+    path.write_text(path.read_text().replace("jax==1.0", "jax==1.1"))
+    assert read_lock(path).edited
+
+
+@pytest.mark.parametrize(
+    "text", ["", "jax==1.0\n", "# jaxlib-select: {\n", "# jaxlib-select: {}\n", "# jaxlib-select: []\n"]
+)
+def test_a_requirements_file_of_somebody_else(tmp_path: Path, text: str) -> None:
+    """It is not taken for a lock."""
+    path = tmp_path / "requirements.txt"
+    path.write_text(text)
+    with pytest.raises(LockError, match="not a lock of jaxlib-select"):
+        read_lock(path)
+
+
+def test_the_snippet_for_uv() -> None:
+    """One extra per backend, which exclude each other; PyTorch's packages come from the index of each."""
+    jax = Decision("jaxlib-cuda-13", "cuda13", ("jaxlib-cuda-13==0.11.2",), (), ("nvidia-cublas>=13.2",))
+    cpu = Decision("jaxlib-cpu", "cpu", ("jaxlib-cpu==0.11.2",), ())
+    text = write_uv_snippet([jax, cpu])
+    assert text.splitlines()[0] == "# Add this to pyproject.toml, then: uv sync --extra cuda13"
+    assert tomllib.loads(text) == {
+        "project": {
+            "optional-dependencies": {
+                "cuda13": ["jaxlib-cuda-13==0.11.2", "nvidia-cublas>=13.2"],
+                "cpu": ["jaxlib-cpu==0.11.2"],
+            }
+        },
+        "tool": {"uv": {"conflicts": [[{"extra": "cuda13"}, {"extra": "cpu"}]]}},
+    }
+    torch = Decision("torch", "cu126", ("torch==2.9.0",), (), index_url="https://i/cu126")
+    assert tomllib.loads(write_uv_snippet([torch]))["tool"]["uv"] == {
+        "index": [{"name": "cu126", "url": "https://i/cu126", "explicit": True}],
+        "sources": {"torch": [{"index": "cu126", "extra": "cu126"}]},
+    }
+
+
+def test_a_lock_is_about_every_backend_with_wheels_for_the_platform() -> None:
+    """The decision comes first; a platform without GPU wheels gets none of them."""
+    names = [decision.backend for decision in make_choices("jax", H100, Policy()).decisions]
+    assert names[0] == "cuda13"
+    assert sorted(names) == ["cpu", "cuda12", "cuda13", "oneapi", "rocm7-local", "tpu"]
+    arm = Machine(os="linux", arch="aarch64")
+    assert sorted(d.backend for d in make_choices("jax", arm, Policy()).decisions) == ["cpu", "cuda12", "cuda13"]
+    chosen = make_choices("jax", H100, Policy(), ["cuda12-local"])
+    assert [decision.backend for decision in chosen.decisions] == ["cuda13", "cuda12-local"]
+    assert json.loads(str(chosen.evidence()["machine"]))["nvidia"]["cuda"] == "13.0"
+
+
+def test_pips_report_becomes_packages() -> None:
+    """Wheels and archives with hashes; what comes from a repository cannot be locked."""
+
+    def item(url: str, **info: object) -> dict[str, object]:
+        return {"metadata": {"name": "a", "version": "1"}, "download_info": {"url": url, **info}}
+
+    hashed = {"archive_info": {"hashes": {"sha256": "0"}}}
+    assert read_report(
+        {"install": [item("https://e/a-1-py3-none-any.whl", **hashed), item("https://e/a.tar.gz", **hashed)]}
+    ) == [
+        {"name": "a", "version": "1", "wheels": [{"url": "https://e/a-1-py3-none-any.whl", "hashes": {"sha256": "0"}}]},
+        {"name": "a", "version": "1", "sdist": {"url": "https://e/a.tar.gz", "hashes": {"sha256": "0"}}},
+    ]
+    with pytest.raises(LockError, match="cannot lock a 1"):
+        read_report({"install": [item("git+https://e/a", vcs_info={})]})
+
+
+def test_files_below_the_lock_move_with_it(tmp_path: Path) -> None:
+    """Their paths become relative; others stay as they are, and are counted."""
+    near = package("a") | {"wheels": [wheel("dist/a%20b.whl", tmp_path.as_uri())]}
+    far = package("b") | {"wheels": [wheel("b.whl", "file:///elsewhere")]}
+    packages, elsewhere = make_relative([near, far, package("c")], tmp_path)
+    assert [entry["wheels"][0].get("path") for entry in packages] == ["dist/a b.whl", None, None]
+    assert elsewhere == 1
+
+
+def environment(pip: str) -> Environment:
+    """Return an environment with a version of pip."""
+    return Environment(PYTHON, (3, 12, 0), (), Path("/venv"), {"pip": Distribution("pip", pip, Path("/site"), {})})
+
+
+def test_each_installer_is_asked_in_its_own_way(make_lock: Callable[..., Path]) -> None:
+    """Both uv and new versions of pip read the lock; the default group is theirs to find."""
+    path = make_lock()
+    lock = read_lock(path)
+    found = []
+    for installer in (uv_installer(PYTHON), pip_installer(PYTHON)):
+        for group in ("cuda13", "cuda12"):
+            with apply_lock(lock, group, environment("26.3"), installer, []) as command:
+                found.append(" ".join(command[command.index("install") + 1 :]))
+    assert found == [
+        f"--python /venv/bin/python -r {path}",
+        f"--python /venv/bin/python -r {path} --group cuda12",
+        f"-r {path}",
+        f"--group {path}:cuda12",
+    ]
+
+
+def test_an_old_pip_gets_a_requirements_file(make_lock: Callable[..., Path]) -> None:
+    """With the packages of the group, their hashes, and the folders where files lie."""
+    path = make_lock(("https://example.org/jax-1.0", "file:///folder/jax-1.0"))
+    with apply_lock(read_lock(path), "cuda12", environment("23.2.1"), pip_installer(PYTHON), []) as command:
+        file = Path(command[-1])
+        lines = [line for line in file.read_text().splitlines() if not line.startswith(("#", " "))]
+    assert lines == ["--find-links /folder", "cudnn==9.10 \\", "jax==1.0 \\", "jaxlib-cuda-12==1.0 \\"]
+    assert command[-3:-1] == ("--no-deps", "-r")
+    assert not file.exists()
+
+
+def test_a_group_that_the_lock_has_not(make_lock: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """The message lists those there are."""
+    path = make_lock()
+    assert choose_group(read_lock(path), None) == "cuda13"
+    assert main(["apply", str(path), "--group", "rocm7"]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        f"error: {path} has no group 'rocm7'",
+        "       it has: cuda13, cuda12",
+    ]
+
+
+def test_a_lock_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    """A folder that is not there is an error, not a traceback."""
+    assert main(["lock", "jax", "--format", "uv", "-o", str(tmp_path / "absent/x.toml")]) == 5
+    assert main(["lock", "jax", "--format", "uv", "-o", str(tmp_path / "x.toml")]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["x.toml"]
+
+
+def test_toml_is_read_by_what_there_is() -> None:
+    """What is no TOML is the file's fault."""
+    assert read_toml("a = 1") == {"a": 1}
+    with pytest.raises(LockError, match="not a TOML file"):
+        read_toml("a =")
