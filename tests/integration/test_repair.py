@@ -120,7 +120,7 @@ def test_search_path_and_stack_as_patchelf_reads_them(small: Path) -> None:
     assert run(patchelf, "--print-rpath", repaired) == "$ORIGIN/../x\n"
     assert run(patchelf, "--print-execstack", repaired) == "execstack: -\n"
     assert changes[-2:] == (
-        f"RUNPATH {SEARCH_PATH!r} became '$ORIGIN/../x'",
+        "RUNPATH keeps 1 of 4 elements (2 absolute, 1 repeated): $ORIGIN/../x",
         "cleared the executable-stack flag",
     )
     assert repair(repaired)[1] == ()

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from pjrtwheel.errors import VerifyError
 from pjrtwheel.verify.tools import (
     check_contents,
+    check_stable_abi,
     check_twine,
     compare_platforms,
     judge_platforms,
@@ -110,7 +112,7 @@ def test_auditwheel_without_an_answer() -> None:
 
 
 def test_abi3_violations_are_named() -> None:
-    """What is outside the stable ABI or too new is listed; a module for one CPython may use all of it."""
+    """What is outside the stable ABI or too new is listed, and what was left out."""
     result = {
         "is_abi3": False,
         "is_abi3_baseline_compatible": False,
@@ -121,18 +123,27 @@ def test_abi3_violations_are_named() -> None:
     }
     good = {**result, "is_abi3": True, "is_abi3_baseline_compatible": True}
     specs = {
-        "a.whl": {
-            "kind": "wheel",
-            "wheel": [
-                {"name": "bad.abi3.so", "result": result},
-                {"name": "b", "result": good},
-                {"name": "_solver.cpython-312-x86_64-linux-gnu.so", "result": result},
-            ],
-        }
+        "/s/0001.so": {"kind": "object", "object": {"name": "0001.so", "result": result}},
+        "/s/0002.so": {"kind": "object", "object": {"name": "0002.so", "result": good}},
     }
-    assert list(read_abi3_report(json.dumps({"specs": specs}))) == [
-        ("bad.abi3.so", "is not within the stable ABI of 3.12: PyLong_AsInt32, _PyBytes_Resize")
+    members = {"/s/0001.so": "a/bad.abi3.so", "/s/0002.so": "a/lib.so", "/s/0003.so": "a/lost.so"}
+    assert list(read_abi3_report(json.dumps({"specs": specs}), members)) == [
+        ("a/lost.so", "was not audited"),
+        ("a/bad.abi3.so", "is not within the stable ABI of 3.12: PyLong_AsInt32, _PyBytes_Resize"),
     ]
+
+
+def test_modules_of_one_python_are_not_audited(tmp_path: Path) -> None:
+    """They may use all of their CPython; a wheel with nothing else makes no promise."""
+    member = "a/_solver.cpython-312-x86_64-linux-gnu.so"
+    assert list(check_stable_abi({member: tmp_path / "missing.so"}, "cp312")) == []
+
+
+def test_abi3audit_reads_unpacked_modules(tmp_path: Path, make_elf: Callable[..., bytes]) -> None:
+    """What it says is about the member, whatever the unpacked file is called; without an answer there is a problem."""
+    (tmp_path / "0001.so").write_bytes(make_elf(exports=("PyInit_a",)))
+    assert list(check_stable_abi({"a/a.abi3.so": tmp_path / "0001.so"}, "cp312")) == []
+    assert len(list(check_stable_abi({"a/b.abi3.so": tmp_path / "missing.so"}, "cp312"))) == 1
 
 
 def test_a_checker_that_is_missing_is_an_error() -> None:

@@ -165,8 +165,8 @@ def _check_libraries(
         needed = {name for library in found for name in library.needed}
         external = backend.external if backend else ()
         yield from _name("auditwheel", tools.check_platform(wheel.path, platforms, needed, external))
-    if any(tag.abi == "abi3" for tag in wheel.name.tags):
-        yield from _name("abi3audit", tools.check_stable_abi(wheel.path))
+    for python in sorted({tag.interpreter for tag in wheel.name.tags if tag.abi == "abi3"}):
+        yield from _name("abi3audit", tools.check_stable_abi(wheel.libraries, python))
 
 
 def _one_line(error: PjrtWheelError) -> str:

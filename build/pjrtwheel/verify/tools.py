@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pjrtwheel.errors import VerifyError
@@ -107,23 +107,40 @@ def _is_open(document: Mapping[str, Any], tag: str, external: Collection[str]) -
     return bool(libraries) and libraries <= set(external) and not faults
 
 
-def check_stable_abi(wheel: Path) -> Iterator[Problem]:
-    """The extensions use no more of CPython than the stable ABI of the oldest version the wheel claims."""
-    result = run_tool("abi3audit", "--report", "--strict", str(wheel))
+def check_stable_abi(libraries: Mapping[str, Path], python: str) -> Iterator[Problem]:
+    """The libraries use no more of CPython than the stable ABI of the oldest version the wheel claims.
+
+    Modules that only one CPython imports are no part of that promise.
+
+    Args:
+        libraries: Name in the wheel → where it was unpacked; abi3audit would unpack a whole wheel once more.
+        python: Tag of that version, such as `cp312`.
+    """
+    promised = {str(path): member for member, path in libraries.items() if not is_versioned(PurePosixPath(member).name)}
+    if not promised:
+        return
+    digits = python.removeprefix("cp")
+    oldest = ("--assume-minimum-abi3", f"{digits[0]}.{digits[1:]}")
+    result = run_tool("abi3audit", "--report", "--strict", *oldest, *promised)
     if result.returncode != 0 and not result.stdout.strip():
         yield "", f"abi3audit gave no answer: {_last_line(result)}"
         return
-    yield from read_abi3_report(result.stdout)
+    yield from read_abi3_report(result.stdout, promised)
 
 
-def read_abi3_report(text: str) -> Iterator[Problem]:
-    """Turn abi3audit's JSON report into problems; modules that only one CPython imports need no stable ABI."""
-    for spec in json.loads(text)["specs"].values():
-        for library in (library for library in spec["wheel"] if not is_versioned(library["name"])):
-            result = library["result"]
-            strange = sorted([*result["non_abi3_symbols"], *result["future_abi3_objects"]])
-            if not (result["is_abi3"] and result["is_abi3_baseline_compatible"]):
-                yield library["name"], f"is not within the stable ABI of {result['baseline']}: {', '.join(strange)}"
+def read_abi3_report(text: str, members: Mapping[str, str]) -> Iterator[Problem]:
+    """Turn abi3audit's JSON report into problems.
+
+    Args:
+        text: The report.
+        members: File that was audited → its name in the wheel.
+    """
+    audited = {members[path]: spec["object"]["result"] for path, spec in json.loads(text)["specs"].items()}
+    yield from ((member, "was not audited") for member in members.values() if member not in audited)
+    for member, result in audited.items():
+        strange = sorted([*result["non_abi3_symbols"], *result["future_abi3_objects"]])
+        if not (result["is_abi3"] and result["is_abi3_baseline_compatible"]):
+            yield member, f"is not within the stable ABI of {result['baseline']}: {', '.join(strange)}"
 
 
 def check_contents(wheel: Path, packages: Sequence[str] = ()) -> Iterator[Problem]:
