@@ -398,7 +398,8 @@ def test_the_time_limit_can_be_set(text: str, seconds: float) -> None:
 
 def test_a_slow_program_is_stopped_with_its_children() -> None:
     """Its output so far is kept."""
-    script = "import subprocess,sys; print('early', flush=True); subprocess.run([sys.executable,'-c','import time; time.sleep(60)'])"
+    child = "[sys.executable, '-c', 'import time; time.sleep(60)']"
+    script = f"import subprocess, sys; print('early', flush=True); subprocess.run({child})"
     start = time.monotonic()
     outcome = run([sys.executable, "-I", "-c", script], {}, 1.0)
     assert time.monotonic() - start < 10

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from jaxlib_select.machine_json import from_json, to_json
 from jaxlib_select.resolve import resolve
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import pytest
+
 from jaxlib_select.facts import Backend, Select
 from jaxlib_select.machine import Amd, Machine, Nvidia, NvidiaGpu
 from jaxlib_select.vendors import judge
@@ -37,7 +38,7 @@ TAGS = {"linux_x86_64": "manylinux_2_27_x86_64"}
     ],
 )
 def test_code_runs_where_nvidia_says(capability: tuple[int, int], code: str, expected: object) -> None:
-    """SASS within its major version, PTX upwards, suffixed targets on their chip or family, Tegra's code nowhere else."""
+    """SASS within its major version, PTX upwards, suffixed targets on their chip or family, Tegra's code on Tegra."""
     assert runs(capability, [code], tegra=False, cuda=(13, 0), driver=(13, 0), toolkit=(13, 0)) is expected
 
 

@@ -1,0 +1,200 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The commands `detect` and `resolve`: what they print where, and how they end."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jaxlib_select.cli import COMMANDS, main
+from jaxlib_select.cli.detect import format_machine
+from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu
+from jaxlib_select.machine_json import to_json
+
+PASCAL = Machine("linux", "x86_64", nvidia=Nvidia((12, 4), cuinit=0, gpus=(NvidiaGpu((6, 1), "GTX 1080 Ti"),)))
+
+
+@pytest.fixture(autouse=True)
+def _quiet_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the user's variables and this repository's pyproject.toml out of it."""
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith(("JAXLIB_SELECT_", "UV_TORCH_"))]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def pascal(tmp_path: Path) -> str:
+    """Return a machine file."""
+    path = tmp_path / "pascal.json"
+    path.write_text(json.dumps(to_json(PASCAL)), "utf-8")
+    return str(path)
+
+
+def test_a_decision_is_printed_for_people(pascal: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What to install, the bounds, and a reason per backend."""
+    assert main(["resolve", "jax", "--machine", pascal]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines() == [
+        "install     jax==0.11.2",
+        "install     jaxlib-cuda-12[with-cuda]==0.11.2",
+        "constraint  nvidia-cudnn-cu12<9.11",
+        "chosen      cuda12  has code for GTX 1080 Ti (compute capability 6.1), and the driver serves CUDA 12.4",
+        "rejected    cpu     runs on every machine, but cuda12 is faster",
+        "rejected    tpu     no TPU was found",
+        "rejected    cuda13  has no code for GTX 1080 Ti (compute capability 6.1)",
+        "rejected    rocm7   no AMD GPU was found",
+        "rejected    oneapi  no Intel GPU was found",
+    ]
+    assert err == ""
+
+
+def test_a_decision_is_printed_for_programs(pascal: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One JSON document, and nothing else anywhere."""
+    assert main(["resolve", "torch", "--machine", pascal, "--json", "--backend", "torch=auto", "jax=tpu"]) == 0
+    out, err = capsys.readouterr()
+    document = json.loads(out)
+    assert (document["package"], document["index_url"], document["requirements"], err) == (
+        "torch",
+        "https://download.pytorch.org/whl/cu126",
+        ["torch==2.14.*"],
+        "",
+    )
+
+
+def test_warnings_go_to_stderr(pascal: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """So that the result can be read by the next program."""
+    assert main(["resolve", "jax==0.11.2", "--machine", pascal, "--backend", "cuda13"]) == 0
+    out, err = capsys.readouterr()
+    assert "jaxlib-cuda-13[with-cuda]==0.11.2" in out
+    assert err == (
+        "warning: cuda13 is asked for, but will not run on this machine: "
+        "has no code for GTX 1080 Ti (compute capability 6.1)\n"
+    )
+
+
+def test_a_machine_comes_through_a_pipe(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """`detect --json | resolve jax --machine -`."""
+    assert main(["detect", "--json"]) == 0
+    text = capsys.readouterr().out
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert main(["resolve", "jax", "--machine", "-", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["package"].startswith("jaxlib-")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "error: cannot read machine.json\n       No such file or directory\n"),
+        (b"\xff", "error: not a machine description: machine.json\n"),
+        (b"{", "error: machine description is not JSON\n"),
+        (b"[]", "error: machine description is a list, not an object\n"),
+        (b'{"nvidia": {"gpus": 8}}', "error: machine description: nvidia.gpus is 8, expected a list\n"),
+    ],
+)
+def test_a_bad_machine_file_is_told_shortly(
+    content: bytes | None, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In three lines at most, with status 2."""
+    if content is not None:
+        Path("machine.json").write_bytes(content)
+    assert main(["resolve", "jax", "--machine", "machine.json"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(message)
+    assert len(err.splitlines()) <= 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["resolve", "jax", "--backend", "cuda14"], 2),
+        (["resolve", "jax", "--backend", "cpu", "--backend", "tpu"], 2),
+        (["resolve", "tensorflow"], 2),
+        (["resolve", "jax==9.9"], 1),
+        (["resolve", "jax", "--backend", "require-gpu", "--machine", "plain.json"], 3),
+    ],
+)
+def test_the_status_tells_what_went_wrong(
+    arguments: list[str], status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Usage 2, policy 3, anything else 1; a traceback only when debugging."""
+    Path("plain.json").write_text("{}", "utf-8")
+    assert main(arguments) == status
+    assert capsys.readouterr().err.startswith("error: ")
+    assert main([*arguments, "--debug"]) == status
+    assert capsys.readouterr().err.startswith("Traceback")
+
+
+@pytest.mark.parametrize(("arguments", "status"), [(["--version"], 0), (["--help"], 0), ([], 2), (["what"], 2)])
+def test_help_and_mistakes_come_without_a_subcommand(
+    arguments: list[str], status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As argparse does it, with every subcommand in the help."""
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == status
+    text = "".join(capsys.readouterr())
+    assert "jaxlib-select" in text
+    assert "--help" not in arguments or set(re.findall(r"^  (\w+)  ", text, re.MULTILINE)) == set(COMMANDS)
+
+
+def test_a_machine_is_printed_for_people() -> None:
+    """A line per vendor, with what decides; notes and variables below."""
+    machine = Machine(
+        "linux",
+        "x86_64",
+        wsl=True,
+        nvidia=Nvidia(None, "580.95.05", 803, (), None, "ok", ("10de:2684",)),
+        amd=Amd(None, ("gfx942",), accessible=False),
+        intel=Intel(("8086:46a6",)),
+        tpu=Tpu(("1ae0:0042",)),
+        container="docker",
+        libc="glibc 2.39",
+        visible={"CUDA_VISIBLE_DEVICES": "0"},
+        notes=("odd",),
+    )
+    assert format_machine(machine) == [
+        "system  linux x86_64, WSL2, in a container (docker), glibc 2.39",
+        "nvidia  10de:2684; driver 580.95.05, cuInit 803",
+        "amd     gfx942; no ROCm; may not be opened by you",
+        "intel   8086:46a6; no Level Zero",
+        "tpu     1ae0:0042; no device nodes",
+        "set     CUDA_VISIBLE_DEVICES=0",
+        "note    odd",
+    ]
+    assert format_machine(Machine("linux", "x86_64", nvidia=Nvidia(libcuda="absent"))) == [
+        "system  linux x86_64",
+        "nvidia  none",
+        "amd     none",
+        "intel   none",
+        "tpu     none",
+    ]
+    assert format_machine(PASCAL)[1] == "nvidia  GTX 1080 Ti (compute capability 6.1); CUDA 12.4"
+
+
+def test_a_reader_that_leaves_early_is_no_error(root: Path) -> None:
+    """As in `jaxlib-select detect | head -1`."""
+    program = f"exec {sys.executable} -m jaxlib_select detect | exec true; exit ${{PIPESTATUS[0]}}"
+    environ = {**os.environ, "PYTHONPATH": str(root / "selector"), "PYTHONUNBUFFERED": "1"}
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=False, env=environ)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_modules_that_are_not_needed_are_not_imported(root: Path) -> None:
+    """Detection must start fast: none of the slow ones, and nothing about other subcommands."""
+    slow = ["importlib.metadata", "urllib.request", "email", "pathlib", "jaxlib_select.facts", "jaxlib_select.policy"]
+    program = (
+        f"import sys; sys.path.insert(0, {str(root / 'selector')!r}); from jaxlib_select.cli import main;"
+        f"main(['detect']); print([name for name in {slow!r} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True, env={}
+    )
+    assert done.stderr == "[]\n"

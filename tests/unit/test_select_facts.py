@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reading facts about wheels, and versions in them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jaxlib_select.errors import FactsError
+from jaxlib_select.facts import load_facts, read_facts
+from jaxlib_select.vendors.devices import matching
+from jaxlib_select.versions import at_least, in_range, read_version
+
+
+def test_the_newest_release_is_taken(tmp_path: Path) -> None:
+    """By number, not by text; files about other packages do not count."""
+    for name in ("0.9.1", "0.11.2", "0.11.10"):
+        document: dict[str, object] = {"schema": 1, "release": name, "backends": []}
+        (tmp_path / f"{name}.json").write_text(json.dumps(document), "utf-8")
+    (tmp_path / "torch.json").write_text("{}", "utf-8")
+    assert load_facts(folder=tmp_path).release == "0.11.10"
+    assert load_facts("0.9.1", tmp_path).release == "0.9.1"
+    with pytest.raises(FactsError, match=r"known releases: 0\.9\.1, 0\.11\.2, 0\.11\.10"):
+        load_facts("1", tmp_path)
+
+
+def test_no_facts_at_all(tmp_path: Path) -> None:
+    """A broken installation."""
+    with pytest.raises(FactsError, match="no facts about any release"):
+        load_facts(folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"schema": 2}',
+        '{"schema": 1, "release": "1", "backends": [{}]}',
+        '{"schema": 1, "release": "1", "backends": 5}',
+    ],
+)
+def test_damaged_facts_are_named(text: str, tmp_path: Path) -> None:
+    """With the file, and what to do."""
+    path = tmp_path / "1.json"
+    path.write_text(text, "utf-8")
+    with pytest.raises(FactsError) as caught:
+        read_facts(path)
+    assert (caught.value.what, caught.value.remedy) == (f"damaged facts: {path}", "install jaxlib-select again")
+
+
+@pytest.mark.parametrize(
+    ("version", "bounds", "expected"),
+    [
+        ((7, 0), "<7.5", True),
+        ((7, 5), "<7.5", False),
+        ((10, 0), ">=10,<12", True),
+        ((12, 0), ">=10,<12", False),
+        ((12, 0), "==12", True),
+        ((9,), "<=9.0.0", True),
+        ((9, 1), ">9", True),
+    ],
+)
+def test_ranges(version: tuple[int, ...], bounds: str, expected: object) -> None:
+    """Zeros at the end do not count."""
+    assert in_range(version, bounds) is expected
+
+
+@pytest.mark.parametrize("bounds", ["", "7.5", "<", "~=7", "<7,,>5"])
+def test_a_bad_range_is_refused(bounds: str) -> None:
+    """It stands in a file that the build writes."""
+    with pytest.raises(ValueError, match="is no bound such as"):
+        in_range((1,), bounds)
+
+
+def test_versions() -> None:
+    """As tuples of numbers, whatever follows them."""
+    assert [read_version(text) for text in ("7.0.0-38", "13", "", "new")] == [(7, 0, 0), (13,), None, None]
+    assert (at_least((13,), (13, 0)), at_least((12, 9), (13,)), at_least((), (12,))) == (True, False, False)
+
+
+def test_devices_match_singly_and_in_ranges() -> None:
+    """The ends of a range belong to it; other vendors do not."""
+    found = ["8086:0bd0", "8086:0bdb", "8086:0bdc", "8087:0bd5", "1ae0:0063"]
+    assert matching(found, ["8086:0bd0-0bdb", "1ae0:0063"]) == ["8086:0bd0", "8086:0bdb", "1ae0:0063"]
