@@ -8,6 +8,7 @@ environment serves all tests, with any set of plugins.
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
 import os
@@ -50,6 +51,27 @@ ABSENT = {
 }
 
 BESIDE = "{ours} stands back: {other} is for JAX's platform 'cuda' as well, and JAX can take only one"
+
+# JAX believes that there is a GPU; creating the client, which needs a real one, is left out and shows its arguments.
+PRETEND = """
+import dataclasses, jax, jaxlib_cuda_13
+from jax._src import distributed, xla_bridge
+jaxlib_cuda_13.ACCELERATOR = dataclasses.replace(jaxlib_cuda_13.ACCELERATOR, find_device=lambda: None)
+jaxlib_cuda_13.ACCELERATOR.check.__self__.driver = jaxlib_cuda_13.cuda.driver.Driver(13000, (90,))
+jax.config.update("jax_cuda_visible_devices", "0,2")
+jax.devices()
+xla_bridge.xla_client.make_c_api_client = lambda name, options, *_: print(name, options)
+registration = xla_bridge._backend_factories["cuda"]
+print(registration.priority, registration.fail_quietly, registration.experimental, registration.c_api is not None)
+try:
+    registration.factory()
+    distributed.global_state.client, distributed.global_state.process_id = True, 3
+    distributed.global_state.num_processes = 4
+    registration.factory()
+except RuntimeError as error:
+    print(error)
+distributed.global_state.client = None
+"""
 
 # What a program does that believes in a GPU, up to the checks before the first client.
 BELIEVE = """
@@ -397,6 +419,39 @@ def test_libraries_of_the_wheels_are_taken_whatever_the_search_path(
     )
     result = run(code, overlay("cuda13"), nvidia_wheels, LD_LIBRARY_PATH=str(tmp_path / "poison"))
     assert (result.returncode, result.stdout) == (0, "(12, 6, 2)\nFalse\n"), result.stderr
+
+
+def test_options_of_the_client(run: Program, overlay: Overlay) -> None:
+    """Those of the environment, of JAX's configuration, and of a program of several processes."""
+    environ = {"JAX_SKIP_CUDA_CONSTRAINTS_CHECK": "1", "XLA_CLIENT_MEM_FRACTION": "0.5"}
+    result = run(PRETEND, overlay("cuda13"), **environ)
+    assert result.returncode == 0, result.stderr
+    registration, *clients = result.stdout.splitlines()
+    assert registration == "500 False False True"
+    alone, together = ({"name": line[:4], **ast.literal_eval(line[5:])} for line in clients)
+    assert alone == {
+        "name": "cuda",
+        "platform_name": "cuda",
+        "allocator": "default",
+        "memory_fraction": 0.5,
+        "abort_collectives_on_failure": False,
+        "use_tfrt_gpu_client": False,
+        "visible_devices": [0, 2],
+        "enable_mock_nccl": False,
+    }
+    assert together == {**alone, "node_id": 3, "num_nodes": 4}
+
+
+def test_a_gpu_without_its_libraries_is_no_silent_fall_back(run: Program, overlay: Overlay, tmp_path: Path) -> None:
+    """JAX lets the error through, which names each of them and what installs them."""
+    result = run(PRETEND, overlay("cuda13"), tmp_path, CUDA_HOME="/nowhere")
+    assert result.returncode == 0, result.stderr
+    registration, what, looked, remedy = result.stdout.splitlines()
+    assert registration == "500 False False True"
+    assert what.startswith("VendorLibraryError: ")
+    assert "cuDNN is missing (libcudnn.so.9)" in what
+    assert "/nowhere/lib64" in looked
+    assert "nvidia-cudnn-cu13" in remedy
 
 
 def test_what_is_missing_and_what_is_old_is_told_at_once(
