@@ -40,7 +40,7 @@ def make_entry(report: Report, proof: Proof) -> Entry:
         "provenance": report.provenance,
         "pjrt_api": proof.pjrt_api,
         "gpu_code": list(report.gpu_code),
-        "proof": {"level": evidence["level"], "pythons": evidence["pythons"]},
+        "proof": {key: evidence[key] for key in ("level", "pythons", "targets")},
         "stripped_bytes": report.stripped_bytes,
         "changes": {member: list(lines) for member, lines in report.changes.items()},
     }

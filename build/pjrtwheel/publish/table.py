@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 
@@ -22,6 +23,23 @@ def describe_pythons(entry: Entry) -> str:
     )
 
 
+def describe_level(entry: Entry) -> str:
+    """Return the level, and what was compiled ahead of time, as `aot: 8 targets, sm_75..sm_120`."""
+    level: str = entry["proof"]["level"]
+    compiled = [target["code"] for target in entry["proof"].get("targets", []) if target["code"]]
+    if not compiled:
+        return level
+    names = sorted({name for code in compiled for name in code}, key=_number)
+    return f"{level}: {len(compiled)} target{'s' if len(compiled) > 1 else ''}, " + "..".join(
+        dict.fromkeys((names[0], names[-1]))
+    )
+
+
+def _number(name: str) -> tuple[int, str]:
+    """Return a sorting key: the first number in the name of some code, then all of it."""
+    return int((re.findall(r"\d+", name) or ["0"])[0]), name
+
+
 def mixed_locks(entries: Sequence[Entry]) -> tuple[str, ...]:
     """Return the wheels that do not belong together with the bindings beside them, although they are of one version."""
     bindings = {entry["version"]: entry["lock_id"] for entry in entries if entry["distribution"] == "jaxlib"}
@@ -33,7 +51,7 @@ def mixed_locks(entries: Sequence[Entry]) -> tuple[str, ...]:
 def make_table(entries: Sequence[Entry]) -> Table:
     """Lay out one row per wheel."""
     table = Table(
-        Column("wheel", overflow="fold"), "MB", "stripped MB", "PJRT", "proof", "smoke tests", "lock", title="dist/"
+        Column("wheel", overflow="fold"), "MB", "stripped MB", "PJRT", "proof", "programs", "lock", title="dist/"
     )
     for entry in entries:
         table.add_row(
@@ -41,7 +59,7 @@ def make_table(entries: Sequence[Entry]) -> Table:
             f"{entry['size'] / 1e6:.1f}",
             f"{entry['stripped_bytes'] / 1e6:.1f}",
             entry["pjrt_api"] or "",
-            entry["proof"]["level"],
+            describe_level(entry),
             describe_pythons(entry),
             entry["lock_id"][:8],
         )
