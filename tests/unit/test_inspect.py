@@ -138,6 +138,16 @@ def test_what_is_wrong_with_a_library_is_found(
     assert finding[1] in remark.text
 
 
+def test_library_without_segments_is_described(inspect: Inspect, make_elf: MakeElf) -> None:
+    """Nothing loads it, but its sections can be read."""
+    library = bytearray(make_elf())
+    library[56:58] = bytes(2)  # e_phnum
+
+    (entry,) = inspect(clean_files(bytes(library))).libraries
+
+    assert (entry.needed, entry.alignment, entry.unneeded) == ((), 0, (".comment", ".symtab", ".strtab"))
+
+
 def test_symbols_that_a_known_plugin_may_define_are_no_finding(
     inspect: Inspect, stripped: Callable[..., bytes]
 ) -> None:

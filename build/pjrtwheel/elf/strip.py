@@ -71,7 +71,7 @@ def _gaps(image: ElfImage, unneeded: set[int], end: int) -> tuple[range, ...]:
         for index, section in enumerate(image.sections)
         if section.file_size and index not in unneeded and index != image.header.shstrndx
     ]
-    page = max(largest_page(image.machine), *(segment.align for segment in image.segments))
+    page = max([largest_page(image.machine), *(segment.align for segment in image.segments)])
     found: list[range] = []
     position = 0
     for start, stop in sorted(needed):
