@@ -1,0 +1,213 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The real commands on machines played by a library that says what it is told (tests/data/fake_libcuda.c)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux" or os.uname().machine != "x86_64", reason="libcuda is faked for x86_64"),
+]
+
+ROWS: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "data/machines/table.json").read_text("utf-8"))[
+    "rows"
+]
+PLAYED_KEYS = {"os", "arch", "nvidia", "visible"}
+GOAL_SECONDS = 0.200
+GOAL_BYTES = 30_000_000
+
+ONE_H100 = {"FAKE_CUDA_VERSION": "13000", "FAKE_CUDA_GPUS": "9.0:NVIDIA H100"}
+
+Select = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session")
+def fake_libcuda(root: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """Return a folder with the fake library, by the compiler of the system or else the pinned one."""
+    source = root / "tests/data/fake_libcuda.c"
+    folder = tmp_path_factory.mktemp("libcuda")
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        shutil.copy(request.getfixturevalue("compile_library")("libcuda.so.1", "-D_GNU_SOURCE", source), folder)
+        return folder
+    flags = ("-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror")
+    subprocess.run([compiler, *flags, "-o", str(folder / "libcuda.so.1"), str(source)], check=True)
+    return folder
+
+
+@pytest.fixture
+def select(root: Path, fake_libcuda: Path, tmp_path: Path) -> Select:
+    """Return a function that runs `jaxlib-select` with the fake library and more variables, in an empty folder."""
+
+    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        environ = {
+            "PATH": "/usr/bin:/bin",
+            "PYTHONPATH": str(root / "selector"),
+            "LD_LIBRARY_PATH": str(fake_libcuda),
+            **variables,
+        }
+        command = [sys.executable, "-m", "jaxlib_select", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=environ, cwd=tmp_path)
+
+    return run
+
+
+def variables_of(machine: Mapping[str, Any]) -> dict[str, str] | None:
+    """Return the variables with which the fake library plays a machine, or nothing if it cannot."""
+    nvidia = machine.get("nvidia", {})
+    played = (
+        machine["os"] == "linux"
+        and machine["arch"] == "x86_64"
+        and machine.keys() <= {"os", "arch", "nvidia", "visible"}
+    )
+    if not nvidia or not played or not nvidia.keys() <= {"cuda", "cuinit", "gpus", "driver"}:
+        return None
+    gpus = [f"{gpu['compute_capability']}:{gpu['name']}" for gpu in nvidia["gpus"]]
+    variables = {
+        "FAKE_CUDA_INIT": str(nvidia["cuinit"]),
+        "FAKE_CUDA_GPUS": "|".join(gpus),
+        **machine.get("visible", {}),
+    }
+    if nvidia["cuda"]:
+        major, minor = nvidia["cuda"].split(".")
+        variables["FAKE_CUDA_VERSION"] = str(int(major) * 1000 + int(minor) * 10)
+    return variables
+
+
+PLAYED = [row for row in ROWS if variables_of(row["machine"])]
+
+
+def test_most_rows_about_nvidia_can_be_played() -> None:
+    """Those that cannot are of another processor or system, or have no libcuda that answers."""
+    assert len(PLAYED) >= 40
+
+
+@pytest.mark.parametrize("row", PLAYED, ids=lambda row: row["name"])
+def test_a_played_machine_gets_its_package(row: dict[str, Any], select: Select) -> None:
+    """Through the linker, a child process, and the command line."""
+    variables = variables_of(row["machine"])
+    assert variables is not None
+    done = select("resolve", "jax", "--json", **variables)
+    assert done.returncode == 0, done.stderr
+    decision = json.loads(done.stdout)
+    assert (decision["package"], decision["constraints"], decision["hidden"]) == (
+        row["package"],
+        row["constraints"],
+        row["hidden"],
+    )
+    assert "warning" not in row or any(row["warning"] in warning for warning in decision["warnings"])
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row not in PLAYED], ids=lambda row: row["name"])
+def test_a_described_machine_gets_its_package(row: dict[str, Any], select: Select, tmp_path: Path) -> None:
+    """What cannot be played here comes from a file, through the same command."""
+    (tmp_path / "machine.json").write_text(json.dumps(row["machine"]), "utf-8")
+    done = select("resolve", "jax", "--json", "--machine", "machine.json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["package"] == row["package"]
+
+
+def test_detection_tells_what_the_library_says(select: Select) -> None:
+    """In the documented form."""
+    done = select("detect", "--json", FAKE_CUDA_VERSION="13000", FAKE_CUDA_GPUS="9.0:NVIDIA H100|8.9:NVIDIA L4")
+    nvidia = json.loads(done.stdout)["nvidia"]
+    assert {key: nvidia[key] for key in ("cuda", "cuinit", "gpus", "source", "libcuda")} == {
+        "cuda": "13.0",
+        "cuinit": 0,
+        "gpus": [
+            {"name": "NVIDIA H100", "compute_capability": "9.0"},
+            {"name": "NVIDIA L4", "compute_capability": "8.9"},
+        ],
+        "source": "libcuda",
+        "libcuda": "ok",
+    }
+
+
+@pytest.mark.parametrize(
+    ("variables", "state", "note"),
+    [
+        ({"FAKE_CUDA_MODE": "hang"}, "hung", "libcuda.so.1 did not answer within 1 s and was stopped"),
+        ({"FAKE_CUDA_MODE": "crash"}, "crashed", "the process that asked libcuda.so.1 ended with signal 6"),
+        ({"FAKE_CUDA_MODE": "crash-late"}, "crashed", "the process that asked libcuda.so.1 ended with signal 6"),
+        ({"FAKE_CUDA_MODE": "exit"}, "crashed", "the process that asked libcuda.so.1 ended with status 7"),
+        ({"FAKE_CUDA_COUNT": "-2147483648"}, "odd", "libcuda.so.1 counts -2147483648 devices, which cannot be"),
+        ({"FAKE_CUDA_COUNT": "2147483647"}, "odd", "libcuda.so.1 counts 2147483647 devices, which cannot be"),
+        (
+            {"FAKE_CUDA_VERSION": "2147483647"},
+            "odd",
+            "libcuda.so.1 calls itself CUDA version 2147483647, which cannot be",
+        ),
+        ({"FAKE_CUDA_GPUS": "77.0:odd"}, "odd", "libcuda.so.1 names a compute capability that cannot be"),
+    ],
+    ids=lambda value: "-".join(map(str, value.items())) if isinstance(value, dict) else "",
+)
+def test_a_library_that_hangs_crashes_or_lies_leaves_the_cpu(
+    variables: dict[str, str], state: str, note: str, select: Select
+) -> None:
+    """In a short time, with one line that says what happened and one that says what to do."""
+    machine = {"FAKE_CUDA_VERSION": "13000", "FAKE_CUDA_GPUS": "9.0:NVIDIA H100", "JAXLIB_SELECT_TIMEOUT": "1"}
+    start = time.monotonic()
+    detected = select("detect", "--json", **{**machine, **variables})
+    assert time.monotonic() - start < 8
+    assert json.loads(detected.stdout)["nvidia"]["libcuda"] == state
+    done = select("resolve", "jax", "--json", **{**machine, **variables})
+    decision = json.loads(done.stdout)
+    assert (done.returncode, decision["package"]) == (0, "jaxlib-cpu")
+    assert note in decision["warnings"]
+    assert any("the CPU is used although an accelerator is here" in warning for warning in decision["warnings"])
+
+
+def test_a_device_count_of_zero_is_believed(select: Select) -> None:
+    """A driver without devices is the CPU, without a claim that hardware is there."""
+    done = select("resolve", "jax", "--json", FAKE_CUDA_VERSION="13000", FAKE_CUDA_COUNT="0")
+    decision = json.loads(done.stdout)
+    assert (decision["package"], decision["warnings"]) == ("jaxlib-cpu", [])
+    reasons = {candidate["backend"]: candidate["reason"] for candidate in decision["candidates"]}
+    assert reasons["cuda13"] == "the NVIDIA driver shows no GPU"
+
+
+def test_a_file_that_is_no_library_is_passed_over(select: Select, tmp_path: Path) -> None:
+    """The linker's message becomes a note."""
+    (tmp_path / "libcuda.so.1").write_text("no library", "utf-8")
+    done = select("detect", "--json", LD_LIBRARY_PATH=str(tmp_path))
+    document = json.loads(done.stdout)
+    assert (done.returncode, document["nvidia"]["libcuda"]) == (0, "absent")
+    assert "libcuda.so.1 cannot be loaded" in document["notes"][0]
+
+
+def test_detection_with_a_driver_keeps_its_time(select: Select) -> None:
+    """The best of a few runs, since other programs run here too."""
+    seconds = []
+    for _ in range(7):
+        start = time.monotonic()
+        assert select("detect", **ONE_H100).returncode == 0
+        seconds.append(time.monotonic() - start)
+    assert min(seconds) < GOAL_SECONDS
+
+
+def test_detection_with_a_driver_keeps_its_memory(root: Path, fake_libcuda: Path) -> None:
+    """That of the command and that of its child: VmHWM, since ru_maxrss remembers what called exec."""
+    program = """
+import resource
+from pathlib import Path
+from jaxlib_select.cli import main
+main(["detect"])
+status = Path("/proc/self/status").read_text().split()
+print(int(status[status.index("VmHWM:") + 1]), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
+    environ = {"PYTHONPATH": str(root / "selector"), "LD_LIBRARY_PATH": str(fake_libcuda), **ONE_H100}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environ)
+    assert "NVIDIA H100" in done.stdout
+    assert max(int(kilobytes) * 1024 for kilobytes in done.stdout.splitlines()[-1].split()) < GOAL_BYTES
