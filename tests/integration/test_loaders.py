@@ -180,9 +180,11 @@ def test_who_asks_for_absent_hardware_gets_the_reason(run: Program, overlay: Ove
 def test_programs_can_be_compiled_for_a_gpu_elsewhere(run: Program, overlay: Overlay, environ: dict[str, str]) -> None:
     """The library of this very wheel describes the devices, and JAX still runs on the CPU."""
     library = "print([line.split()[-1] for line in open('/proc/self/maps') if 'xla_cuda_plugin.so' in line][0])"
-    result = run(f"{TOPOLOGY}\n{library}\n{USE_JAX}", overlay("cuda13"), **environ)
+    mosaic = "import os; print(os.environ['MOSAIC_GPU_RUNTIME_LIB_PATH'])"
+    result = run(f"{TOPOLOGY}\n{library}\n{mosaic}\n{USE_JAX}", overlay("cuda13"), **environ)
     assert result.returncode == 0, result.stderr
-    assert result.stdout == f"{overlay('cuda13')}/jaxlib_cuda_13/xla_cuda_plugin.so\n{USED}"
+    package = overlay("cuda13") / "jaxlib_cuda_13"
+    assert result.stdout == f"{package}/xla_cuda_plugin.so\n{package}/libmosaic_gpu_runtime.so\n{USED}"
 
 
 def test_a_plugin_that_is_opened_late_joins_in(run: Program, overlay: Overlay) -> None:

@@ -122,3 +122,25 @@ def test_a_python_without_kernels_is_told_once_what_it_lacks(
         "jaxlib-cuda-12 has no GPU kernels for Python 3.15: JAX runs, but solvers, sparse matrices, Mosaic and host "
         "callbacks fail on the GPU; use a Python that the wheel's description names"
     )
+
+
+@pytest.mark.parametrize("version", [None, "0.11.2"])
+def test_kernels_of_the_same_release_do_no_harm(cpu_loader: Loader, version: str | None) -> None:
+    """Upstream's have other file names, and Python prefers the more specific ones."""
+    kernels = cpu_loader("pjrt.kernels")
+    kernels.check_kernels(kernels.Kernels("jax_cuda12_plugin", ""), "jaxlib-cuda-12", "0.11.2", version)
+
+
+def test_kernels_of_another_release_are_refused(cpu_loader: Loader) -> None:
+    """They would keep jaxlib from using either."""
+    kernels = cpu_loader("pjrt.kernels")
+    with pytest.raises(cpu_loader("pjrt.errors").VersionMismatchError) as caught:
+        kernels.check_kernels(kernels.Kernels("jax_cuda12_plugin", ""), "jaxlib-cuda-12", "0.11.2", "0.10.2")
+    assert str(caught.value).splitlines() == [
+        (
+            "VersionMismatchError: jax-cuda12-plugin 0.10.2 is installed beside jaxlib-cuda-12 0.11.2, "
+            "which has kernels of its own"
+        ),
+        "jaxlib takes kernels of exactly its own version, and finds the version of the other ones",
+        "pip uninstall jax-cuda12-plugin",
+    ]

@@ -15,7 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from .errors import NoDeviceError, PluginError
-from .kernels import Kernels
+from .kernels import Kernels, check_kernels
+from .lock import installed_version
 from .plugin import Plugin, check_plugin, refuse
 from .rivals import Contest, describe_contest, find_contest, installed_plugins
 from .serving import Platform
@@ -73,7 +74,7 @@ def initialize(accelerator: Accelerator) -> None:
     absence = find_absence(accelerator) if asked_for else None
     quiet = isinstance(absence, NoDeviceError)
     try:
-        check_plugin(plugin)
+        _check(accelerator)
     except PluginError as error:
         if quiet:
             logger.warning("%s", error)
@@ -86,6 +87,17 @@ def initialize(accelerator: Accelerator) -> None:
     # Where several of our wheels are for the platform, the others have told the user that much already.
     if isinstance(absence, NoDeviceError) and not absence.told_by_jax and not contest.rivals:
         logger.warning("%s: %s; JAX goes on without it", plugin.distribution, absence.what)
+
+
+def _check(accelerator: Accelerator) -> None:
+    """Check that plugin, jaxlib and kernels belong together.
+
+    Raises:
+        PluginError: They do not.
+    """
+    plugin, kernels = accelerator.plugin, accelerator.kernels
+    lock = check_plugin(plugin)
+    check_kernels(kernels, plugin.distribution, lock.release, installed_version(kernels.package))
 
 
 def find_absence(accelerator: Accelerator) -> PluginError | None:

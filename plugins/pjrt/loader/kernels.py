@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from .errors import VersionMismatchError
+
 logger = logging.getLogger(__name__)
 
 
@@ -55,6 +57,27 @@ def modules(kernels: Kernels) -> list[str]:
     if found is None:
         return []
     return fitting([entry.name for entry in found.iterdir()], importlib.machinery.EXTENSION_SUFFIXES)
+
+
+def check_kernels(kernels: Kernels, distribution: str, release: str, version: str | None) -> None:
+    """Check that nobody else's kernels of another release lie among those of a plugin: jaxlib would take neither.
+
+    Args:
+        kernels: The kernels.
+        distribution: Name of the plugin's distribution.
+        release: The release it belongs to.
+        version: Version of the distribution that has the name of the kernels' package, if it is installed.
+
+    Raises:
+        VersionMismatchError: They do.
+    """
+    if version is not None and version != release:
+        other = kernels.package.replace("_", "-")
+        raise VersionMismatchError(
+            f"{other} {version} is installed beside {distribution} {release}, which has kernels of its own",
+            cause="jaxlib takes kernels of exactly its own version, and finds the version of the other ones",
+            remedy=f"pip uninstall {other}",
+        )
 
 
 def import_module(kernels: Kernels, name: str) -> ModuleType | None:
