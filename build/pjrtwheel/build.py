@@ -18,6 +18,7 @@ from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.bazel import BuildRequest, BuildResult
 from pjrtwheel.bazel import build as build_with_bazel
 from pjrtwheel.errors import UsageError, VerifyError
+from pjrtwheel.files import hash_file
 from pjrtwheel.inputs import check_inputs
 from pjrtwheel.platforms import find_platform, host_platform
 from pjrtwheel.prove import prove
@@ -182,17 +183,13 @@ def verification_key(digest: str, backends: Sequence[Backend]) -> str:
     sources = {path.relative_to(package): path for path in sorted(package.rglob("*.py"))}
     identity = {
         "wheel": digest,
-        "backends": {backend.name: _digest(backend.path) for backend in backends},
+        "backends": {backend.name: hash_file(backend.path) for backend in backends},
         "checks": {
-            name.as_posix(): _digest(path) for name, path in sources.items() if name.parts[0] not in NO_PART_OF_CHECKS
+            name.as_posix(): hash_file(path) for name, path in sources.items() if name.parts[0] not in NO_PART_OF_CHECKS
         },
         "tools": {name: importlib.metadata.version(name) for name in CHECKERS},
     }
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _say(text: str) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 _CHUNK = 1 << 20
+_READABLE = 0o644  # whatever the source or the umask says: caches and folders of wheels are shared
 
 
 def hash_file(path: Path) -> str:
@@ -40,15 +41,21 @@ def write_atomically(path: Path, text: str) -> None:
         partial.unlink(missing_ok=True)
 
 
-def copy_durably(source: Path, target: Path) -> str:
-    """Copy a file, flush it to the disk, and return the sha256 of what was copied."""
+def copy_atomically(source: Path, target: Path) -> str:
+    """Copy a file, making the folders around it, and return the sha256 of what was copied."""
+    target.parent.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()
-    with source.open("rb") as reader, target.open("wb") as writer:
-        while chunk := reader.read(_CHUNK):
-            digest.update(chunk)
-            writer.write(chunk)
-        writer.flush()
-        os.fsync(writer.fileno())
+    partial, writer = open_partial(target)
+    try:
+        with source.open("rb") as reader, writer:
+            while chunk := reader.read(_CHUNK):
+                digest.update(chunk)
+                write_all(writer, chunk)
+            os.fchmod(writer.fileno(), _READABLE)
+            os.fsync(writer.fileno())
+            partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
     return digest.hexdigest()
 
 

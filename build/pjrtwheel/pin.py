@@ -22,7 +22,8 @@ from typing import Any
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import PinError
-from pjrtwheel.fetch.cache import WheelCache, disk_errors, file_sha256
+from pjrtwheel.fetch.cache import WheelCache, disk_errors
+from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import find_platform
 from pjrtwheel.release import SCHEMA, Pin, Release, XlaSource, parse_release, read_release
 from pjrtwheel.wanted import Wanted, plan_inputs
@@ -160,7 +161,7 @@ def _download(wanted: Wanted, cache: Path) -> Pin:
                 cause=_last_error(result.stderr),
                 remedy="check the version, and the index that pip is configured for (pip config list)",
             )
-        digest, size = file_sha256(files[0]), files[0].stat().st_size
+        digest, size = hash_file(files[0]), files[0].stat().st_size
         # As the wheel spells it, where a series such as 1.2.* was asked for.
         version = files[0].name.split("-")[1] if wanted.version.endswith(".*") else wanted.version
         pin = Pin(wanted.key, wanted.project, version, files[0].name, digest, size)

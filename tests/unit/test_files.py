@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.files import copy_durably, hash_file, write_atomically
+from pjrtwheel.files import copy_atomically, hash_file, write_atomically
 
 
 def test_a_text_replaces_what_was_there(tmp_path: Path) -> None:
@@ -35,5 +35,8 @@ def test_a_copy_has_the_digest_that_is_returned(tmp_path: Path) -> None:
     """The digest is that of the bytes which were copied, and of the file that came out."""
     source, target = tmp_path / "source", tmp_path / "target"
     source.write_bytes(bytes(3_000_000))
+    source.chmod(0o400)
     digest = hashlib.sha256(bytes(3_000_000)).hexdigest()
-    assert (copy_durably(source, target), hash_file(target)) == (digest, digest)
+    assert (copy_atomically(source, target), hash_file(target)) == (digest, digest)
+    assert sorted(tmp_path.iterdir()) == [source, target]
+    assert target.stat().st_mode & 0o777 == 0o644

@@ -90,6 +90,7 @@ def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
                             "programs": [],
                         }
                     ],
+                    "targets": [],
                 },
                 "stripped_bytes": 7,
                 "changes": {"a.so": ["dropped .symtab"]},

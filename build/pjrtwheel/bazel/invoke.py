@@ -21,7 +21,8 @@ from pjrtwheel.bazel.locate import Bazel, provide_bazel
 from pjrtwheel.bazel.source import check_version, source_files, source_flags
 from pjrtwheel.bazel.workspace import Workspace, prepare_workspace
 from pjrtwheel.errors import BazelError, UsageError
-from pjrtwheel.fetch.cache import cache_root, file_sha256
+from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.files import hash_file
 from pjrtwheel.release import load_release
 
 EXTRA_FLAGS = "PJRTWHEEL_BAZEL_FLAGS"
@@ -125,7 +126,7 @@ def build_environment(request: BuildRequest, bazel: Bazel, environ: Mapping[str,
         if request.library is None or not request.library.is_file():
             raise UsageError(f"no such library: {str(request.library or '')!r}", remedy="give its path with --xla PATH")
         path = request.library.resolve()
-        variables |= {"PJRTWHEEL_LIBRARY": str(path), "PJRTWHEEL_LIBRARY_SHA256": file_sha256(path)}
+        variables |= {"PJRTWHEEL_LIBRARY": str(path), "PJRTWHEEL_LIBRARY_SHA256": hash_file(path)}
     return {**environ, **bazel.environment, **variables}
 
 

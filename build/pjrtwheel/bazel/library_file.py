@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pjrtwheel.errors import PjrtWheelError, UsageError
-from pjrtwheel.fetch.cache import copy_durably, disk_errors, file_sha256
+from pjrtwheel.fetch.cache import disk_errors
+from pjrtwheel.files import copy_atomically
 
 
 def take_library(library: Path, expected: str, output: Path) -> dict[str, str]:
@@ -29,8 +30,7 @@ def take_library(library: Path, expected: str, output: Path) -> dict[str, str]:
         raise UsageError(f"no such library: {str(library)!r}", remedy="give the path of a PJRT plugin with --xla PATH")
     target = output / "library.so"
     with disk_errors(output):
-        copy_durably(library, target)
-    digest = file_sha256(target)
+        digest = copy_atomically(library, target)
     if expected and digest != expected:
         raise UsageError(f"{library} changed while it was read", remedy="run the command again")
     return {"filename": library.name, "sha256": digest}

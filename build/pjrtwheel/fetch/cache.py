@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import hashlib
 import os
 import shutil
 import tempfile
@@ -16,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.errors import FetchError
+from pjrtwheel.files import hash_file
 from pjrtwheel.release import Pin
 
 CACHE_VARIABLE = "PJRTWHEEL_CACHE"
-CHUNK = 1 << 20
 
 
 def cache_root(environ: Mapping[str, str], home: Path | None = None) -> Path:
@@ -35,15 +34,6 @@ def cache_root(environ: Mapping[str, str], home: Path | None = None) -> Path:
     return Path(base).absolute() / "pjrtwheel"
 
 
-def file_sha256(path: Path) -> str:
-    """Return the hexadecimal sha256 of a file, read in pieces."""
-    digest = hashlib.sha256()
-    with path.open("rb") as stream:
-        while chunk := stream.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
 def check_wheel(path: Path, pin: Pin) -> None:
     """Compare a file with its pin, size first because that is cheap and tells truncation from replacement.
 
@@ -57,7 +47,7 @@ def check_wheel(path: Path, pin: Pin) -> None:
             cause="the download was cut off, or the index serves another file of that name",
             remedy=f"try again; if it stays so, compare the pin {pin.key!r} with the index",
         )
-    digest = file_sha256(path)
+    digest = hash_file(path)
     if digest != pin.sha256:
         raise FetchError(
             f"{pin.filename}: sha256 is {digest}, pinned is {pin.sha256}",
@@ -91,22 +81,6 @@ def disk_errors(path: Path) -> Iterator[None]:
             f"cannot write below {path}: {error.strerror}",
             remedy=f"make room there, or name another place in the environment variable {CACHE_VARIABLE}",
         ) from error
-
-
-def copy_durably(source: Path, target: Path) -> None:
-    """Copy a file so that the target is either absent or whole: write beside, fsync, rename."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=".partial-", dir=target.parent)
-    beside = Path(name)
-    try:
-        with source.open("rb") as reader, os.fdopen(descriptor, "wb") as writer:
-            shutil.copyfileobj(reader, writer, CHUNK)
-            writer.flush()
-            os.fsync(writer.fileno())
-        beside.chmod(0o644)  # mkstemp makes files for the owner only
-        beside.replace(target)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def _move_durably(source: Path, target: Path) -> None:

@@ -18,8 +18,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pjrtwheel.errors import FetchError, PjrtWheelError
-from pjrtwheel.fetch.cache import cache_root, disk_errors, file_lock, file_sha256
+from pjrtwheel.fetch.cache import cache_root, disk_errors, file_lock
 from pjrtwheel.fetch.index import OFFLINE_SIGNS, run_pip
+from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
 
 PipRun = Callable[[Sequence[str]], tuple[int, str]]
@@ -85,7 +86,7 @@ def discard_damaged(requirements: Path, root: Path) -> bool:
     with disk_errors(root), file_lock(root / "locks" / target.name):
         if not target.is_dir():
             return True  # another process found the damage first
-        if all(file_sha256(path) in hashes for path in target.iterdir()):
+        if all(hash_file(path) in hashes for path in target.iterdir()):
             return False
         aside = Path(tempfile.mkdtemp(prefix=".damaged-", dir=target.parent))
         target.rename(aside / target.name)

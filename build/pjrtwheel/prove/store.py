@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from pjrtwheel.errors import ProofError
-from pjrtwheel.fetch.cache import file_sha256
+from pjrtwheel.files import hash_file, write_atomically
 from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.levels import PythonProof
 from pjrtwheel.prove.material import Material
@@ -40,13 +39,13 @@ def evidence_key(
     """
     identity = [
         _SCHEMA,
-        [[(path.name, file_sha256(path)) for path in sorted(house.glob("*.whl"))] for house in houses],
+        [[(path.name, hash_file(path)) for path in sorted(house.glob("*.whl"))] for house in houses],
         material.backend.name if material.backend else None,
         [asdict(target) for target in material.targets],
         sorted(material.requirements),
         sorted(nodes),
         [(wheel.path.name, wheel.report.sha256) for wheel in built],
-        [(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in material.files()],
+        [(path.name, hash_file(path)) for path in material.files()],
         [(tag, found.version, found.prefix) if found else (tag, "", "") for tag, found in interpreters.items()],
     ]
     return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
@@ -62,7 +61,7 @@ def read_proofs(path: Path) -> tuple[Proof, ...] | None:
 
 def write_proofs(path: Path, proofs: Iterable[Proof]) -> None:
     """Keep proofs in a file."""
-    _write(path, json.dumps([proof.to_json() for proof in proofs], indent=1))
+    write_atomically(path, json.dumps([proof.to_json() for proof in proofs], indent=1))
 
 
 def raise_failures(pythons: Iterable[PythonProof], log: Path) -> None:
@@ -75,17 +74,10 @@ def raise_failures(pythons: Iterable[PythonProof], log: Path) -> None:
     if failures:
         names = [f"{result.program} on Python {proof.interpreter}" for proof, result in failures]
         texts = [result.detail.strip() for _, result in failures]
-        _write(log, "\n\n".join(f"{name}\n{text}" for name, text in zip(names, texts, strict=True)) + "\n")
+        write_atomically(log, "\n\n".join(f"{name}\n{text}" for name, text in zip(names, texts, strict=True)) + "\n")
         more = f", and {len(failures) - 1} more" if len(failures) > 1 else ""
         raise ProofError(
             f"program failed: {names[0]}{more}",
             cause=(texts[0] or "it left no output").splitlines()[-1].strip(),
             remedy=f"the whole output of all that failed is in {log}",
         )
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as stream:
-        stream.write(text)
-    Path(stream.name).replace(path)

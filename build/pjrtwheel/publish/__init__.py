@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.errors import WheelError
-from pjrtwheel.files import copy_durably, hash_file, write_atomically
+from pjrtwheel.files import copy_atomically, hash_file, write_atomically
 from pjrtwheel.prove.record import Proof
 from pjrtwheel.publish import staging
 from pjrtwheel.publish.entry import (
@@ -80,14 +80,13 @@ def _copy(wheel: BuiltWheel, target: Path) -> None:
     Raises:
         WheelError: It is not the file that was reported.
     """
-    digest = copy_durably(wheel.path, target)
+    digest = copy_atomically(wheel.path, target)
     if digest != wheel.report.sha256:
         raise WheelError(
             f"{wheel.path} has sha256 {digest}, its report says {wheel.report.sha256}",
             cause="the file was changed after it was assembled",
             remedy="build again",
         )
-    target.chmod(0o644)  # build outputs may be read-only
 
 
 def _read_entries(dist: Path) -> dict[str, Entry]:
