@@ -7,9 +7,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from .pjrt.errors import PluginError, TakeOverError
-from .pjrt.lock import pin
-from .pjrt.plugin import Plugin, open_plugin, refuse
+from .pjrt.errors import PluginError
+from .pjrt.plugin import Plugin, open_plugin, refuse, unfit
 from .pjrt.switch import is_disabled
 
 PLUGIN = Plugin(
@@ -51,8 +50,4 @@ def serve() -> None:
     except PluginError:
         raise
     except Exception as error:
-        raise TakeOverError(
-            f"{PLUGIN.distribution} cannot serve this JAX: {type(error).__name__}: {error}",
-            cause="it needs the JAX release that it was made for",
-            remedy=f"install it: pip install jax{pin(PLUGIN.package)}",
-        ) from error
+        raise unfit(PLUGIN, error) from error

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from .errors import NoDeviceError, PluginError
 from .kernels import Kernels, check_kernels
 from .lock import installed_version
-from .plugin import Plugin, check_plugin, refuse
+from .plugin import Plugin, check_plugin, refuse, unfit
 from .rivals import Contest, describe_contest, find_contest, installed_plugins
 from .serving import Platform
 from .switch import is_asked_for, is_disabled
@@ -67,10 +67,19 @@ def initialize(accelerator: Accelerator) -> None:
     plugin = accelerator.plugin
     if is_disabled(os.environ, plugin.distribution):
         return
+    try:
+        _initialize(accelerator, asked_for=_is_asked_for(plugin.name))
+    except Exception as error:  # noqa: BLE001  # JAX would log it and go on without the accelerator
+        refuse(plugin, unfit(plugin, error), PRIORITY)
+
+
+def _initialize(accelerator: Accelerator, *, asked_for: bool) -> None:
+    plugin = accelerator.plugin
     contest = find_contest(plugin.package.name, accelerator.rivals, installed_plugins())
-    if _stands_back(plugin, contest):
+    rival = describe_rival(plugin, contest)
+    if rival is not None:
+        logger.log(logging.WARNING if asked_for else logging.DEBUG, "%s", rival)
         return
-    asked_for = _is_asked_for(plugin.name)
     absence = find_absence(accelerator) if asked_for else None
     quiet = isinstance(absence, NoDeviceError)
     try:
@@ -115,15 +124,18 @@ def _is_asked_for(name: str) -> bool:
     return is_asked_for(name, config.jax_platforms.value, xla_bridge.expand_platform_alias)
 
 
-def _stands_back(plugin: Plugin, contest: Contest) -> bool:
-    """Return whether another plugin is to have the platform, after telling the user."""
+def describe_rival(plugin: Plugin, contest: Contest) -> str | None:
+    """Return what to tell the user if another plugin is to have the platform, else None.
+
+    Args:
+        plugin: The plugin.
+        contest: Other plugins for the same platform that are installed.
+    """
     from jax._src.lib import xla_client
 
     if contest.yields:
-        logger.warning("%s", describe_contest(plugin.distribution, plugin.name, contest))
-        return True
+        return describe_contest(plugin.distribution, plugin.name, contest)
     named = [entry.split(os.pathsep)[0] for entry in os.environ.get("PJRT_NAMES_AND_LIBRARY_PATHS", "").split(",")]
     if plugin.name in named or xla_client.pjrt_plugin_loaded(plugin.name):
-        logger.warning("%s stands back: something else registers JAX's platform %r", plugin.distribution, plugin.name)
-        return True
-    return False
+        return f"{plugin.distribution} stands back: something else registers JAX's platform {plugin.name!r}"
+    return None

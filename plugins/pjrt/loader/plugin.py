@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .errors import LibraryDamagedError, PluginError
+from .errors import LibraryDamagedError, PluginError, TakeOverError
 from .library import check_library
-from .lock import Lock, check_release, install_command, jaxlib_directory
+from .lock import Lock, check_release, install_command, jaxlib_directory, pin
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,15 @@ def hand_to_jaxlib(plugin: Plugin, api: Any) -> None:
 
     xla_client.load_pjrt_plugin_with_c_api(plugin.name, api)
     _profiler.register_plugin_profiler(api)
+
+
+def unfit(plugin: Plugin, error: Exception) -> TakeOverError:
+    """Return the refusal for an error that nobody foresaw, as a JAX raises it that the loader was not made for."""
+    return TakeOverError(
+        f"{plugin.distribution} cannot serve this JAX: {type(error).__name__}: {error}",
+        cause="it needs the JAX release that it was made for",
+        remedy=f"install it: pip install jax{pin(plugin.package)}",
+    )
 
 
 def refuse(plugin: Plugin, error: PluginError, priority: int, *, quiet: bool = False) -> None:

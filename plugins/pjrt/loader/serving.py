@@ -7,11 +7,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from .errors import PluginError, TakeOverError
+from .errors import PluginError
 from .handlers import register_handlers
 from .kernels import find_extension
-from .lock import pin
-from .plugin import hand_to_jaxlib, open_plugin
+from .plugin import hand_to_jaxlib, open_plugin, unfit
 
 if TYPE_CHECKING:
     from .accelerator import Accelerator
@@ -50,12 +49,7 @@ class Platform:
             except PluginError:
                 raise
             except Exception as error:
-                plugin = self.accelerator.plugin
-                raise TakeOverError(
-                    f"{plugin.distribution} cannot serve this JAX: {type(error).__name__}: {error}",
-                    cause="it needs the JAX release that it was made for",
-                    remedy=f"install it: pip install jax{pin(plugin.package)}",
-                ) from error
+                raise unfit(self.accelerator.plugin, error) from error
         return self._api
 
     def _open(self) -> Any:
