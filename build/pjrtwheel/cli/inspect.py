@@ -8,6 +8,7 @@ import argparse
 import json
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 SCHEMA = 1
@@ -22,6 +23,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels from wherever they come")
     parser.add_argument("--json", action="store_true", help="print all facts as JSON")
     parser.add_argument("--open", action="store_true", help="open plugin libraries: this runs code of the wheel")
+    parser.add_argument("--index", action="store_true", help="ask the package index whether requirements can be had")
     parser.add_argument("--cuobjdump", type=Path, metavar="PATH", help="NVIDIA's program (default: the pinned one)")
     parser.add_argument("--no-tools", action="store_true", help="run no vendor's program")
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
@@ -33,6 +35,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.cli import check_wheels
     from pjrtwheel.errors import PjrtWheelError
     from pjrtwheel.inspect import inspect_wheel
+    from pjrtwheel.inspect.resolve import ask_index
     from pjrtwheel.inspect.tools import make_finder
 
     check_wheels(args.wheels)
@@ -43,7 +46,15 @@ def execute(args: argparse.Namespace) -> int:
         find_tool = (lambda _: None) if args.no_tools else make_finder(args.root, given, Path(scratch))
         for wheel in args.wheels:
             try:
-                found.append(inspect_wheel(wheel, find_tool=find_tool, exports=exports, open_plugins=args.open))
+                found.append(
+                    inspect_wheel(
+                        wheel,
+                        find_tool=find_tool,
+                        exports=exports,
+                        open_plugins=args.open,
+                        ask_index=cache(ask_index) if args.index else None,
+                    )
+                )
             except PjrtWheelError as error:
                 print("error: " + str(error).replace("\n", "\n       "), file=sys.stderr)
                 status = error.exit_code

@@ -16,6 +16,7 @@ from pjrtwheel.inspect.library import FindTool, inspect_library
 from pjrtwheel.inspect.library_remarks import find_library_remarks
 from pjrtwheel.inspect.plugin import open_plugin
 from pjrtwheel.inspect.remarks import find_remarks
+from pjrtwheel.inspect.resolve import AskIndex, find_unresolvable
 from pjrtwheel.inspect.texts import check_wheel, gather_facts
 from pjrtwheel.verify.contents import WheelContents, read_contents
 
@@ -23,7 +24,12 @@ __all__ = ["FindTool", "Inspection", "inspect_wheel"]
 
 
 def inspect_wheel(
-    wheel: Path, *, find_tool: FindTool, exports: Mapping[str, Sequence[str]], open_plugins: bool = False
+    wheel: Path,
+    *,
+    find_tool: FindTool,
+    exports: Mapping[str, Sequence[str]],
+    open_plugins: bool = False,
+    ask_index: AskIndex | None = None,
 ) -> Inspection:
     """Read all there is to know about a wheel.
 
@@ -32,8 +38,11 @@ def inspect_wheel(
         find_tool: Finds the programs that reading GPU code takes.
         exports: File name of a known plugin library → the symbols it may define.
         open_plugins: Whether to open plugin libraries, which runs code of the wheel in a process of its own.
+        ask_index: Returns the versions of a project, to tell whether requirements can be had; they are not looked for
+            when absent.
 
     Raises:
+        FetchError: The package index was to be asked, and cannot be reached.
         WheelError: The file is no wheel, or is damaged or hostile.
     """
     check_wheel(wheel)
@@ -47,6 +56,8 @@ def inspect_wheel(
         }
     facts = gather_facts(contents, _sha256(wheel), libraries, plugins if open_plugins else {})
     remarks = [*find_remarks(facts, contents), *damaged]
+    if ask_index is not None:
+        remarks += find_unresolvable(facts.requires, ask_index)
     for library in libraries:
         remarks += find_library_remarks(library, exports)
     return replace(facts, remarks=tuple(remarks))
