@@ -110,7 +110,7 @@ def _combine(wheel: BuiltWheel, evidence: Mapping[str, Evidence], material: Mate
     if api is not None:
         levels.append(Level.LOAD)
     targets = max((entry.targets for entry in found), key=len, default=()) if is_plugin else ()
-    return Proof(wheel.path.name, highest(levels), api, (), tuple(entry.python for entry in found), targets)
+    return Proof(wheel.path.name, highest(levels), api, tuple(entry.python for entry in found), targets)
 
 
 def _unproven(
@@ -122,7 +122,6 @@ def _unproven(
             wheel.path.name,
             Level.LOAD if versions.get(wheel.path.name) else Level.STATIC,
             versions.get(wheel.path.name),
-            (),
             tuple(PythonProof(tag, "", (), reason) for tag in tags if fits(wheel.report.tag, tag)),
         )
         for wheel in built

@@ -91,13 +91,19 @@ def _download(interpreter: Interpreter, requirements: Iterable[str], wheels: Ite
         )
 
 
-def create_venv(interpreter: Interpreter, target: Path) -> Path:
+def create_venv(interpreter: Interpreter, target: Path, *, system: bool = False) -> Path:
     """Make an empty environment without pip, and return its Python.
+
+    Args:
+        interpreter: The Python.
+        target: Where the environment goes.
+        system: Whether it sees what is installed beside the interpreter.
 
     Raises:
         ProofError: The interpreter cannot make one.
     """
-    result = _run([str(interpreter.path), "-I", "-m", "venv", "--without-pip", "--clear", str(target)])
+    options = ["--without-pip", "--clear", *(["--system-site-packages"] if system else [])]
+    result = _run([str(interpreter.path), "-I", "-m", "venv", *options, str(target)])
     if result.returncode != 0:
         raise ProofError(
             f"{interpreter.path} cannot make a virtual environment",
@@ -107,17 +113,19 @@ def create_venv(interpreter: Interpreter, target: Path) -> Path:
     return target / "bin" / "python"
 
 
-def install(python: Path, requirements: Sequence[str], folders: Iterable[Path]) -> None:
+def install(python: Path, requirements: Sequence[str], folders: Iterable[Path], *, dependencies: bool = True) -> None:
     """Install from folders of wheels alone, without the network, with uv where it is at hand.
 
     Args:
         python: The environment's Python.
         requirements: What to install, by name.
         folders: Where the wheels are.
+        dependencies: Whether to install what these need, too.
 
     Raises:
         ProofError: The wheels do not install together.
     """
+    options = [] if dependencies else ["--no-deps"]
     links = [f"--find-links={folder.resolve()}" for folder in folders]
     uv = find_uv()
     # uv's cache knows a wheel of a folder by its name alone, and would install the one of an earlier build.
@@ -126,7 +134,7 @@ def install(python: Path, requirements: Sequence[str], folders: Iterable[Path]) 
         if uv
         else [*_pip(python), "install", "--quiet", "--no-index", "--no-compile"]
     )
-    result = _run([*command, *links, *requirements])
+    result = _run([*command, *options, *links, *requirements])
     if result.returncode != 0:
         raise ProofError(
             f"the wheels do not install together: {' '.join(requirements)}",

@@ -19,7 +19,6 @@ class Proof:
         wheel: File name.
         level: The strongest evidence there is.
         pjrt_api: Version of the plugin's PJRT API as the library itself says, or nothing when it was not opened.
-        gpu_code: SASS and PTX targets found in the wheel; empty for a library without GPU code.
         pythons: One entry per Python of the release that this wheel is for.
         targets: What was compiled ahead of time, in full, on the first Python; empty unless the wheel has a plugin.
     """
@@ -27,7 +26,6 @@ class Proof:
     wheel: str
     level: Level
     pjrt_api: str | None
-    gpu_code: tuple[str, ...]
     pythons: tuple[PythonProof, ...]
     targets: tuple[TargetProof, ...] = ()
 
@@ -37,7 +35,6 @@ class Proof:
             "wheel": self.wheel,
             "level": self.level.value,
             "pjrt_api": self.pjrt_api,
-            "gpu_code": list(self.gpu_code),
             "pythons": [
                 {
                     "python": entry.python,
@@ -74,7 +71,6 @@ def parse_proof(table: dict[str, Any]) -> Proof:
         wheel=table["wheel"],
         level=Level(table["level"]),
         pjrt_api=table["pjrt_api"],
-        gpu_code=tuple(table["gpu_code"]),
         pythons=tuple(
             PythonProof(
                 python=entry["python"],
