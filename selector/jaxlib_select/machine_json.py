@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any, Callable, TypeVar
 
 from jaxlib_select.errors import MachineError
@@ -15,6 +16,7 @@ from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu, V
 T = TypeVar("T")
 
 LARGEST = 16 * 1024 * 1024  # bytes of a machine file; ten thousand GPUs take one
+_KEYS = {attribute.name for attribute in fields(Machine)}
 _VERSION = re.compile(r"\d{1,4}(\.\d{1,4}){0,3}")
 _CAPABILITY = re.compile(r"(\d{1,2})\.(\d)")
 _PCI = re.compile(r"[0-9a-f]{4}:[0-9a-f]{4}")
@@ -80,6 +82,11 @@ def from_json(document: object) -> Machine:
     if not isinstance(document, dict):
         raise MachineError(
             f"machine description is {_kind(document)}, not an object",
+            remedy="'jaxlib-select detect --json' writes the expected form",
+        )
+    if document and not document.keys() & _KEYS:
+        raise MachineError(
+            f"no machine description: none of its keys ({_show(', '.join(map(str, document)))}) is known",
             remedy="'jaxlib-select detect --json' writes the expected form",
         )
     table = _Table(document, "")

@@ -73,6 +73,13 @@ def test_a_bad_description_is_refused_by_the_name_of_the_key(text: str, what: st
     assert caught.value.exit_code == 2
 
 
+def test_a_document_about_something_else_is_refused() -> None:
+    """Unknown keys are ignored beside known ones; alone they are another program's file."""
+    with pytest.raises(MachineError, match=r"none of its keys \('name, version'\) is known"):
+        parse_machine('{"name": "x", "version": 3}')
+    assert parse_machine('{"name": "x", "os": "linux"}') == Machine("linux")
+
+
 def test_a_huge_description_is_refused_unread() -> None:
     """Nobody has that many devices."""
     with pytest.raises(MachineError, match="too large"):
