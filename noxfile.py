@@ -94,9 +94,9 @@ def smoke(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def inspect(session: nox.Session) -> None:
-    """Say what is in a wheel, ours or any other JAX plugin's: -- WHEEL... [--json]."""
+    """Say what is in a wheel, ours or any other JAX plugin's: -- WHEEL... [--json] [--open]."""
     _install(session, "build")
-    _pjrtwheel(session, "inspect", *session.posargs)
+    _pjrtwheel(session, "inspect", "--root", str(ROOT), *session.posargs)
 
 
 @nox.session(default=False)
