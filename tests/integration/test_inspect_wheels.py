@@ -96,7 +96,7 @@ def test_no_conformance_check_fails_on_our_plugins(root: Path, built_wheels: Pat
     bundled = {b.distribution.replace("-", "_"): b for b in backends.values() if b.prebuilt.bundled}
     wheels = [wheel for wheel in sorted(built_wheels.glob("*.whl")) if wheel.name.split("-")[0] in bundled]
 
-    results = {wheel.name: probe_file(root, wheel, tuple(backends.values()), device=False) for wheel in wheels}
+    results = {wheel.name: probe_file(wheel, tuple(backends.values()), device=False) for wheel in wheels}
 
     assert ProbeOutcome.FAILED not in {result.outcome for result in results.values()}
     (cpu,) = (result for name, result in results.items() if name.startswith("jaxlib_cpu-"))

@@ -123,7 +123,7 @@ def test_malformed_facts_are_refused(text: str) -> None:
 
 def test_facts_of_every_backend_can_be_read(root: Path) -> None:
     """They lie in its own directory, or in one that it shares."""
-    facts = {name: load_facts(root, backend) for name, backend in load_backends(root).items()}
+    facts = {name: load_facts(backend) for name, backend in load_backends(root).items()}
 
     assert all(isinstance(entry, ProbeFacts) for entry in facts.values())
     assert facts["cpu"] == NO_FACTS
@@ -134,7 +134,7 @@ def test_wheel_without_a_plugin_is_refused(root: Path, make_wheel: Callable[...,
     wheel = make_wheel({"demo/other.so": b"\x7fELF"})
 
     with pytest.raises(WheelError, match="holds 0 plugin libraries, expected one"):
-        probe_file(root, wheel, tuple(load_backends(root).values()), device=False)
+        probe_file(wheel, tuple(load_backends(root).values()), device=False)
 
 
 def test_command_fails_for_what_does_not_open(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

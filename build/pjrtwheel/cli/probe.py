@@ -29,7 +29,7 @@ def execute(args: argparse.Namespace) -> int:
     check_repository(args.root)
     check_wheels(args.files)
     backends = tuple(load_backends(args.root).values())
-    results = {str(file): probe_file(args.root, file, backends, device=args.device) for file in args.files}
+    results = {str(file): probe_file(file, backends, device=args.device) for file in args.files}
     if args.json:
         print(json.dumps({name: result.to_json() for name, result in results.items()}, indent=2))
     else:

@@ -35,21 +35,21 @@ class ProbeFacts:
 NO_FACTS = ProbeFacts()
 
 
-def load_facts(root: Path, backend: Backend) -> ProbeFacts:
-    """Read the facts of a backend from its own directory, or from one that it shares.
+def find_facts(backend: Backend) -> Path | None:
+    """Return the file of a backend's own directory, or of one that it shares; nothing if no such directory has one."""
+    plugins = backend.path.parent.parent
+    paths = (plugins / name / _FILENAME for name in (backend.name, *backend.shared))
+    return next((path for path in paths if path.is_file()), None)
 
-    Args:
-        root: The repository.
-        backend: The backend.
 
-    Returns:
-        The facts; empty ones if no such directory has any.
+def load_facts(backend: Backend) -> ProbeFacts:
+    """Read the facts of a backend; empty ones if there are none.
+
+    Raises:
+        UsageError: They are malformed.
     """
-    for name in (backend.name, *backend.shared):
-        path = root / "plugins" / name / _FILENAME
-        if path.is_file():
-            return parse_facts(path.read_text("utf-8"), path)
-    return NO_FACTS
+    path = find_facts(backend)
+    return parse_facts(path.read_text("utf-8"), path) if path else NO_FACTS
 
 
 def parse_facts(text: str, path: Path) -> ProbeFacts:

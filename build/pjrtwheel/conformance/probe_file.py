@@ -16,11 +16,10 @@ from pjrtwheel.errors import WheelError
 from pjrtwheel.wheel.directory import DAMAGE, check_directory
 
 
-def probe_file(root: Path, file: Path, backends: Sequence[Backend], *, device: bool) -> ProbeResult:
+def probe_file(file: Path, backends: Sequence[Backend], *, device: bool) -> ProbeResult:
     """Run the checks on a library, or on that of a wheel.
 
     Args:
-        root: The repository.
         file: A plugin library, or a wheel with one.
         backends: The backends; which one it is for is told by the name of the library.
         device: Whether the accelerator is known to be here.
@@ -29,15 +28,15 @@ def probe_file(root: Path, file: Path, backends: Sequence[Backend], *, device: b
         WheelError: The wheel is damaged, or holds no library of any backend.
     """
     if file.suffix != ".whl":
-        return _probe(root, file, backends, device=device)
+        return _probe(file, backends, device=device)
     with tempfile.TemporaryDirectory(prefix="probe-") as scratch:
         library = _unpack(file, Path(scratch), {backend.library for backend in backends})
-        return _probe(root, library, backends, device=device)
+        return _probe(library, backends, device=device)
 
 
-def _probe(root: Path, library: Path, backends: Iterable[Backend], *, device: bool) -> ProbeResult:
+def _probe(library: Path, backends: Iterable[Backend], *, device: bool) -> ProbeResult:
     backend = next((backend for backend in backends if backend.library == library.name), None)
-    return probe_plugin(library, load_facts(root, backend) if backend else NO_FACTS, device=device)
+    return probe_plugin(library, load_facts(backend) if backend else NO_FACTS, device=device)
 
 
 def _unpack(wheel: Path, target: Path, names: set[str]) -> Path:

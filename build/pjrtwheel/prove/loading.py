@@ -42,10 +42,15 @@ def open_library(python: Path, path: Path) -> Opened:
     return Opened(None, lines[-1] if status == 1 else describe_exit(status, _SECONDS))
 
 
+def find_installed(python: Path, backend: Backend) -> Path:
+    """Return where the library is in the environment of `python`."""
+    (folder,) = (python.parent.parent / "lib").glob("python3.*")
+    return folder / "site-packages" / backend.library_member
+
+
 def open_installed(python: Path, backend: Backend) -> Opened:
     """Open the library that is installed in the environment of `python`."""
-    (folder,) = (python.parent.parent / "lib").glob("python3.*")
-    return open_library(python, folder / "site-packages" / backend.library_member)
+    return open_library(python, find_installed(python, backend))
 
 
 def read_api(wheel: Path, backend: Backend | None) -> str | None:

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
+from pjrtwheel.conformance.probe_facts import find_facts
 from pjrtwheel.prove import aot, environment, smoke
 from pjrtwheel.prove.targets import Target, load_targets
 from pjrtwheel.release import Release
 
 # How programs are run and results are read is part of the evidence's key.
-SOURCES = tuple(sorted(Path(__file__).parent.rglob("*.py")))
+_PACKAGE = Path(__file__).parent.parent
+SOURCES = (*sorted((_PACKAGE / "prove").rglob("*.py")), *sorted((_PACKAGE / "conformance").glob("probe*.py")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,8 @@ class Material:
 
     def files(self) -> tuple[Path, ...]:
         """Return every file that takes part in proving."""
-        return (*self.smoke, *self.aot, *SOURCES)
+        facts = find_facts(self.backend) if self.backend else None
+        return (*self.smoke, *self.aot, *SOURCES, *((facts,) if facts else ()))
 
 
 def gather_material(root: Path, release: Release, backend: Backend | None) -> Material:

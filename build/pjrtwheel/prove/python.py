@@ -6,16 +6,20 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pjrtwheel.backend import Backend
+from pjrtwheel.conformance.probe import ProbeOutcome, probe_plugin
+from pjrtwheel.conformance.probe_facts import load_facts
 from pjrtwheel.prove import aot, environment, smoke
 from pjrtwheel.prove.devices import HOST, find_devices
 from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.judge import TargetProof, first_line
 from pjrtwheel.prove.levels import Level, Outcome, ProgramResult, PythonProof
-from pjrtwheel.prove.loading import open_installed
+from pjrtwheel.prove.loading import find_installed, open_installed
 from pjrtwheel.prove.material import Material
 from pjrtwheel.prove.tags import fits, wheel_tag
 
@@ -76,24 +80,40 @@ def gather(empty: PythonProof, python: Path, material: Material, *, every_target
         return Evidence(_with(empty, smoke.run_programs(python, material.smoke, None)))
     opened = open_installed(python, backend)
     devices = find_devices(python, backend)
+    checks = (_check_conformance(python, backend, device=bool(devices.count)),) if opened.api else ()
     if devices.count:
         # An accelerator may belong to one process at a time.
         results = smoke.run_programs(python, material.smoke, backend, jobs=0 if backend.pjrt_name == HOST else 1)
-        return Evidence(_with(empty, results), (), opened.api)
+        return Evidence(_with(empty, (*results, *checks)), (), opened.api)
     missed: tuple[str, ...] = (f"{Level.DEVICE}: {devices.reason}",)
     if material.targets:
         proofs = aot.compile_for_targets(
             python, material.targets if every_target else material.targets[:1], material.aot, backend
         )
         results = tuple(summarize_target(proof) for proof in proofs)
-        return Evidence(_with(empty, results, missed), proofs, opened.api)
+        return Evidence(_with(empty, (*results, *checks), missed), proofs, opened.api)
     missed += (f"{Level.AOT}: {backend.name} has no targets that could be compiled for without the accelerator",)
     if opened.api is None:
         return Evidence(_with(empty, (), (*missed, f"{Level.LOAD}: {opened.reason}")))
     result = ProgramResult(
         "open", Outcome.PASSED, Level.LOAD, 0.0, f"PJRT C API {opened.api} from {backend.library_member}"
     )
-    return Evidence(_with(empty, (result,), missed), (), opened.api)
+    return Evidence(_with(empty, (result, *checks), missed), (), opened.api)
+
+
+def _check_conformance(python: Path, backend: Backend, *, device: bool) -> ProgramResult:
+    """Run PJRT's conformance checks on the installed library; without JAX they show no more than that it loads.
+
+    Without the device most checks cannot run; that is no failure where the backend's facts say what it looks like.
+    """
+    start = time.monotonic()
+    library = find_installed(python, backend)
+    result = probe_plugin(library, load_facts(backend), environ=environment.clean_environ(), device=device)
+    outcome = {ProbeOutcome.FAILED: Outcome.FAILED, ProbeOutcome.NOT_OPENED: Outcome.NOT_RUN}
+    seconds = round(time.monotonic() - start, 1)
+    return ProgramResult(
+        "conformance", outcome.get(result.outcome, Outcome.PASSED), Level.LOAD, seconds, result.summary()
+    )
 
 
 def summarize_target(proof: TargetProof) -> ProgramResult:
