@@ -18,8 +18,8 @@ _HEAD = """\
 <!-- Written by nox -s update_docs from docs/wheels.json; do not edit. -->
 # Wheels, upstream's and ours
 
-Every number was read from the wheels by `python -m pjrtwheel inspect`, for Linux x86_64. *Upstream* is the wheel that our
-library is taken from.
+Every number was read from the wheels by `python -m pjrtwheel inspect`, for Linux x86_64. *Upstream* is the wheel that
+our library is taken from.
 
 ## Side by side
 
