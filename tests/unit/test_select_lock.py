@@ -235,12 +235,12 @@ def test_requirements_with_hashes(tmp_path: Path) -> None:
     """Pinned, with every hash, the options in front, and the evidence as a comment."""
     path = tmp_path / "requirements.txt"
     group = Group("cuda13", (), (package("jax"), package("a", marker="sys_platform == 'linux'")))
-    path.write_text(write_requirements(group, evidence(), ["--no-index", "--find-links", "/w"], "https://i/cu130"))
+    path.write_text(write_requirements(group, evidence(), ["--no-index", "--find-links", "/my w"], "https://i/cu130"))
     lines = path.read_text().splitlines()
     assert lines[1:] == [
         "--index-url https://i/cu130",
         "--no-index",
-        "--find-links /w",
+        "--find-links file:///my%20w",
         "a==1.0 ; sys_platform == 'linux' \\",
         f"    --hash=sha256:{sum(b'a-1.0-py3-none-any.whl'):064x}",
         "jax==1.0 \\",
@@ -303,19 +303,23 @@ def test_a_lock_is_about_every_backend_with_wheels_for_the_platform() -> None:
 
 
 def test_pips_report_becomes_packages() -> None:
-    """Wheels and archives with hashes; what comes from a repository cannot be locked."""
+    """Names as the standard wants them, wheels and archives with hashes; what comes from a repository cannot be locked."""
 
     def item(url: str, **info: object) -> dict[str, object]:
-        return {"metadata": {"name": "a", "version": "1"}, "download_info": {"url": url, **info}}
+        return {"metadata": {"name": "A_b", "version": "1"}, "download_info": {"url": url, **info}}
 
     hashed = {"archive_info": {"hashes": {"sha256": "0"}}}
     assert read_report(
         {"install": [item("https://e/a-1-py3-none-any.whl", **hashed), item("https://e/a.tar.gz", **hashed)]}
     ) == [
-        {"name": "a", "version": "1", "wheels": [{"url": "https://e/a-1-py3-none-any.whl", "hashes": {"sha256": "0"}}]},
-        {"name": "a", "version": "1", "sdist": {"url": "https://e/a.tar.gz", "hashes": {"sha256": "0"}}},
+        {
+            "name": "a-b",
+            "version": "1",
+            "wheels": [{"url": "https://e/a-1-py3-none-any.whl", "hashes": {"sha256": "0"}}],
+        },
+        {"name": "a-b", "version": "1", "sdist": {"url": "https://e/a.tar.gz", "hashes": {"sha256": "0"}}},
     ]
-    with pytest.raises(LockError, match="cannot lock a 1"):
+    with pytest.raises(LockError, match="cannot lock a-b 1"):
         read_report({"install": [item("git+https://e/a", vcs_info={})]})
 
 
@@ -356,7 +360,7 @@ def test_an_old_pip_gets_a_requirements_file(make_lock: Callable[..., Path]) -> 
     with apply_lock(read_lock(path), "cuda12", environment("23.2.1"), pip_installer(PYTHON), []) as command:
         file = Path(command[-1])
         lines = [line for line in file.read_text().splitlines() if not line.startswith(("#", " "))]
-    assert lines == ["--find-links /folder", "cudnn==9.10 \\", "jax==1.0 \\", "jaxlib-cuda-12==1.0 \\"]
+    assert lines == ["--find-links file:///folder", "cudnn==9.10 \\", "jax==1.0 \\", "jaxlib-cuda-12==1.0 \\"]
     assert command[-3:-1] == ("--no-deps", "-r")
     assert not file.exists()
 

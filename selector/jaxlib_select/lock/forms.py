@@ -107,7 +107,9 @@ def _option_lines(options: Sequence[str]) -> list[str]:
         if option.startswith("--"):
             lines.append(option)
         else:
-            lines[-1] += f" {option}"
+            # As a URL: neither uv nor pip takes a path with spaces here.
+            place = Path(option)
+            lines[-1] += f" {place.as_uri() if place.is_absolute() else option}"
     return lines
 
 

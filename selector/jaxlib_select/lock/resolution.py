@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from jaxlib_select.decision import Decision
+from jaxlib_select.doctor.environment import normalize
 from jaxlib_select.errors import LockError
 from jaxlib_select.install.commands import Installer
 from jaxlib_select.install.process import run_installer
@@ -68,7 +69,7 @@ def _run_pip(
 ) -> tuple[list[Table], str]:
     """`pip install --report` says what it would install (pip 22.2 or newer)."""
     report = folder / "report.json"
-    dry = ["--dry-run", "--ignore-installed", "--quiet", "--report", str(report)]
+    dry = ["--dry-run", "--ignore-installed", "--report", str(report)]
     run_installer([*installer.program, "install", *dry, *options, *requirements], quiet=quiet)
     return read_report(json.loads(report.read_text("utf-8"))), ""
 
@@ -83,7 +84,7 @@ def read_report(report: Mapping[str, Any]) -> list[Table]:
 
 
 def _package(item: Mapping[str, Any]) -> Table:
-    name, version = item["metadata"]["name"], item["metadata"]["version"]
+    name, version = normalize(item["metadata"]["name"]), item["metadata"]["version"]
     url = item["download_info"]["url"]
     hashes = item["download_info"].get("archive_info", {}).get("hashes", {})
     if "sha256" not in hashes:

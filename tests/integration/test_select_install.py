@@ -1,0 +1,451 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`jaxlib-select install`, `lock` and `apply` with the real uv and the real pip, on our wheels.
+
+The machines are described by files. Most packages are small ones, made here with the names and the metadata of the real
+ones: what installers do does not depend on their size. Where JAX runs, it is the real one with our real wheels.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.fetch import cache_root
+from pjrtwheel.prove import environment
+from pjrtwheel.prove.interpreters import Interpreter
+from pjrtwheel.prove.tags import fits, wheel_tag
+from pjrtwheel.release import Release
+
+pytestmark = pytest.mark.integration
+
+MACHINES = {
+    "cpu": {"os": "linux", "arch": "x86_64"},
+    "h100": {
+        "os": "linux",
+        "arch": "x86_64",
+        "nvidia": {"cuda": "13.0", "cuinit": 0, "gpus": [{"name": "H100", "compute_capability": "9.0"}]},
+    },
+    "gtx1080ti": {
+        "os": "linux",
+        "arch": "x86_64",
+        "nvidia": {"cuda": "13.0", "cuinit": 0, "gpus": [{"name": "GTX 1080 Ti", "compute_capability": "6.1"}]},
+    },
+}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Folders, and the commands under test.
+
+    Attributes:
+        folder: A fresh folder, for locks and environments.
+        wheels: Every wheel there is: no index is asked.
+        interpreter: For which Python.
+        selector: The folder of the package under test.
+    """
+
+    folder: Path
+    wheels: Path
+    interpreter: Interpreter
+    selector: Path
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """Return an environment in which uv and pip know no index, and keep nothing of what they saw."""
+        more = {"PIP_CONFIG_FILE": os.devnull, "UV_NO_CACHE": "1", "UV_OFFLINE": "1"}
+        uv = environment.find_uv()
+        path = os.pathsep.join([*([str(uv.parent)] if uv else []), os.environ["PATH"]])
+        return environment.clean_environ(PYTHONPATH=str(self.selector), PATH=path, **more)
+
+    def machine(self, name: str) -> Path:
+        """Return the description of a machine."""
+        path = self.folder / f"{name}.json"
+        path.write_text(json.dumps(MACHINES[name]))
+        return path
+
+    def python(self, name: str) -> Path:
+        """Return the Python of a fresh environment."""
+        return environment.create_venv(self.interpreter, self.folder / name)
+
+    def select(self, *arguments: str | Path, status: int = 0) -> str:
+        """Run the command line under test in this Python, and return what it printed."""
+        program = "import sys; from jaxlib_select.cli import main; sys.exit(main())"
+        command = [sys.executable, "-c", program, *map(str, arguments)]
+        result = subprocess.run(command, capture_output=True, text=True, check=False, env=self.environ, cwd=self.folder)
+        assert result.returncode == status, result.stdout + result.stderr
+        return result.stdout + result.stderr
+
+    def links(self) -> tuple[str, ...]:
+        """Return the options that lead to the wheels."""
+        return ("--no-index", "--find-links", str(self.wheels))
+
+    def run(self, *command: str | Path, folder: Path | None = None) -> str:
+        """Run uv, pip or Python."""
+        result = subprocess.run(
+            list(map(str, command)),
+            capture_output=True,
+            text=True,
+            check=False,
+            env=self.environ,
+            cwd=folder or self.folder,
+        )
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
+
+    def uv(self, *arguments: str | Path, folder: Path | None = None) -> str:
+        """Run uv."""
+        return self.run(environment.find_uv() or "uv", *arguments, folder=folder)
+
+    def pip(self, python: Path, *arguments: str | Path) -> str:
+        """Run the pip of this Python on behalf of an environment."""
+        return self.run(sys.executable, "-m", "pip", "--python", python, "--no-input", *arguments)
+
+
+def installed(python: Path) -> dict[str, str]:
+    """Return the versions of what is installed in an environment, jaxlib's with its lock's build."""
+    (site,) = (python.parent.parent / "lib").glob("python3*/site-packages")
+    names = [path.name.removesuffix(".dist-info").split("-") for path in site.glob("*.dist-info")]
+    found = {name.replace("_", "-"): version for name, version in names}
+    if "jaxlib" in found:
+        lock = site / "jaxlib/release_lock.json"
+        found["jaxlib"] += f"-{json.loads(lock.read_text())['build']}" if lock.exists() else "-none"
+    return found
+
+
+def write_wheel(folder: Path, name: str, files: Mapping[str, str], requires: Sequence[str] = ()) -> None:
+    """Write a wheel with RECORD and metadata."""
+    project, version = name.split("-")[:2]
+    info = f"{project}-{version}.dist-info"
+    extras = sorted({line.split("extra == ")[1].strip("'\"") for line in requires if "extra == " in line})
+    metadata = [f"Metadata-Version: 2.4\nName: {project.replace('_', '-')}\nVersion: {version}"]
+    metadata += [f"Provides-Extra: {extra}" for extra in extras] + [f"Requires-Dist: {line}" for line in requires]
+    members = {**files, f"{info}/METADATA": "\n".join(metadata) + "\n"}
+    members[f"{info}/WHEEL"] = (
+        f"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: {'-'.join(name[:-4].split('-')[-3:])}\n"
+    )
+    hashes = {path: hashlib.sha256(text.encode()).digest() for path, text in members.items()}
+    rows = [f"{path},sha256={base64.urlsafe_b64encode(hashes[path]).rstrip(b'=').decode()},{len(text.encode())}\n"
+            for path, text in members.items()]  # fmt: skip
+    with zipfile.ZipFile(folder / name, "w") as archive:
+        for path, text in members.items():
+            archive.writestr(path, text)
+        archive.writestr(f"{info}/RECORD", "".join(rows) + f"{info}/RECORD,,\n")
+
+
+def write_gpu_wheels(folder: Path, release: str, lock: str) -> None:
+    """Write small packages with the names and metadata of those for CUDA, and of the NVIDIA packages they ask for."""
+    for major, cudnn in (("12", "nvidia-cudnn-cu12>=9.8,<10"), ("13", "nvidia-cublas>=13.0,<14")):
+        package = f"jaxlib_cuda_{major}"
+        files = {
+            f"{package}/__init__.py": 'PLUGIN = Plugin(name="cuda")\nPRIORITY = 500\n\n\ndef initialize(): pass\n',
+            f"{package}/release_lock.json": lock,
+            f"{package}-{release}.dist-info/entry_points.txt": f"[jax_plugins]\ncuda{major} = {package}\n",
+        }
+        requires = [f"jaxlib=={release}", f"{cudnn}; extra == 'with-cuda'"]
+        write_wheel(folder, f"{package}-{release}-cp312-abi3-manylinux_2_27_x86_64.whl", files, requires)
+    for name in ("nvidia_cudnn_cu12-9.10.2.21", "nvidia_cudnn_cu12-9.28.0.1", "nvidia_cublas-13.1.0.3"):
+        write_wheel(folder, f"{name}-py3-none-manylinux_2_27_x86_64.whl", {f"nvidia/{name}.txt": ""})
+
+
+def write_jax_wheels(folder: Path, release: str, tag: str, lock: str) -> None:
+    """Write a small JAX, and two jaxlibs of one version: ours with a build tag and a lock, upstream's without."""
+    version = {"jax/version.py": f'_minimum_jaxlib_version = "{release}"\n'}
+    write_wheel(folder, f"jax-{release}-py3-none-any.whl", version, [f"jaxlib<={release},>={release}", "ml_dtypes"])
+    write_wheel(folder, "ml_dtypes-0.6.0-py3-none-any.whl", {"ml_dtypes/__init__.py": ""})
+    upstream = {"jaxlib/__init__.py": ""}
+    ours = {**upstream, "jaxlib/release_lock.json": lock}
+    write_wheel(folder, f"jaxlib-{release}-1-{tag}-{tag}-manylinux_2_27_x86_64.whl", ours)
+    write_wheel(folder, f"jaxlib-{release}-{tag}-{tag}-manylinux_2_27_x86_64.whl", upstream)
+    write_wheel(
+        folder,
+        f"jaxlib_cpu-{release}-cp312-abi3-manylinux_2_27_x86_64.whl",
+        {"jaxlib_cpu/release_lock.json": lock},
+        [f"jaxlib=={release}"],
+    )
+
+
+@pytest.fixture(scope="session")
+def small_wheels(release: Release, interpreter: Interpreter, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with small packages for everything."""
+    folder = tmp_path_factory.mktemp("small wheels")
+    lock = json.dumps({"schema": 1, "release": release.version, "build": 1, "provider": "none", "lock_id": "0" * 32})
+    write_jax_wheels(folder, release.version, interpreter.tag, lock)
+    write_gpu_wheels(folder, release.version, lock)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def real_wheels(
+    built_wheels: Path, root: Path, release: Release, interpreter: Interpreter, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """Return a folder with our real wheels, everything they need, and small accelerator packages."""
+    folder = tmp_path_factory.mktemp("real wheels")
+    ours = [wheel for wheel in built_wheels.glob("*.whl") if fits(wheel_tag(wheel), interpreter.tag)]
+    ours = [wheel for wheel in ours if wheel.name.startswith(("jaxlib-", "jaxlib_cpu-"))]
+    requirements = [f"jax=={release.version}", *environment.requirement_group(root, "smoke")]
+    house = environment.wheelhouse(interpreter, requirements, ours, cache_root(os.environ))
+    for wheel in (*ours, *house.glob("*.whl")):
+        (folder / wheel.name).symlink_to(wheel.resolve())
+    with zipfile.ZipFile(next(wheel for wheel in ours if wheel.name.startswith("jaxlib_cpu-"))) as archive:
+        lock = archive.read("jaxlib_cpu/release_lock.json").decode()
+    write_gpu_wheels(folder, release.version, lock)
+    return folder
+
+
+@pytest.fixture
+def bench(small_wheels: Path, interpreter: Interpreter, root: Path, tmp_path: Path) -> Bench:
+    """Return a fresh bench with small packages."""
+    return Bench(tmp_path, small_wheels, interpreter, root / "selector")
+
+
+@pytest.fixture
+def real_bench(real_wheels: Path, bench: Bench) -> Bench:
+    """Return a fresh bench with our real wheels."""
+    return replace(bench, wheels=real_wheels)
+
+
+@pytest.fixture(params=["uv", "pip"])
+def locked(request: pytest.FixtureRequest, bench: Bench) -> Path:
+    """Return a lock for an H100 and for other machines, resolved by uv and by pip."""
+    python = bench.python("resolving")
+    if request.param == "pip":
+        bench.pip(python, "install", "--quiet", "--no-index", *_wheel_of_pip(bench))
+    target: tuple[str | Path, ...] = ("--python", python, "--installer", request.param, *bench.links())
+    said = bench.select(
+        "lock", "jax", "--machine", bench.machine("h100"), "--groups", "cpu,cuda12", "-o", "pylock.toml", *target
+    )
+    assert "pylock.toml: cuda13 by default" in said
+    return bench.folder / "pylock.toml"
+
+
+def _wheel_of_pip(bench: Bench) -> tuple[str, ...]:
+    """Return the wheel of pip that every Python brings."""
+    (wheel,) = (bench.interpreter.path.parent.parent / "lib").glob("python3*/ensurepip/_bundled/pip-*.whl")
+    return (str(wheel),)
+
+
+JAX = {"jax": "0.11.2", "jaxlib": "0.11.2-1"}
+BACKENDS = ("jax", "jaxlib", "jaxlib-cpu", "jaxlib-cuda-12", "jaxlib-cuda-13", "nvidia-cublas", "nvidia-cudnn-cu12")
+WANTED = {
+    "cuda13": JAX | {"jaxlib-cuda-13": "0.11.2", "nvidia-cublas": "13.1.0.3"},
+    "cuda12": JAX | {"jaxlib-cuda-12": "0.11.2", "nvidia-cudnn-cu12": "9.28.0.1"},
+    "cpu": JAX | {"jaxlib-cpu": "0.11.2"},
+}
+
+
+def backends(python: Path) -> dict[str, str]:
+    """Return what of JAX and its backends is installed."""
+    return {name: version for name, version in installed(python).items() if name in BACKENDS}
+
+
+def test_uv_and_pip_install_every_group_of_a_lock(bench: Bench, locked: Path) -> None:
+    """The decision by default, another backend by its group; the lock made for a GPU serves a machine without."""
+    for tool in ("uv", "pip"):
+        for group in ("cuda13", "cuda12", "cpu"):
+            python = bench.python(f"{tool} {group}")
+            by_default = group == "cuda13"
+            if tool == "uv":
+                bench.uv(
+                    "pip", "install", "--python", python, "-r", locked, *(() if by_default else ("--group", group))
+                )
+            else:
+                asked: tuple[str | Path, ...] = ("-r", locked) if by_default else ("--group", f"{locked}:{group}")
+                bench.pip(python, "install", "--no-index", *asked)
+            assert backends(python) == WANTED[group]
+
+
+def test_a_wrong_hash_is_refused(bench: Bench, locked: Path) -> None:
+    """The hashes in the lock are those of the files."""
+    document = tomllib.loads(locked.read_text())
+    (jaxlib,) = (entry for entry in document["packages"] if entry["name"] == "jaxlib")
+    (wheel,) = jaxlib["wheels"]
+    locked.write_text(locked.read_text().replace(wheel["hashes"]["sha256"], "0" * 64))
+    python = bench.python("refused")
+    command = [environment.find_uv() or "uv", "pip", "install", "--python", str(python), "-r", str(locked)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=bench.environ)
+    assert (result.returncode, "Hash mismatch" in result.stderr) == (1, True)
+    assert "changed by hand" in bench.select("lock", "--check", locked, "--machine", bench.machine("h100"), status=1)
+
+
+def test_lock_check(bench: Bench, locked: Path) -> None:
+    """The machine it was made for agrees; one without GPU is told which group to apply."""
+    assert "agree: cuda13" in bench.select("lock", "--check", locked, "--machine", bench.machine("h100"))
+    said = bench.select("lock", "--check", locked, "--machine", bench.machine("cpu"), status=1)
+    assert f"run: jaxlib-select apply {locked} --group cpu" in said
+
+
+def test_apply_swaps_the_backend(bench: Bench, locked: Path) -> None:
+    """From CUDA 13 to the CPU in one environment: the other backend is removed."""
+    python = bench.python("swapped")
+    bench.uv("pip", "install", "--python", python, "-r", locked)
+    bench.select("apply", locked, "--group", "cpu", "--python", python, "--machine", bench.machine("cpu"))
+    assert backends(python) == WANTED["cpu"] | {"nvidia-cublas": "13.1.0.3"}
+
+
+def test_apply_with_the_oldest_pip_at_hand(bench: Bench, locked: Path) -> None:
+    """It cannot read the lock, and gets the same as a requirements file with hashes."""
+    python = bench.python("old")
+    bench.pip(python, "install", "--quiet", "--no-index", *_wheel_of_pip(bench))
+    options: tuple[str | Path, ...] = ("--installer", "pip", "--python", python, "--machine", bench.machine("cpu"))
+    bench.select("apply", locked, "--group", "cpu", *options, "--no-index")
+    assert backends(python) == WANTED["cpu"]
+
+
+@pytest.mark.parametrize("machine", ["h100", "cpu", "gtx1080ti"])
+def test_a_requirements_file_for_every_tool(bench: Bench, machine: str) -> None:
+    """Pinned with hashes; the old GPU gets a cuDNN that still has code for it."""
+    wanted = {
+        "h100": WANTED["cuda13"],
+        "cpu": WANTED["cpu"],
+        "gtx1080ti": WANTED["cuda12"] | {"nvidia-cudnn-cu12": "9.10.2.21"},
+    }
+    python = bench.python("resolving")
+    options: tuple[str | Path, ...] = ("--machine", bench.machine(machine), "--python", python, *bench.links())
+    bench.select("lock", "jax", "-o", "requirements.txt", *options)
+    bench.select("lock", "--check", "requirements.txt", "--machine", bench.machine(machine))
+    with_uv, with_pip = bench.python("with uv"), bench.python("with pip")
+    bench.uv("pip", "install", "--python", with_uv, "--require-hashes", "-r", "requirements.txt")
+    bench.pip(with_pip, "install", "-r", bench.folder / "requirements.txt")
+    assert (backends(with_uv), backends(with_pip)) == (wanted[machine], wanted[machine])
+
+
+def test_a_uv_project_swaps_extras(bench: Bench) -> None:
+    """One extra per backend; uv refuses two of them together, and swapping removes the other."""
+    project = bench.folder / "project"
+    project.mkdir()
+    machine: tuple[str | Path, ...] = ("--machine", bench.machine("h100"))
+    snippet = bench.select("lock", "jax", "--format", "uv", "--groups", "cpu,cuda12", *machine)
+    version = bench.interpreter.version.split(".")
+    python = ".".join(version[:2])
+    head = f'[project]\nname = "mine"\nversion = "1"\nrequires-python = "=={python}.*"\ndependencies = []\n'
+    index = f'\n[[tool.uv.index]]\nname = "here"\nurl = "{bench.wheels}"\nformat = "flat"\ndefault = true\n'
+    (project / "pyproject.toml").write_text(f"{head}\n{snippet}{index}")
+    select_python = ("--python", bench.interpreter.path)
+    bench.uv("sync", "--extra", "cuda13", *select_python, folder=project)
+    environment_python = project / ".venv/bin/python"
+    assert backends(environment_python) == WANTED["cuda13"]
+    bench.uv("sync", "--extra", "cpu", *select_python, folder=project)
+    assert backends(environment_python) == WANTED["cpu"]
+    command = [environment.find_uv() or "uv", "sync", "--extra", "cpu", "--extra", "cuda13"]
+    refused = subprocess.run(command, capture_output=True, text=True, check=False, env=bench.environ, cwd=project)
+    assert "incompatible with the declared conflicts" in refused.stderr
+
+
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_install_removes_other_backends(bench: Bench, installer: str) -> None:
+    """`install jax` in an environment that had an accelerator's package."""
+    python = bench.python("changed")
+    bench.pip(python, "install", "--quiet", "--no-index", *_wheel_of_pip(bench))
+    bench.uv("pip", "install", "--python", python, *bench.links(), "jax", "jaxlib-cuda-12[with-cuda]")
+    options: tuple[str | Path, ...] = (
+        "--python",
+        python,
+        "--installer",
+        installer,
+        "--machine",
+        bench.machine("cpu"),
+        *bench.links(),
+    )
+    assert "uninstall" in bench.select("install", "jax", *options)
+    assert backends(python) == WANTED["cpu"] | {"nvidia-cudnn-cu12": "9.28.0.1"}
+
+
+def test_the_real_jax_after_locking_and_applying(real_bench: Bench) -> None:
+    """An environment with an accelerator's package becomes one in which JAX itself agrees with the doctor."""
+    bench = real_bench
+    python = bench.python("real")
+    bench.uv("pip", "install", "--python", python, *bench.links(), "jax", "jaxlib-cuda-12", "flatbuffers")
+    options: tuple[str | Path, ...] = ("--python", python, "--machine", bench.machine("cpu"), *bench.links())
+    bench.select("lock", "jax", "--groups", "cuda13", *options)
+    bench.select("apply", *options)
+    assert backends(python) == WANTED["cpu"]
+    report = json.loads(bench.select("doctor", "--python", python, "--json", "--import"))
+    assert (report["default"], [finding["code"] for finding in report["findings"]]) == ("cpu", ["confirmed"])
+
+
+def test_install_says_when_jax_would_be_silently_on_the_cpu(bench: Bench) -> None:
+    """The package is a dummy here, and the doctor notices: exit status 1 after an installation that went well."""
+    python = bench.python("silent")
+    options: tuple[str | Path, ...] = ("--python", python, "--machine", bench.machine("h100"), *bench.links())
+    said = bench.select("install", "jax", *options, status=1)
+    assert backends(python) == WANTED["cuda13"]
+    assert "jaxlib-cuda-13 has no PJRT library" in said
+
+
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_an_index_that_cannot_be_reached(bench: Bench, installer: str) -> None:
+    """Three lines, exit status 4, and no lock is left behind."""
+    with socket.socket() as taken:  # a port on which nobody listens
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/simple"
+        python = bench.python("unreachable")
+        bench.pip(python, "install", "--quiet", "--no-index", *_wheel_of_pip(bench))
+        bench_environ: Mapping[str, str] = {
+            **bench.environ,
+            "PIP_RETRIES": "1",
+            "UV_OFFLINE": "0",
+            "UV_HTTP_RETRIES": "0",
+        }
+        options = ["--python", str(python), "--installer", installer, "--index-url", url, "--groups", "cpu"]
+        program = "import sys; from jaxlib_select.cli import main; sys.exit(main())"
+        result = subprocess.run(
+            [sys.executable, "-c", program, "lock", "jax", *options],
+            capture_output=True, text=True, check=False, env=bench_environ, cwd=bench.folder,
+        )  # fmt: skip
+    assert result.returncode == 4
+    assert "error: the package index cannot be reached" in result.stderr
+    assert not (bench.folder / "pylock.toml").exists()
+
+
+def test_an_index_without_the_package(bench: Bench) -> None:
+    """That is another error than a network that is down; a group nobody asked for is left out with a warning."""
+    options: tuple[str | Path, ...] = ("--python", bench.python("empty"), *bench.links())
+    said = bench.select("lock", "jax", "--machine", bench.machine("h100"), "-o", "pylock.toml", *options)
+    assert "warning: no group rocm7-local: the package index does not have what is wanted" in said
+    assert tomllib.loads((bench.folder / "pylock.toml").read_text())["dependency-groups"] == ["cuda13", "cuda12", "cpu"]
+    wanted: tuple[str | Path, ...] = ("--backend", "rocm7-local", "--groups", "cpu")
+    said = bench.select("lock", "jax", "--machine", bench.machine("h100"), *wanted, *options, status=4)
+    assert "error: the package index does not have what is wanted" in said
+
+
+@pytest.fixture
+def build_select(bench: Bench) -> Callable[[], Path]:
+    """Return a function: → the command `jaxlib-select` in an environment of its own, from its wheel."""
+
+    def build() -> Path:
+        python = bench.python("select")
+        result = subprocess.run(
+            [
+                *(sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps"),
+                str(bench.selector),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment.clean_environ(),
+        )
+        assert result.returncode == 0, result.stderr
+        return python.parent / "jaxlib-select"
+
+    return build
+
+
+def test_the_installed_command_runs(build_select: Callable[[], Path], bench: Bench) -> None:
+    """As users have it: from its wheel, on the Python of the release, without anything else."""
+    command = build_select()
+    said = bench.run(command, "resolve", "jax", "--machine", bench.machine("h100"))
+    assert "jaxlib-cuda-13[with-cuda]==0.11.2" in said
+    assert installed(command.parent / "python").keys() == {"jaxlib-select"}
