@@ -43,14 +43,28 @@ def read_plain_table(text: str, path: Sequence[str]) -> Mapping[str, object]:
         ValueError: A line of the table is anything else.
     """
     found: dict[str, object] = {}
-    inside = False
+    table: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
         content = line.strip()
         if content.startswith("["):
-            inside = [part.strip(" \"'") for part in content.split("#")[0].strip(" []").split(".")] == list(path)
-        elif inside and content and not content.startswith("#"):
+            table = _read_header(content, number)
+        elif table == list(path) and content and not content.startswith("#"):
             entry = _ENTRY.fullmatch(content)
             if entry is None:
                 raise ValueError(f'line {number}: expected KEY = "TEXT", found {content!r}')
             found[entry["key"].strip("\"'")] = entry["value"][1:-1]
+        elif table == list(path[:-1]) and content.partition("=")[0].strip(" \"'") == path[-1]:
+            raise ValueError(f"line {number}: expected a table [{'.'.join(path)}], found {content!r}")
     return found
+
+
+def _read_header(content: str, number: int) -> list[str]:
+    """Return the keys of a line such as `[a.b]`.
+
+    Raises:
+        ValueError: It does not end.
+    """
+    header = content.partition("#")[0].strip()
+    if not header.endswith("]"):
+        raise ValueError(f"line {number}: expected ] at the end of {content!r}")
+    return [part.strip(" \"'") for part in header.strip("[] ").split(".")]
