@@ -121,6 +121,13 @@ def bench_assemble(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def bench_detect(session: nox.Session) -> None:
+    """Time detection of accelerators beside that of uv's wheel variants."""
+    _install(session, "bench")
+    session.run("python", "benchmarks/detect.py", *session.posargs)
+
+
+@nox.session(default=False)
 def bazel7(session: nox.Session) -> None:
     """Build the same wheels with Bazel 7.7.1 in a Debian unstable folder (needs root)."""
     _install(session, "build")
