@@ -12,8 +12,9 @@ import ast
 import functools
 import json
 import os
+import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -119,12 +120,14 @@ def changed(overlay: Overlay, root: Path) -> Callable[[str, Path], tuple[Path, B
 def run(wheel_python: Path, tmp_path: Path) -> Program:
     """Return a function: code, folders with plugins, environment → the process that ran it from an empty folder."""
 
-    def start(code: str, *plugins: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    def start(
+        code: str, *plugins: Path, inside: Sequence[str] = (), **environ: str
+    ) -> subprocess.CompletedProcess[str]:
         work = tmp_path / "work"
         work.mkdir(exist_ok=True)
         path = f"import sys; sys.path[:0] = {[str(plugin) for plugin in plugins]!r}\n"
         return subprocess.run(
-            [str(wheel_python), "-I", "-c", path + code],
+            [*inside, str(wheel_python), "-I", "-c", path + code],
             cwd=work,
             env=clean_environ(**environ),
             capture_output=True,
@@ -407,6 +410,55 @@ def test_the_driver_is_asked(
     result = run(code, overlay("cuda13"), **environ)
     assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines()[0] == answer
+
+
+@pytest.fixture(scope="session")
+def namespace() -> list[str]:
+    """Return a command that runs another where there is a device node of NVIDIA's, for that command only."""
+    script = (
+        "set -e; mount --rbind /dev /mnt; mount -t tmpfs none /dev; "
+        "for node in null zero full random urandom shm fd; do ln -s /mnt/$node /dev/$node; done; touch /dev/nvidiactl; "
+        'exec "$@"'
+    )
+    command = ["unshare", "--map-root-user", "--mount", "sh", "-c", script, "sh"]
+    if shutil.which("unshare") is None or subprocess.run([*command, "true"], check=False).returncode != 0:
+        pytest.skip("this machine lets nobody make a namespace of file systems")
+    return command
+
+
+@pytest.mark.parametrize(
+    ("environ", "status", "line"),
+    [
+        ({"FAKE_CUINIT": "100"}, 0, "jaxlib-cuda-13: NVIDIA's driver sees no GPU; JAX goes on without it"),
+        *(
+            ({"FAKE_CUINIT": str(failure)}, 1, f"NVIDIA's driver does not start: cuInit failed with status {failure}")
+            for failure in (34, 802, 803, 804)
+        ),
+        (
+            {"FAKE_GPUS": "90", "FAKE_CUDA": "12080"},
+            1,
+            "NVIDIA's driver runs CUDA up to 12.8, and jaxlib-cuda-13 needs",
+        ),
+        ({"FAKE_GPUS": "90"}, 1, "VendorLibraryError: cuBLAS is missing (libcublas.so.13)"),
+    ],
+    ids=["no GPU", "34", "802", "803", "804", "old driver", "no libraries"],
+)
+def test_a_machine_with_a_device_of_nvidias(
+    run: Program,
+    overlay: Overlay,
+    nvidia: Callable[..., Path],
+    namespace: list[str],
+    tmp_path: Path,
+    environ: dict[str, str],
+    status: int,
+    line: str,
+) -> None:
+    """JAX goes on only if its driver says that there is no GPU; all else is an error with a name, at the first use."""
+    put(nvidia("libcuda.so.1"), tmp_path / "driver/libcuda.so.1")
+    library_path = str(tmp_path / "driver")
+    result = run(USE_JAX, overlay("cuda13"), inside=namespace, LD_LIBRARY_PATH=library_path, **environ)
+    assert (result.returncode, result.stdout) == (status, USED * (status == 0)), result.stderr
+    assert line in result.stderr
 
 
 def test_libraries_of_the_wheels_are_taken_whatever_the_search_path(

@@ -77,11 +77,7 @@ class Cuda:
         """
         if not has_device_node(Path("/")):
             raise NoDeviceError(f"no NVIDIA GPU found (looked for {', '.join(f'/{node}' for node in DEVICE_NODES)})")
-        try:
-            check_driver(self.driver, self._toolkit, self._plugin.distribution)
-        except NoDeviceError as error:
-            error.told_by_jax = True
-            raise
+        check_driver(self.driver, self._toolkit, self._plugin.distribution)
 
     def open_libraries(self) -> None:
         """Open NVIDIA's libraries, so that the plugin finds these when it looks for any."""

@@ -94,7 +94,7 @@ def _initialize(accelerator: Accelerator, *, asked_for: bool) -> None:
         platform.open_or_note()
     platform.register(PRIORITY)
     # Where several of our wheels are for the platform, the others have told the user that much already.
-    if isinstance(absence, NoDeviceError) and not absence.told_by_jax and not contest.rivals:
+    if isinstance(absence, NoDeviceError) and not contest.rivals:
         logger.warning("%s: %s; JAX goes on without it", plugin.distribution, absence.what)
 
 

@@ -68,11 +68,6 @@ class DriverError(PluginError):
 
 
 class NoDeviceError(PluginError):
-    """There is no such accelerator here, so JAX goes on without it.
-
-    Attributes:
-        told_by_jax: Whether JAX itself tells the user; otherwise the loader does.
-    """
+    """There is no such accelerator here, so JAX goes on without it."""
 
     quiet = True
-    told_by_jax = False
