@@ -149,13 +149,13 @@ def _reason(backend: Backend, verdicts: Mapping[str, Verdict], chosen: Backend, 
         return _chosen_reason(backend, verdict, by_name=by_name)
     if verdict.fit is Fit.NONE:
         return verdict.reason
-    if _is_cpu(backend):
-        return f"{verdict.reason}, but {chosen.name} is {'asked for' if by_name else 'faster'}"
+    if verdict.fit is Fit.ASKED:
+        return f"{verdict.reason}, and taken only if asked for: --backend {backend.name}"
     if by_name:
         return f"{verdict.reason}, but {asked} is asked for"
-    if verdict.fit is Fit.DOUBT:
-        return f"{verdict.reason}; in doubt it is taken only if asked for"
-    return f"{verdict.reason}, but {_better(verdict, verdicts[chosen.name], chosen)}"
+    if _is_cpu(backend):
+        return f"{verdict.reason}, but {chosen.name} is faster"
+    return f"{verdict.reason}{_beaten(verdict, verdicts[chosen.name], chosen)}"
 
 
 def _chosen_reason(backend: Backend, verdict: Verdict, *, by_name: bool) -> str:
@@ -169,13 +169,15 @@ def _chosen_reason(backend: Backend, verdict: Verdict, *, by_name: bool) -> str:
     )
 
 
-def _better(verdict: Verdict, winner: Verdict, chosen: Backend) -> str:
-    """Return in what the winner is better than another backend that runs."""
+def _beaten(verdict: Verdict, winner: Verdict, chosen: Backend) -> str:
+    """Return in what the chosen backend is better than another one that runs, or may run."""
+    if verdict.fit is Fit.DOUBT:
+        return "; in doubt it is taken only if asked for"
     if verdict.fit is Fit.PART and winner.fit is Fit.FULL:
-        return f"{chosen.name} serves all of them"
+        return f", but {chosen.name} serves all of them"
     if verdict.fit is Fit.PART and (verdict.best, verdict.served) < (winner.best, winner.served):
-        return f"{chosen.name} serves the better GPU"
-    return f"{chosen.name} comes first where both run"
+        return f", but {chosen.name} serves the better GPU"
+    return f", but {chosen.name} comes first where both run"
 
 
 def _warnings(

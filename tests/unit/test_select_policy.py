@@ -25,6 +25,7 @@ jax = 1
 """
 PLAIN = Machine("linux", "x86_64")
 H100 = Machine("linux", "x86_64", nvidia=Nvidia((13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
+INTEGRATED = Machine("linux", "x86_64", amd=Amd("7.0.0", ("gfx1036",)))
 UNSUPPORTED = Machine("linux", "x86_64", amd=Amd("7.0.0", ("gfx1031",)))
 
 
@@ -120,6 +121,8 @@ def test_require_gpu_fails_with_every_reason_and_what_helps() -> None:
         (H100, "cuda12", "cuda12"),
         (H100, "cuda12-local", "cuda12-local"),
         (H100, "rocm7-local", "rocm7-local"),
+        (INTEGRATED, "prefer-gpu", "cpu"),
+        (INTEGRATED, "rocm7", "rocm7-local"),
         (UNSUPPORTED, "auto", "cpu"),
         (UNSUPPORTED, "prefer-gpu", "rocm7-local"),
         (UNSUPPORTED, "require-gpu", "rocm7-local"),
@@ -137,6 +140,16 @@ def test_what_will_not_run_is_taken_with_a_warning() -> None:
     decision = resolve("jax", PLAIN, asked("cuda13"))
     assert decision.requirements == ("jax==0.11.2", "jaxlib-cuda-13[with-cuda]==0.11.2")
     assert decision.warnings == ("cuda13 is asked for, but will not run on this machine: no NVIDIA GPU was found",)
+
+
+def test_a_gpu_in_a_processor_is_taken_only_by_name() -> None:
+    """It would run, so nobody is warned who asks for it."""
+    decision = resolve("jax", INTEGRATED, asked("rocm7"))
+    assert decision.warnings == ()
+    (reason,) = [
+        candidate.reason for candidate in resolve("jax", INTEGRATED).candidates if candidate.backend == "rocm7"
+    ]
+    assert reason == "gfx1036 is part of a processor, and taken only if asked for: --backend rocm7"
 
 
 def test_local_libraries_are_not_required() -> None:

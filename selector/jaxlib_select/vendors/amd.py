@@ -24,21 +24,27 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
     if not gpus:
         return Verdict(Fit.NONE, "no AMD GPU was found")
     discrete = [index for index, gpu in enumerate(gpus) if gpu not in select.integrated]
-    if not discrete:
-        return Verdict(
-            Fit.NONE, f"{describe(gpus)} is part of a processor, and taken only if asked for: --backend {backend.name}"
-        )
+    wanted = discrete or list(range(len(gpus)))
     code = backend.code.get(machine.platform, ())
-    coded = [index for index in discrete if gpus[index] in code]
+    coded = [index for index in wanted if gpus[index] in code]
     if not coded:
-        return Verdict(Fit.NONE, f"has no code for {describe([gpus[index] for index in discrete])}", present=True)
+        reason = f"has no code for {describe([gpus[index] for index in wanted])}"
+        return Verdict(Fit.NONE, reason, present=bool(discrete))
     problem = _system_problem(machine, select)
+    if not discrete:
+        return _integrated(gpus, problem[0] if problem else "")
     if problem:
         return Verdict(Fit.NONE, *problem, present=True)
     supported = [index for index in coded if _is_supported(gpus[index], machine.amd.rocm or "", select)]
     if not supported:
         return _doubt(machine, select, backend, [gpus[index] for index in coded])
     return _serve(gpus, supported, len(discrete), machine)
+
+
+def _integrated(gpus: Sequence[str], problem: str) -> Verdict:
+    """Describe GPUs that are part of a processor: as if they were not there, unless they are asked for."""
+    place = f"{describe(gpus)} is part of a processor"
+    return Verdict(Fit.NONE, f"{place}, and {problem}") if problem else Verdict(Fit.ASKED, place)
 
 
 def _system_problem(machine: Machine, select: Select) -> tuple[str, str] | None:

@@ -29,4 +29,9 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
         return Verdict(
             Fit.NONE, f"TPU {shown} is here, but no /dev/accel* or /dev/vfio/* to reach it", advice, present=True
         )
-    return Verdict(Fit.FULL, f"serves TPU {shown} ({len(chips)} chips)", present=True, served=len(chips))
+    return Verdict(
+        Fit.FULL,
+        f"serves TPU {shown} ({len(chips)} chip{'s' if len(chips) > 1 else ''})",
+        present=True,
+        served=len(chips),
+    )

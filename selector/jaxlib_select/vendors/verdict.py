@@ -13,9 +13,10 @@ class Fit(enum.IntEnum):
     """How well a backend fits a machine."""
 
     NONE = 0  # it does not run here
-    DOUBT = 1  # it may run: taken only if an accelerator is preferred, or asked for
-    PART = 2  # it runs on some of the devices
-    FULL = 3  # it runs on all of the devices
+    ASKED = 1  # it runs, but on what nobody takes unless it is asked for by name
+    DOUBT = 2  # it may run: taken only if an accelerator is preferred, or asked for
+    PART = 3  # it runs on some of the devices
+    FULL = 4  # it runs on all of the devices
 
 
 @dataclass(frozen=True)
