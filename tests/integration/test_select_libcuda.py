@@ -136,6 +136,16 @@ def test_detection_tells_what_the_library_says(select: Select) -> None:
     }
 
 
+def test_the_readme_shows_what_the_commands_print(root: Path, select: Select) -> None:
+    """All but the first line, which is about the machine that the documents were written on."""
+    text = (root / "selector/README.md").read_text("utf-8")
+    shown = text.split("```console\n")[1].split("```")[0].split("$ jaxlib-select ")
+    for block in shown[1:]:
+        command, _, output = block.partition("\n")
+        done = select(*command.split(), FAKE_CUDA_VERSION="13000", FAKE_CUDA_GPUS="9.0:NVIDIA H100|6.1:GTX 1080 Ti")
+        assert done.stdout.splitlines()[1:] == output.rstrip().splitlines()[1:]
+
+
 @pytest.mark.parametrize(
     ("variables", "state", "note"),
     [
