@@ -97,9 +97,9 @@ def test_oneapi_is_looked_for_where_users_have_it(load_module: Loader) -> None:
     other = Path("/overlay/lib/python3.12/site-packages/jaxlib_oneapi")
     assert intel.wheel_folders("/venv", "/venv", other) == [Path("/venv/lib"), Path("/overlay/lib")]
     parts = ("compiler", "mkl", "mpi", "umf", "tcm")
-    installed = [Path("/root/opt/intel/oneapi") / part / "latest/lib" for part in parts]
-    assert intel.toolkit_folders({}, Path("/root")) == installed
-    assert intel.toolkit_folders({"ONEAPI_ROOT": "/my"}, Path("/root"))[0] == Path("/my/compiler/latest/lib")
+    installed = [Path("/machine/opt/intel/oneapi") / part / "latest/lib" for part in parts]
+    assert intel.toolkit_folders({}, Path("/machine")) == installed
+    assert intel.toolkit_folders({"ONEAPI_ROOT": "/my"}, Path("/machine"))[0] == Path("/my/compiler/latest/lib")
 
 
 def chip(address: str, vendor: str, device: str) -> dict[str, str]:
