@@ -146,6 +146,8 @@ def _device(backend: str) -> Any:
     Raises:
         BackendError: JAX has none.
     """
+    if backend in (_initialized_platforms() or ()):
+        return sys.modules["jax"].local_devices(backend=backend)[0]
     from jaxlib_select.doctor.here import explain_absence, platforms_of
 
     if not _is_installed(backend):

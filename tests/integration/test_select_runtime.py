@@ -1,0 +1,279 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`jaxlib_select` inside programs, with the real JAX on our wheels, and a program that others wrote on top of it.
+
+A second platform is had by giving JAX the CPU plugin once more, under another name.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pjrtwheel.backend import find_backend
+from pjrtwheel.fetch import cache_root
+from pjrtwheel.prove import environment
+from pjrtwheel.prove.interpreters import Interpreter
+from pjrtwheel.prove.levels import Outcome
+from pjrtwheel.prove.smoke import run_program
+from pjrtwheel.prove.tags import fits, wheel_tag
+from pjrtwheel.release import Release
+
+pytestmark = pytest.mark.integration
+
+PRELUDE = """
+import json, sys, threading, asyncio, warnings
+import jaxlib_select as select
+
+def here():
+    import jax.extend.backend, jax.numpy as jnp
+    (device,) = jnp.zeros(1).devices()
+    platform = next(n for n, client in jax.extend.backend.backends().items() if client is device.client)
+    return [select.get_default_backend(), platform]
+
+def in_thread():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(here()))
+    thread.start()
+    thread.join()
+    return found[0]
+
+said = []
+"""
+
+
+@pytest.fixture(scope="session")
+def run_selecting(wheel_python: Path, root: Path) -> Callable[[str], Any]:
+    """Return a function: a program that appends to `said` → what it appended, on the platforms `other` and `cpu`."""
+    (library,) = (wheel_python.parent.parent / "lib").glob("python3*/site-packages/jaxlib_cpu/*plugin.so")
+
+    def run(program: str) -> Any:
+        text = PRELUDE + textwrap.dedent(program) + "\nprint(json.dumps(said))\n"
+        variables = {"PYTHONPATH": str(root / "selector"), "PJRT_NAMES_AND_LIBRARY_PATHS": f"other:{library}"}
+        result = subprocess.run(
+            [str(wheel_python), "-c", text],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment.clean_environ(**variables),
+        )
+        assert result.returncode == 0, result.stderr
+        return json.loads(result.stdout)
+
+    return run
+
+
+def test_what_is_available_is_known_without_starting_jax(run_selecting: Callable[[str], Any]) -> None:
+    """The default comes first; JAX, once it is at work, says the same."""
+    assert run_selecting("""
+        said += [select.available(), select.require("cpu", initialize=False), "jax" in sys.modules]
+        import jax
+        jax.devices()
+        said += [select.available(), select.require("other"), select.require("cpu")]
+    """) == [["other", "cpu"], "cpu", False, ["other", "cpu"], "other", "cpu"]
+
+
+def test_blocks_are_nested_and_seen_by_their_own_thread_only(run_selecting: Callable[[str], Any]) -> None:
+    """Leaving a block restores what was before, an exception or not."""
+    assert run_selecting("""
+        said.append(here())
+        with select.using_backend("cpu"):
+            said.append(here())
+            try:
+                with select.using_backend("other"):
+                    said += [here(), in_thread()]
+                    raise ValueError
+            except ValueError:
+                said.append(here())
+        said.append(here())
+    """) == [
+        [None, "other"],
+        ["cpu", "cpu"],
+        ["other", "other"],
+        [None, "other"],
+        ["cpu", "cpu"],
+        [None, "other"],
+    ]
+
+
+def test_a_default_for_the_whole_program(run_selecting: Callable[[str], Any]) -> None:
+    """All threads have it; a block comes before it; None gives the choice back to JAX."""
+    assert run_selecting("""
+        select.set_default_backend("cpu")
+        said += [here(), in_thread()]
+        with select.using_backend("other"):
+            said.append(here())
+        said.append(here())
+        select.set_default_backend(None)
+        said.append(here())
+    """) == [["cpu", "cpu"], ["cpu", "cpu"], ["other", "other"], ["cpu", "cpu"], [None, "other"]]
+
+
+def test_many_threads_at_once(run_selecting: Callable[[str], Any]) -> None:
+    """Each one has what it chose, however they interleave."""
+    assert run_selecting("""
+        def work(name):
+            for _ in range(20):
+                with select.using_backend(name):
+                    said.append(here() == [name, name])
+        here()
+        threads = [threading.Thread(target=work, args=(name,)) for name in ("cpu", "other") * 4]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+        said = [len(said), all(said)]
+    """) == [160, True]
+
+
+def test_tasks_of_one_thread(run_selecting: Callable[[str], Any]) -> None:
+    """The choice belongs to the task. JAX's own device belongs to the thread, so tasks that overlap are warned."""
+    assert run_selecting("""
+        async def work(name, pause):
+            with select.using_backend(name):
+                await asyncio.sleep(pause)
+                said.append([name, select.get_default_backend()])
+        async def main():
+            await asyncio.gather(work("cpu", 0.2), work("other", 0.4))
+            said.append(select.get_default_backend())
+        here()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            asyncio.run(main())
+        said.append("default device changed inside using_backend('cpu')" in str(caught[0].message))
+    """) == [["cpu", "cpu"], ["other", "other"], None, True]
+
+
+def test_a_missing_backend_comes_with_its_command(run_selecting: Callable[[str], Any], wheel_python: Path) -> None:
+    """A `BackendError` that is a RuntimeError as well, with the command for this very environment."""
+    (said,) = run_selecting("""
+        for ask in (lambda: select.require("cuda12"), lambda: select.using_backend("cuda12").__enter__()):
+            try:
+                ask()
+            except select.BackendError as error:
+                said.append([isinstance(error, RuntimeError), str(error).splitlines()])
+        said = [said[0]] if said[0] == said[1] else said
+    """)
+    assert said[0] is True
+    what, cause, remedy = said[1]
+    assert what == "backend 'cuda12' cannot be used here"
+    assert cause.startswith("jaxlib-cuda-12 is not installed")
+    assert remedy.startswith("install it: ")
+    assert str(wheel_python) in remedy
+    assert remedy.endswith("install jax==0.11.2 'jaxlib-cuda-12[with-cuda]==0.11.2'") or (
+        f"--python {wheel_python} jax==0.11.2 'jaxlib-cuda-12[with-cuda]==0.11.2'" in remedy
+    )
+
+
+def test_other_absences(run_selecting: Callable[[str], Any]) -> None:
+    """A platform without hardware, any GPU, and a name that nobody knows."""
+    said = run_selecting("""
+        for name in ("tpu", "gpu", "warp-drive"):
+            for start in (False, True):
+                try:
+                    select.require(name, initialize=start)
+                except select.BackendError as error:
+                    said.append([name, error.what, error.cause])
+    """)
+    assert said[0::2] == said[1::2]
+    assert [entry[0:2] for entry in said[0::2]] == [
+        ["tpu", "backend 'tpu' cannot be used here"],
+        ["gpu", "backend 'gpu' cannot be used here"],
+        ["warp-drive", "unknown backend: 'warp-drive'"],
+    ]
+    assert "no TPU was found" in said[0][2]
+
+
+@pytest.fixture(scope="session")
+def downstream_python(
+    built_wheels: Path, root: Path, release: Release, interpreter: Interpreter, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """Return the Python of an environment with the built wheels and what others have built upon JAX."""
+    wheels = [wheel for wheel in built_wheels.glob("*.whl") if fits(wheel_tag(wheel), interpreter.tag)]
+    wheels = [wheel for wheel in wheels if wheel.name.startswith(("jaxlib-", "jaxlib_cpu-"))]
+    requirements = [f"jax=={release.version}", *environment.requirement_group(root, "downstream")]
+    house = environment.wheelhouse(interpreter, requirements, wheels, cache_root(os.environ))
+    python = environment.create_venv(interpreter, tmp_path_factory.mktemp("downstream") / "venv")
+    ours = [environment.requirement_of(wheel) for wheel in wheels]
+    environment.install(python, [*requirements, *ours], [house, built_wheels])
+    return python
+
+
+# What the page shows, but for two lines: it was made in an environment with torch, and before the package was renamed.
+# The one about `inside using_backend` is as the page shows it, though the comment beside the example says otherwise.
+BRAINUNIT_PAGE = """\
+q_np.backend        = numpy
+q_jax.backend       = jax
+(q_np + q_np).bk    = numpy
+(q_np + q_jax).bk   = jax
+inside using_backend: jax
+outside: jax
+numpy
+jax
+None
+expected: saiunit.lax.slice requires the jax backend; got numpy-backed Quantity. Call .to_jax() on the input first.
+[1.] m
+is_jax_array(jnp.zeros(1))      = True
+is_numpy_array(np.zeros(1))     = True
+is_cupy_array on a non-cupy obj = False
+is_torch_array on a non-torch   = False
+is_dask_array on a non-dask     = False
+is_ndonnx_array on non-ndonnx   = False
+preferred backend: jax
+numpy -> jax -> numpy
+"""
+
+
+def test_brainunits_page_on_our_wheels(downstream_python: Path, root: Path, tmp_path: Path) -> None:
+    """The examples run unchanged, on the plugin, and print what the page shows."""
+    page = root / "tests/downstream/brainunit_backends.py"
+    program = tmp_path / "page.py"
+    program.write_text(f"import runpy\n\n\ndef check():\n    return str(len(runpy.run_path({str(page)!r})))\n")
+    proof = run_program(downstream_python, program, find_backend(root, "cpu"))
+    assert proof.outcome is Outcome.PASSED, proof.detail
+    result = subprocess.run(
+        [str(downstream_python), "-I", str(page)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment.clean_environ(),
+    )
+    assert result.stdout == BRAINUNIT_PAGE
+
+
+def test_brainunits_other_array_libraries(downstream_python: Path) -> None:
+    """Those that are installed hold quantities; the others raise with the command that installs them."""
+    program = """
+        import importlib.util, json
+        import brainunit as u, jax, numpy as np
+        said = {}
+        quantity = u.Quantity(np.array([1.0, 2.0]), unit=u.meter)
+        for name in ("jax", "numpy", "dask", "torch", "cupy"):
+            try:
+                held = getattr(quantity, f"to_{name}")()
+                said[name] = [held.backend, (held + held).backend]
+            except u.BackendError as error:
+                said[name] = ["missing", f"[{name}]" in str(error)]
+        gradient = u.autograd.grad(lambda x: (x**2).sum())(quantity.to_jax())
+        doubled = jax.jit(lambda x: x * 2)(quantity.to_jax())
+        said["installed"] = [name for name in said if importlib.util.find_spec(name)]
+        said["values"] = [str(gradient), str(doubled)]
+        print(json.dumps(said))
+    """
+    result = subprocess.run(
+        [str(downstream_python), "-I", "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment.clean_environ(),
+    )
+    said = json.loads(result.stdout)
+    names = said.pop("installed")
+    assert {"jax", "numpy", "dask"} <= set(names)
+    assert said.pop("values") == ["[2. 4.] m", "[2. 4.] m"]
+    assert said == {name: [name, name] if name in names else ["missing", True] for name in said}
