@@ -80,6 +80,11 @@ def test_a_document_about_something_else_is_refused() -> None:
     assert parse_machine('{"name": "x", "os": "linux"}') == Machine("linux")
 
 
+def test_features_of_an_amd_architecture_are_left_out() -> None:
+    """As rocminfo prints them."""
+    assert parse_machine('{"amd": {"gpus": ["gfx90a:sramecc+:xnack-"]}}').amd.gpus == ("gfx90a",)
+
+
 def test_a_huge_description_is_refused_unread() -> None:
     """Nobody has that many devices."""
     with pytest.raises(MachineError, match="too large"):

@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Take values out of a JSON object, checked as they are taken, so that errors name their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Callable, TypeVar
+
+from jaxlib_select.errors import MachineError
+
+T = TypeVar("T")
+
+
+class UnfitError(Exception):
+    """A value is of the wrong type or form; the message says what is expected."""
+
+
+class Table:
+    """A JSON object of a machine description.
+
+    Args:
+        entries: Its values by key.
+        where: Where it stands in the document: keys with dots, and one at the end.
+    """
+
+    def __init__(self, entries: Mapping[str, object], where: str = "") -> None:
+        """Remember the values."""
+        self._entries = entries
+        self._where = where
+
+    def get(self, key: str, read: Callable[[object], T]) -> T | None:
+        """Return a converted value, or nothing if it is missing or null."""
+        value = self._entries.get(key)
+        return None if value is None else self._read(key, value, read)
+
+    def list(self, key: str, read: Callable[[object], T]) -> tuple[T, ...]:
+        """Return a list of converted values, empty if it is missing or null."""
+        values = self.get(key, as_items) or []
+        return tuple(self._read(f"{key}[{index}]", value, read) for index, value in enumerate(values))
+
+    def table(self, key: str) -> Table:
+        """Return an object, empty if it is missing or null."""
+        return Table(self.get(key, as_object) or {}, f"{self._where}{key}.")
+
+    def tables(self, key: str) -> tuple[Table, ...]:
+        """Return a list of objects."""
+        return tuple(
+            Table(entries, f"{self._where}{key}[{index}].") for index, entries in enumerate(self.list(key, as_object))
+        )
+
+    def _read(self, key: str, value: object, read: Callable[[object], T]) -> T:
+        """Convert one value, and name its key when that fails."""
+        try:
+            return read(value)
+        except UnfitError as error:
+            raise MachineError(
+                f"machine description: {self._where}{key} is {show(value)}, expected {error}",
+                remedy="'jaxlib-select detect --json' writes the expected form",
+            ) from error
+
+
+def as_object(value: object) -> dict[str, object]:
+    """Return an object, or refuse the value."""
+    if not isinstance(value, dict):
+        raise UnfitError("an object")
+    return value
+
+
+def as_items(value: object) -> Any:
+    """Return a list, or refuse the value."""
+    if not isinstance(value, list):
+        raise UnfitError("a list")
+    return value
+
+
+def as_text(value: object) -> str:
+    """Return a text, or refuse the value."""
+    if not isinstance(value, str):
+        raise UnfitError("a text")
+    return value
+
+
+def as_texts(value: object) -> dict[str, str]:
+    """Return an object of texts, or refuse the value."""
+    entries = as_object(value)
+    if not all(isinstance(item, str) for item in entries.values()):
+        raise UnfitError("an object of texts")
+    return {key: str(item) for key, item in entries.items()}
+
+
+def as_truth(value: object) -> bool:
+    """Return true or false, or refuse the value."""
+    if not isinstance(value, bool):
+        raise UnfitError("true or false")
+    return value
+
+
+def as_whole(value: object) -> int:
+    """Return a whole number, or refuse the value."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise UnfitError("a whole number")
+    return value
+
+
+def kind_of(value: object) -> str:
+    """Return what JSON calls a value."""
+    return {list: "a list", str: "a text", bool: "true or false", type(None): "null"}.get(type(value), "a number")
+
+
+def show(value: object) -> str:
+    """Return a value short enough for a message."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
