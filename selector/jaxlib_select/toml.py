@@ -36,7 +36,7 @@ def read_table(text: str, path: Sequence[str]) -> Mapping[str, object]:
 def read_plain_table(text: str, path: Sequence[str]) -> Mapping[str, object]:
     r"""Return a table that is written as `[a.b.c]` with one `key = "text"` a line, all that is asked of it.
 
-    >>> read_plain_table('[tool.x]\\njax = "cpu"  # here\\n', ("tool", "x"))
+    >>> read_plain_table('[tool.x]\njax = "cpu"  # here\n', ("tool", "x"))
     {'jax': 'cpu'}
 
     Raises:
