@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ def make_wheel(folder: Path, name: str, content: bytes = b"zip", lock: str = "ff
         gpu_code=("sm_90",),
     )
     return BuiltWheel(path, report), Proof(
-        filename, Level.LOAD, "0.115", (), (PythonProof("cp314", "", (), "no interpreter"),)
+        filename, Level.LOAD, "0.115", (PythonProof("cp314", "", (), "no interpreter"),)
     )
 
 
@@ -87,6 +88,7 @@ def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
                             "level": "static",
                             "summary": "not run: no interpreter",
                             "reason": "no interpreter",
+                            "missed": [],
                             "programs": [],
                         }
                     ],
@@ -145,6 +147,16 @@ def test_leftovers_of_a_killed_run_are_cleaned(tmp_path: Path) -> None:
     assert (dead.exists(), living.exists()) == (False, True)
 
 
+def wait_for(folder: Path, pattern: str) -> Path:
+    """Return the file that another process makes, which it does within seconds or not at all."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        for found in folder.glob(pattern):
+            return found
+        time.sleep(0.01)
+    raise AssertionError(f"nothing like {pattern} in {folder}")
+
+
 def test_a_killed_run_leaves_nothing_partial(tmp_path: Path) -> None:
     """A process killed while it copies leaves no file in the folder, and the next run clears what it left aside."""
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu", b"x" * 100_000)
@@ -154,10 +166,11 @@ def test_a_killed_run_leaves_nothing_partial(tmp_path: Path) -> None:
     dist = tmp_path / "dist"
     writer = multiprocessing.get_context("fork").Process(target=publish, args=([wheel], [proof], dist))
     writer.start()
-    with wheel.path.open("wb") as source:
+    # Open for reading too: opening does not wait for a writer that may have failed.
+    with open(os.open(wheel.path, os.O_RDWR), "wb") as source:  # noqa: PTH123 - a descriptor has no path
         source.write(content[:60_000])
         source.flush()
-        (partial,) = dist.glob(".partial-*")
+        partial = wait_for(dist, ".partial-*/.*.partial").parent
         writer.kill()
         writer.join()
     assert (writer.exitcode, list(dist.iterdir())) == (-9, [partial])
