@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from pjrtwheel.errors import ElfError
@@ -31,8 +32,9 @@ def list_code(cuobjdump: Path, library: Path, where: str) -> tuple[tuple[str, ..
     Raises:
         ElfError: The program cannot be run, fails, or finds no code.
     """
-    sass = parse_listing(_run(cuobjdump, "--list-elf", library, where), where)
-    ptx = parse_listing(_run(cuobjdump, "--list-ptx", library, where), where)
+    with ThreadPoolExecutor() as pool:  # each list reads the whole library
+        listings = pool.map(lambda option: _run(cuobjdump, option, library, where), ("--list-elf", "--list-ptx"))
+        sass, ptx = (parse_listing(listing, where) for listing in listings)
     if not sass and not ptx:
         raise ElfError(
             f"cuobjdump finds no code in {where}, which has a section for it",
