@@ -125,7 +125,7 @@ def _nvidia(table: Table) -> Nvidia:
 def _amd(table: Table) -> Amd:
     """Read the part about AMD."""
     return Amd(
-        rocm=table.get("rocm", as_text),
+        rocm=table.get("rocm", as_text) or None,
         gpus=table.list("gpus", _gfx),
         accessible=table.get("accessible", as_truth),
     )

@@ -22,7 +22,7 @@ def detect(world: World, timeout: float) -> Nvidia | None:
         world: Where to look.
         timeout: Seconds that each call may take.
     """
-    program = world.find_program("nvidia-smi")
+    program = world.find_program("nvidia-smi.exe" if world.system == "windows" else "nvidia-smi")
     if program is None:
         return None
     listed = world.run([program, _QUERY, "--format=csv,noheader"], world.environ, timeout)

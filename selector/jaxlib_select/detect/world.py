@@ -104,6 +104,7 @@ def this_world(environ: Mapping[str, str] | None = None) -> World:
     system = {"linux": "linux", "darwin": "darwin", "win32": "windows"}.get(sys.platform, sys.platform)
     uname = os.uname() if hasattr(os, "uname") else None
     return World(
+        root=f"{variables.get('SystemDrive', 'C:')}\\" if system == "windows" else "/",
         environ=dict(variables),
         system=system,
         machine=uname.machine if uname else variables.get("PROCESSOR_ARCHITECTURE", ""),
