@@ -303,7 +303,7 @@ def test_a_lock_is_about_every_backend_with_wheels_for_the_platform() -> None:
 
 
 def test_pips_report_becomes_packages() -> None:
-    """Names as the standard wants them, wheels and archives with hashes; what comes from a repository cannot be locked."""
+    """Names as the standard wants them, files with hashes; what comes from a repository cannot be locked."""
 
     def item(url: str, **info: object) -> dict[str, object]:
         return {"metadata": {"name": "A_b", "version": "1"}, "download_info": {"url": url, **info}}
