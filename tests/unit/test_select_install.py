@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from jaxlib_select.cli import main
+from jaxlib_select.cli.environments import active_python
 from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.discovery import Plugin
 from jaxlib_select.doctor.environment import Distribution, Environment
@@ -180,3 +181,15 @@ def test_require_gpu_without_one_fails_with_reasons(
     """Nothing is installed."""
     assert main(["install", "jax", "--machine", cpu_machine(), "--backend", "require-gpu"]) == 3
     assert "an accelerator is required" in capsys.readouterr().err
+
+
+def test_the_active_environment_is_meant(tmp_path: Path) -> None:
+    """As uv means it; not when the program runs in that very environment, or when it is gone."""
+    python = tmp_path / "venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.touch()
+    active = {"VIRTUAL_ENV": str(tmp_path / "venv")}
+    assert active_python(active, Path("/usr")) == python
+    assert active_python(active, tmp_path / "venv") is None
+    assert active_python({"VIRTUAL_ENV": str(tmp_path / "gone")}, Path("/usr")) is None
+    assert active_python({}, Path("/usr")) is None

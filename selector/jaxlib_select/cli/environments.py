@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from jaxlib_select.doctor.environment import Environment, other_environment, this_environment
@@ -18,7 +20,10 @@ _INDEX_OPTIONS = ("--index-url", "--extra-index-url", "--find-links")
 def add_python(parser: argparse.ArgumentParser) -> None:
     """Declare `--python`."""
     parser.add_argument(
-        "--python", type=Path, metavar="PYTHON", help="interpreter of the environment (default: the one this runs in)"
+        "--python",
+        type=Path,
+        metavar="PYTHON",
+        help="interpreter of the environment (default: of the active virtual environment, else the one this runs in)",
     )
 
 
@@ -37,7 +42,24 @@ def environment_from(args: argparse.Namespace) -> Environment:
     Raises:
         UsageError: `--python` names no Python.
     """
-    return other_environment(args.python.absolute()) if args.python else this_environment()
+    python = args.python or active_python(os.environ, Path(sys.prefix))
+    return other_environment(python.absolute()) if python else this_environment()
+
+
+def active_python(environ: Mapping[str, str], prefix: Path) -> Path | None:
+    """Return the interpreter of the active virtual environment, if it is another than the one this runs in.
+
+    This program may have an environment of its own, as tools have that are installed with pipx or `uv tool`.
+
+    Args:
+        environ: Environment variables.
+        prefix: Root of the environment this runs in.
+    """
+    active = environ.get("VIRTUAL_ENV", "")
+    if not active or Path(active).resolve() == prefix.resolve():
+        return None
+    places = (Path(active) / "bin/python", Path(active) / "Scripts/python.exe")
+    return next((place for place in places if place.exists()), None)
 
 
 def installer_from(args: argparse.Namespace, environment: Environment) -> Installer:
