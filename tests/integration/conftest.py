@@ -21,7 +21,7 @@ from pjrtwheel.prove.tags import fits, wheel_tag
 from pjrtwheel.release import Release, load_release
 
 PLATFORM = "linux_x86_64"
-CHECKOUT_FOLDERS = ("build", "ci", "jaxlib", "plugins", "releases", "tests/smoke")
+CHECKOUT_FOLDERS = ("build", "ci", "jaxlib", "plugins", "releases", "tests/aot", "tests/smoke")
 CHECKOUT_FILES = (".bazelrc", ".bazelversion", "BUILD.bazel", "LICENSE", "WORKSPACE", "pyproject.toml")
 
 # As the extension itself is compiled, see build/rules/private/compiler.bzl.

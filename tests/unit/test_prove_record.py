@@ -8,6 +8,7 @@ import json
 
 import pytest
 
+from pjrtwheel.prove.judge import Compilation, TargetProof, Verdict
 from pjrtwheel.prove.levels import Level, Outcome, ProgramResult, PythonProof
 from pjrtwheel.prove.record import Proof, parse_proof
 
@@ -15,10 +16,19 @@ PROOF = Proof(
     wheel="jaxlib_cpu-1.0-cp312-abi3-manylinux_2_27_x86_64.whl",
     level=Level.DEVICE,
     pjrt_api="0.115",
-    gpu_code=("sm_90",),
     pythons=(
         PythonProof("cp312", "3.12.1", (ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.5, "10 dtypes"),)),
+        PythonProof("cp313", "3.13.0", (), "load: no library", ("device: no GPU", "load: no library")),
         PythonProof("cp314", "", (), "no interpreter"),
+    ),
+    targets=(
+        TargetProof(
+            "h100",
+            "H100",
+            ("sm_90a",),
+            5.5,
+            (Verdict(Compilation("sort", "single", 1, 0.5, ("sm_90a",), ("cub",)), Outcome.PASSED),),
+        ),
     ),
 )
 

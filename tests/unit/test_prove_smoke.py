@@ -69,7 +69,7 @@ def test_every_program_of_the_repository_says_what_it_checks(root: Path) -> None
     programs = {path.stem: path.read_text("utf-8") for path in find_programs(root)}
     assert set(programs) >= {
         "callbacks", "control_flow", "export_reload", "fft", "grad", "jit",
-        "linalg", "profiler", "random_numbers", "sharding", "sort", "vmap",
+        "linalg", "memory", "processes", "profiler", "random_numbers", "sharding", "sort", "training", "vmap",
     }  # fmt: skip
     assert [name for name, text in programs.items() if "def check() -> str:" not in text or '"""' not in text] == []
 

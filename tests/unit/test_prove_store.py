@@ -6,15 +6,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pjrtwheel.errors import ProofError
 from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.levels import Level, Outcome, ProgramResult, PythonProof
+from pjrtwheel.prove.material import Material
 from pjrtwheel.prove.record import Proof
 from pjrtwheel.prove.store import evidence_key, raise_failures, read_proofs, write_proofs
 from pjrtwheel.prove.tags import platform_of
+from pjrtwheel.prove.targets import Target
 from pjrtwheel.wheel.report import BuiltWheel, Report
 
 REPORT = Report("a.whl", "a", "1", "cp312-abi3-linux_x86_64", "00", 1, (), "ff", "prebuilt", {}, {}, 0)
@@ -22,37 +25,43 @@ PYTHON = Interpreter(Path("/usr/bin/python3.12"), "cp312", "3.12.1", "/usr")
 
 
 def test_every_input_of_the_evidence_changes_its_key(tmp_path: Path) -> None:
-    """Other bytes, another program, another interpreter, a lost one, other requirements or NumPy: all change it."""
-    program = tmp_path / "program.py"
-    program.write_text("one")
-    house = tmp_path / "house"
+    """Other bytes, programs, interpreters, requirements, targets, device files, or another NumPy: all change it."""
+    program, compiled, house = tmp_path / "program.py", tmp_path / "compiled.py", tmp_path / "house"
     house.mkdir()
+    for path in (program, compiled):
+        path.write_text("one")
     wheel = BuiltWheel(Path("a.whl"), REPORT)
-    keys = [
-        evidence_key([wheel], [program], {"cp312": PYTHON}, None, ["numpy"], [house]),
-        evidence_key(
-            [replace(wheel, report=replace(REPORT, sha256="11"))],
-            [program],
-            {"cp312": PYTHON},
-            None,
-            ["numpy"],
-            [house],
-        ),
-        evidence_key([wheel], [program], {"cp312": replace(PYTHON, version="3.12.2")}, None, ["numpy"], [house]),
-        evidence_key([wheel], [program], {"cp312": None}, None, ["numpy"], [house]),
-        evidence_key([wheel], [program], {"cp312": PYTHON}, None, ["numpy==2"], [house]),
+    material = Material(None, (program,), (compiled,), (), ("numpy",))
+    target = Target("chip", "A chip", "cuda", ("sm_90",), (), {}, {}, {})
+    usual: dict[str, Any] = {
+        "built": [wheel],
+        "material": material,
+        "interpreters": {"cp312": PYTHON},
+        "houses": [house],
+        "nodes": ["null"],
+    }
+    changes: list[dict[str, Any]] = [
+        {},
+        {"built": [replace(wheel, report=replace(REPORT, sha256="11"))]},
+        {"interpreters": {"cp312": replace(PYTHON, version="3.12.2")}},
+        {"interpreters": {"cp312": None}},
+        {"material": replace(material, requirements=("numpy==2",))},
+        {"material": replace(material, targets=(target,))},
+        {"nodes": ["null", "nvidia0"]},
     ]
-    program.write_text("two")
-    keys.append(evidence_key([wheel], [program], {"cp312": PYTHON}, None, ["numpy"], [house]))
+    keys = [evidence_key(**{**usual, **change}) for change in changes]
+    for path in (program, compiled):
+        path.write_text("two")
+        keys.append(evidence_key(**usual))
     for content in (b"2.4.0", b"2.4.1"):
         (house / "numpy.whl").write_bytes(content)
-        keys.append(evidence_key([wheel], [program], {"cp312": PYTHON}, None, ["numpy"], [house]))
+        keys.append(evidence_key(**usual))
     assert len(set(keys)) == len(keys)
 
 
 def test_kept_proofs_are_read_back(tmp_path: Path) -> None:
     """What is read is what was written; nothing is read from a file that is missing or broken."""
-    proofs = (Proof("a.whl", Level.LOAD, "0.115", (), (PythonProof("cp314", "", (), "no interpreter"),)),)
+    proofs = (Proof("a.whl", Level.LOAD, "0.115", (PythonProof("cp314", "", (), "no interpreter"),)),)
     path = tmp_path / "proofs" / "key.json"
     assert read_proofs(path) is None
     write_proofs(path, proofs)
@@ -67,7 +76,7 @@ def test_failures_are_named_and_kept_in_full(tmp_path: Path) -> None:
     log = tmp_path / "proofs" / "failed.txt"
     with pytest.raises(ProofError) as caught:
         raise_failures([PythonProof("cp312", "3.12.1", (result,)), PythonProof("cp314", "", (), "none")], log)
-    assert caught.value.what == "smoke program failed: fft on Python 3.12.1"
+    assert caught.value.what == "program failed: fft on Python 3.12.1"
     assert caught.value.cause == "AssertionError: 1 != 2"
     assert caught.value.remedy == f"the whole output of all that failed is in {log}"
     assert log.read_text() == "fft on Python 3.12.1\nTraceback\n  in check\nAssertionError: 1 != 2\n"
@@ -79,7 +88,7 @@ def test_many_failures_without_output_are_three_lines(tmp_path: Path) -> None:
     with pytest.raises(ProofError) as caught:
         raise_failures([PythonProof("cp312", "3.12.1", results)], tmp_path / "log")
     assert str(caught.value).splitlines() == [
-        "smoke program failed: fft on Python 3.12.1, and 2 more",
+        "program failed: fft on Python 3.12.1, and 2 more",
         "it left no output",
         f"the whole output of all that failed is in {tmp_path / 'log'}",
     ]

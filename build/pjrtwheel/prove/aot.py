@@ -63,8 +63,8 @@ def compile_for_target(
             # A process that died before it began anything would do so again.
             if finished or not answers:
                 break
-    if not finished:
-        found.append(Compilation("", "", 0, 0.0, error=death))
+    if not finished or not found:
+        found.append(Compilation("", "", 0, 0.0, error="no program was compiled" if finished else death))
     return prove_target(target, found, time.monotonic() - started)
 
 

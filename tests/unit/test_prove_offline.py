@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is installed for a proof on a device, and what is said when there is none."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.backend import Backend, find_backend
+from pjrtwheel.errors import ProofError, UsageError
+from pjrtwheel.prove.devices import Devices, find_devices, parse_answer
+from pjrtwheel.prove.loading import Opened, open_library
+from pjrtwheel.prove.material import Material
+from pjrtwheel.prove.offline import find_wheels, replace_library, require_device, requirements_for
+
+BINDINGS = "jaxlib-0.11.2-1-cp312-cp312-manylinux_2_27_x86_64.whl"
+PLUGIN = "jaxlib_cuda_13-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl"
+OTHERS = (
+    "jaxlib-0.11.1-1-cp312-cp312-manylinux_2_27_x86_64.whl",
+    "jaxlib_cpu-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl",
+)
+
+
+@pytest.fixture
+def backend(root: Path) -> Backend:
+    """Return a backend whose vendor's libraries come from the index."""
+    return find_backend(root, "cuda13")
+
+
+def test_the_set_is_found_among_others(backend: Backend, tmp_path: Path) -> None:
+    """Wheels of other releases and backends stay where they are."""
+    for name in (BINDINGS, PLUGIN, *OTHERS):
+        (tmp_path / name).touch()
+    assert find_wheels(tmp_path, backend, "0.11.2") == (tmp_path / BINDINGS, tmp_path / PLUGIN)
+
+
+def test_a_missing_wheel_is_named(backend: Backend, tmp_path: Path) -> None:
+    """The message says which, where, and what builds it."""
+    (tmp_path / BINDINGS).touch()
+    with pytest.raises(UsageError) as caught:
+        find_wheels(tmp_path, backend, "0.11.2")
+    assert caught.value.what == f"no wheel of jaxlib-cuda-13 0.11.2 in {tmp_path}"
+    assert caught.value.remedy.startswith("build them with: nox -s build_cuda13")
+
+
+def test_the_vendors_libraries_come_with_the_extra(backend: Backend) -> None:
+    """On a device the extra that users take is installed, and nothing that only compiling without one needs."""
+    material = Material(backend, (), (), (), ("jax==0.11.2", *backend.aot_requires))
+    wheels = [Path(BINDINGS), Path(PLUGIN)]
+    assert requirements_for(material, wheels, vendor=True) == [
+        "jax==0.11.2", "jaxlib==0.11.2", "jaxlib-cuda-13[with-cuda]==0.11.2",
+    ]  # fmt: skip
+    assert requirements_for(material, wheels, vendor=False)[-1] == "jaxlib-cuda-13==0.11.2"
+
+
+def test_no_device_is_no_proof(backend: Backend) -> None:
+    """The reason is the one that the plugin's loader gave."""
+    devices = parse_answer(
+        'jaxlib-cuda-13: no NVIDIA GPU found\n{"count": 0, "kind": "", "reason": "Unknown backend"}', "jaxlib-cuda-13"
+    )
+    with pytest.raises(ProofError) as caught:
+        require_device(devices, backend)
+    assert (caught.value.what, caught.value.cause) == ("no cuda device on this machine", "no NVIDIA GPU found")
+
+
+def test_devices_are_not_hidden_by_talk() -> None:
+    """A warning of the loader does not make a device disappear."""
+    answer = 'jaxlib-cuda-13: an old driver\n{"count": 2, "kind": "H100", "reason": ""}'
+    assert parse_answer(answer, "jaxlib-cuda-13") == Devices(2, "H100")
+
+
+def test_a_python_without_jax_has_no_devices(backend: Backend) -> None:
+    """What does not start is said, and is no device."""
+    assert find_devices(Path(sys.executable), backend) == Devices(0, reason="JAX does not start: exit status 1")
+
+
+def test_a_library_of_this_machine_takes_the_place_of_the_wheels(backend: Backend, tmp_path: Path) -> None:
+    """Also where the wheel had none, so that no large file has to travel."""
+    place = tmp_path / "lib/python3.12/site-packages" / backend.library_member
+    place.parent.mkdir(parents=True)
+    other = tmp_path / "found.so"
+    for content in ("one", "two"):
+        other.write_text(content)
+        replace_library(tmp_path / "bin/python", backend, other)
+        assert place.read_text() == content
+
+
+def test_why_a_library_does_not_open_is_kept(tmp_path: Path) -> None:
+    """The first thing the dynamic loader misses is the reason; the version of the API is nothing then."""
+    path = tmp_path / "libnothing.so"
+    path.write_bytes(b"no library")
+    opened = open_library(Path(sys.executable), path)
+    assert opened == Opened(None, f"OSError: {path}: file too short")

@@ -1,0 +1,180 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Targets are data: what is wrong in a file is said, and what is expected of a chip is checked both ways."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.backend import find_backend, load_backends
+from pjrtwheel.errors import UsageError
+from pjrtwheel.prove.aot import find_programs, read_log
+from pjrtwheel.prove.judge import Compilation, Verdict, judge, parse_target_proof, prove_target
+from pjrtwheel.prove.levels import Level, Outcome, ProgramResult
+from pjrtwheel.prove.python import summarize_target
+from pjrtwheel.prove.targets import Failure, Target, Topology, load_targets, parse_target
+
+TEXT = """
+summary = "A chip"
+platform = "cuda"
+code = ["sm_90a"]
+[topologies.single]
+name = "v:1x1"
+options = { bounds = [1, 1], topology = "1x1x1" }
+[topologies.slice]
+programs = ["collective"]
+[options]
+target_config = "core_count: 1"
+[environment]
+QUIET = "1"
+[fails.pallas]
+pattern = "No .* found"
+reason = "not known"
+"""
+TARGET = Target(
+    name="chip",
+    summary="A chip",
+    platform="cuda",
+    code=("sm_90a",),
+    topologies=(
+        Topology("single", "v:1x1", {"bounds": [1, 1], "topology": "1x1x1"}, ()),
+        Topology("slice", "", {}, ("collective",)),
+    ),
+    options={"target_config": "core_count: 1"},
+    environment={"QUIET": "1"},
+    fails={"pallas": Failure("No .* found", "not known")},
+)
+SORT = Compilation("sort", "single", 1, 0.5, ("sm_90a",), ("cub",))
+PALLAS = Compilation("pallas", "single", 1, 0.5, error="RuntimeError: No GPU found\nTraceback ...")
+
+
+def test_a_file_is_read() -> None:
+    """Every key has its place."""
+    assert parse_target(TEXT, Path("targets/chip.toml")) == TARGET
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ('summary = "A chip"', "", "lacks or misspells 'summary'"),
+        ('code = ["sm_90a"]', 'code = "sm_90a"', "'sm_90a', which is no list"),
+        ('platform = "cuda"', 'platform = "cuda"\ncolour = "red"', "lacks or misspells 'colour'"),
+        ("[1, 1]", '["1"]', "which is no list of integers"),
+        ('"No .* found"', '"No ( found"', "lacks or misspells missing \\)"),
+        ("[environment]", "[environment", "not a TOML file"),
+        ('programs = ["collective"]', 'program = "collective"', "lacks or misspells 'program'"),
+    ],
+    ids=["missing", "type", "unknown", "option", "pattern", "syntax", "nested"],
+)
+def test_what_is_wrong_in_a_file_is_said(old: str, new: str, what: str) -> None:
+    """A slip of the pen is no target that is quietly passed over."""
+    with pytest.raises(UsageError, match=what):
+        parse_target(TEXT.replace(old, new), Path("chip.toml"))
+
+
+def test_own_targets_take_precedence(root: Path, tmp_path: Path) -> None:
+    """What backends share is theirs, unless they say otherwise about the same chip."""
+    for folder, code in (("shared", "sm_1"), ("mine", "sm_2")):
+        (tmp_path / "plugins" / folder / "targets").mkdir(parents=True)
+        path = tmp_path / "plugins" / folder / "targets" / "chip.toml"
+        path.write_text(TEXT.replace("sm_90a", code))
+    (tmp_path / "plugins/shared/targets/another.toml").write_text(TEXT)
+    backend = replace(find_backend(root, "cpu"), name="mine", shared=("shared",))
+    found = load_targets(tmp_path, backend)
+    assert [(target.name, target.code) for target in found] == [("another", ("sm_90a",)), ("chip", ("sm_2",))]
+
+
+def test_the_targets_of_this_repository(root: Path) -> None:
+    """Every file parses; what each backend must be shown to compile for is there."""
+    found = {name: load_targets(root, backend) for name, backend in load_backends(root).items()}
+    assert {name: [target.name for target in targets] for name, targets in found.items() if targets} == {
+        "cuda12": ["a100", "a6000", "b200", "gb300", "h100", "l4", "rtx_pro_6000", "t4", "v100"],
+        "cuda13": ["a100", "a6000", "b200", "gb300", "h100", "l4", "rtx_pro_6000", "t4", "v100"],
+        "tpu": ["tpu7x", "v5e", "v5p", "v6e"],
+    }
+    v100 = {name: targets[-1].failure_of("sort") for name, targets in found.items() if name.startswith("cuda")}
+    assert v100["cuda12"] is None
+    assert v100["cuda13"] is not None
+
+
+def test_the_programs_of_this_repository(root: Path) -> None:
+    """There is one for each area that is promised."""
+    assert {path.stem for path in find_programs(root)} == {
+        "collective", "conv", "fft", "matmul", "pallas", "prng", "scan", "softmax", "solver", "sort",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("compilation", "verdict"),
+    [
+        (SORT, Verdict(SORT, Outcome.PASSED)),
+        (PALLAS, Verdict(PALLAS, Outcome.PASSED, "not known")),
+        (
+            found := replace(SORT, code=("sm_90",)),
+            Verdict(found, Outcome.FAILED, "code for sm_90, where sm_90a is expected"),
+        ),
+        (found := replace(SORT, code=()), Verdict(found, Outcome.FAILED, "code for none, where sm_90a is expected")),
+        (
+            found := replace(SORT, code=("sm_80", "sm_90a")),
+            Verdict(found, Outcome.FAILED, "code for sm_80, sm_90a, where sm_90a is expected"),
+        ),
+        (found := replace(SORT, code=(), error="it broke"), Verdict(found, Outcome.FAILED, "it broke")),
+        (
+            found := replace(PALLAS, error="", code=("sm_90a",)),
+            Verdict(found, Outcome.FAILED, "it compiles, but chip.toml says it does not: not known"),
+        ),
+        (
+            found := replace(PALLAS, error="another one\nbelow"),
+            Verdict(found, Outcome.FAILED, "another error than 'No .* found': another one"),
+        ),
+    ],
+    ids=["code", "known failure", "other code", "no code", "more code", "failure", "no failure", "other failure"],
+)
+def test_a_compilation_is_judged_by_the_file(compilation: Compilation, verdict: Verdict) -> None:
+    """Only the expected code counts, and only the expected error; an expected failure that passes is an error too."""
+    assert judge(TARGET, compilation) == verdict
+
+
+def test_a_target_becomes_one_result() -> None:
+    """The level needs code that came out; the detail says what did not, and why."""
+    proof = prove_target(TARGET, [SORT, PALLAS], 2.04)
+    assert (proof.code, proof.compiled, proof.seconds) == (("sm_90a",), True, 2.0)
+    detail = "sm_90a: 1 compiled; not pallas: not known"
+    assert summarize_target(proof) == ProgramResult("aot chip", Outcome.PASSED, Level.AOT, 2.0, detail)
+
+
+def test_expected_failures_alone_show_nothing() -> None:
+    """A chip that nothing can be compiled for raises no level, and is no failure either."""
+    result = summarize_target(prove_target(TARGET, [PALLAS], 1))
+    detail = "cannot be compiled for, as expected: not known"
+    assert result == ProgramResult("aot chip", Outcome.PASSED, Level.STATIC, 1, detail)
+
+
+def test_one_surprise_fails_the_target() -> None:
+    """Every program that was not as expected is named with the first line of its error."""
+    proof = prove_target(TARGET, [SORT, replace(SORT, program="fft", error="it broke\nthere", code=())], 1)
+    result = summarize_target(proof)
+    assert (result.outcome, result.detail) == (Outcome.FAILED, "fft (single): it broke")
+
+
+def test_a_target_proof_survives_its_json_form() -> None:
+    """What is read back is what was written, but for the lines of an error below its first."""
+    proof = prove_target(TARGET, [SORT, replace(PALLAS, error="RuntimeError: No GPU found")], 2)
+    assert parse_target_proof(proof.to_json()) == proof
+
+
+def test_what_a_dying_process_had_begun_is_its_result(tmp_path: Path) -> None:
+    """Programs before keep their results; one that had begun ends with the way the process did."""
+    (tmp_path / "log").write_text(
+        '{"topology": "single", "program": "conv"}\n'
+        '{"topology": "single", "program": "conv", "devices": 1, "error": "bad", "seconds": 1.5}\n'
+        '{"topology": "single", "program": "scan"}\n'
+    )
+    assert list(read_log(tmp_path, "killed by SIGSEGV")) == [
+        Compilation("conv", "single", 1, 1.5, error="bad"),
+        Compilation("scan", "single", 0, 0.0, error="killed by SIGSEGV"),
+    ]
+    assert list(read_log(tmp_path / "nothing", "killed")) == []
