@@ -23,7 +23,7 @@ from pjrtwheel.prove.levels import Level, PythonProof
 from pjrtwheel.prove.record import Proof
 from pjrtwheel.publish import publish, staging
 from pjrtwheel.publish.entry import Entry, format_entries, make_entry, merge_entries, parse_entries
-from pjrtwheel.publish.table import describe_pythons, make_table, mixed_locks
+from pjrtwheel.publish.table import describe_level, describe_pythons, make_table, mixed_locks
 from pjrtwheel.wheel.report import BuiltWheel, Report
 
 
@@ -354,6 +354,21 @@ def test_the_record_survives_its_text(tmp_path: Path) -> None:
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
     entries = {wheel.report.wheel: make_entry(wheel.report, proof)}
     assert parse_entries(format_entries(entries).encode()) == entries
+
+
+@pytest.mark.parametrize(
+    ("targets", "cell"),
+    [
+        ([], "aot"),
+        ([["sm_90a"]], "aot: 1 target, sm_90a"),
+        ([["sm_90a"], ["sm_120"], [], ["sm_75"]], "aot: 3 targets, sm_75..sm_120"),
+        ([["tpu6"], ["tpu4-lite"], ["tpu4"]], "aot: 3 targets, tpu4..tpu6"),
+    ],
+    ids=["none", "one", "several, and one that cannot be", "no numbers of NVIDIA's"],
+)
+def test_the_level_shows_what_was_compiled_for(targets: list[list[str]], cell: str) -> None:
+    """Targets count by the code that came out; the range is by number, not by letter."""
+    assert describe_level({"proof": {"level": "aot", "targets": [{"code": code} for code in targets]}}) == cell
 
 
 def test_the_table_has_a_row_for_each_wheel(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from pjrtwheel.prove import environment
 from pjrtwheel.prove.devices import Devices, find_devices
 from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.levels import PythonProof
+from pjrtwheel.prove.loading import find_installed
 from pjrtwheel.prove.material import Material
 from pjrtwheel.prove.python import fitting, gather, has_bindings
 
@@ -134,8 +135,7 @@ def _environment(
 
 def replace_library(python: Path, backend: Backend, library: Path) -> None:
     """Put a link to another library in the place of the wheel's own, whether the wheel had one or not."""
-    (folder,) = (python.parent.parent / "lib").glob("python3.*")
-    place = folder / "site-packages" / backend.library_member
+    place = find_installed(python, backend)
     place.unlink(missing_ok=True)
     place.symlink_to(library.resolve())
 

@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The installed wheel compiles for chips that are not here; one or two chips, the build of a backend shows all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.backend import Backend, find_backend
+from pjrtwheel.fetch import cache_root
+from pjrtwheel.prove import environment
+from pjrtwheel.prove.aot import compile_for_target, find_programs
+from pjrtwheel.prove.devices import find_devices
+from pjrtwheel.prove.interpreters import Interpreter
+from pjrtwheel.prove.loading import open_installed
+from pjrtwheel.prove.material import gather_material
+from pjrtwheel.prove.tags import fits, wheel_tag
+from pjrtwheel.prove.targets import Failure, Target, load_targets
+from pjrtwheel.release import Release
+
+pytestmark = pytest.mark.integration
+
+CODE = {"h100": ("sm_90a",)}
+
+
+@pytest.fixture(scope="module")
+def backend(root: Path) -> Backend:
+    """Return the backend with the smallest wheel among those that compile for targets of NVIDIA's."""
+    return find_backend(root, "cuda13")
+
+
+@pytest.fixture(scope="module")
+def targets(root: Path, backend: Backend) -> dict[str, Target]:
+    """Return the backend's targets by name."""
+    return {target.name: target for target in load_targets(root, backend)}
+
+
+@pytest.fixture(scope="module")
+def python(
+    root: Path,
+    release: Release,
+    interpreter: Interpreter,
+    backend: Backend,
+    backend_wheels: Callable[[str], Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    """Return the Python of an environment with the backend's wheel and what compiling needs."""
+    dist = backend_wheels(backend.name)
+    wheels = [wheel for wheel in dist.glob("*.whl") if fits(wheel_tag(wheel), interpreter.tag)]
+    requirements = gather_material(root, release, backend).requirements
+    house = environment.wheelhouse(interpreter, requirements, wheels, cache_root(os.environ))
+    path = environment.create_venv(interpreter, tmp_path_factory.mktemp("aot") / "venv")
+    environment.install(path, [*requirements, *map(environment.requirement_of, wheels)], [house, dist])
+    return path
+
+
+def test_a_wheel_compiles_for_a_chip_that_is_not_here(
+    python: Path, backend: Backend, targets: dict[str, Target], root: Path
+) -> None:
+    """Every program gives code for that chip and no other, within a minute; kernels are called where JAX has some."""
+    proof = compile_for_target(python, targets["h100"], find_programs(root), backend)
+    assert proof.failures() == ()
+    assert (proof.code, sum(verdict.compiled for verdict in proof.verdicts)) == (CODE["h100"], 12)
+    calls = {name for verdict in proof.verdicts for name in verdict.compilation.calls}
+    assert {"cusolver_syevd_ffi", "__gpu$xla.gpu.triton"} <= calls
+    devices = {verdict.compilation.program: verdict.compilation.devices for verdict in proof.verdicts}
+    assert (devices["collective"], devices["sort"]) == (8, 1)
+    assert proof.seconds < 60
+
+
+def test_what_cannot_be_compiled_fails_as_expected(
+    python: Path, backend: Backend, targets: dict[str, Target], root: Path
+) -> None:
+    """Also where a program takes the whole process with it: those after it run in another one."""
+    proof = compile_for_target(python, targets["v100"], find_programs(root), backend)
+    assert (proof.failures(), proof.compiled, len(proof.verdicts)) == ((), False, 12)
+
+
+def test_surprises_are_failures(python: Path, backend: Backend, targets: dict[str, Target], root: Path) -> None:
+    """Code for another chip than the file says, and success where failure is expected, are both found."""
+    claims = replace(targets["a100"], code=CODE["h100"], fails={"sort": Failure("never", "it is said not to")})
+    programs = [path for path in find_programs(root) if path.stem in {"sort", "conv"}]
+    proof = compile_for_target(python, claims, programs, backend)
+    assert {failed.compilation.program: failed.detail for failed in proof.failures()} == {
+        "conv": "code for sm_80, where sm_90a is expected",
+        "sort": "it compiles, but a100.toml says it does not: it is said not to",
+    }
+
+
+def test_a_misspelt_chip_is_said(python: Path, backend: Backend, targets: dict[str, Target], root: Path) -> None:
+    """A description that the plugin does not take fails the target, with the plugin's words."""
+    wrong = replace(targets["a100"], options={"target_config": "colour: 1"})
+    (failed,) = compile_for_target(python, wrong, find_programs(root), backend).failures()
+    assert "Failed to parse GpuTargetConfigProto" in failed.detail
+
+
+def test_the_plugin_of_the_wheel_must_be_the_one_that_compiles(
+    python: Path, backend: Backend, targets: dict[str, Target], root: Path
+) -> None:
+    """Another library in its place is noticed at the end."""
+    other = replace(backend, library="another.so")
+    programs = [path for path in find_programs(root) if path.stem == "sort"]
+    (failed,) = compile_for_target(python, targets["a100"], programs, other).failures()
+    assert "another.so is not loaded" in failed.detail
+
+
+def test_no_device_is_said_by_the_loader(python: Path, backend: Backend) -> None:
+    """Without a GPU the reason is the loader's own line, and the library opens all the same."""
+    devices = find_devices(python, backend)
+    if devices.count:
+        pytest.skip("this machine has a GPU")
+    assert devices.reason.startswith("no NVIDIA GPU found")
+    assert open_installed(python, backend).api == "0.115"
