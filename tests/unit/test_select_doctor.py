@@ -398,10 +398,24 @@ def test_libraries_and_where_they_come_from(site: Site) -> None:
         ("libbar.so.3", bar, "wheel", "opened"),
     ]
     assert [(finding.level, finding.code) for finding in report.findings] == [
-        ("error", "library-not-found"),
+        ("error", "unfit-backend"),
         ("warning", "library-shadowed"),
     ]
+    assert report.findings[0].what.endswith("its libraries are nowhere on the search path: libgone.so.2")
     assert str(wheel) in report.findings[1].what
+
+
+def test_a_plugin_without_its_vendors_libraries(site: Site) -> None:
+    """On the hardware its first use fails, and the remedy brings them; elsewhere nobody is bothered."""
+    site.jax().ours("jaxlib_cuda_13", "cuda", 500).node()
+    site.write("jaxlib_cuda_13/toolkit.py", 'LIBRARIES = ("libcuda.so.1", "libcudart.so.13", "libcudnn.so.9")\n')
+    report = site.examine(H100, decision=CUDA13)
+    assert [(finding.code, finding.remedy) for finding in report.findings] == [("unfit-backend", INSTALL_CUDA13)]
+    assert report.prediction.error.endswith("nowhere on the search path: libcudart.so.13, libcudnn.so.9")
+    assert codes(site.examine()) == []
+    site.write("nvidia/cu13/lib/libcudart.so.13")
+    (partial,) = site.examine(H100, decision=CUDA13).findings
+    assert (partial.level, partial.code) == ("warning", "library-not-found")
 
 
 def test_a_tpu_machine_asks_for_tpu_by_itself(site: Site) -> None:

@@ -14,7 +14,7 @@ from jaxlib_select.doctor.environment import Environment, normalize
 from jaxlib_select.doctor.findings import Case, find_problems, switch_remedy
 from jaxlib_select.doctor.forecast import SERVES, Prediction, World, predict
 from jaxlib_select.doctor.hardware import describe_hardware, find_libtpu, has_nvidia_node, missing_hardware
-from jaxlib_select.doctor.libraries import Loaded, find_libraries
+from jaxlib_select.doctor.libraries import Loaded, find_libraries, unusable_without
 from jaxlib_select.doctor.report import ERROR, WARNING, Finding, Report, sort_findings
 from jaxlib_select.install.commands import Installer
 from jaxlib_select.machine import Machine
@@ -53,9 +53,10 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
         installer: Writes the commands that mend.
     """
     plugins = find_plugins(environment, around.variables)
-    world = _world(environment, around)
-    prediction = predict(plugins, world)
     libraries, unreadable = _libraries(plugins, environment, around)
+    unusable = {name: reason for name, entries in libraries.items() for reason in [unusable_without(entries)] if reason}
+    world = _world(environment, around, {**unusable, **around.unfit})
+    prediction = predict(plugins, world)
     case = Case(
         environment, plugins, world, prediction, libraries, installer, decision=around.decision, names=around.names
     )
@@ -85,13 +86,13 @@ def has_accelerator(around: Surroundings) -> bool:
     return served or bool(nvidia.gpus) or nvidia.cuinit not in _HARMLESS_CUINIT
 
 
-def _world(environment: Environment, around: Surroundings) -> World:
+def _world(environment: Environment, around: Surroundings, unfit: Mapping[str, str]) -> World:
     return World(
         variables=around.variables,
         jaxlib=read_lock(locate(environment, "jaxlib")),
         jaxlib_version=environment.version_of("jaxlib"),
         no_hardware=missing_hardware(around.machine),
-        unfit=around.unfit,
+        unfit=unfit,
         nvidia_nodes=has_nvidia_node(around.root),
         tpu_library=find_libtpu(environment, around.variables),
     )

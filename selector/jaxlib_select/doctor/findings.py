@@ -22,7 +22,14 @@ from jaxlib_select.doctor.forecast import (
     lock_problem,
     switch_name,
 )
-from jaxlib_select.doctor.libraries import NEEDED, Loaded
+from jaxlib_select.doctor.libraries import (
+    NEEDED,
+    OPENED,
+    Loaded,
+    enumerate_some,
+    missing_libraries,
+    unusable_without,
+)
 from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding
 from jaxlib_select.install.commands import Installer, show
 from jaxlib_select.versions import read_version
@@ -204,15 +211,19 @@ def switches(case: Case) -> Iterator[Finding]:
         yield Finding(WARNING, "platforms", what, _unset("JAX_PLATFORMS"))
 
 
-def missing_libraries(case: Case) -> Iterator[Finding]:
+def lost_libraries(case: Case) -> Iterator[Finding]:
     """Shared libraries that are not there, or come from another place than the wheels."""
     for plugin in case.plugins:
         absent = plugin.platform in case.world.no_hardware
         entries = case.libraries.get(plugin.label, ())
-        missing = [entry.name for entry in entries if entry.path is None and entry.how == NEEDED]
-        if missing:
-            what = f"{plugin.label} cannot be opened without {', '.join(missing)}, which is nowhere on the search path"
-            yield Finding(NOTE if absent else ERROR, "library-not-found", what, case.advise())
+        needed = missing_libraries(entries, NEEDED)
+        opened = missing_libraries(entries, OPENED)
+        if needed and absent:
+            what = f"{plugin.label} cannot be opened without {enumerate_some(needed)}, which are nowhere"
+            yield Finding(NOTE, "library-not-found", what)
+        elif opened and not absent and not unusable_without(entries):
+            what = f"{plugin.label} may not run without {enumerate_some(opened)}, which are nowhere"
+            yield Finding(WARNING, "library-not-found", what, case.advise())
         for entry in entries:
             if entry.shadows is not None:
                 what = f"LD_LIBRARY_PATH leads to {entry.path} instead of {entry.shadows}"
@@ -246,7 +257,7 @@ RULES: Sequence[Callable[[Case], Iterator[Finding]]] = (
     stale_kernels,
     switches,
     failing_platforms,
-    missing_libraries,
+    lost_libraries,
 )
 
 

@@ -178,7 +178,7 @@ def _forecast(plugin: Plugin, world: World) -> Forecast | None:
     problem = lock_problem(plugin, world)
     if ours and not plugin.libraries and platform != "tpu":
         problem = problem or "its library is missing or damaged"
-    reason = problem or absent or world.unfit.get(plugin.distribution, "")
+    reason = problem or absent or world.unfit.get(plugin.label, "")
     # Without hardware our plugins let JAX go on, and JAX itself skips `cuda` where NVIDIA's driver has no node.
     quiet = bool(absent) or (platform == "cuda" and not world.nvidia_nodes)
     outcome = SERVES if not reason else ABSENT if quiet else FAILS

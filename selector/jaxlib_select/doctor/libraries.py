@@ -23,6 +23,8 @@ NEEDED, OPENED = "needed", "opened"
 _NAME = re.compile(r"""["'](lib[A-Za-z0-9_+-]+\.so\.\d+)["']""")
 # The C and C++ runtime are part of the platform tag of a wheel.
 _BASE = re.compile(r"(ld-linux.*|lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+))\.so\.\d+")
+# Part of a driver, not of what a program brings; detection has looked at those.
+_DRIVER = re.compile(r"lib(cuda|nvidia-ml)\.so\.\d+")
 _SYSTEM = ("lib64", "usr/lib64", "lib", "usr/lib", "lib/{triplet}", "usr/lib/{triplet}", "usr/lib/wsl/lib")
 _LARGEST = 1024 * 1024  # bytes of a module
 
@@ -69,6 +71,29 @@ def find_libraries(
     names = [(name, NEEDED) for name in library.needed if not _BASE.fullmatch(name)]
     names += [(name, OPENED) for name in named_libraries(plugin.location) if name not in library.needed]
     return tuple(_find(name, how, order, wheels) for name, how in names)
+
+
+def missing_libraries(entries: Sequence[Loaded], how: str) -> tuple[str, ...]:
+    """Return the names of the libraries that are nowhere, drivers aside."""
+    return tuple(
+        entry.name for entry in entries if entry.path is None and entry.how == how and not _DRIVER.fullmatch(entry.name)
+    )
+
+
+def unusable_without(entries: Sequence[Loaded]) -> str:
+    """Return why a plugin with these libraries cannot run programs where its hardware is; empty if it can.
+
+    A library that it needs is missing, or every one that it opens: then none of the vendor's packages is installed.
+    """
+    needed, opened = missing_libraries(entries, NEEDED), missing_libraries(entries, OPENED)
+    some = any(entry.path is not None and entry.how == OPENED for entry in entries)
+    missing = needed or (() if some else opened)
+    return f"its libraries are nowhere on the search path: {enumerate_some(missing)}" if missing else ""
+
+
+def enumerate_some(names: Sequence[str]) -> str:
+    """Return a list that fits into a sentence."""
+    return ", ".join(names) if len(names) <= 8 else f"{', '.join(names[:8])} and {len(names) - 8} more"
 
 
 def named_libraries(location: Path | None) -> tuple[str, ...]:
