@@ -408,7 +408,8 @@ def test_libraries_and_where_they_come_from(site: Site) -> None:
 def test_a_plugin_without_its_vendors_libraries(site: Site) -> None:
     """On the hardware its first use fails, and the remedy brings them; elsewhere nobody is bothered."""
     site.jax().ours("jaxlib_cuda_13", "cuda", 500).node()
-    site.write("jaxlib_cuda_13/toolkit.py", 'LIBRARIES = ("libcuda.so.1", "libcudart.so.13", "libcudnn.so.9")\n')
+    source = '"""As in `f("libexample.so.1")`."""\nLIBRARIES = ("libcuda.so.1", "libcudart.so.13", "libcudnn.so.9")\n'
+    site.write("jaxlib_cuda_13/toolkit.py", source)
     report = site.examine(H100, decision=CUDA13)
     assert [(finding.code, finding.remedy) for finding in report.findings] == [("unfit-backend", INSTALL_CUDA13)]
     assert report.prediction.error.endswith("nowhere on the search path: libcudart.so.13, libcudnn.so.9")

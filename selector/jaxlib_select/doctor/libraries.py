@@ -8,6 +8,7 @@ its Python source as names like `libcudnn.so.9`.
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -17,16 +18,16 @@ from pathlib import Path
 from jaxlib_select.doctor.discovery import Plugin
 from jaxlib_select.doctor.elf import Library, read_library
 from jaxlib_select.doctor.environment import Environment
+from jaxlib_select.doctor.registration import module_files, parse_module
 
 NEEDED, OPENED = "needed", "opened"
 
-_NAME = re.compile(r"""["'](lib[A-Za-z0-9_+-]+\.so\.\d+)["']""")
+_NAME = re.compile(r"lib[A-Za-z0-9_+-]+\.so\.\d+")
 # The C and C++ runtime are part of the platform tag of a wheel.
 _BASE = re.compile(r"(ld-linux.*|lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+))\.so\.\d+")
 # Part of a driver, not of what a program brings; detection has looked at those.
 _DRIVER = re.compile(r"lib(cuda|nvidia-ml)\.so\.\d+")
 _SYSTEM = ("lib64", "usr/lib64", "lib", "usr/lib", "lib/{triplet}", "usr/lib/{triplet}", "usr/lib/wsl/lib")
-_LARGEST = 1024 * 1024  # bytes of a module
 
 
 @dataclass(frozen=True)
@@ -97,12 +98,12 @@ def enumerate_some(names: Sequence[str]) -> str:
 
 
 def named_libraries(location: Path | None) -> tuple[str, ...]:
-    """Return the shared libraries that a plugin's Python source names."""
+    """Return the shared libraries that a plugin's Python source names; examples in its texts do not count."""
     if location is None:
         return ()
-    files = sorted(location.rglob("*.py")) if location.is_dir() else [location]
-    texts = [file.read_text("utf-8", "replace") for file in files if file.stat().st_size <= _LARGEST]
-    return tuple(dict.fromkeys(name for text in texts for name in _NAME.findall(text)))
+    trees = [tree for tree in map(parse_module, module_files(location)) if tree is not None]
+    constants = [node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    return tuple(dict.fromkeys(text for text in constants if isinstance(text, str) and _NAME.fullmatch(text)))
 
 
 def _merge(libraries: Sequence[Library]) -> Library:

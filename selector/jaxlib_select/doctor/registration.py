@@ -38,7 +38,7 @@ def read_registration(module: Path) -> Registration:
     Args:
         module: Folder of its package, or its file.
     """
-    trees = [tree for tree in map(_parse, _files(module)) if tree is not None]
+    trees = [tree for tree in map(parse_module, module_files(module)) if tree is not None]
     constants = {name: value for tree in reversed(trees) for name, value in _constants(tree).items()}
     calls = [call for tree in trees for call in _calls(tree)]
     found = [_registered(name, call, constants) for name, call in calls if name in _DEFAULTS]
@@ -51,7 +51,7 @@ def read_registration(module: Path) -> Registration:
     return Registration(platform, priority if isinstance(priority, int) else None)
 
 
-def _files(module: Path) -> list[Path]:
+def module_files(module: Path) -> list[Path]:
     """Return the modules of a package, the outermost first: what they say counts more."""
     if module.is_file():
         return [module]
@@ -59,7 +59,8 @@ def _files(module: Path) -> list[Path]:
     return files[:_MOST]
 
 
-def _parse(path: Path) -> ast.Module | None:
+def parse_module(path: Path) -> ast.Module | None:
+    """Return the syntax tree of a module; nothing if it cannot be read."""
     try:
         if path.stat().st_size > _LARGEST:
             return None
