@@ -162,6 +162,12 @@ def test_a_gpu_without_its_package_is_silent_cpu(site: Site) -> None:
     assert (report.silent_cpu, report.exit_code) == (True, 1)
 
 
+def test_many_gpus_of_one_kind_are_one_line(site: Site) -> None:
+    """Ten thousand of them as well."""
+    crowd = Machine(os="linux", arch="x86_64", nvidia=Nvidia(cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),) * 10_000))
+    assert site.jax().examine(crowd).hardware == ("10000 x H100, compute capability 9.0",)
+
+
 def test_who_asks_for_the_cpu_gets_it(site: Site) -> None:
     """With JAX_PLATFORMS=cpu the CPU is no accident."""
     report = site.jax().node().examine(H100, {"JAX_PLATFORMS": "cpu"}, CUDA13)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Callable
@@ -25,12 +26,12 @@ def missing_hardware(machine: Machine) -> dict[str, str]:
 
 
 def describe_hardware(machine: Machine) -> tuple[str, ...]:
-    """Return one line for each accelerator that was seen."""
+    """Return one line for each kind of accelerator that was seen."""
     lines = [_describe_nvidia(gpu.name, gpu.compute_capability) for gpu in machine.nvidia.gpus]
     lines += [f"AMD GPU {architecture}" for architecture in machine.amd.gpus]
     lines += [f"Intel display device {device}" for device in machine.intel.pci]
     lines += [f"Google device {device}" for device in machine.tpu.pci if device != _NETWORK_CARD]
-    return tuple(lines)
+    return tuple(line if count == 1 else f"{count} x {line}" for line, count in Counter(lines).items())
 
 
 def has_nvidia_node(root: Path) -> bool:
