@@ -297,11 +297,22 @@ def test_metadata_twice_in_one_folder(site: Site) -> None:
     assert "doubled-metadata" in codes(site.examine())
 
 
-def test_metadata_without_a_name(site: Site) -> None:
-    """It is reported by its folder; the rest is read all the same."""
-    site.jax().ours("jaxlib_cpu", "cpu", 0).write("jaxlib_cuda_13-0.11.2.dist-info/METADATA", b"\xff\xfe")
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("METADATA", b"\xff\xfe", ["damaged-metadata"]),
+        ("METADATA", b"", ["damaged-metadata"]),
+        ("METADATA", b"Version: 1\n\n", ["damaged-metadata"]),
+        ("entry_points.txt", b"[jax_plugins\n= =\n[x]\n", []),  # Python reads no entry point in it
+        ("RECORD", b'"unterminated\n', []),
+    ],
+)
+def test_damaged_metadata_hides_nothing_else(site: Site, name: str, content: bytes, expected: list[str]) -> None:
+    """What is around it is read all the same, and what JAX will do is known."""
+    site.jax().ours("jaxlib_cpu", "cpu", 0).distribution("jaxlib-cuda-13")
+    site.write(f"jaxlib_cuda_13-0.11.2.dist-info/{name}", content)
     report = site.examine()
-    assert (codes(report), report.prediction.default) == (["damaged-metadata"], "cpu")
+    assert (codes(report), report.prediction.default) == (expected, "cpu")
 
 
 @pytest.mark.parametrize(

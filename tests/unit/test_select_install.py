@@ -193,3 +193,18 @@ def test_the_active_environment_is_meant(tmp_path: Path) -> None:
     assert active_python(active, tmp_path / "venv") is None
     assert active_python({"VIRTUAL_ENV": str(tmp_path / "gone")}, Path("/usr")) is None
     assert active_python({}, Path("/usr")) is None
+
+
+@pytest.mark.parametrize("command", [["install", "jax"], ["lock", "jax"]])
+def test_a_python_that_the_release_does_not_run_on(
+    cpu_machine: Callable[[], str], tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    """Installers say that unclearly, so it is checked before they are asked."""
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\necho \'["{python}", [3, 11, 7], [], "{tmp_path}"]\'\n')
+    python.chmod(0o755)
+    (tmp_path / "uv").touch(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", str(tmp_path), prepend=":")
+        assert main([*command, "--machine", cpu_machine(), "--python", str(python)]) == 2
+    assert f"JAX 0.11.2 needs Python >=3.12, {python} is Python 3.11.7" in capsys.readouterr().err

@@ -6,12 +6,19 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.environment import Environment, other_environment, this_environment
+from jaxlib_select.errors import UsageError
+from jaxlib_select.facts import load_facts
 from jaxlib_select.install.commands import KINDS, Installer, find_installer
+from jaxlib_select.versions import in_range
+
+_JAX = re.compile(r"jax(lib)?==")
 
 # Understood by uv and pip alike.
 _INDEX_OPTIONS = ("--index-url", "--extra-index-url", "--find-links")
@@ -79,3 +86,23 @@ def options_from(args: argparse.Namespace) -> tuple[str, ...]:
         for value in [values] if isinstance(values, str) else values:
             found += [option, str(Path(value).absolute()) if Path(value).is_dir() else value]
     return tuple(found)
+
+
+def check_python(decisions: Sequence[Decision], environment: Environment) -> None:
+    """Make sure that the Python of an environment is one that the release runs on: installers say that unclearly.
+
+    Args:
+        decisions: What is to be installed.
+        environment: Where.
+
+    Raises:
+        UsageError: It is not.
+    """
+    releases = [text.partition("==")[2] for decision in decisions for text in decision.requirements if _JAX.match(text)]
+    for facts in [load_facts(release) for release in releases]:
+        if facts.requires_python and not in_range(environment.version, facts.requires_python):
+            version = ".".join(map(str, environment.version))
+            raise UsageError(
+                f"JAX {facts.release} needs Python {facts.requires_python}, {environment.python} is Python {version}",
+                remedy="name the interpreter of another environment: --python PYTHON",
+            )

@@ -11,7 +11,14 @@ import sys
 from collections.abc import Sequence
 
 from jaxlib_select.cli.arguments import add_backend, add_machine, machine_from, policy_from
-from jaxlib_select.cli.environments import add_installer, add_python, environment_from, installer_from, options_from
+from jaxlib_select.cli.environments import (
+    add_installer,
+    add_python,
+    check_python,
+    environment_from,
+    installer_from,
+    options_from,
+)
 from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.discovery import find_plugins
 from jaxlib_select.doctor.environment import Environment, other_environment
@@ -42,6 +49,8 @@ def execute(args: argparse.Namespace) -> int:
     decisions = [_decide(package, machine, policy) for package in args.packages]
     environment = environment_from(args)
     installer = installer_from(args, environment)
+    if not args.dry_run:
+        check_python(decisions, environment)
     plan = make_plan(decisions, environment, find_plugins(environment, os.environ), installer, options_from(args))
     _print(args, decisions, plan, installer)
     if args.dry_run:

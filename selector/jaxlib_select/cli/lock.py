@@ -14,7 +14,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jaxlib_select.cli.arguments import add_backend, add_machine, machine_from, policy_from
-from jaxlib_select.cli.environments import add_installer, add_python, environment_from, installer_from, options_from
+from jaxlib_select.cli.environments import (
+    add_installer,
+    add_python,
+    check_python,
+    environment_from,
+    installer_from,
+    options_from,
+)
 from jaxlib_select.decision import Decision
 from jaxlib_select.errors import InstallError, UsageError
 from jaxlib_select.files import write_text
@@ -83,6 +90,7 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
     if form == UV:
         return write_uv_snippet(choices.decisions), args.output
     environment = environment_from(args)
+    check_python(choices.decisions, environment)
     installer, options = installer_from(args, environment), options_from(args)
     if form == REQUIREMENTS:
         group = resolve_group(choices.decision, installer, options)

@@ -142,7 +142,7 @@ def _read_distribution(metadata: importlib.metadata.Distribution, folder: Path) 
         plugins = {
             entry.name: entry.value.split(":")[0].strip() for entry in metadata.entry_points if entry.group == GROUP
         }
-    except (OSError, KeyError, ValueError, TypeError, UnicodeError):
+    except Exception:  # noqa: BLE001  # whatever the remains of an installation look like
         return None
     if not name or not version:
         return None
