@@ -104,4 +104,5 @@ def test_the_smoke_programs_notice_the_wrong_client(wheel_python: Path, root: Pa
     )
     result = run_program(wheel_python, program, find_backend(root, "cpu"))
     assert result.outcome is Outcome.FAILED
-    assert result.detail.splitlines()[-1].endswith("JAX runs on its built-in client, not on the plugin of jaxlib_cpu")
+    wrong = "JAX runs on its built-in client, not on the plugin jaxlib_cpu/pjrt_c_api_cpu_plugin.so"
+    assert result.detail.splitlines()[-1].endswith(wrong)

@@ -15,8 +15,9 @@ from types import SimpleNamespace
 import pytest
 
 from pjrtwheel import cli
-from pjrtwheel.backend import find_backend
+from pjrtwheel.backend import load_backends
 from pjrtwheel.cli.conformance import choose_backend
+from pjrtwheel.conformance.expected import listed_backends
 from pjrtwheel.errors import FetchError, UsageError
 
 Raise = Callable[[BaseException], None]
@@ -96,14 +97,16 @@ def test_missing_wheel_is_named(command: str, root: Path, capsys: pytest.Capture
     assert capsys.readouterr().err == "error: no such file: none.whl\n"
 
 
-def test_backend_is_chosen_only_when_it_is_the_only_one(root: Path) -> None:
-    """Nothing is guessed between two backends."""
-    cpu = find_backend(root, "cpu")
-    assert choose_backend({"cpu": cpu}, None) is cpu
-    with pytest.raises(UsageError, match="give --backend"):
-        choose_backend({"cpu": cpu, "other": cpu}, None)
-    with pytest.raises(UsageError, match="unknown backend: 'tpu'"):
-        choose_backend({"cpu": cpu}, "tpu")
+def test_backend_is_chosen_only_when_it_alone_has_a_list(root: Path) -> None:
+    """JAX's tests are run on a backend that somebody has listed the differences of, or on the one that is named."""
+    backends = load_backends(root)
+    assert choose_backend(backends, listed_backends(root), None) is backends["cpu"]
+    assert choose_backend(backends, ["cpu"], "tpu") is backends["tpu"]
+    for listed in ([], ["cpu", "tpu"]):
+        with pytest.raises(UsageError, match="give --backend"):
+            choose_backend(backends, listed, None)
+    with pytest.raises(UsageError, match="unknown backend: 'gpu'"):
+        choose_backend(backends, ["cpu"], "gpu")
 
 
 def test_other_operating_system_errors_are_bugs(command_raises: Raise) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
@@ -23,7 +23,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tests", type=Path, metavar="PATH_TO_JAX_TESTS", help="the tests/ folder of JAX")
     parser.add_argument("files", nargs="*", metavar="FILE", help="test files in it, such as lax_test (default: all)")
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
-    parser.add_argument("--backend", help="the plugin to compare (default: the only one there is)")
+    parser.add_argument("--backend", help="the plugin to compare (default: the one with a list)")
     parser.add_argument("--release", default=DEFAULT_RELEASE, metavar="VERSION", help="JAX release")
     parser.add_argument("--dist", type=Path, metavar="DIR", help="folder with the wheels (default: dist/ of the root)")
     parser.add_argument("--python", metavar="TAG", help="Python to use, such as cp312 (default: the oldest here)")
@@ -42,14 +42,14 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.cli import check_repository
     from pjrtwheel.conformance import CLIENTS, Limits, compare_runs, find_test_files, run_clients
     from pjrtwheel.conformance.environment import conformance_python
-    from pjrtwheel.conformance.expected import load_expected
+    from pjrtwheel.conformance.expected import listed_backends, load_expected
     from pjrtwheel.conformance.table import format_report
     from pjrtwheel.errors import ProofError
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.release import load_release
 
     check_repository(args.root)
-    backend = choose_backend(load_backends(args.root), args.backend)
+    backend = choose_backend(load_backends(args.root), listed_backends(args.root), args.backend)
     expected = load_expected(args.root, backend.name)
     test_files = find_test_files(args.tests, args.files)
     results = args.results or cache_root(os.environ) / "conformance" / backend.name
@@ -74,16 +74,16 @@ def execute(args: argparse.Namespace) -> int:
     return ProofError.exit_code if bad else 0
 
 
-def choose_backend(backends: Mapping[str, Backend], name: str | None) -> Backend:
-    """Return the backend of a name, or the only one when none was named.
+def choose_backend(backends: Mapping[str, Backend], listed: Sequence[str], name: str | None) -> Backend:
+    """Return the backend of a name, or the only one with a list of expected differences when none was named.
 
     Raises:
         UsageError: There is none of this name, or a choice must be made.
     """
     known = ", ".join(backends)
-    if name is None and len(backends) != 1:
+    if name is None and len(listed) != 1:
         raise UsageError("which backend? give --backend", remedy=f"known backends: {known}")
-    chosen = backends.get(name) if name else next(iter(backends.values()))
+    chosen = backends.get(name or listed[0])
     if chosen is None:
-        raise UsageError(f"unknown backend: {name!r}", remedy=f"known backends: {known}")
+        raise UsageError(f"unknown backend: {name or listed[0]!r}", remedy=f"known backends: {known}")
     return chosen

@@ -51,6 +51,11 @@ def parse_expected(text: str, path: Path) -> tuple[Expected, ...]:
     return entries
 
 
+def listed_backends(root: Path) -> tuple[str, ...]:
+    """Return the names of the backends that have a list, in order: those that JAX's tests were ever run on."""
+    return tuple(sorted(path.stem for path in (root / "tests" / "conformance").glob("*.toml")))
+
+
 def load_expected(root: Path, backend: str) -> tuple[Expected, ...]:
     """Read the list of a backend; empty if it has none."""
     path = root / "tests" / "conformance" / f"{backend}.toml"

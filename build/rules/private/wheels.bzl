@@ -23,13 +23,16 @@ _ASSEMBLE_ATTRS = {
     "_tool": attr.label(default = "//build:assemble_tool", providers = [PythonToolInfo]),
 }
 
+def _output_name(ctx, provider):
+    """Returns a name per platform and provider: going back to one that was built before is not a build."""
+    return "{}/{}-{}".format(ctx.label.name, ctx.attr._platform[FlagInfo].value, provider)
+
 def _assemble(ctx, provider, facts, inputs, message):
     """Writes the manifest and lets the tool turn it into a directory with a wheel and a report."""
     platform = ctx.attr._platform[FlagInfo].value
     tool = ctx.attr._tool[PythonToolInfo]
 
-    # A directory per platform and provider: going back to one that was built before is not a build.
-    name = "{}/{}-{}".format(ctx.label.name, platform, provider)
+    name = _output_name(ctx, provider)
     manifest = ctx.actions.declare_file(name + ".manifest.json")
     output = ctx.actions.declare_directory(name)
     content = dict(facts, schema = 1, platform = platform, release = ctx.file.release.path, provider = provider)
@@ -80,7 +83,7 @@ def _licenses(ctx, library, kernels):
 
 def _write_provenance(ctx, library, kernels):
     """Writes the document that says where library and kernels came from."""
-    document = ctx.actions.declare_file(ctx.label.name + ".provenance.json")
+    document = ctx.actions.declare_file(_output_name(ctx, library.provider) + ".provenance.json")
     content = dict(
         library.provenance,
         licenses = [file.basename for file in library.licenses],
