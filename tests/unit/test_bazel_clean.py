@@ -4,14 +4,24 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from pjrtwheel.bazel.clean import find_workspaces, is_orphaned, remove_workspace
+from pjrtwheel.bazel.clean import (
+    end_servers,
+    find_workspaces,
+    is_orphaned,
+    remove_from_read_only,
+    remove_workspace,
+)
 from pjrtwheel.bazel.workspace import Workspace, prepare_workspace
+from pjrtwheel.errors import BazelError
 
 
 @pytest.fixture
@@ -46,8 +56,45 @@ def test_outputs_without_a_mirror_are_orphaned(make_checkout: Callable[[str], Wo
 
 
 def test_read_only_outputs_are_removed(make_checkout: Callable[[str], Workspace], tmp_path: Path) -> None:
-    """Mirror and outputs go, those of another checkout stay, and the space is counted."""
+    """Mirror and outputs go, those of a checkout that is there stay, and the space is counted."""
     gone, here = make_checkout("gone"), make_checkout("here")
-    assert remove_workspace(gone, tmp_path / "cache") == 4096
+    shutil.rmtree(tmp_path / "gone")
+    assert [remove_workspace(entry, tmp_path / "cache") for entry in (gone, here)] == [4096, None]
     assert list(find_workspaces(tmp_path / "cache")) == [here]
     assert (here.outputs / "7.7.1" / "wheels" / "library.so").is_file()
+
+
+def test_a_checkout_is_removed_on_demand(make_checkout: Callable[[str], Workspace], tmp_path: Path) -> None:
+    """Although it is there."""
+    here = make_checkout("here")
+    assert remove_workspace(here, tmp_path / "cache", orphaned=False) == 4096
+    assert list(find_workspaces(tmp_path / "cache")) == []
+
+
+def test_what_links_lead_to_is_left_alone(tmp_path: Path) -> None:
+    """Permissions of files outside stay as they are, and a link that leads nowhere is no obstacle."""
+    outside = tmp_path / "outside"
+    outside.write_text("", "utf-8")
+    outside.chmod(0o644)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name, target in (("there", outside), ("nowhere", tmp_path / "none")):
+        (folder / name).symlink_to(target)
+    folder.chmod(0o555)
+    for name in ("there", "nowhere"):
+        remove_from_read_only(os.unlink, str(folder / name), None)
+    assert (list(folder.iterdir()), outside.stat().st_mode & 0o777) == ([], 0o644)
+
+
+def test_nothing_is_removed_beneath_a_server(tmp_path: Path) -> None:
+    """One that does not end is an error."""
+    server = tmp_path / "outputs" / "7.7.1" / "wheels" / "server"
+    server.mkdir(parents=True)
+    deaf = "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); signal.pause()"
+    with subprocess.Popen([sys.executable, "-c", deaf, str(server.parent)], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        (server / "server.pid.txt").write_text(str(process.pid), "utf-8")
+        with pytest.raises(BazelError, match=f"Bazel server {process.pid} does not end"):
+            end_servers(tmp_path / "outputs", patience=0.1)
+        process.kill()

@@ -14,13 +14,15 @@ import signal
 import stat
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from pjrtwheel.bazel.shutdown import find_servers
 from pjrtwheel.bazel.workspace import Workspace, state_root
+from pjrtwheel.errors import BazelError
 from pjrtwheel.fetch.cache import file_lock
 
-_PATIENCE_S = 10.0
+PATIENCE_S = 10.0
 
 
 def find_workspaces(cache: Path) -> Iterator[Workspace]:
@@ -39,30 +41,53 @@ def is_orphaned(workspace: Workspace) -> bool:
     return not any(path.exists() for path in workspace.directory.glob("*"))
 
 
-def remove_workspace(workspace: Workspace, cache: Path) -> int:
-    """End the Bazel servers of a checkout, remove its mirror and outputs, and return the bytes that became free."""
-    end_servers(workspace.outputs)
+def remove_workspace(workspace: Workspace, cache: Path, *, orphaned: bool = True) -> int | None:
+    """End the Bazel servers of a checkout, remove its mirror and outputs, and return the bytes that became free.
+
+    Args:
+        workspace: The mirror and its outputs.
+        cache: The cache directory.
+        orphaned: Remove it only if its checkout is gone; decided while nobody else can fill the mirror.
+
+    Returns:
+        Nothing when the checkout is there.
+
+    Raises:
+        BazelError: A server does not end.
+    """
     with file_lock(state_root(cache) / "locks" / f"workspace-{workspace.directory.name}"):
+        if orphaned and not is_orphaned(workspace):
+            return None
+        end_servers(workspace.outputs)
         freed = sum(path.lstat().st_blocks * 512 for path in workspace.outputs.rglob("*") if not path.is_dir())
         for folder in (workspace.outputs, workspace.directory):
             if folder.exists():
-                shutil.rmtree(folder, onerror=_remove_read_only)
+                shutil.rmtree(folder, onerror=remove_from_read_only)
     return freed
 
 
-def end_servers(outputs: Path) -> None:
-    """Ask the Bazel servers of some output bases to end, and wait until they have."""
-    servers = find_servers(outputs)
-    for server in servers:
-        os.kill(server, signal.SIGTERM)
-    deadline = time.monotonic() + _PATIENCE_S
-    while find_servers(outputs) and time.monotonic() < deadline:
+def end_servers(outputs: Path, patience: float = PATIENCE_S) -> None:
+    """Ask the Bazel servers of some output bases to end, and wait until they have.
+
+    Raises:
+        BazelError: One does not.
+    """
+    for server in find_servers(outputs):
+        with suppress(ProcessLookupError):
+            os.kill(server, signal.SIGTERM)
+    deadline = time.monotonic() + patience
+    while remaining := find_servers(outputs):
+        if time.monotonic() > deadline:
+            raise BazelError(
+                f"Bazel server {remaining[0]} does not end", cause="it may be building", remedy="wait, and try again"
+            )
         time.sleep(0.1)
 
 
-def _remove_read_only(remove: Callable[[str], object], path: str, _error: object) -> None:
-    """Make a folder writable, and try again: Bazel takes the right to write from its outputs."""
+def remove_from_read_only(remove: Callable[[str], object], path: str, _error: object) -> None:
+    """Make a folder writable and try again: Bazel takes the right to write from its outputs. Follows no link."""
     parent = Path(path).parent
     parent.chmod(parent.stat().st_mode | stat.S_IRWXU)
-    Path(path).chmod(stat.S_IRWXU)
+    if not Path(path).is_symlink():
+        Path(path).chmod(stat.S_IRWXU)
     remove(path)

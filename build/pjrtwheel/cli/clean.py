@@ -17,7 +17,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Remove the outputs, and say how much space became free."""
-    from pjrtwheel.bazel.clean import find_workspaces, is_orphaned, remove_workspace
+    from pjrtwheel.bazel.clean import find_workspaces, remove_workspace
     from pjrtwheel.bazel.workspace import prepare_workspace
     from pjrtwheel.cli import check_repository
     from pjrtwheel.fetch.cache import cache_root
@@ -25,7 +25,9 @@ def execute(args: argparse.Namespace) -> int:
     check_repository(args.root)
     cache = cache_root(os.environ)
     own = prepare_workspace(args.root, cache)
-    doomed = [entry for entry in find_workspaces(cache) if is_orphaned(entry) or (args.all and entry == own)]
-    freed = sum(remove_workspace(entry, cache) for entry in doomed)
-    print(f"removed the Bazel outputs of {len(doomed)} checkouts, {freed / 1e9:.1f} GB")
+    removals = [
+        remove_workspace(entry, cache, orphaned=not (args.all and entry == own)) for entry in find_workspaces(cache)
+    ]
+    freed = [size for size in removals if size is not None]
+    print(f"removed the Bazel outputs of {len(freed)} checkouts, {sum(freed) / 1e9:.1f} GB")
     return 0
