@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.verify import documents, metadata
@@ -152,6 +154,9 @@ def test_a_license_that_is_named_must_be_there(read: Callable[..., WheelContents
         (None, (f"{INFO}/sboms", "holds no software bill of materials")),
         ("{}", (f"{INFO}/sboms/thing.cdx.json", "has bomFormat None, expected 'CycloneDX'")),
         ("{", (f"{INFO}/sboms/thing.cdx.json", "is not JSON")),
+        ("[]", (f"{INFO}/sboms/thing.cdx.json", "is no JSON object: '[]'")),
+        ("[" * 100_000, (f"{INFO}/sboms/thing.cdx.json", "is not JSON: ")),
+        ('{"bomFormat": "CycloneDX", "specVersion": []}', (f"{INFO}/sboms/thing.cdx.json", "has specVersion []")),
         ('{"bomFormat": "CycloneDX", "specVersion": "9"}', (f"{INFO}/sboms/thing.cdx.json", "has specVersion '9'")),
         (
             '{"bomFormat": "CycloneDX", "specVersion": "1.6", "made-up": 1}',
@@ -161,7 +166,7 @@ def test_a_license_that_is_named_must_be_there(read: Callable[..., WheelContents
             ),
         ),
     ],
-    ids=["missing", "foreign", "broken", "version", "schema"],
+    ids=["missing", "foreign", "broken", "list", "depth", "no version", "version", "schema"],
 )
 def test_the_bill_of_materials_must_be_one(
     read: Callable[..., WheelContents], text: str | None, problem: tuple[str, str]
@@ -192,6 +197,47 @@ def test_the_list_of_chips_is_true(
     """The list is the sum of its parts, about libraries of this wheel, and what assembly reported."""
     wheel = read({"thing/gpu_code.json": json.dumps({"schema": 1, "code": code, "files": files})})
     assert list(documents.check_gpu_code(wheel, reported)) == [("thing/gpu_code.json", text) for text in problems]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"code": []}',
+        '{"code": {}, "files": {}}',
+        '{"code": [1], "files": {}}',
+        '{"code": [], "files": []}',
+        '{"code": [], "files": {"thing/lib.so": []}}',
+        '{"code": [], "files": {"thing/lib.so": {"sass": "sm_90"}}}',
+        '{"code": [], "files": {"thing/lib.so": {"sass": [[]]}}}',
+    ],
+)
+def test_a_list_of_chips_of_another_shape(read: Callable[..., WheelContents], text: str) -> None:
+    """One problem says what was expected."""
+    ((member, problem),) = documents.check_gpu_code(read({"thing/gpu_code.json": text}), None)
+    assert member == "thing/gpu_code.json"
+    assert problem.startswith(("is not JSON: ", "is no JSON object: ", "is no list of chips, expected "))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["code", "files", "CycloneDX", "1.6"]),
+    lambda inner: (
+        st.lists(inner)
+        | st.dictionaries(st.sampled_from(["code", "files", "bomFormat", "specVersion", "thing/lib.so", "sass"]), inner)
+    ),
+)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(JSON | st.fixed_dictionaries({"code": JSON, "files": JSON}))
+def test_any_json_is_judged(read: Callable[..., WheelContents], document: object) -> None:
+    """Whatever a wheel holds there, the answer is problems and no traceback."""
+    text = json.dumps(document)
+    wheel = read({"thing/gpu_code.json": text, f"{INFO}/sboms/thing.cdx.json": text})
+    assert all(isinstance(problem, str) for _, problem in documents.check_gpu_code(wheel, None))
+    assert [name for name, _ in documents.check_sbom(wheel)][:1] == [f"{INFO}/sboms/thing.cdx.json"]
 
 
 def test_a_list_of_chips_that_was_lost(read: Callable[..., WheelContents]) -> None:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import configparser
-import json
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.inspect.facts import FileFacts, Inspection, LibraryFacts, PluginFacts
-from pjrtwheel.verify import locks
+from pjrtwheel.verify import documents, locks
 from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.wheel.directory import DAMAGE, check_directory
 
@@ -109,7 +108,6 @@ def _lock(contents: WheelContents) -> dict[str, Any] | None:
     """Return the release lock; nothing when there is none, or when it is no JSON object."""
     found = locks.find_lock(contents.texts)
     try:
-        document = json.loads(found[1]) if found else None
+        return documents.parse_object(found[1]) if found else None
     except ValueError:
         return None
-    return document if isinstance(document, dict) else None
