@@ -14,7 +14,8 @@ from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.prove.devices import Devices, find_devices, parse_answer
 from pjrtwheel.prove.loading import Opened, open_library
 from pjrtwheel.prove.material import Material
-from pjrtwheel.prove.offline import find_wheels, replace_library, require_device, requirements_for
+from pjrtwheel.prove.offline import find_wheels, replace_library, require_device
+from pjrtwheel.prove.python import requirements_for
 
 BINDINGS = "jaxlib-0.11.2-1-cp312-cp312-manylinux_2_27_x86_64.whl"
 PLUGIN = "jaxlib_cuda_13-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
@@ -16,6 +16,12 @@ from pjrtwheel.prove.process import describe_exit, run_process
 SOURCE = Path(asking.__file__)
 HOST = "cpu"  # JAX's name for the machine itself, which is always at hand
 
+# Classes of the plugins' loaders (plugins/pjrt/loader/errors.py).
+NO_DEVICE = "NoDeviceError"
+NO_VENDOR_LIBRARY = "VendorLibraryError"
+
+# What a loader may say, or not, of a platform that JAX does not try.
+_UNTRIED = ("", "DriverError", NO_VENDOR_LIBRARY)
 _SECONDS = 180.0
 
 
@@ -27,11 +33,20 @@ class Devices:
         count: Number of devices.
         kind: What the first one calls itself.
         reason: Why there are none.
+        error: Class of the error behind the reason, such as `NoDeviceError` of the plugins' loaders.
+        tried: Whether JAX tried the platform; it does not where it sees no device node.
     """
 
     count: int
     kind: str = ""
     reason: str = ""
+    error: str = ""
+    tried: bool = True
+
+    @property
+    def absent(self) -> bool:
+        """Tell whether the hardware is not here, which is no fault of the wheel; a crash or another refusal is one."""
+        return not self.count and (self.error == NO_DEVICE or (not self.tried and self.error in _UNTRIED))
 
 
 def find_devices(python: Path, backend: Backend) -> Devices:
@@ -60,4 +75,4 @@ def parse_answer(output: str, distribution: str) -> Devices:
     *talk, answer = output.strip().splitlines()
     devices = Devices(**json.loads(answer))
     own = [line.partition(": ")[2] for line in talk if line.startswith(f"{distribution}: ")]
-    return Devices(0, reason=own[0]) if own and not devices.count else devices
+    return replace(devices, reason=own[0]) if own and not devices.count else devices

@@ -18,7 +18,7 @@ from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.levels import PythonProof
 from pjrtwheel.prove.loading import find_installed
 from pjrtwheel.prove.material import Material
-from pjrtwheel.prove.python import fitting, gather, has_bindings
+from pjrtwheel.prove.python import fitting, gather, has_bindings, requirements_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,26 +63,6 @@ def can_prove(wheels: Sequence[Path], tag: str) -> bool:
     return has_bindings(fitting(wheels, tag))
 
 
-def requirements_for(material: Material, wheels: Sequence[Path], *, vendor: bool) -> list[str]:
-    """Return what to install by name; the plugin with the extra that brings the vendor's libraries, if asked for.
-
-    Args:
-        material: What is installed beside the wheels.
-        wheels: The wheels that fit the Python.
-        vendor: Whether the vendor's libraries come as wheels; otherwise the machine has them.
-    """
-    backend = material.backend
-    extras = next(filter(None, backend.jaxlib_extras.values()), ()) if backend and vendor else ()
-    ours = []
-    for wheel in wheels:
-        name, _, version = environment.requirement_of(wheel).partition("==")
-        wanted = f"[{','.join(extras)}]" if extras and backend and name == backend.distribution else ""
-        ours.append(f"{name}{wanted}=={version}")
-    # What compiling without the accelerator needs is not for those who have it.
-    beside = [item for item in material.requirements if not backend or item not in backend.aot_requires]
-    return [*beside, *ours]
-
-
 def prove_on_device(
     interpreter: Interpreter, wheels: Sequence[Path], material: Material, offline: Offline
 ) -> PythonProof:
@@ -94,7 +74,7 @@ def prove_on_device(
     with _environment(interpreter, wheels, material, offline) as python:
         devices = find_devices(python, _backend(material))
         require_device(devices, _backend(material))
-        return gather(PythonProof(interpreter.tag, interpreter.version, ()), python, material).python
+        return gather(PythonProof(interpreter.tag, interpreter.version, ()), python, material, devices).python
 
 
 def require_device(devices: Devices, backend: Backend) -> None:

@@ -15,12 +15,13 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.conformance.probe import ProbeOutcome, probe_plugin
 from pjrtwheel.conformance.probe_facts import load_facts
 from pjrtwheel.prove import aot, environment, smoke
-from pjrtwheel.prove.devices import HOST, find_devices
+from pjrtwheel.prove.devices import HOST, Devices, find_devices
 from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.judge import TargetProof, first_line
 from pjrtwheel.prove.levels import Level, Outcome, ProgramResult, PythonProof
 from pjrtwheel.prove.loading import find_installed, open_installed
 from pjrtwheel.prove.material import Material
+from pjrtwheel.prove.means import ask_completed, choose_means
 from pjrtwheel.prove.tags import fits, wheel_tag
 
 
@@ -69,36 +70,53 @@ def prove_python(
     with tempfile.TemporaryDirectory(prefix="prove-") as scratch:
         python = environment.create_venv(interpreter, Path(scratch) / "venv")
         ours = [environment.requirement_of(wheel) for wheel in wheels]
-        environment.install(python, [*material.requirements, *ours], {house, *(wheel.parent for wheel in wheels)})
-        return gather(PythonProof(tag, interpreter.version, ()), python, material, every_target=every_target)
+        folders = {house, *(wheel.parent for wheel in wheels)}
+        environment.install(python, [*material.requirements, *ours], folders)
+
+        def complete() -> None:
+            requirements = requirements_for(material, wheels, vendor=True)
+            vendors = environment.wheelhouse(interpreter, requirements, wheels, cache)
+            environment.install(python, requirements, {vendors, *folders})
+
+        devices = ask_completed(lambda: ask_devices(python, material), complete)
+        empty = PythonProof(tag, interpreter.version, ())
+        return gather(empty, python, material, devices, every_target=every_target)
 
 
-def gather(empty: PythonProof, python: Path, material: Material, *, every_target: bool = True) -> Evidence:
+def ask_devices(python: Path, material: Material) -> Devices:
+    """Return what JAX has for the plugin; bindings alone are asked for none."""
+    return find_devices(python, material.backend) if material.backend else Devices(0)
+
+
+def gather(
+    empty: PythonProof, python: Path, material: Material, devices: Devices, *, every_target: bool = True
+) -> Evidence:
     """Gather evidence in an environment that is ready: on a device, else ahead of time, else by opening the library."""
     backend = material.backend
     if backend is None:
         return Evidence(_with(empty, smoke.run_programs(python, material.smoke, None)))
     opened = open_installed(python, backend)
-    devices = find_devices(python, backend)
+    means = choose_means(backend.name, devices, opened, targets=bool(material.targets))
+    if means.failure:
+        failed = ProgramResult("start", Outcome.FAILED, Level.STATIC, 0.0, means.failure)
+        return Evidence(_with(empty, (failed,), means.missed), (), opened.api)
     checks = (_check_conformance(python, backend, device=bool(devices.count)),) if opened.api else ()
-    if devices.count:
+    if means.level is Level.DEVICE:
         # An accelerator may belong to one process at a time.
         results = smoke.run_programs(python, material.smoke, backend, jobs=0 if backend.pjrt_name == HOST else 1)
         return Evidence(_with(empty, (*results, *checks)), (), opened.api)
-    missed: tuple[str, ...] = (f"{Level.DEVICE}: {devices.reason}",)
-    if material.targets:
+    if means.level is Level.AOT:
         proofs = aot.compile_for_targets(
             python, material.targets if every_target else material.targets[:1], material.aot, backend
         )
         results = tuple(summarize_target(proof) for proof in proofs)
-        return Evidence(_with(empty, (*results, *checks), missed), proofs, opened.api)
-    missed += (f"{Level.AOT}: {backend.name} has no targets that could be compiled for without the accelerator",)
-    if opened.api is None:
-        return Evidence(_with(empty, (), (*missed, f"{Level.LOAD}: {opened.reason}")))
+        return Evidence(_with(empty, (*results, *checks), means.missed), proofs, opened.api)
+    if means.level is Level.STATIC:
+        return Evidence(_with(empty, (), means.missed))
     result = ProgramResult(
         "open", Outcome.PASSED, Level.LOAD, 0.0, f"PJRT C API {opened.api} from {backend.library_member}"
     )
-    return Evidence(_with(empty, (result, *checks), missed), (), opened.api)
+    return Evidence(_with(empty, (result, *checks), means.missed), (), opened.api)
 
 
 def _check_conformance(python: Path, backend: Backend, *, device: bool) -> ProgramResult:
@@ -129,6 +147,26 @@ def summarize_target(proof: TargetProof) -> ProgramResult:
         seconds=proof.seconds,
         detail="\n".join(failures) or proof.summarize(),
     )
+
+
+def requirements_for(material: Material, wheels: Sequence[Path], *, vendor: bool) -> list[str]:
+    """Return what to install by name; the plugin with the extra that brings the vendor's libraries, if asked for.
+
+    Args:
+        material: What is installed beside the wheels.
+        wheels: The wheels that fit the Python.
+        vendor: Whether the vendor's libraries come as wheels; otherwise the machine has them.
+    """
+    backend = material.backend
+    extras = next(filter(None, backend.jaxlib_extras.values()), ()) if backend and vendor else ()
+    ours = []
+    for wheel in wheels:
+        name, _, version = environment.requirement_of(wheel).partition("==")
+        wanted = f"[{','.join(extras)}]" if extras and backend and name == backend.distribution else ""
+        ours.append(f"{name}{wanted}=={version}")
+    # What compiling without the accelerator needs is not for those who have it.
+    beside = [item for item in material.requirements if not backend or item not in backend.aot_requires]
+    return [*beside, *ours]
 
 
 def fitting(wheels: Sequence[Path], tag: str) -> list[Path]:
