@@ -70,6 +70,15 @@ def test_packages_at_the_top() -> None:
         (BACKEND, (), "", [("jaxlib_abacus/abacus.so", "is missing")]),
         (UNBUNDLED, (), "Requires-Dist: abacus_pjrt==1.0\n", []),
         (UNBUNDLED, (), "", [(f"{INFO}/METADATA", "does not require one version of abacus-pjrt")]),
+        *(
+            (
+                UNBUNDLED,
+                (),
+                f"Requires-Dist: abacus-pjrt{loose}\n",
+                [(f"{INFO}/METADATA", "does not require one version of abacus-pjrt")],
+            )
+            for loose in ("==1.*", "===1.0", "==1.0,!=1.1", "==1.0; extra == 'abacus'")
+        ),
         (
             UNBUNDLED,
             ("jaxlib_abacus/abacus.so",),
@@ -80,7 +89,7 @@ def test_packages_at_the_top() -> None:
             ],
         ),
     ],
-    ids=["bundled", "missing", "required", "neither", "both"],
+    ids=["bundled", "missing", "required", "neither", "wildcard", "arbitrary", "two", "marker", "both"],
 )
 def test_library_is_bundled_or_required(
     backend: Backend, libraries: tuple[str, ...], requires: str, problems: list[tuple[str, str]]
@@ -148,3 +157,29 @@ def test_kernels_for_another_machine() -> None:
     """The suffix names the architecture of the wheel."""
     problems = list(accelerator.check_kernels(MODULES, BACKEND, "aarch64"))
     assert [member for member, _ in problems] == list(MODULES)
+
+
+@pytest.mark.parametrize(
+    ("backend", "libraries", "lock", "problems"),
+    [
+        (BACKEND, MODULES, '{"provider": "prebuilt"}', []),
+        (
+            BACKEND,
+            ("jaxlib_abacus/abacus.so", "jaxlib_abacus/pjrt/_pjrt.abi3.so"),
+            '{"provider": "prebuilt"}',
+            [("abacus_kernels", "is missing, although the backend has kernels for x86_64")],
+        ),
+        (BACKEND, (), '{"provider": "source"}', []),
+        (BACKEND, (), "[]", []),
+        (UNBUNDLED, (), '{"provider": "prebuilt"}', []),
+        (replace(BACKEND, kernels=replace(KERNELS, platforms=("linux_aarch64",))), (), '{"provider": "prebuilt"}', []),
+    ],
+    ids=["there", "none", "source", "no lock", "backend without", "other machine"],
+)
+def test_kernels_come_with_a_prebuilt_plugin(
+    backend: Backend, libraries: tuple[str, ...], lock: str, problems: list[tuple[str, str]]
+) -> None:
+    """For the platforms that the backend file names."""
+    contents = wheel(libraries)
+    contents.texts["jaxlib_abacus/release_lock.json"] = lock
+    assert list(accelerator.check_presence(contents, backend)) == problems

@@ -148,6 +148,7 @@ def _check_texts(wheel: WheelContents, report: Report | None, backend: Backend |
     yield from _name("gpu-code", documents.check_gpu_code(wheel, report.gpu_code if report else None))
     if backend is not None:
         yield from _name("plugin", accelerator.check_plugin(wheel, backend))
+        yield from _name("kernels", accelerator.check_presence(wheel, backend))
 
 
 def _check_libraries(

@@ -13,7 +13,9 @@ from packaging.utils import NormalizedName, canonicalize_name
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.verify.contents import WheelContents
+from pjrtwheel.verify.documents import parse_object
 from pjrtwheel.verify.libraries import Library, check_exports
+from pjrtwheel.verify.locks import find_lock
 from pjrtwheel.verify.metadata import Problem
 
 _STABLE_SUFFIX = ".abi3.so"
@@ -51,9 +53,37 @@ def check_plugin(wheel: WheelContents, backend: Backend) -> Iterator[Problem]:
         return
     needs = [Requirement(line) for line in wheel.headers("METADATA").get_all("Requires-Dist", [])]
     project = canonicalize_name(backend.prebuilt.project)
-    exact = [need for need in needs if canonicalize_name(need.name) == project and str(need.specifier)[:2] == "=="]
-    if not exact:
+    if not any(canonicalize_name(need.name) == project and is_exact(need) for need in needs):
         yield f"{wheel.dist_info}/METADATA", f"does not require one version of {backend.prebuilt.project}"
+
+
+def is_exact(requirement: Requirement) -> bool:
+    """Tell whether a requirement allows one version, wherever it is read.
+
+    >>> [is_exact(Requirement(text)) for text in ("a==1.0", "a==1.*", "a==1.0; extra == 'b'", "a==1.0,!=1.0")]
+    [True, False, False, False]
+    """
+    specifiers = [(item.operator, item.version.endswith(".*")) for item in requirement.specifier]
+    return specifiers == [("==", False)] and requirement.marker is None
+
+
+def check_presence(wheel: WheelContents, backend: Backend) -> Iterator[Problem]:
+    """Kernels are there if they come with the plugin; who builds the plugin from source may leave them out."""
+    if backend.kernels is None or _provider(wheel) != "prebuilt":
+        return
+    promised = tuple(platform.partition("_")[2] for platform in backend.kernels.platforms)
+    present = any(is_versioned(member.rpartition("/")[2]) for member in wheel.libraries)
+    if not present and any(tag.platform.endswith(promised) for tag in wheel.name.tags):
+        yield backend.kernels.package, f"is missing, although the backend has kernels for {', '.join(promised)}"
+
+
+def _provider(wheel: WheelContents) -> object:
+    """Return where the set's libraries come from, as its lock has it; nothing when that cannot be read."""
+    lock = find_lock(wheel.texts)
+    try:
+        return parse_object(lock[1]).get("provider") if lock else None
+    except ValueError:
+        return None
 
 
 def check_symbols(libraries: Iterable[Library], backends: Iterable[Backend]) -> Iterator[Problem]:
