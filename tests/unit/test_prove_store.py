@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from pjrtwheel.backend import find_backend
 from pjrtwheel.errors import ProofError
 from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.levels import Level, Outcome, ProgramResult, PythonProof
+from pjrtwheel.prove.machine import Machine
 from pjrtwheel.prove.material import Material
 from pjrtwheel.prove.record import Proof
 from pjrtwheel.prove.store import evidence_key, raise_failures, read_proofs, write_proofs
@@ -21,24 +23,26 @@ from pjrtwheel.prove.targets import Target
 from pjrtwheel.wheel.report import BuiltWheel, Report
 
 REPORT = Report("a.whl", "a", "1", "cp312-abi3-linux_x86_64", "00", 1, (), "ff", "prebuilt", {}, {}, 0)
+MACHINE = Machine((("null", True),), (), (), "0.1.1")
 PYTHON = Interpreter(Path("/usr/bin/python3.12"), "cp312", "3.12.1", "/usr")
 
 
-def test_every_input_of_the_evidence_changes_its_key(tmp_path: Path) -> None:
-    """Other bytes, programs, interpreters, requirements, targets, device files, or another NumPy: all change it."""
+def test_every_input_of_the_evidence_changes_its_key(root: Path, tmp_path: Path) -> None:
+    """Other bytes, programs, interpreters, requirements, targets, facts, machines, or another NumPy: all change it."""
     program, compiled, house = tmp_path / "program.py", tmp_path / "compiled.py", tmp_path / "house"
     house.mkdir()
     for path in (program, compiled):
         path.write_text("one")
     wheel = BuiltWheel(Path("a.whl"), REPORT)
     material = Material(None, (program,), (compiled,), (), ("numpy",))
+    backend = find_backend(root, "cpu")
     target = Target("chip", "A chip", "cuda", ("sm_90",), (), {}, {}, {})
     usual: dict[str, Any] = {
         "built": [wheel],
         "material": material,
         "interpreters": {"cp312": PYTHON},
         "houses": [house],
-        "nodes": ["null"],
+        "machine": MACHINE,
     }
     changes: list[dict[str, Any]] = [
         {},
@@ -47,7 +51,13 @@ def test_every_input_of_the_evidence_changes_its_key(tmp_path: Path) -> None:
         {"interpreters": {"cp312": None}},
         {"material": replace(material, requirements=("numpy==2",))},
         {"material": replace(material, targets=(target,))},
-        {"nodes": ["null", "nvidia0"]},
+        {"material": replace(material, backend=backend)},
+        {"material": replace(material, backend=replace(backend, pjrt_name="another"))},
+        {"machine": replace(MACHINE, nodes=(("null", True), ("dri/renderD128", True)))},
+        {"machine": replace(MACHINE, nodes=(("null", False),))},
+        {"machine": replace(MACHINE, libraries=(("/opt/vendor/lib/libone.so", 1),))},
+        {"machine": replace(MACHINE, environ=(("LD_LIBRARY_PATH", "/opt"),))},
+        {"machine": replace(MACHINE, checker="0.2")},
     ]
     keys = [evidence_key(**{**usual, **change}) for change in changes]
     for path in (program, compiled):

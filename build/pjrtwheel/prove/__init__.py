@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prove finished wheels: run real JAX on them in clean environments, and record what was shown.
 
-Evidence is kept in the cache under a key over everything it depends on (the wheels' bytes, those installed
-beside them, the programs, the interpreters), so that proving the same bytes again on the same machine costs nothing.
+Evidence is kept in the cache under a key over everything it depends on (the wheels' bytes, those installed beside
+them, the programs, the interpreters, the machine's devices and libraries), so that proving the same bytes again on the
+same machine costs nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pjrtwheel.prove import environment, store
 from pjrtwheel.prove.interpreters import Interpreter, find_interpreters
 from pjrtwheel.prove.levels import Level, PythonProof, highest
 from pjrtwheel.prove.loading import read_api
+from pjrtwheel.prove.machine import describe_machine
 from pjrtwheel.prove.material import Material, gather_material
 from pjrtwheel.prove.python import Evidence, fitting, has_bindings, prove_python
 from pjrtwheel.prove.record import Proof
@@ -72,7 +74,8 @@ def prove(
         for tag, interpreter in interpreters.items()
         if interpreter is not None and has_bindings(matching := fitting(wheels, tag))
     ]
-    key = store.evidence_key(built, material, interpreters, houses, [path.name for path in Path("/dev").iterdir()])
+    machine = describe_machine(environment.clean_environ(), backend.search_paths if backend else ())
+    key = store.evidence_key(built, material, interpreters, houses, machine)
     kept = None if fresh else store.read_proofs(cache / "proofs" / f"{key}.json")
     if kept is not None:
         print("proven before on this machine, with the same bytes and programs", file=sys.stderr, flush=True)

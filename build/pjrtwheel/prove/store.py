@@ -14,11 +14,12 @@ from pjrtwheel.errors import ProofError
 from pjrtwheel.files import hash_file, write_atomically
 from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.levels import PythonProof
+from pjrtwheel.prove.machine import Machine
 from pjrtwheel.prove.material import Material
 from pjrtwheel.prove.record import Proof, parse_proof
 from pjrtwheel.wheel.report import BuiltWheel
 
-_SCHEMA = 3
+_SCHEMA = 4
 
 
 def evidence_key(
@@ -26,7 +27,7 @@ def evidence_key(
     material: Material,
     interpreters: Mapping[str, Interpreter | None],
     houses: Sequence[Path],
-    nodes: Sequence[str],
+    machine: Machine,
 ) -> str:
     """Return the identity of everything that the evidence depends on.
 
@@ -35,15 +36,15 @@ def evidence_key(
         material: Programs, targets, and what is installed beside the wheels.
         interpreters: Tag → interpreter.
         houses: The folders it is installed from; a requirement alone does not say which version that was.
-        nodes: The device files of the machine: with an accelerator that came later, more can be shown.
+        machine: What this machine has: with an accelerator or a driver that came later, more can be shown.
     """
     identity = [
         _SCHEMA,
         [[(path.name, hash_file(path)) for path in sorted(house.glob("*.whl"))] for house in houses],
-        material.backend.name if material.backend else None,
+        {**asdict(material.backend), "path": ""} if material.backend else None,
         [asdict(target) for target in material.targets],
         sorted(material.requirements),
-        sorted(nodes),
+        asdict(machine),
         [(wheel.path.name, wheel.report.sha256) for wheel in built],
         [(path.name, hash_file(path)) for path in material.files()],
         [(tag, found.version, found.prefix) if found else (tag, "", "") for tag, found in interpreters.items()],
