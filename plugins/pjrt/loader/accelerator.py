@@ -83,7 +83,7 @@ def _initialize(accelerator: Accelerator, *, asked_for: bool) -> None:
     absence = find_absence(accelerator) if asked_for else None
     quiet = isinstance(absence, NoDeviceError)
     try:
-        _check(accelerator)
+        check_accelerator(accelerator)
     except PluginError as error:
         if quiet:
             logger.warning("%s", error)
@@ -98,7 +98,7 @@ def _initialize(accelerator: Accelerator, *, asked_for: bool) -> None:
         logger.warning("%s: %s; JAX goes on without it", plugin.distribution, absence.what)
 
 
-def _check(accelerator: Accelerator) -> None:
+def check_accelerator(accelerator: Accelerator) -> None:
     """Check that plugin, jaxlib and kernels belong together.
 
     Raises:

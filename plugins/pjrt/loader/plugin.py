@@ -56,15 +56,24 @@ def check_plugin(plugin: Plugin) -> Lock:
     lock = check_release(plugin.distribution, plugin.package, jaxlib_directory())
     remedy = f"install it again: {install_command(plugin.distribution, lock.release)}"
     check_library(plugin.package / plugin.library, platform.machine(), remedy)
+    check_extension(plugin.distribution, remedy)
+    return lock
+
+
+def check_extension(distribution: str, remedy: str) -> None:
+    """Check that the extension can be imported.
+
+    Raises:
+        LibraryDamagedError: It cannot.
+    """
     try:
         import_extension()
     except ImportError as error:
         raise LibraryDamagedError(
-            f"cannot import the extension of {plugin.distribution}: {error}",
+            f"cannot import the extension of {distribution}: {error}",
             cause="it needs a CPython with the stable ABI of 3.12 (no free-threaded build)",
             remedy=remedy,
         ) from error
-    return lock
 
 
 def import_extension() -> Any:
@@ -83,10 +92,19 @@ def open_plugin(plugin: Plugin) -> OpenedPlugin:
         PluginError: The plugin must not or cannot be used.
     """
     lock = check_plugin(plugin)
+    path = plugin.package / plugin.library
     remedy = f"install it again: {install_command(plugin.distribution, lock.release)}"
+    return OpenedPlugin(lock, path, load_library(path, remedy))
+
+
+def load_library(path: Path, remedy: str) -> Any:
+    """Open a library and return its API.
+
+    Raises:
+        LibraryDamagedError: It cannot be opened, or is no plugin.
+    """
     try:
-        path = plugin.package / plugin.library
-        return OpenedPlugin(lock, path, import_extension().load(path))
+        return import_extension().load(path)
     except (OSError, RuntimeError) as error:
         raise LibraryDamagedError(str(error), cause="the library is not the one of the wheel", remedy=remedy) from error
 

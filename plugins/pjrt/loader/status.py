@@ -10,10 +10,10 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from .accelerator import Accelerator, find_absence
+from .accelerator import Accelerator, check_accelerator, find_absence
 from .errors import PluginError
 from .kernels import modules
-from .plugin import OpenedPlugin, Plugin, import_extension, open_plugin
+from .plugin import OpenedPlugin, Plugin, import_extension, open_plugin, unfit
 from .switch import is_disabled, switch_name
 
 
@@ -34,13 +34,19 @@ def show(
     try:
         opened = opener(plugin)
         lines = [*describe(plugin, opened), *details(opened)]
-    except RuntimeError as error:  # PluginError, or the extension's own PjrtError
-        print(f"{plugin.distribution}: {error}", file=sys.stderr)
-        return 1
+    except Exception as error:  # noqa: BLE001  # the status of a broken installation is no traceback
+        return _fail(plugin, error)
     print("\n".join(lines))
     if is_disabled(os.environ, plugin.distribution):
         print(f"disabled by {switch_name(plugin.distribution)}: JAX uses {instead}")
     return 0
+
+
+def _fail(plugin: Plugin, error: Exception) -> int:
+    """Print why a plugin cannot serve: what the loader or the extension says, or the error that nobody foresaw."""
+    known = error if isinstance(error, RuntimeError) else unfit(plugin, error)
+    print(f"{plugin.distribution}: {known}", file=sys.stderr)
+    return 1
 
 
 def describe(plugin: Plugin, opened: OpenedPlugin) -> list[str]:
@@ -76,16 +82,15 @@ def show_accelerator(accelerator: Accelerator) -> int:
     """
     plugin = accelerator.plugin
     try:
+        check_accelerator(accelerator)
         accelerator.preload()
-    except PluginError as error:
-        print(f"{plugin.distribution}: {error}", file=sys.stderr)
-        return 1
-    result = show(plugin, lambda _: _describe_machine(accelerator), "no such platform")
-    if result == 0:
-        problem = find_absence(accelerator) or _find_problem(accelerator)
-        if problem is not None:
-            print(problem)
-            return 0 if problem.quiet else 1
+        result = show(plugin, lambda _: _describe_machine(accelerator), "no such platform")
+        problem = find_absence(accelerator) or _find_problem(accelerator) if result == 0 else None
+    except Exception as error:  # noqa: BLE001  # as in `initialize`, of which this is to say what it does
+        return _fail(plugin, error)
+    if problem is not None:
+        print(problem)
+        return 0 if problem.quiet else 1
     return result
 
 

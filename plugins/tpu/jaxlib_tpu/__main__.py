@@ -5,14 +5,16 @@
 from __future__ import annotations
 
 import os
+import platform
 import sys
 from pathlib import Path
 
 from . import PLUGIN
 from .hardware import count_chips
-from .libtpu import check_libtpu, installed_libtpu, library_path
-from .pjrt.lock import check_release, jaxlib_directory
-from .pjrt.plugin import OpenedPlugin, Plugin, import_extension
+from .libtpu import check_libtpu, describe_remedy, installed_libtpu, library_path
+from .pjrt.library import check_library
+from .pjrt.lock import check_release, install_command, jaxlib_directory
+from .pjrt.plugin import OpenedPlugin, Plugin, check_extension, load_library
 from .pjrt.status import row, show
 
 
@@ -24,8 +26,11 @@ def open_libtpu(plugin: Plugin) -> OpenedPlugin:
     """
     lock = check_release(plugin.distribution, plugin.package, jaxlib_directory())
     check_libtpu(plugin.distribution, os.environ)
+    check_extension(plugin.distribution, f"install it again: {install_command(plugin.distribution, lock.release)}")
     path = library_path(os.environ)
-    return OpenedPlugin(lock, path, import_extension().load(path))
+    remedy = describe_remedy(plugin.distribution)
+    check_library(path, platform.machine(), remedy)
+    return OpenedPlugin(lock, path, load_library(path, remedy))
 
 
 def main() -> int:

@@ -79,6 +79,12 @@ def check_libtpu(distribution: str, environ: Mapping[str, str]) -> None:
     check_versions(distribution, required, installed_libtpu())
 
 
+def describe_remedy(distribution: str) -> str:
+    """Return what to do about a library that cannot be opened."""
+    required = required_version(importlib.metadata.requires(distribution) or ())
+    return f"pip install --force-reinstall {PROJECT}=={required}, or correct {OWN_LIBRARY} where it is set"
+
+
 def installed_libtpu() -> str | None:
     """Return the version of the installed libtpu, or None."""
     version: str | None = installed_version(PROJECT)
