@@ -92,6 +92,13 @@ def smoke(session: nox.Session) -> None:
     _pjrtwheel(session, "smoke", "--root", str(ROOT), *session.posargs)
 
 
+@nox.session(default=False, tags=["wheel"])
+def merge(session: nox.Session) -> None:
+    """Put the wheels and records of several builds into one folder: -- FOLDER... --dist FOLDER."""
+    _install(session, "build")
+    _pjrtwheel(session, "merge", *session.posargs)
+
+
 @nox.session(default=False)
 def inspect(session: nox.Session) -> None:
     """Say what is in a wheel, ours or any other JAX plugin's: -- WHEEL... [--json] [--open]."""
@@ -170,6 +177,13 @@ def update_backends(session: nox.Session) -> None:
     """Write plugins/backends.bzl from the backend files."""
     _install(session, "build")
     session.run("python", "-m", "pjrtwheel.bazel.backends_bzl", *session.posargs, env={"PYTHONPATH": "build"})
+
+
+@nox.session(default=False, tags=["update"])
+def update_facts(session: nox.Session) -> None:
+    """Write for jaxlib-select what the wheels in dist/ serve, and what the backend files say of machines."""
+    _install(session, "build")
+    _pjrtwheel(session, "facts", "--root", str(ROOT), *session.posargs)
 
 
 @nox.session(default=False, tags=["update"])

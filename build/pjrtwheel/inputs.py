@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import FetchError, UsageError
 from pjrtwheel.release import Release
@@ -27,6 +29,18 @@ def check_inputs(release: Release, backend: Backend | None, platform: str, provi
     check_provider(backend, provider)
     for key in required_pins(backend, platform, provider, host):
         release.pin(key)
+
+
+def list_prebuilt(release: Release, backends: Iterable[Backend], host: str) -> tuple[tuple[str, str], ...]:
+    """Return backend and platform of every wheel whose inputs are all on the package index.
+
+    Raises:
+        FetchError: An input is not pinned, although the backend's table says that the index has it.
+    """
+    pairs = [(backend, platform) for backend in backends for platform in backend.prebuilt.platforms]
+    for backend, platform in pairs:
+        check_inputs(release, backend, platform, "prebuilt", host)
+    return tuple((backend.name, platform) for backend, platform in pairs)
 
 
 def check_provider(backend: Backend, provider: str) -> None:

@@ -14,10 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from pjrtwheel.backend import find_backend
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
+from pjrtwheel.platforms import find_platform
 from pjrtwheel.prove import environment
 from pjrtwheel.prove.interpreters import Interpreter, find_interpreters
 from pjrtwheel.prove.tags import fits, wheel_tag
+from pjrtwheel.publish.folders import take_wheels
 from pjrtwheel.release import Release, load_release
 
 PLATFORM = "linux_x86_64"
@@ -43,25 +46,33 @@ def build_wheels(root: Path, backend: str, dist: Path, *options: str) -> Path:
     return dist
 
 
-@pytest.fixture(scope="session")
-def built_wheels(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder of wheels that the real build command made, or the one that PJRTWHEEL_DIST names."""
+def provide_wheels(root: Path, backend: str, dist: Path, *options: str) -> Path:
+    """Return a folder with the wheels of one backend: out of the one that PJRTWHEEL_DIST names, else built.
+
+    PJRTWHEEL_DIST is a folder with the finished wheels of all backends, as `dist/` is after building each.
+    """
     given = os.environ.get("PJRTWHEEL_DIST")
     if given:
-        return Path(given).resolve()
-    return build_wheels(root, "cpu", tmp_path_factory.mktemp("built") / "dist")
+        return take_wheels(Path(given), find_backend(root, backend), find_platform(PLATFORM), dist)
+    return build_wheels(root, backend, dist, *options)
+
+
+@pytest.fixture(scope="session")
+def built_wheels(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the proven wheels of the CPU."""
+    return provide_wheels(root, "cpu", tmp_path_factory.mktemp("built") / "dist")
 
 
 @pytest.fixture(scope="session")
 def backend_wheels(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Return a function: name of a backend → folder with its wheel and the bindings; built once, not proven.
+    """Return a function: name of a backend → folder with its wheel and the bindings; provided once, perhaps not proven.
 
     The wheels of a backend can be a tenth of a gigabyte and more: ask for those that show the thing, not for all.
     """
 
     @functools.cache
     def wheels(backend: str) -> Path:
-        return build_wheels(root, backend, tmp_path_factory.mktemp(backend) / "dist", "--no-smoke")
+        return provide_wheels(root, backend, tmp_path_factory.mktemp(backend) / "dist", "--no-smoke")
 
     return wheels
 

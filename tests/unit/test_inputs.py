@@ -5,13 +5,16 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.errors import FetchError, UsageError
-from pjrtwheel.inputs import check_inputs, required_pins
+from pjrtwheel.inputs import check_inputs, list_prebuilt, required_pins
 from pjrtwheel.release import Release, load_release
 
 BACKENDS = load_backends(Path(__file__).resolve().parents[2])
@@ -112,3 +115,27 @@ def test_pins_that_a_wheel_is_made_from(root: Path) -> None:
     assert required_pins(backend, "linux_aarch64", "file", "linux_x86_64") == rest
     wanted = required_pins(backend, "linux_aarch64", "prebuilt", "linux_x86_64")
     assert wanted == (rest[0], "plugin.cuda12.linux_aarch64", *rest[1:])
+
+
+def test_every_wheel_that_the_index_has_inputs_for_is_listed(release: Release, root: Path) -> None:
+    """Continuous integration builds for both platforms what can be built for both; the CPU's other one takes XLA."""
+    chosen = {name: BACKENDS[name] for name in ("cpu", "cuda12", "tpu")}
+    expected = {"cpu": ["linux_x86_64"], "cuda12": ["linux_x86_64", "linux_aarch64"], "tpu": ["linux_x86_64"]}
+    pairs = tuple((name, platform) for name, platforms in expected.items() for platform in platforms)
+    assert list_prebuilt(release, chosen.values(), "linux_x86_64") == pairs
+    done = subprocess.run(
+        [sys.executable, "-S", "-m", "pjrtwheel", "matrix", "--root", str(root)],  # nothing is installed there yet
+        env={"PYTHONPATH": str(root / "build")},
+        capture_output=True,
+        check=True,
+    )
+    listed = [(entry["backend"], entry["platform"]) for entry in json.loads(done.stdout)]
+    assert [pair for pair in listed if pair[0] in chosen] == list(pairs)
+    assert {name for name, _ in listed} == set(BACKENDS)
+
+
+def test_a_wheel_that_lacks_a_pin_stops_the_listing(release: Release) -> None:
+    """It is not left out in silence."""
+    pins = {key: pin for key, pin in release.pins.items() if key != "plugin.cuda12.linux_aarch64"}
+    with pytest.raises(FetchError, match=r"pins no 'plugin\.cuda12\.linux_aarch64'"):
+        list_prebuilt(dataclasses.replace(release, pins=pins), [BACKENDS["cuda12"]], "linux_x86_64")

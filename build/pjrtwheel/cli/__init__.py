@@ -39,6 +39,8 @@ COMMANDS = {
     "conformance": "run JAX's own tests on the built-in client and on a plugin",
     "facts": "write for jaxlib-select what the wheels of a release serve",
     "inspect": "say what wheels are, and what is wrong with them",
+    "matrix": "print as JSON which backends can be built for which platforms without a build of XLA",
+    "merge": "put the wheels and records of several builds into one folder",
     "pin": "write releases/VERSION.toml from the package index",
     "probe": "run PJRT's conformance checks on plugin libraries, without JAX",
     "repair": "repair a finished wheel",

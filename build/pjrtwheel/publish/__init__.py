@@ -28,15 +28,11 @@ from pjrtwheel.publish.entry import (
 from pjrtwheel.publish.table import render_table
 from pjrtwheel.wheel.report import BuiltWheel
 
-__all__ = ["Entry", "publish", "render_table"]
+__all__ = ["Entry", "publish", "put_wheels", "render_table"]
 
 
 def publish(built: Sequence[BuiltWheel], proofs: Sequence[Proof], dist: Path) -> tuple[Entry, ...]:
     """Copy wheels into `dist` and record them in its `release.json`.
-
-    Several builds may publish into one folder at once: wheels are copied side by side and renamed into place under the
-    folder's lock, where the entries of the others are read again and kept. `release.json` is replaced last. Wheels that
-    it does not describe, which a killed run may have left, are named on stderr.
 
     Args:
         built: The wheels.
@@ -49,13 +45,34 @@ def publish(built: Sequence[BuiltWheel], proofs: Sequence[Proof], dist: Path) ->
     Raises:
         WheelError: A wheel changed after it was reported, or the disk is full.
     """
-    dist.mkdir(parents=True, exist_ok=True)
     entries = [make_entry(wheel.report, proof) for wheel, proof in zip(built, proofs, strict=True)]
+    return put_wheels({wheel.report.wheel: wheel.path for wheel in built}, entries, dist)
+
+
+def put_wheels(wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path) -> tuple[Entry, ...]:
+    """Copy wheels that have entries already into `dist`, and record them in its `release.json`.
+
+    Several builds may publish into one folder at once: wheels are copied side by side and renamed into place under the
+    folder's lock, where the entries of the others are read again and kept. `release.json` is replaced last. Wheels that
+    it does not describe, which a killed run may have left, are named on stderr.
+
+    Args:
+        wheels: File name → where the wheel lies.
+        entries: One per wheel.
+        dist: The folder; made when it is missing.
+
+    Returns:
+        The entries of all wheels that are now in `dist`.
+
+    Raises:
+        WheelError: A wheel is not the one its entry describes, or the disk is full.
+    """
+    dist.mkdir(parents=True, exist_ok=True)
     with staging.staging_folder(dist) as folder:
-        copied = [wheel.report.wheel for wheel in built if not _is_published(wheel, dist)]
-        for wheel in built:
-            if wheel.report.wheel in copied:
-                _copy(wheel, folder / wheel.report.wheel)
+        copied = [entry["filename"] for entry in entries if not _is_published(entry, dist)]
+        for entry in entries:
+            if entry["filename"] in copied:
+                _copy(wheels[entry["filename"]], entry, folder)
         with staging.locked(dist):
             for name in copied:
                 (folder / name).replace(dist / name)
@@ -68,22 +85,22 @@ def publish(built: Sequence[BuiltWheel], proofs: Sequence[Proof], dist: Path) ->
     return tuple(merged.values())
 
 
-def _is_published(wheel: BuiltWheel, dist: Path) -> bool:
+def _is_published(entry: Entry, dist: Path) -> bool:
     """Tell whether the very bytes of a wheel are already in place."""
-    target = dist / wheel.report.wheel
-    return target.is_file() and hash_file(target) == wheel.report.sha256
+    target = dist / entry["filename"]
+    return target.is_file() and bool(hash_file(target) == entry["sha256"])
 
 
-def _copy(wheel: BuiltWheel, target: Path) -> None:
-    """Copy a wheel, holding it to its report.
+def _copy(wheel: Path, entry: Entry, folder: Path) -> None:
+    """Copy a wheel, holding it to its entry.
 
     Raises:
-        WheelError: It is not the file that was reported.
+        WheelError: It is not the file that was described.
     """
-    digest = copy_atomically(wheel.path, target)
-    if digest != wheel.report.sha256:
+    digest = copy_atomically(wheel, folder / entry["filename"])
+    if digest != entry["sha256"]:
         raise WheelError(
-            f"{wheel.path} has sha256 {digest}, its report says {wheel.report.sha256}",
+            f"{wheel} has sha256 {digest}, its report says {entry['sha256']}",
             cause="the file was changed after it was assembled",
             remedy="build again",
         )

@@ -1,0 +1,33 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`matrix`: print what can be built from the package index, as continuous integration wants to have it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from pjrtwheel.release import DEFAULT_RELEASE
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
+    parser.add_argument("--release", default=DEFAULT_RELEASE, metavar="VERSION", help="JAX release")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Print one JSON list of objects with `backend` and `platform`."""
+    from pjrtwheel.backend import load_backends
+    from pjrtwheel.cli import check_repository
+    from pjrtwheel.inputs import list_prebuilt
+    from pjrtwheel.platforms import host_platform
+    from pjrtwheel.release import load_release
+
+    check_repository(args.root)
+    pairs = list_prebuilt(
+        load_release(args.root, args.release), load_backends(args.root).values(), host_platform().name
+    )
+    print(json.dumps([{"backend": backend, "platform": platform} for backend, platform in pairs]))
+    return 0

@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Folders of finished wheels: put several together, as machines that each built some do, or take a backend's out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pjrtwheel.backend import Backend
+from pjrtwheel.errors import WheelError
+from pjrtwheel.files import write_atomically
+from pjrtwheel.platforms import Platform
+from pjrtwheel.publish import put_wheels
+from pjrtwheel.publish.entry import RELEASE_FILENAME, Entry, format_entries, parse_entries
+
+
+def read_folder(folder: Path) -> dict[str, Entry]:
+    """Return the entries of all wheels in a folder, by file name.
+
+    Raises:
+        WheelError: There is no record, or it describes other wheels than lie there.
+    """
+    path = folder / RELEASE_FILENAME
+    entries = parse_entries(path.read_bytes()) if path.is_file() else {}
+    present = {wheel.name for wheel in folder.glob("*.whl")}
+    if not entries or present != set(entries):
+        raise WheelError(
+            f"{path} does not describe the wheels beside it",
+            cause=f"only in one of the two: {', '.join(sorted(present ^ set(entries))) or 'nothing; both are empty'}",
+            remedy="give a folder as a build left it",
+        )
+    return entries
+
+
+def merge_folders(folders: Sequence[Path], dist: Path) -> tuple[Entry, ...]:
+    """Copy the wheels of several folders into one and merge their records; the strongest proof of a wheel is kept.
+
+    Args:
+        folders: Folders that builds left, each with its `release.json`.
+        dist: Where all goes; may hold wheels already.
+
+    Returns:
+        The entries of all wheels that are now in `dist`.
+
+    Raises:
+        WheelError: A record does not fit its wheels, or two folders have different wheels of one name.
+    """
+    records = {folder: read_folder(folder) for folder in folders}
+    _check_same(records)
+    merged: tuple[Entry, ...] = ()
+    for folder, entries in records.items():
+        merged = put_wheels({name: folder / name for name in entries}, tuple(entries.values()), dist)
+    return merged
+
+
+def _check_same(records: Mapping[Path, Mapping[str, Entry]]) -> None:
+    """Make sure that wheels of one name are one wheel.
+
+    Raises:
+        WheelError: Two folders have different ones.
+    """
+    seen: dict[str, tuple[Path, str]] = {}
+    for folder, entries in records.items():
+        for name, entry in entries.items():
+            first, digest = seen.setdefault(name, (folder, entry["sha256"]))
+            if digest != entry["sha256"]:
+                raise WheelError(
+                    f"{name} differs between {first} and {folder}",
+                    cause="they were built from different sources",
+                    remedy="build both again from one revision",
+                )
+
+
+def take_wheels(folder: Path, backend: Backend, platform: Platform, target: Path) -> Path:
+    """Make a folder of links to the wheels of one backend and the bindings, with a record of those alone.
+
+    Args:
+        folder: Finished wheels of any backends.
+        backend: Whose wheel is wanted.
+        platform: For which machines.
+        target: The new folder.
+
+    Returns:
+        The new folder.
+
+    Raises:
+        WheelError: The wheel of that backend or the bindings are not there.
+    """
+    wanted = {"jaxlib", backend.distribution}
+    chosen = {
+        name: entry
+        for name, entry in read_folder(folder).items()
+        if entry["distribution"] in wanted and all(tag.endswith(f"_{platform.architecture}") for tag in entry["tags"])
+    }
+    missing = wanted - {entry["distribution"] for entry in chosen.values()}
+    if missing:
+        raise WheelError(
+            f"no finished wheel of {' and '.join(sorted(missing))} for {platform.name} in {folder}",
+            cause=f"wanted are the wheels of backend {backend.name}",
+            remedy=f"build them there: nox -s build_{backend.name} -- --platform {platform.name} --dist {folder}",
+        )
+    target.mkdir(parents=True)
+    for name in chosen:
+        (target / name).symlink_to((folder / name).resolve())
+    write_atomically(target / RELEASE_FILENAME, format_entries(chosen))
+    return target

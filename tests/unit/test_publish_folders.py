@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Folders of finished wheels: merged into one, and one backend's taken out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pjrtwheel import cli
+from pjrtwheel.backend import find_backend
+from pjrtwheel.errors import WheelError
+from pjrtwheel.platforms import find_platform
+from pjrtwheel.publish.entry import Entry, format_entries, parse_entries
+from pjrtwheel.publish.folders import merge_folders, read_folder, take_wheels
+
+BINDINGS = "jaxlib-1.0-1-cp312-cp312-manylinux_2_27_{}.whl"
+CPU = "jaxlib_cpu-1.0-cp312-abi3-manylinux_2_27_{}.whl"
+CUDA = "jaxlib_cuda_12-1.0-cp312-abi3-manylinux_2_27_{}.whl"
+
+
+def make_folder(folder: Path, *names: str, level: str = "static", content: bytes = b"zip") -> Path:
+    """Write a folder as a build leaves it: files that stand for wheels, and their record."""
+    folder.mkdir()
+    entries: dict[str, Entry] = {}
+    for name in names:
+        (folder / name).write_bytes(content)
+        entries[name] = {
+            "filename": name,
+            "distribution": name.split("-")[0].replace("_", "-"),
+            "version": "1.0",
+            "sha256": hashlib.sha256(content).hexdigest(),
+            "size": len(content),
+            "tags": [name.removesuffix(".whl").split("-", 2)[2].removeprefix("1-")],
+            "lock_id": "ff",
+            "pjrt_api": None,
+            "gpu_code": [],
+            "proof": {"level": level, "pythons": []},
+            "stripped_bytes": 0,
+        }
+    (folder / "release.json").write_text(format_entries(entries), "utf-8")
+    return folder
+
+
+def levels(dist: Path) -> dict[str, Any]:
+    """Return name → proven level, out of a record."""
+    return {name: entry["proof"]["level"] for name, entry in read_folder(dist).items()}
+
+
+def test_merging_keeps_every_wheel_and_the_strongest_proof(tmp_path: Path) -> None:
+    """Bindings that several builds made are one wheel, whichever folder comes first."""
+    bindings, cpu, cuda = (name.format("x86_64") for name in (BINDINGS, CPU, CUDA))
+    proven = make_folder(tmp_path / "a", bindings, cpu, level="device")
+    other = make_folder(tmp_path / "b", bindings, cuda, level="aot")
+    expected = {bindings: "device", cpu: "device", cuda: "aot"}
+    for number, folders in enumerate(([proven, other], [other, proven])):
+        dist = tmp_path / f"dist{number}"
+        merged = merge_folders(folders, dist)
+        assert levels(dist) == expected
+        assert [entry["filename"] for entry in merged] == sorted(expected)
+        assert sorted(path.name for path in dist.iterdir()) == sorted([*expected, "release.json"])
+
+
+def test_other_bytes_of_one_name_are_refused(tmp_path: Path) -> None:
+    """Builds of different sources are not mixed, and nothing is written."""
+    name = BINDINGS.format("x86_64")
+    folders = [make_folder(tmp_path / letter, name, content=letter.encode()) for letter in "ab"]
+    with pytest.raises(WheelError) as caught:
+        merge_folders(folders, tmp_path / "dist")
+    assert caught.value.what == f"{name} differs between {tmp_path / 'a'} and {tmp_path / 'b'}"
+    assert not (tmp_path / "dist").exists()
+
+
+def test_a_damaged_wheel_is_not_merged(tmp_path: Path) -> None:
+    """What was changed on its way between machines is noticed by its digest."""
+    folder = make_folder(tmp_path / "a", CPU.format("x86_64"))
+    (folder / CPU.format("x86_64")).write_bytes(b"zap")
+    with pytest.raises(WheelError, match="its report says"):
+        merge_folders([folder], tmp_path / "dist")
+    assert list((tmp_path / "dist").iterdir()) == []
+
+
+@pytest.mark.parametrize("names", [(), (CPU.format("x86_64"),)])
+def test_a_record_that_does_not_fit_is_refused(tmp_path: Path, names: tuple[str, ...]) -> None:
+    """A folder without wheels, or with a wheel more than its record has, is not as a build left it."""
+    folder = make_folder(tmp_path / "a", *names)
+    if names:
+        (folder / CUDA.format("x86_64")).write_bytes(b"stranger")
+    with pytest.raises(WheelError, match="does not describe the wheels beside it"):
+        read_folder(folder)
+
+
+def test_a_backend_is_taken_with_the_bindings_of_its_platform(root: Path, tmp_path: Path) -> None:
+    """Other backends and other platforms stay behind, in the folder and in the record."""
+    names = [name.format(machine) for name in (BINDINGS, CPU, CUDA) for machine in ("x86_64", "aarch64")]
+    dist = make_folder(tmp_path / "dist", *names)
+    taken = take_wheels(dist, find_backend(root, "cuda12"), find_platform("linux_aarch64"), tmp_path / "taken")
+    expected = [name.format("aarch64") for name in (BINDINGS, CUDA)]
+    assert sorted(parse_entries((taken / "release.json").read_bytes())) == expected
+    assert sorted(path.name for path in taken.iterdir()) == [*expected, "release.json"]
+    assert [(taken / name).read_bytes() for name in expected] == [b"zip", b"zip"]
+
+
+def test_a_backend_that_is_not_there_is_named(root: Path, tmp_path: Path) -> None:
+    """Nothing is built instead, and no other backend's wheel is taken for it."""
+    dist = make_folder(tmp_path / "dist", BINDINGS.format("x86_64"), CPU.format("x86_64"))
+    with pytest.raises(WheelError) as caught:
+        take_wheels(dist, find_backend(root, "cuda12"), find_platform("linux_x86_64"), tmp_path / "taken")
+    assert caught.value.what == f"no finished wheel of jaxlib-cuda-12 for linux_x86_64 in {dist}"
+    assert caught.value.cause == "wanted are the wheels of backend cuda12"
+    assert not (tmp_path / "taken").exists()
+
+
+def test_the_command_merges(tmp_path: Path) -> None:
+    """`merge` takes folders and one target, and fails as every command does."""
+    folders = [make_folder(tmp_path / "a", CPU.format("x86_64")), make_folder(tmp_path / "b", CUDA.format("x86_64"))]
+    dist = tmp_path / "dist"
+    assert cli.main(["merge", *map(str, folders), "--dist", str(dist)]) == 0
+    assert [entry["filename"] for entry in json.loads((dist / "release.json").read_text())["wheels"]] == [
+        CPU.format("x86_64"),
+        CUDA.format("x86_64"),
+    ]
+    assert cli.main(["merge", str(tmp_path / "none"), "--dist", str(dist)]) == WheelError.exit_code
