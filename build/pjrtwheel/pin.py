@@ -9,7 +9,6 @@ machine's own pip configuration; pip picks the file, and the bytes that came are
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -23,7 +22,7 @@ from typing import Any
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import PinError
 from pjrtwheel.fetch.cache import WheelCache, disk_errors
-from pjrtwheel.files import hash_file
+from pjrtwheel.files import hash_file, write_atomically
 from pjrtwheel.platforms import find_platform
 from pjrtwheel.release import SCHEMA, Pin, Release, XlaSource, parse_release, read_release
 from pjrtwheel.wanted import Wanted, plan_inputs
@@ -142,7 +141,7 @@ def pin_release(
         build = before.build if before else 1
     text = render_release(version, build, xla, pins)
     release = parse_release(text, path)
-    _write(path, text)
+    write_atomically(path, text)
     return release
 
 
@@ -178,16 +177,3 @@ def _last_error(text: str) -> str:
 def _quote(text: str) -> str:
     """Return a TOML basic string; JSON's escapes are a subset of TOML's."""
     return json.dumps(text)
-
-
-def _write(path: Path, text: str) -> None:
-    """Replace a text file in one step, so that nobody ever reads half of it."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with beside.open("w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)

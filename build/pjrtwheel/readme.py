@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pjrtwheel.conformance.expected import Expected, load_expected
 from pjrtwheel.errors import PjrtWheelError, UsageError
+from pjrtwheel.files import write_atomically
 
 BEGIN = "<!-- conformance: begin, written by nox -s update_readme -->"
 END = "<!-- conformance: end -->"
@@ -59,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     path = root / "README.md"
     try:
         section = render_differences(load_all_expected(root))
-        path.write_text(replace_section(path.read_text("utf-8"), section), "utf-8")
+        write_atomically(path, replace_section(path.read_text("utf-8"), section))
     except PjrtWheelError as error:
         print(error, file=sys.stderr)
         return error.exit_code

@@ -12,6 +12,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend, load_backends, merge_tools
 from pjrtwheel.bazel.starlark import Value, to_starlark
 from pjrtwheel.errors import BazelError, PjrtWheelError
+from pjrtwheel.files import write_atomically
 from pjrtwheel.platforms import PLATFORMS
 
 TARGET = Path("plugins/backends.bzl")
@@ -77,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.check:
             check_backends(arguments.root)
         else:
-            (arguments.root / TARGET).write_text(render_backends(load_backends(arguments.root)), "utf-8")
+            write_atomically(arguments.root / TARGET, render_backends(load_backends(arguments.root)))
     except PjrtWheelError as error:
         print(error, file=sys.stderr)
         return error.exit_code

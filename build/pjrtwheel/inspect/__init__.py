@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from pjrtwheel.errors import ElfError
+from pjrtwheel.files import hash_file
 from pjrtwheel.inspect.facts import Inspection, LibraryFacts, PluginFacts, Remark
 from pjrtwheel.inspect.library import FindTool, inspect_library
 from pjrtwheel.inspect.library_remarks import find_library_remarks
@@ -54,7 +54,7 @@ def inspect_wheel(
             for library in libraries
             if library.is_plugin
         }
-    facts = gather_facts(contents, _sha256(wheel), libraries, plugins if open_plugins else {})
+    facts = gather_facts(contents, hash_file(wheel), libraries, plugins if open_plugins else {})
     remarks = [*find_remarks(facts, contents), *damaged]
     if ask_index is not None:
         remarks += find_unresolvable(facts.requires, ask_index)
@@ -75,9 +75,3 @@ def _inspect_libraries(
         except ElfError as error:
             damaged.append(Remark("library", member, error.what + (f": {error.cause}" if error.cause else "")))
     return tuple(libraries), tuple(damaged)
-
-
-def _sha256(path: Path) -> str:
-    """Return the digest of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import PjrtWheelError, UsageError
+from pjrtwheel.files import write_atomically
 from pjrtwheel.inspect import inspect_wheel
 from pjrtwheel.inspect.measure import Measure, format_measures, measure, parse_measures
 from pjrtwheel.inspect.page import render_page
@@ -72,9 +73,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if arguments.wheels:
             measures = measure_wheels(arguments.root, find_wheels(arguments.wheels))
-            (arguments.root / DATA).write_text(format_measures(measures), "utf-8")
+            write_atomically(arguments.root / DATA, format_measures(measures))
         page = render_page(read_measures(arguments.root), tuple(load_backends(arguments.root).values()))
-        (arguments.root / PAGE).write_text(page, "utf-8")
+        write_atomically(arguments.root / PAGE, page)
     except PjrtWheelError as error:
         print(error, file=sys.stderr)
         return error.exit_code
