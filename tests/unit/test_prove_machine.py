@@ -20,10 +20,11 @@ def test_nodes_below_folders_are_found() -> None:
 
 
 def test_a_node_below_a_folder_is_found(tmp_path: Path) -> None:
-    """As of a graphics card; a link to one counts like the node itself."""
+    """As of a graphics card; a link to one counts like the node itself, but not what each process has anew."""
     (tmp_path / "dri").mkdir()
     (tmp_path / "dri/renderD128").symlink_to(os.devnull)
     (tmp_path / "dri/text").touch()
+    (tmp_path / "stdin").symlink_to(os.devnull)
     assert list(find_nodes(tmp_path)) == [("dri/renderD128", True)]
 
 

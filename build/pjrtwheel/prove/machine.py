@@ -19,8 +19,8 @@ _STEERING = (
     "NVIDIA_", "ONEAPI_", "RCCL_", "ROCM_", "ROCR_", "SYCL_", "TPU_", "UR_", "ZE",
 )  # fmt: skip
 
-# Terminals come and go.
-_PASSING = ("pts",)
+# Terminals come and go, and these links lead to whatever a process was started with.
+_PASSING = ("pts", "stdin", "stdout", "stderr")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def find_nodes(dev: Path) -> Iterator[tuple[str, bool]]:
     """Yield path and usability of every device node, also of those below subfolders, such as `dri/renderD128`."""
     for folder, folders, names in os.walk(dev):
         folders[:] = [name for name in folders if name not in _PASSING]
-        for name in names:
+        for name in sorted({*names}.difference(_PASSING)):
             path = Path(folder) / name
             if path.is_char_device():
                 yield str(path.relative_to(dev)), os.access(path, os.R_OK | os.W_OK)
