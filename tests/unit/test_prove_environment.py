@@ -10,8 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.errors import UsageError
-from pjrtwheel.prove.environment import clean_environ, create_venv, install, requirement_group, requirement_of
+from pjrtwheel.errors import ProofError, UsageError
+from pjrtwheel.prove.environment import (
+    clean_environ,
+    create_venv,
+    install,
+    requirement_group,
+    requirement_of,
+    wheelhouse_name,
+)
 from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.tags import fits
 
@@ -68,3 +75,24 @@ def test_the_wheel_of_this_build_is_installed(make_wheel: Callable[..., Path], t
         install(python, ["demo"], [wheel.parent])
         installed += [path.read_bytes() for path in (tmp_path / "venv").glob("lib/*/site-packages/demo.py")]
     assert installed == [b"FIRST", b"SECOND"]
+
+
+def test_other_pins_of_the_same_wheel_are_another_wheelhouse(make_wheel: Callable[..., Path]) -> None:
+    """A folder that was filled for one pin lacks what the next one needs; the order of lines does not matter."""
+    python = Interpreter(Path(sys.executable), "cp312", "3.12.1", sys.prefix)
+    names = []
+    for needs in (("libtpu==1",), ("libtpu==2",), ("libtpu==2", "numpy"), ("numpy", "libtpu==2")):
+        lines = "".join(f"Requires-Dist: {need}\n" for need in needs)
+        wheel = make_wheel({"demo-1.0.dist-info/METADATA": METADATA + lines.encode()})
+        names.append(wheelhouse_name(python, ["jax"], [wheel]))
+    assert [names.index(name) for name in names] == [0, 1, 2, 2]
+
+
+def test_wheels_that_do_not_install_are_said_with_a_remedy(tmp_path: Path) -> None:
+    """What is asked for, and where to look."""
+    python = create_venv(Interpreter(Path(sys.executable), "", "", sys.prefix), tmp_path / "venv")
+    with pytest.raises(ProofError) as caught:
+        install(python, ["nowhere==1"], [tmp_path])
+    assert caught.value.what == "the wheels do not install together: nowhere==1"
+    assert "nowhere" in caught.value.cause
+    assert caught.value.remedy.startswith("see that the folders hold wheels of one build")

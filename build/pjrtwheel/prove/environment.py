@@ -19,12 +19,15 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pjrtwheel.errors import FetchError, ProofError, UsageError
 from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.verify.contents import parse_wheel_name
+from pjrtwheel.wheel.metadata import read_field
+from pjrtwheel.wheel.names import parse_name
 
 
 def requirement_group(root: Path, name: str) -> tuple[str, ...]:
@@ -45,6 +48,28 @@ def requirement_of(wheel: Path) -> str:
     return f"{name.distribution}=={name.version}"
 
 
+def needs_of(wheel: Path) -> list[str]:
+    """Return the `Requires-Dist` lines of a wheel, sorted."""
+    with zipfile.ZipFile(wheel) as archive:
+        metadata = archive.read(f"{parse_name(wheel.name).dist_info}/METADATA")
+    return sorted(read_field(metadata.decode("utf-8"), "Requires-Dist"))
+
+
+def wheelhouse_name(interpreter: Interpreter, requirements: Sequence[str], wheels: Sequence[Path]) -> str:
+    """Return the name of the folder for a question to the package index.
+
+    What our wheels need is part of the question: built anew with other pins, they have the same name and version.
+
+    Args:
+        interpreter: For which Python.
+        requirements: What is asked for by name.
+        wheels: Wheels under test.
+    """
+    ours = sorted([requirement_of(wheel), *needs_of(wheel)] for wheel in wheels)
+    identity = json.dumps([interpreter.tag, interpreter.prefix, sorted(requirements), ours])
+    return f"{interpreter.tag}-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
+
+
 def wheelhouse(interpreter: Interpreter, requirements: Sequence[str], wheels: Sequence[Path], cache: Path) -> Path:
     """Return a folder with every wheel that `requirements` need beyond `wheels`, filling it on first use.
 
@@ -57,14 +82,12 @@ def wheelhouse(interpreter: Interpreter, requirements: Sequence[str], wheels: Se
     Raises:
         FetchError: The package index does not have what is needed, or cannot be reached.
     """
-    ours = sorted(requirement_of(wheel) for wheel in wheels)
-    identity = json.dumps([interpreter.tag, interpreter.prefix, sorted(requirements), ours])
-    folder = cache / "wheelhouses" / f"{interpreter.tag}-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
+    folder = cache / "wheelhouses" / wheelhouse_name(interpreter, requirements, wheels)
     if folder.is_dir():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f"{folder.name}-", dir=folder.parent) as beside:
-        _download(interpreter, [*requirements, *ours], wheels, Path(beside))
+        _download(interpreter, [*requirements, *map(requirement_of, wheels)], wheels, Path(beside))
         for name in {wheel.name for wheel in wheels}:
             (Path(beside) / name).unlink(missing_ok=True)
         try:
@@ -139,6 +162,7 @@ def install(python: Path, requirements: Sequence[str], folders: Iterable[Path], 
         raise ProofError(
             f"the wheels do not install together: {' '.join(requirements)}",
             cause=_last_lines(result.stderr or result.stdout),
+            remedy="see that the folders hold wheels of one build, and all that they require (Requires-Dist)",
         )
 
 
