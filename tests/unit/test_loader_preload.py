@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -122,3 +123,33 @@ def test_dependencies_come_first_and_are_added(cpu_loader: Loader) -> None:
     """Also where they need each other, which some do."""
     needs = {"plugin": ["a", "b"], "a": ["b", "hidden"], "b": ["a"], "hidden": []}
     assert cpu_loader("pjrt.needed").dependencies_first(["a", "b"], needs.__getitem__) == ["b", "hidden", "a"]
+
+
+NO_LIBRARIES = {
+    "linker script": lambda _: b"INPUT(libvendor.so.1.2 AS_NEEDED(libother.so))\n",
+    "empty": lambda _: b"",
+    "truncated": lambda whole: whole[:300],
+    "header only": lambda whole: whole[:64],
+    "no names": lambda whole: whole.replace(struct.pack("<q", 5), struct.pack("<q", 99)),
+    "32 bits": lambda whole: whole[:4] + b"\1" + whole[5:],
+}
+
+
+@pytest.mark.parametrize("spoil", NO_LIBRARIES.values(), ids=NO_LIBRARIES)
+def test_what_is_no_library_needs_nothing(
+    cpu_loader: Loader, make_elf: Callable[..., bytes], tmp_path: Path, spoil: Callable[[bytes], bytes]
+) -> None:
+    """Folders of vendors hold linker scripts, and installations break off: the dynamic linker tells which matters."""
+    put(tmp_path, "libother.so")
+    (tmp_path / "libvendor.so").write_bytes(spoil(make_elf(needed=("libother.so",))))
+    with pytest.raises(ValueError, match=r"libvendor\.so (is|has) "):
+        cpu_loader("pjrt.library").needed_libraries(tmp_path / "libvendor.so")
+    assert cpu_loader("pjrt.needed")._needs("libvendor.so", [tmp_path]) == []
+
+
+def test_a_plugin_library_without_readable_needs_is_damaged(load_module: Callable[..., ModuleType]) -> None:
+    """The remedy is the plugin's own wheel."""
+    needed, plugin = load_module("rocm7", "pjrt.needed"), load_module("rocm7", "").ACCELERATOR.plugin
+    with pytest.raises(load_module("rocm7", "pjrt.errors").LibraryDamagedError) as caught:
+        needed._needs_of(plugin)
+    assert caught.value.remedy == "pip install --force-reinstall --no-deps jaxlib-rocm-7"

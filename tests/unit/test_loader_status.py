@@ -24,6 +24,9 @@ RUN = "import runpy, sys; sys.path.insert(0, sys.argv[1]); runpy.run_module(sys.
 # An extension that opens everything and finds that the library says nothing about itself.
 FOREIGN = "def preload(*_): pass\ndef load(path): return None\ndef api_version(api): raise TypeError('no API')\n"
 
+# One with the real dynamic linker.
+LINKER = "import ctypes\ndef preload(path, _): ctypes.CDLL(path)\n"
+
 Status = Callable[..., tuple[int, str]]
 
 
@@ -91,3 +94,15 @@ def test_an_error_that_nobody_foresaw(status: Status, backend: Backend, make_elf
         1,
         f"{backend.distribution}: TakeOverError: {backend.distribution} cannot serve this JAX: TypeError: no API",
     )
+
+
+def test_a_text_in_the_place_of_a_vendors_library(
+    status: Status, make_elf: Callable[..., bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The dynamic linker's own words are the cause, the vendor's installation the remedy."""
+    (tmp_path / "rocm/lib").mkdir(parents=True)
+    (tmp_path / "rocm/lib/libvendor.so.1").write_text("INPUT(libvendor.so.1.2)\n", "utf-8")
+    monkeypatch.setenv("ROCM_PATH", str(tmp_path / "rocm"))
+    code, line = status(BACKENDS["rocm7"], make_elf(needed=("libvendor.so.1",)), LINKER)
+    expected = "jaxlib-rocm-7: VendorLibraryError: jaxlib-rocm-7 needs libvendor.so.1 (looked in rocm/lib, "
+    assert (code, line[: len(expected)]) == (1, expected)

@@ -6,18 +6,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .intel import OneApi
+from .intel import describe
 from .pjrt import accelerator
 from .pjrt.plugin import Plugin
 
-ACCELERATOR = OneApi(
+ACCELERATOR = describe(
     Plugin(
         name="oneapi",
         distribution="jaxlib-oneapi",
         package=Path(__file__).parent,
         library="xla_oneapi_plugin.so",
     )
-).accelerator()
+)
 
 
 def initialize() -> None:

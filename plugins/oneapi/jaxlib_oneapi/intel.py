@@ -4,24 +4,19 @@
 
 from __future__ import annotations
 
-import functools
-import logging
 import os
 import site
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .pjrt.accelerator import Accelerator
 from .pjrt.errors import DriverError, NoDeviceError
 from .pjrt.kernels import Kernels
 from .pjrt.lock import pin
-from .pjrt.needed import describe_libraries, preload_needed
+from .pjrt.needed import NeededLibraries, Vendor
 from .pjrt.plugin import Plugin
-from .pjrt.preload import Preloaded
 from .pjrt.status import row
-
-logger = logging.getLogger(__name__)
 
 ROOT = Path("/")
 
@@ -34,60 +29,29 @@ INTEL = "0x8086"
 TOOLKIT_PARTS = ("compiler", "mkl", "mpi", "umf", "tcm")
 
 
-class OneApi:
-    """The wheel for oneAPI on this machine."""
+def describe(plugin: Plugin) -> Accelerator:
+    """Return what JAX needs to know of the wheel for oneAPI on this machine.
 
-    def __init__(self, plugin: Plugin) -> None:
-        """Look at nothing yet.
+    Args:
+        plugin: The plugin.
+    """
+    libraries = NeededLibraries(plugin, VENDOR)
+    return Accelerator(
+        plugin=plugin,
+        platform="ONEAPI",
+        client_platform="SYCL",
+        kernels=Kernels("jax_oneapi_plugin", "oneapi_plugin_extension"),
+        rivals=r"jax_plugins\.xla_oneapi|jaxlib_oneapi",
+        find_device=find_device,
+        preload=libraries.open,
+        check=lambda: None,
+        status=lambda: [*libraries.describe(), row("GPUs", describe_nodes(render_nodes(ROOT)))],
+    )
 
-        Args:
-            plugin: The plugin.
-        """
-        self._plugin = plugin
 
-    def accelerator(self) -> Accelerator:
-        """Return what JAX needs to know."""
-        return Accelerator(
-            plugin=self._plugin,
-            platform="ONEAPI",
-            client_platform="SYCL",
-            kernels=Kernels("jax_oneapi_plugin", "oneapi_plugin_extension"),
-            rivals=r"jax_plugins\.xla_oneapi|jaxlib_oneapi",
-            find_device=find_device,
-            preload=self.open_libraries,
-            check=lambda: None,
-            status=self.status,
-        )
-
-    @functools.cached_property
-    def preloaded(self) -> Preloaded:
-        """Intel's libraries, open for all others: parts of MKL use each other without naming each other.
-
-        Raises:
-            VendorLibraryError: Some cannot be opened.
-        """
-        first = wheel_folders(sysconfig.get_path("data"), site.getuserbase(), self._plugin.package)
-        last = toolkit_folders(os.environ, ROOT)
-        return preload_needed(self._plugin, first=first, last=last, everywhere=True, remedy=self._remedy())
-
-    def open_libraries(self) -> None:
-        """Open Intel's libraries, which the plugin needs.
-
-        Raises:
-            VendorLibraryError: Some cannot be opened.
-        """
-        logger.debug("%s opened %s", self._plugin.distribution, self.preloaded.opened)
-
-    def status(self) -> list[str]:
-        """Return the libraries and the GPUs, for `python -m`."""
-        nodes = " ".join(f"/dev/dri/{node}" for node in render_nodes(ROOT))
-        return [*describe_libraries(self.preloaded), row("GPUs", nodes or "none")]
-
-    def _remedy(self) -> str:
-        return (
-            f"pip install '{self._plugin.distribution}[with-oneapi]{pin(self._plugin.package)}'; libze_loader.so.1 and "
-            "libze_tracing_layer.so.1 are Level Zero, a package of the system (Debian, Ubuntu: apt-get install libze1)"
-        )
+def describe_nodes(nodes: Sequence[str]) -> str:
+    """Return render nodes for `python -m`."""
+    return " ".join(f"/dev/dri/{node}" for node in nodes) or "none"
 
 
 def render_nodes(root: Path) -> list[str]:
@@ -146,3 +110,21 @@ def _read(path: Path) -> str:
         return path.read_text("ascii").strip()
     except (OSError, ValueError):
         return ""
+
+
+def library_folders(plugin: Plugin) -> tuple[list[Path], list[Path]]:
+    """Return where Intel's libraries may be, before and after what the dynamic linker finds itself."""
+    wheels = wheel_folders(sysconfig.get_path("data"), site.getuserbase(), plugin.package)
+    return wheels, toolkit_folders(os.environ, ROOT)
+
+
+def describe_remedy(plugin: Plugin) -> str:
+    """Return what installs Intel's libraries."""
+    return (
+        f"pip install '{plugin.distribution}[with-oneapi]{pin(plugin.package)}'; libze_loader.so.1 and "
+        "libze_tracing_layer.so.1 are Level Zero, a package of the system (Debian, Ubuntu: apt-get install libze1)"
+    )
+
+
+# Parts of MKL use each other without naming each other, so they must be open for all others.
+VENDOR = Vendor(folders=library_folders, everywhere=True, remedy=describe_remedy)

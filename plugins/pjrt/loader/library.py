@@ -7,6 +7,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from .errors import LibraryDamagedError, LibraryMissingError
 
@@ -61,22 +62,36 @@ def needed_libraries(path: Path) -> list[str]:
     """Return the names of the libraries that a library needs (DT_NEEDED), in its order.
 
     Args:
-        path: A library without damage, see `check_library`.
+        path: Any file; folders of libraries also hold linker scripts, which are text.
+
+    Raises:
+        ValueError: It is no 64-bit ELF library, or its tables do not lead to the names.
     """
     with path.open("rb") as file:
-        offset, length = program_headers(file.read(_HEADER.size))
-        file.seek(offset)
-        segments = list(_PROGRAM.iter_unpack(file.read(length)))
-        dynamic = next((segment for segment in segments if segment[0] == _PT_DYNAMIC), None)
-        if dynamic is None:
-            return []
-        file.seek(dynamic[2])
-        entries = list(_DYNAMIC.iter_unpack(file.read(dynamic[5])))
-        values = dict(entries)
-        address = values[_DT_STRTAB]
-        loaded = next(part for part in segments if part[0] == _PT_LOAD and part[3] <= address < part[3] + part[5])
-        file.seek(loaded[2] + address - loaded[3])
-        names = file.read(values[_DT_STRSZ])
+        header = file.read(_HEADER.size)
+        damage = find_damage(header, b"", path.stat().st_size, "")
+        if damage is not None:
+            raise ValueError(f"{path} is {damage}")
+        try:
+            return _read_needed(file, header)
+        except (LookupError, OSError, StopIteration, ValueError, struct.error) as error:
+            raise ValueError(f"{path} has damaged tables: {error!r}") from error
+
+
+def _read_needed(file: BinaryIO, header: bytes) -> list[str]:
+    offset, length = program_headers(header)
+    file.seek(offset)
+    segments = list(_PROGRAM.iter_unpack(file.read(length)))
+    dynamic = next((segment for segment in segments if segment[0] == _PT_DYNAMIC), None)
+    if dynamic is None:
+        return []
+    file.seek(dynamic[2])
+    entries = list(_DYNAMIC.iter_unpack(file.read(dynamic[5])))
+    values = dict(entries)
+    address = values[_DT_STRTAB]
+    loaded = next(part for part in segments if part[0] == _PT_LOAD and part[3] <= address < part[3] + part[5])
+    file.seek(loaded[2] + address - loaded[3])
+    names = file.read(values[_DT_STRSZ])
     return [names[value : names.index(b"\0", value)].decode() for tag, value in entries if tag == _DT_NEEDED]
 
 

@@ -4,15 +4,21 @@
 
 from __future__ import annotations
 
+import functools
+import logging
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import VendorLibraryError
+from .errors import LibraryDamagedError, VendorLibraryError
 from .library import needed_libraries
+from .lock import pin
 from .plugin import Plugin, import_extension
 from .preload import Preloaded, Wanted, places, preload
 from .status import row
+
+logger = logging.getLogger(__name__)
 
 # Parts of glibc and GCC, which every Linux has.
 _SYSTEM = re.compile(r"(lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)|ld-linux[^.]*)\.so.*")
@@ -52,45 +58,95 @@ def dependencies_first(names: Sequence[str], needs: Callable[[str], Sequence[str
     return list(ordered)
 
 
-def preload_needed(
-    plugin: Plugin, *, first: Sequence[Path], last: Sequence[Path], everywhere: bool, remedy: str
-) -> Preloaded:
-    """Open every library of the vendor that a plugin needs.
+@dataclass(frozen=True, slots=True)
+class Vendor:
+    """What a plugin's loader knows of its vendor's libraries.
 
-    Args:
-        plugin: The plugin.
-        first: Folders to look into before the dynamic linker does.
-        last: Folders for the case that it finds none.
+    Attributes:
+        folders: Gives where to look before the dynamic linker does, and where if it finds none.
         everywhere: Whether the libraries' symbols serve all others.
-        remedy: What installs them.
+        remedy: Says what installs them.
+    """
+
+    folders: Callable[[Plugin], tuple[Sequence[Path], Sequence[Path]]]
+    everywhere: bool
+    remedy: Callable[[Plugin], str]
+
+
+class NeededLibraries:
+    """The vendor's libraries that a plugin cannot be opened without; they are opened once."""
+
+    def __init__(self, plugin: Plugin, vendor: Vendor) -> None:
+        """Open nothing yet.
+
+        Args:
+            plugin: The plugin.
+            vendor: The vendor.
+        """
+        self._plugin = plugin
+        self._vendor = vendor
+
+    @functools.cached_property
+    def preloaded(self) -> Preloaded:
+        """The libraries, open.
+
+        Raises:
+            PluginError: The plugin's own library cannot be read, or some of the vendor's cannot be opened; the text has
+                all of them.
+        """
+        plugin, vendor = self._plugin, self._vendor
+        extension = import_extension()
+        first, last = vendor.folders(plugin)
+        order = dependencies_first(vendor_libraries(_needs_of(plugin)), lambda name: _needs(name, [*first, *last]))
+        wanted = [Wanted(name, tuple(first), tuple(last)) for name in order]
+        result = preload(wanted, lambda path: extension.preload(path, vendor.everywhere))
+        if result.failed:
+            raise VendorLibraryError(
+                f"{plugin.distribution} needs {', '.join(result.failed)} (looked in {places(first, last)})",
+                cause=next(iter(result.failed.values())),
+                remedy=vendor.remedy(plugin),
+            )
+        return result
+
+    def open(self) -> None:
+        """Open the libraries.
+
+        Raises:
+            PluginError: See `preloaded`.
+        """
+        logger.debug("%s opened %s", self._plugin.distribution, self.preloaded.opened)
+
+    def describe(self) -> list[str]:
+        """Return the opened libraries for `python -m`."""
+        opened = self.preloaded.opened
+        return [row("libraries", f"{len(opened)} of the vendor's opened"), *(row("", path) for path in opened.values())]
+
+
+def _needs_of(plugin: Plugin) -> list[str]:
+    """Return what the plugin's library needs.
 
     Raises:
-        VendorLibraryError: Some cannot be opened, so the plugin cannot either; the text has all of them.
+        LibraryDamagedError: That cannot be read from it.
     """
-    extension = import_extension()
-    needed = vendor_libraries(needed_libraries(plugin.package / plugin.library))
-    order = dependencies_first(needed, lambda name: _needs(name, [*first, *last]))
-    wanted = [Wanted(name, tuple(first), tuple(last)) for name in order]
-    result = preload(wanted, lambda path: extension.preload(path, everywhere))
-    if result.failed:
-        raise VendorLibraryError(
-            f"{plugin.distribution} needs {', '.join(result.failed)} (looked in {places(first, last)})",
-            cause=next(iter(result.failed.values())),
-            remedy=remedy,
-        )
-    return result
+    try:
+        return needed_libraries(plugin.package / plugin.library)
+    except (OSError, ValueError) as error:
+        raise LibraryDamagedError(
+            f"the plugin library cannot be read: {error}",
+            cause="the download or the installation did not finish",
+            remedy=f"pip install --force-reinstall --no-deps {plugin.distribution}{pin(plugin.package)}",
+        ) from error
 
 
 def _needs(name: str, folders: Sequence[Path]) -> list[str]:
-    """Return what a library needs of the libraries that lie in the vendor's folders, as it does."""
+    """Return what a library needs of the libraries that lie in the vendor's folders, as it does.
+
+    Of a file that is no library nothing is known: whether another of that name serves, the dynamic linker will tell.
+    """
     path = next((folder / name for folder in folders if (folder / name).is_file()), None)
-    names = needed_libraries(path) if path is not None else []
+    try:
+        names = needed_libraries(path) if path is not None else []
+    except (OSError, ValueError) as error:
+        logger.debug("%s", error)
+        return []
     return [other for other in names if any((folder / other).is_file() for folder in folders)]
-
-
-def describe_libraries(preloaded: Preloaded) -> list[str]:
-    """Return the opened libraries for `python -m`."""
-    return [
-        row("libraries", f"{len(preloaded.opened)} of the vendor's opened"),
-        *(row("", path) for path in preloaded.opened.values()),
-    ]

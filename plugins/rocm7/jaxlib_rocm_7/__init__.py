@@ -6,18 +6,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .amd import Rocm
+from .amd import describe
 from .pjrt import accelerator
 from .pjrt.plugin import Plugin
 
-ACCELERATOR = Rocm(
+ACCELERATOR = describe(
     Plugin(
         name="rocm",
         distribution="jaxlib-rocm-7",
         package=Path(__file__).parent,
         library="xla_rocm_plugin.so",
     )
-).accelerator()
+)
 
 
 def initialize() -> None:
