@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+import runpy
 import sys
+import unittest
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -72,6 +75,34 @@ def test_every_program_of_the_repository_says_what_it_checks(root: Path) -> None
         "linalg", "memory", "processes", "profiler", "random_numbers", "sharding", "sort", "training", "vmap",
     }  # fmt: skip
     assert [name for name, text in programs.items() if "def check() -> str:" not in text or '"""' not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("versions", "platform", "error"),
+    [
+        ((115, 115), "cpu", None),
+        ((115, 115), "gpu", None),
+        ((0, 0), "cpu", unittest.SkipTest),
+        ((0, 0), "gpu", AssertionError),
+        ((115, 0), "tpu", AssertionError),
+    ],
+)
+def test_only_on_the_host_may_processes_do_without_the_plugin(
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    versions: tuple[int, int],
+    platform: str,
+    error: type[Exception] | None,
+) -> None:
+    """On an accelerator a client that is no plugin is a failure, and no reason to skip."""
+    monkeypatch.setitem(sys.modules, "jax", ModuleType("jax"))  # the program imports it, this part does not use it
+    require = runpy.run_path(str(root / "tests/smoke/processes.py"))["require_plugin"]
+    answers = [{"version": version} for version in versions]
+    if error is None:
+        require(answers, platform)
+    else:
+        with pytest.raises(error):
+            require(answers, platform)
 
 
 def test_levels_are_ordered_by_strength() -> None:
