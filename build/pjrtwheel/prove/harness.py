@@ -45,7 +45,6 @@ def run_program(program: Path, plugin: dict[str, str] | None) -> dict[str, Any]:
     level = "device" if plugin else "load"
     try:
         namespace = runpy.run_path(str(program))
-        level = namespace.get("LEVEL", level) if plugin else level
         evidence = namespace["check"]()
         proof = prove_client(plugin) if plugin else f"jaxlib {importlib.metadata.version('jaxlib')}"
     except unittest.SkipTest as reason:
