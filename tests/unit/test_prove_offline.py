@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.prove.devices import Devices, find_devices, parse_answer
 from pjrtwheel.prove.loading import Opened, open_library
+from pjrtwheel.prove.mapped import require_loaded
 from pjrtwheel.prove.material import Material
 from pjrtwheel.prove.offline import find_wheels, replace_library, require_device
 from pjrtwheel.prove.python import requirements_for
@@ -87,6 +90,29 @@ def test_a_library_of_this_machine_takes_the_place_of_the_wheels(backend: Backen
         other.write_text(content)
         replace_library(tmp_path / "bin/python", backend, other)
         assert place.read_text() == content
+
+
+def test_the_evidence_names_the_library_that_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that took the wheel's place is named with its digest; one that is not loaded is no evidence at all."""
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    site = tmp_path / f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
+    site.mkdir(parents=True)
+    other = tmp_path / "other.so"
+    other.write_bytes(b"library")
+    (site / "wheel.so").write_bytes(b"the wheel's")
+    (site / "link.so").symlink_to(other)
+    for member in ("link.so", "wheel.so"):
+        with pytest.raises(AssertionError, match="is not loaded"):
+            require_loaded(member)
+    with (
+        other.open("rb") as one,
+        (site / "wheel.so").open("rb") as two,
+        mmap(one.fileno(), 0, access=ACCESS_READ),
+        mmap(two.fileno(), 0, access=ACCESS_READ),
+    ):
+        digest = hashlib.sha256(b"library").hexdigest()
+        assert require_loaded("link.so") == f"other.so (sha256 {digest}) in the place of link.so"
+        assert require_loaded("wheel.so") == "wheel.so"
 
 
 def test_why_a_library_does_not_open_is_kept(tmp_path: Path) -> None:
