@@ -51,8 +51,53 @@ def test_who_has_the_platform(
 ) -> None:
     """Upstream's plugin does not stand back, so ours does; of ours it is the one whose kernels JAX takes."""
     module_ = cpu_loader("pjrt.rivals")
-    contest = module_.find_contest(module, CUDA, {module: module.replace("_", "-"), **others})
+    contest = module_.find_contest(module, CUDA, {module: module.replace("_", "-"), **others}, {})
     assert contest == module_.Contest(rivals, yields)
+
+
+@pytest.mark.parametrize(
+    ("module", "off", "yields", "silenced"),
+    [
+        ("jaxlib_cuda_12", ("13",), False, ("jaxlib-cuda-13",)),
+        ("jaxlib_cuda_13", ("12",), False, ()),
+        ("jaxlib_cuda_12", ("14",), True, ("jaxlib-cuda-14",)),
+        ("jaxlib_cuda_12", ("13", "14"), False, ("jaxlib-cuda-13", "jaxlib-cuda-14")),
+    ],
+    ids=["the newer", "the older", "one of two newer ones", "both newer ones"],
+)
+def test_a_plugin_that_is_switched_off_wins_nothing(
+    cpu_loader: Loader,
+    module: str,
+    off: tuple[str, ...],
+    yields: bool,  # noqa: FBT001
+    silenced: tuple[str, ...],
+) -> None:
+    """Nobody leaves it the platform, but its kernels are in the way of an older one's."""
+    versions = {"12", "13", *off}
+    plugins = {f"jaxlib_cuda_{version}": f"jaxlib-cuda-{version}" for version in versions}
+    environ = {f"JAXLIB_CUDA_{version}_DISABLE": "1" for version in off}
+    contest = cpu_loader("pjrt.rivals").find_contest(module, CUDA, plugins, environ)
+    assert (contest.yields, contest.silenced) == (yields, silenced)
+
+
+def test_upstreams_plugin_has_no_switch_of_ours(cpu_loader: Loader) -> None:
+    """Whatever the environment holds."""
+    environ = {"JAX_PLUGINS.XLA_CUDA12_DISABLE": "1"}
+    contest = cpu_loader("pjrt.rivals").find_contest("jaxlib_cuda_13", CUDA, {"jax_plugins.xla_cuda12": "x"}, environ)
+    assert (contest.rivals, contest.yields, contest.silenced) == ({"jax_plugins.xla_cuda12": "x"}, True, ())
+
+
+def test_kernels_of_a_plugin_that_is_switched_off_are_in_the_way(cpu_loader: Loader) -> None:
+    """JAX has imported them before any plugin is asked."""
+    rivals = cpu_loader("pjrt.rivals")
+    rivals.check_kernel_order("jaxlib-cuda-13", rivals.Contest({}, yields=False))
+    with pytest.raises(cpu_loader("pjrt.errors").TakeOverError) as caught:
+        rivals.check_kernel_order("jaxlib-cuda-12", rivals.Contest({}, yields=False, silenced=("jaxlib-cuda-13",)))
+    assert str(caught.value).splitlines() == [
+        "TakeOverError: jaxlib-cuda-12 cannot take the place of jaxlib-cuda-13, which is switched off",
+        "JAX would run the kernels of jaxlib-cuda-13 with this plugin, because they are still installed",
+        "pip uninstall jaxlib-cuda-13",
+    ]
 
 
 @pytest.mark.parametrize(

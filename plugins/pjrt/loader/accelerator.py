@@ -18,7 +18,7 @@ from .errors import NoDeviceError, PluginError
 from .kernels import Kernels, check_kernels
 from .lock import installed_version
 from .plugin import Plugin, check_plugin, refuse, unfit
-from .rivals import Contest, describe_contest, find_contest, installed_plugins
+from .rivals import Contest, check_kernel_order, describe_contest, find_contest, installed_plugins
 from .serving import Platform
 from .switch import is_asked_for, is_disabled
 
@@ -75,7 +75,7 @@ def initialize(accelerator: Accelerator) -> None:
 
 def _initialize(accelerator: Accelerator, *, asked_for: bool) -> None:
     plugin = accelerator.plugin
-    contest = find_contest(plugin.package.name, accelerator.rivals, installed_plugins())
+    contest = find_contest(plugin.package.name, accelerator.rivals, installed_plugins(), os.environ)
     rival = describe_rival(plugin, contest)
     if rival is not None:
         logger.log(logging.WARNING if asked_for else logging.DEBUG, "%s", rival)
@@ -83,6 +83,7 @@ def _initialize(accelerator: Accelerator, *, asked_for: bool) -> None:
     absence = find_absence(accelerator) if asked_for else None
     quiet = isinstance(absence, NoDeviceError)
     try:
+        check_kernel_order(plugin.distribution, contest)
         check_accelerator(accelerator)
     except PluginError as error:
         if quiet:

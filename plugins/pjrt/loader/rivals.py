@@ -15,6 +15,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from .errors import TakeOverError
+from .switch import is_disabled
+
 
 @dataclass(frozen=True, slots=True)
 class Contest:
@@ -23,10 +26,12 @@ class Contest:
     Attributes:
         rivals: Module of each other plugin → its distribution, or its module where it has none.
         yields: Whether this plugin leaves the platform to them.
+        silenced: Distributions of ours that are switched off and would come before this plugin if they were not.
     """
 
     rivals: dict[str, str]
     yields: bool
+    silenced: tuple[str, ...] = ()
 
 
 def installed_plugins() -> dict[str, str]:
@@ -41,7 +46,7 @@ def installed_plugins() -> dict[str, str]:
     return found
 
 
-def find_contest(module: str, pattern: str, plugins: Mapping[str, str]) -> Contest:
+def find_contest(module: str, pattern: str, plugins: Mapping[str, str], environ: Mapping[str, str]) -> Contest:
     """Say which other plugins are for the same platform, and whether this one stands back.
 
     It leaves the platform to a plugin of somebody else, which would not stand back itself, and to one of ours with a
@@ -51,10 +56,32 @@ def find_contest(module: str, pattern: str, plugins: Mapping[str, str]) -> Conte
         module: This plugin's module, such as `jaxlib_cuda_12`.
         pattern: A regular expression for the modules of all plugins for the platform.
         plugins: Modules of installed plugins, with their distributions.
+        environ: Environment, for the variables that switch plugins of ours off.
     """
-    rivals = {name: plugins[name] for name in sorted(plugins) if name != module and re.fullmatch(pattern, name)}
+    found = {name: plugins[name] for name in sorted(plugins) if name != module and re.fullmatch(pattern, name)}
     ours = module.split("_", maxsplit=1)[0] + "_"
-    return Contest(rivals, any(not name.startswith(ours) or _version(name) > _version(module) for name in rivals))
+    rivals = {name: found[name] for name in found if not (name.startswith(ours) and is_disabled(environ, name))}
+    silenced = (found[name] for name in found if name not in rivals and _version(name) > _version(module))
+    yields = any(not name.startswith(ours) or _version(name) > _version(module) for name in rivals)
+    return Contest(rivals, yields, tuple(silenced))
+
+
+def check_kernel_order(distribution: str, contest: Contest) -> None:
+    """Check that JAX takes the kernels of this plugin.
+
+    JAX imports kernels before any plugin is asked, those of the newest plugin that is installed: that the plugin is
+    switched off does not count.
+
+    Raises:
+        TakeOverError: It takes those of a plugin that is switched off.
+    """
+    if contest.silenced:
+        others = " and ".join(contest.silenced)
+        raise TakeOverError(
+            f"{distribution} cannot take the place of {others}, which is switched off",
+            cause=f"JAX would run the kernels of {others} with this plugin, because they are still installed",
+            remedy=f"pip uninstall {' '.join(contest.silenced)}",
+        )
 
 
 def describe_contest(distribution: str, platform: str, contest: Contest) -> str:
