@@ -20,9 +20,10 @@ from pathlib import Path
 
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.bazel import BuildRequest, build
-from pjrtwheel.errors import BazelError, PjrtWheelError
+from pjrtwheel.errors import BazelError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS, host_platform
+from pjrtwheel.program import run_main
 from pjrtwheel.release import DEFAULT_RELEASE
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -133,24 +134,25 @@ def compare(here: dict[str, str], there: dict[str, str]) -> bool:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Compare, and return 0 when all wheels are the same."""
+    return run_main(_run, argv)
+
+
+def _run(argv: Sequence[str]) -> int:
+    """Parse the arguments, build here and there, and compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, help="where Debian unstable is or shall be (default: in the cache)")
     parser.add_argument("--xla", choices=("prebuilt", "stub"), default="prebuilt", help="provider of the library")
     parser.add_argument("--platform", choices=PLATFORMS, default=host_platform().name, help="platform of the wheels")
     parser.add_argument("--here", action="store_true", help="only print the digests of what this machine builds")
     arguments = parser.parse_args(argv)
-    try:
-        here = digests(arguments.xla, arguments.platform)
-        if arguments.here:
-            print(json.dumps(here))
-            return 0
-        folder = (arguments.folder or cache_root(os.environ) / "debian-unstable").absolute()
-        binds = [path for name in CONFIGURATION if (path := Path(name).expanduser()).exists()]
-        provide_folder(folder)
-        return 0 if compare(here, build_inside(folder, binds, arguments.xla, arguments.platform)) else 1
-    except PjrtWheelError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
+    here = digests(arguments.xla, arguments.platform)
+    if arguments.here:
+        print(json.dumps(here))
+        return 0
+    folder = (arguments.folder or cache_root(os.environ) / "debian-unstable").absolute()
+    binds = [path for name in CONFIGURATION if (path := Path(name).expanduser()).exists()]
+    provide_folder(folder)
+    return 0 if compare(here, build_inside(folder, binds, arguments.xla, arguments.platform)) else 1
 
 
 if __name__ == "__main__":

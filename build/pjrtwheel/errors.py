@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every error a user can cause or meet, each with its own exit code.
 
-A message has up to three lines: what happened, the probable cause, what to do. `cli.main` is the only place that
-catches `PjrtWheelError`, prints it without a traceback and turns it into an exit status.
+A message has up to three lines: what happened, the probable cause, what to do. `program.run_main` is the
+only place that catches `PjrtWheelError`, prints it without a traceback and turns it into an exit status.
 """
 
 from __future__ import annotations

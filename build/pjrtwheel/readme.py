@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pjrtwheel.conformance.expected import Expected, load_expected
-from pjrtwheel.errors import PjrtWheelError, UsageError
+from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
+from pjrtwheel.program import run_main
 
 BEGIN = "<!-- conformance: begin, written by nox -s update_readme -->"
 END = "<!-- conformance: end -->"
@@ -54,16 +55,17 @@ def replace_section(text: str, section: str) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the list into the README and return the exit status."""
+    return run_main(_run, argv)
+
+
+def _run(argv: Sequence[str]) -> int:
+    """Parse the arguments and write the list."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.readme", description=__doc__)
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
     root = parser.parse_args(argv).root
     path = root / "README.md"
-    try:
-        section = render_differences(load_all_expected(root))
-        write_atomically(path, replace_section(path.read_text("utf-8"), section))
-    except PjrtWheelError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
+    section = render_differences(load_all_expected(root))
+    write_atomically(path, replace_section(path.read_text("utf-8"), section))
     return 0
 
 

@@ -19,6 +19,7 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.cli.conformance import choose_backend
 from pjrtwheel.conformance.expected import listed_backends
 from pjrtwheel.errors import FetchError, UsageError
+from pjrtwheel.program import REMEDIES
 
 Raise = Callable[[BaseException], None]
 
@@ -71,14 +72,14 @@ def test_debug_shows_the_traceback(
     assert "Traceback (most recent call last)" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("number", sorted(cli.REMEDIES))
+@pytest.mark.parametrize("number", sorted(REMEDIES))
 def test_usual_errors_of_the_system_are_two_lines(
     command_raises: Raise, capsys: pytest.CaptureFixture[str], number: int
 ) -> None:
     """A full disk or a missing right is the user's to mend, wherever it is noticed."""
     command_raises(OSError(number, "What it is", "/disk/a.whl"))
     assert cli.main(["broken"]) == 1
-    assert capsys.readouterr().err == f"error: what it is: /disk/a.whl\n       {cli.REMEDIES[number]}\n"
+    assert capsys.readouterr().err == f"error: what it is: /disk/a.whl\n       {REMEDIES[number]}\n"
 
 
 @pytest.mark.parametrize("command", [["verify", "a.whl"], ["smoke", "a.whl"], ["conformance", "tests"]])

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel import cli, errors
+from pjrtwheel import errors
 from pjrtwheel.bazel import locate
 from pjrtwheel.conformance.cases import Outcome
 from pjrtwheel.conformance.expected import Expected
 from pjrtwheel.errors import PjrtWheelError, UsageError
+from pjrtwheel.program import INTERRUPTED
 from pjrtwheel.readme import BEGIN, END, load_all_expected, render_differences, replace_section
 
 
@@ -50,7 +51,7 @@ def test_readme_lists_the_known_differences(root: Path) -> None:
 def test_readme_has_every_exit_status(root: Path) -> None:
     """The table and the code name the same statuses."""
     classes = [value for value in vars(errors).values() if isinstance(value, type)]
-    statuses = {value.exit_code for value in classes if issubclass(value, PjrtWheelError)} | {cli.INTERRUPTED}
+    statuses = {value.exit_code for value in classes if issubclass(value, PjrtWheelError)} | {INTERRUPTED}
     table = (root / "README.md").read_text("utf-8").split("| status | what |")[1]
     assert [int(row) for row in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)] == sorted(statuses)
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from pjrtwheel.backend import Backend, load_backends, merge_tools
 from pjrtwheel.bazel.starlark import Value, to_starlark
-from pjrtwheel.errors import BazelError, PjrtWheelError
+from pjrtwheel.errors import BazelError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.program import run_main
 
 TARGET = Path("plugins/backends.bzl")
 REFRESH = "PYTHONPATH=build python3 -m pjrtwheel.bazel.backends_bzl"
@@ -70,18 +71,19 @@ def check_backends(root: Path) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write or check the file, and return the exit status."""
+    return run_main(_run, argv)
+
+
+def _run(argv: Sequence[str]) -> int:
+    """Parse the arguments, and write or check the file."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.bazel.backends_bzl", description=__doc__)
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
     parser.add_argument("--check", action="store_true", help="write nothing, fail when the file is stale")
     arguments = parser.parse_args(argv)
-    try:
-        if arguments.check:
-            check_backends(arguments.root)
-        else:
-            write_atomically(arguments.root / TARGET, render_backends(load_backends(arguments.root)))
-    except PjrtWheelError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
+    if arguments.check:
+        check_backends(arguments.root)
+    else:
+        write_atomically(arguments.root / TARGET, render_backends(load_backends(arguments.root)))
     return 0
 
 

@@ -10,9 +10,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pjrtwheel.errors import PjrtWheelError, UsageError
+from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import disk_errors
 from pjrtwheel.files import copy_atomically
+from pjrtwheel.program import run_main
 
 
 def take_library(library: Path, expected: str, output: Path) -> dict[str, str]:
@@ -38,16 +39,17 @@ def take_library(library: Path, expected: str, output: Path) -> dict[str, str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
+    return run_main(_run, argv)
+
+
+def _run(argv: Sequence[str]) -> int:
+    """Parse the arguments, copy and describe the library."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.bazel.library_file", description=__doc__)
     parser.add_argument("--library", required=True, help="path of the shared library")
     parser.add_argument("--sha256", default="", help="digest it must have")
     parser.add_argument("--output", type=Path, required=True, help="directory to copy it to")
     arguments = parser.parse_args(argv)
-    try:
-        print(json.dumps(take_library(Path(arguments.library), arguments.sha256, arguments.output)))
-    except PjrtWheelError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
+    print(json.dumps(take_library(Path(arguments.library), arguments.sha256, arguments.output)))
     return 0
 
 

@@ -11,8 +11,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from pjrtwheel.bazel.starlark import Value, to_starlark
-from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.platforms import PLATFORMS, host_platform
+from pjrtwheel.program import run_main
 from pjrtwheel.release import DEFAULT_RELEASE, Release, load_release
 
 
@@ -34,16 +34,17 @@ def render_release(release: Release, host: str) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the file and return the exit status."""
+    return run_main(_run, argv)
+
+
+def _run(argv: Sequence[str]) -> int:
+    """Parse the arguments and print the file."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.bazel.release_bzl", description=__doc__)
     parser.add_argument("--root", type=Path, required=True, help="the repository")
     parser.add_argument("--release", default="", help=f"the JAX release, {DEFAULT_RELEASE} unless told")
     arguments = parser.parse_args(argv)
-    try:
-        release = load_release(arguments.root, arguments.release or DEFAULT_RELEASE)
-        print(render_release(release, host_platform().name), end="")
-    except PjrtWheelError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
+    release = load_release(arguments.root, arguments.release or DEFAULT_RELEASE)
+    print(render_release(release, host_platform().name), end="")
     return 0
 
 

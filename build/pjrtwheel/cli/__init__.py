@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: picks a subcommand, runs it, and turns errors into messages and exit codes.
+"""The command line: picks a subcommand and runs it.
 
 A subcommand is a module of this package with two functions: `configure_parser(parser: ArgumentParser) -> None` and
 `execute(args: Namespace) -> int`. Only the module that was asked for is imported.
@@ -9,28 +9,14 @@ A subcommand is a module of this package with two functions: `configure_parser(p
 from __future__ import annotations
 
 import argparse
-import errno
 import importlib
-import sys
-import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from pjrtwheel.errors import PjrtWheelError, UsageError
+from pjrtwheel.errors import UsageError
+from pjrtwheel.program import run_main
 
 PROGRAM = "python -m pjrtwheel"
-INTERRUPTED = 130  # 128 + SIGINT, as shells report it
-
-# What a user can mend; any other error of the system is a bug and keeps its traceback.
-REMEDIES = {
-    errno.ENOSPC: "free some space, or set PJRTWHEEL_CACHE and TMPDIR to a larger disk",
-    errno.EDQUOT: "free some space, or set PJRTWHEEL_CACHE and TMPDIR to a larger disk",
-    errno.EACCES: "give yourself the right to it, or name another place",
-    errno.EPERM: "give yourself the right to it, or name another place",
-    errno.EROFS: "name another place with --dist, or in PJRTWHEEL_CACHE and TMPDIR",
-    errno.ENOENT: "check the path",
-    errno.ENOTDIR: "check the path: a part of it is a file",
-}
 
 COMMANDS = {
     "assemble": "write a repaired wheel from a manifest",
@@ -58,18 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The subcommand's status, an error's own exit code, or 130 after an interrupt.
     """
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    debug = "--debug" in arguments
-    try:
-        return _run([argument for argument in arguments if argument != "--debug"])
-    except PjrtWheelError as error:
-        return _fail(str(error), error.exit_code, debug=debug)
-    except OSError as error:
-        if error.errno not in REMEDIES:
-            raise
-        return _fail(_describe(error), PjrtWheelError.exit_code, debug=debug)
-    except KeyboardInterrupt:
-        return _fail("interrupted", INTERRUPTED, debug=debug)
+    return run_main(_run, argv)
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -89,20 +64,6 @@ def _run(arguments: Sequence[str]) -> int:
     module.configure_parser(subparser)
     status: int = module.execute(subparser.parse_args(chosen.arguments))
     return status
-
-
-def _fail(message: str, status: int, *, debug: bool) -> int:
-    """Print a message of up to three lines, after the traceback when debugging, and return the status."""
-    if debug:
-        traceback.print_exc()
-    print("error: " + message.replace("\n", "\n       "), file=sys.stderr)
-    return status
-
-
-def _describe(error: OSError) -> str:
-    """Say in two lines what the system refused and for which file, and what to do."""
-    place = f": {error.filename}" if error.filename else ""
-    return f"{(error.strerror or 'system error').lower()}{place}\n{REMEDIES[error.errno or 0]}"
 
 
 def check_repository(root: Path) -> None:

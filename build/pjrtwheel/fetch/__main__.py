@@ -16,14 +16,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.fetch.cache import WheelCache, cache_root, disk_errors
 from pjrtwheel.fetch.index import download_wheel
 from pjrtwheel.fetch.unpack import unpack_wheel
+from pjrtwheel.program import run_main
 from pjrtwheel.release import read_release
 
 
-def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.fetch", description="Fetch one pinned wheel.")
     parser.add_argument("--release-file", type=Path, required=True, help="a file of releases/")
@@ -61,12 +61,12 @@ def execute(arguments: argparse.Namespace, cache: WheelCache) -> dict[str, objec
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    arguments = parse(argv)
-    try:
-        result = execute(arguments, WheelCache(cache_root(os.environ), download_wheel))
-    except PjrtWheelError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
+    return run_main(_run, argv)
+
+
+def _run(argv: Sequence[str]) -> int:
+    """Parse the arguments, fetch, and print what there is now."""
+    result = execute(parse(argv), WheelCache(cache_root(os.environ), download_wheel))
     print(json.dumps(result, sort_keys=True))
     return 0
 

@@ -17,11 +17,12 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from pjrtwheel.errors import FetchError, PjrtWheelError
+from pjrtwheel.errors import FetchError
 from pjrtwheel.fetch.cache import cache_root, disk_errors, file_lock
 from pjrtwheel.fetch.index import OFFLINE_SIGNS, run_pip
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
+from pjrtwheel.program import run_main
 
 PipRun = Callable[[Sequence[str]], tuple[int, str]]
 COMMON = ("--only-binary=:all:", "--require-hashes", "--disable-pip-version-check", "--no-input", "--no-cache-dir")
@@ -120,15 +121,16 @@ def install_tools(requirements: Path, output: Path, root: Path, pip: PipRun = ru
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
+    return run_main(_run, argv)
+
+
+def _run(argv: Sequence[str]) -> int:
+    """Parse the arguments and install."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.fetch.wheelhouse", description=__doc__)
     parser.add_argument("--requirements", type=Path, required=True, help="requirements with hashes")
     parser.add_argument("--output", type=Path, required=True, help="directory to install into")
     arguments = parser.parse_args(argv)
-    try:
-        install_tools(arguments.requirements, arguments.output, cache_root(os.environ))
-    except PjrtWheelError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
+    install_tools(arguments.requirements, arguments.output, cache_root(os.environ))
     return 0
 
 

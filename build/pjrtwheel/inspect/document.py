@@ -14,12 +14,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.errors import PjrtWheelError, UsageError
+from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.inspect import inspect_wheel
 from pjrtwheel.inspect.measure import Measure, format_measures, measure, parse_measures
 from pjrtwheel.inspect.page import render_page
 from pjrtwheel.inspect.tools import make_finder
+from pjrtwheel.program import run_main
 
 DATA = "docs/wheels.json"
 PAGE = "docs/wheels.md"
@@ -66,19 +67,20 @@ def read_measures(root: Path) -> tuple[Measure, ...]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure what was named, write the page, and return the exit status."""
+    return run_main(_run, argv)
+
+
+def _run(argv: Sequence[str]) -> int:
+    """Parse the arguments, measure and write."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.inspect.document", description=__doc__)
     parser.add_argument("wheels", nargs="*", type=Path, metavar="WHEEL", help="wheels, or folders of them")
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
     arguments = parser.parse_args(argv)
-    try:
-        if arguments.wheels:
-            measures = measure_wheels(arguments.root, find_wheels(arguments.wheels))
-            write_atomically(arguments.root / DATA, format_measures(measures))
-        page = render_page(read_measures(arguments.root), tuple(load_backends(arguments.root).values()))
-        write_atomically(arguments.root / PAGE, page)
-    except PjrtWheelError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
+    if arguments.wheels:
+        measures = measure_wheels(arguments.root, find_wheels(arguments.wheels))
+        write_atomically(arguments.root / DATA, format_measures(measures))
+    page = render_page(read_measures(arguments.root), tuple(load_backends(arguments.root).values()))
+    write_atomically(arguments.root / PAGE, page)
     return 0
 
 

@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every program that can be run fails in the same form."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# Module, arguments with {} for an empty folder, status, first line of the message.
+FAILURES = [
+    ("bazel.backends_bzl", "--root {} --check", 5, "plugins/backends.bzl is stale"),
+    ("bazel.library_file", "--library {}/none.so --output {}", 2, "no such library: '{}/none.so'"),
+    ("bazel.release_bzl", "--root {}", 2, "unknown release: '0.11.2'"),
+    ("fetch.__main__", "--release-file {}/x --pin a.b --output {}", 3, "cannot read the release file {}/x"),
+    ("fetch.wheelhouse", "--requirements {}/x --output {}", 1, "no such file or directory: {}/x"),
+    ("inspect.document", "--root {}", 2, "there is no docs/wheels.json"),
+    ("readme", "--root {}", 1, "no such file or directory: {}/README.md"),
+]
+
+
+@pytest.mark.parametrize(("module", "arguments", "status", "message"), FAILURES)
+def test_a_program_fails_with_a_message_and_a_status(
+    module: str, arguments: str, status: int, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No traceback, and each further line is indented below the first."""
+    main = importlib.import_module(f"pjrtwheel.{module}").main
+    assert main([argument.replace("{}", str(tmp_path)) for argument in arguments.split()]) == status
+    first, *others = capsys.readouterr().err.splitlines()
+    assert first.startswith("error: " + message.replace("{}", str(tmp_path)))
+    assert all(line.startswith("       ") for line in others)
+
+
+@pytest.mark.parametrize("module", ["fetch", "fetch.wheelhouse", "bazel.release_bzl", "bazel.library_file"])
+def test_what_bazel_runs_first_needs_the_standard_library_alone(module: str, root: Path) -> None:
+    """The tools of the graph are installed by these, so nothing is there for them to import."""
+    command = [sys.executable, "-S", "-m", f"pjrtwheel.{module}", "--help"]
+    done = subprocess.run(command, env={"PYTHONPATH": str(root / "build")}, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
