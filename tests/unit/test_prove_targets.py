@@ -178,3 +178,21 @@ def test_what_a_dying_process_had_begun_is_its_result(tmp_path: Path) -> None:
         Compilation("scan", "single", 0, 0.0, error="killed by SIGSEGV"),
     ]
     assert list(read_log(tmp_path / "nothing", "killed")) == []
+
+
+def test_a_line_that_was_cut_off_is_a_death(tmp_path: Path) -> None:
+    """A process that is killed while it writes had begun the program and never ended it."""
+    (tmp_path / "log").write_text('{"topology": "single", "program": "scan"}\n{"topology": "single", "progr')
+    assert list(read_log(tmp_path, "did not end")) == [Compilation("scan", "single", 0, 0.0, error="did not end")]
+
+
+def test_an_executable_that_cannot_be_read_fails_its_program_alone(tmp_path: Path) -> None:
+    """The other programs keep their results."""
+    (tmp_path / "odd").write_bytes(b"\xff")
+    (tmp_path / "log").write_text(
+        '{"topology": "single", "program": "conv", "devices": 1, "file": "odd", "seconds": 1.5}\n'
+        '{"topology": "single", "program": "scan", "devices": 1, "error": "bad", "seconds": 0.5}\n'
+    )
+    conv, scan = read_log(tmp_path, "")
+    assert (conv.program, conv.code, conv.error.partition(":")[0]) == ("conv", (), "the executable cannot be read")
+    assert scan == Compilation("scan", "single", 1, 0.5, error="bad")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pjrtwheel.backend import Backend
+from pjrtwheel.errors import ProofError
 from pjrtwheel.prove import compiling
 from pjrtwheel.prove.executable import find_code
 from pjrtwheel.prove.judge import Compilation, TargetProof, prove_target
@@ -75,25 +76,40 @@ def read_log(folder: Path, death: str) -> Iterator[Compilation]:
         folder: Its results.
         death: How it ended.
     """
-    log = folder / "log"
-    entries: list[dict[str, Any]] = (
-        [json.loads(line) for line in log.read_text("utf-8").splitlines()] if log.is_file() else []
-    )
-    steps = [entry for entry in entries if "program" in entry]
+    steps = [entry for entry in _read_entries(folder / "log") if "program" in entry]
     ended = {(entry["topology"], entry["program"]) for entry in steps if "seconds" in entry}
     for entry in steps:
         if "seconds" in entry:
-            yield Compilation(
-                program=entry["program"],
-                topology=entry["topology"],
-                devices=entry["devices"],
-                seconds=entry["seconds"],
-                code=find_code((folder / entry["file"]).read_bytes()) if "file" in entry else (),
-                calls=tuple(entry.get("calls", ())),
-                error=entry.get("error", ""),
-            )
+            yield _read_compilation(folder, entry)
         elif (entry["topology"], entry["program"]) not in ended:
             yield Compilation(entry["program"], entry["topology"], 0, 0.0, error=death)
+
+
+def _read_entries(log: Path) -> Iterator[dict[str, Any]]:
+    """Yield the lines that were written whole; a process that is killed may leave its last one in the middle."""
+    for line in log.read_bytes().splitlines(keepends=True) if log.is_file() else []:
+        if line.endswith(b"\n"):
+            yield json.loads(line)
+
+
+def _read_compilation(folder: Path, entry: dict[str, Any]) -> Compilation:
+    """Return a compilation that came to its end; an executable that is not laid out as XLA's is an error of it."""
+    code: tuple[str, ...] = ()
+    error = entry.get("error", "")
+    if "file" in entry:
+        try:
+            code = find_code((folder / entry["file"]).read_bytes())
+        except ProofError as unread:
+            error = f"the executable cannot be read: {unread.what}"
+    return Compilation(
+        program=entry["program"],
+        topology=entry["topology"],
+        devices=entry["devices"],
+        seconds=entry["seconds"],
+        code=code,
+        calls=tuple(entry.get("calls", ())),
+        error=error,
+    )
 
 
 def _request(target: Target, programs: Sequence[Path], backend: Backend, done: Sequence[Compilation]) -> dict[str, Any]:
