@@ -172,3 +172,23 @@ def test_a_library_of_the_users_own(load_module: Loader, named: str | None, own:
     """The package libtpu names itself in the same variable, which makes it no other library."""
     environ = {} if named is None else {"TPU_LIBRARY_PATH": named}
     assert load_module("tpu", "libtpu").own_library(environ, Path("/site/libtpu/libtpu.so")) == own
+
+
+@pytest.mark.parametrize(
+    ("files", "what", "remedy"),
+    [
+        ({f"{PCI}/0000:00:01.0/vendor": "0x1af4\n"}, "no TPU found (looked in /sys/bus/pci/devices)", ""),
+        (
+            {},
+            "no TPU found (looked in /sys/bus/pci/devices, which shows no devices at all)",
+            "JAX_FORCE_TPU_INIT=1 starts libtpu all the same",
+        ),
+    ],
+    ids=["other devices", "no bus"],
+)
+def test_a_tpu_that_may_be_hidden(
+    load_module: Loader, machine: Machine, files: Mapping[str, str], what: str, remedy: str
+) -> None:
+    """Where no device is visible, JAX's own switch starts libtpu."""
+    absence = load_module("tpu", "").describe_absence(machine(files))
+    assert (absence.what, absence.remedy) == (what, remedy)

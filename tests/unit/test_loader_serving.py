@@ -242,3 +242,32 @@ def test_the_release_of_a_plugin_is_that_of_its_lock(cpu_loader: Loader, tmp_pat
     assert pin(tmp_path) == ""
     (tmp_path / "release_lock.json").write_text(json.dumps(LOCK), "utf-8")
     assert pin(tmp_path) == "==0.11.2"
+
+
+UNFORESEEN = """
+import sys; sys.path.insert(0, sys.argv[1])
+import jaxlib_tpu, jax.extend.backend
+jaxlib_tpu.count_chips = lambda root: 4
+jaxlib_tpu.check_release = lambda *_: 1 / 0
+jaxlib_tpu.initialize()
+factory, priority, fail_quietly = jax.extend.backend.factories.pop("tpu")
+try:
+    factory()
+except RuntimeError as error:
+    print(priority, fail_quietly, error, sep="\\n")
+"""
+
+
+def test_whatever_is_raised_about_a_tpu_is_a_refusal(root: Path, tmp_path: Path) -> None:
+    """As in the other loaders."""
+    shutil.copytree(root / "plugins/tpu/jaxlib_tpu", tmp_path / "jaxlib_tpu")
+    shutil.copytree(root / "plugins/pjrt/loader", tmp_path / "jaxlib_tpu/pjrt")
+    for module, text in {"jax": "", "jax/extend": "", "jax/extend/backend": BACKEND}.items():
+        (tmp_path / module).mkdir(parents=True)
+        (tmp_path / module / "__init__.py").write_text(text, "utf-8")
+    command = [sys.executable, "-I", "-c", UNFORESEEN, str(tmp_path)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.stdout.splitlines()[:3], result.stderr) == (
+        ["300", "False", "TakeOverError: jaxlib-tpu cannot serve this JAX: ZeroDivisionError: division by zero"],
+        "",
+    )

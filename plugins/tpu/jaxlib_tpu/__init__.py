@@ -13,11 +13,11 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from .hardware import DEVICES, count_chips
+from .hardware import DEVICES, count_chips, has_devices
 from .libtpu import check_libtpu
 from .pjrt.errors import NoDeviceError, PluginError
 from .pjrt.lock import check_release, jaxlib_directory
-from .pjrt.plugin import Plugin, refuse
+from .pjrt.plugin import Plugin, refuse, unfit
 from .pjrt.switch import is_disabled
 
 logger = logging.getLogger(__name__)
@@ -29,8 +29,13 @@ PLUGIN = Plugin(
     library="libtpu.so",
 )
 
+ROOT = Path("/")
+
 # That of JAX's own TPU client.
 PRIORITY = 300
+
+# JAX's own switch, set to whatever (jax._src.cloud_tpu_init.jax_force_tpu_init).
+FORCE = "JAX_FORCE_TPU_INIT"
 
 
 def initialize() -> None:
@@ -40,20 +45,40 @@ def initialize() -> None:
     """
     if is_disabled(os.environ, PLUGIN.distribution):
         return
-    chips = count_chips(Path("/"))
+    chips = count_chips(ROOT)
+    try:
+        _initialize(chips)
+    except Exception as error:  # noqa: BLE001  # JAX would log it and go on as if nothing were wrong
+        refuse(PLUGIN, unfit(PLUGIN, error), PRIORITY, quiet=not chips)
+
+
+def _initialize(chips: int) -> None:
+    optional = not chips and is_optional(os.environ)
     try:
         check_release(PLUGIN.distribution, PLUGIN.package, jaxlib_directory())
         check_libtpu(PLUGIN.distribution, os.environ)
     except PluginError as error:
-        if not chips and is_optional(os.environ):
+        if optional:
             logger.warning("%s", error)
         refuse(PLUGIN, error, PRIORITY, quiet=not chips)
         return
-    if not chips and is_optional(os.environ):
-        absence = NoDeviceError(f"no TPU found (looked in /{DEVICES})")
-        logger.warning("%s: %s; JAX goes on without it", PLUGIN.distribution, absence.what)
+    if optional:
+        absence = describe_absence(ROOT)
+        hint = f" ({absence.remedy})" if absence.remedy else ""
+        logger.warning("%s: %s; JAX goes on without it%s", PLUGIN.distribution, absence.what, hint)
         # Left to itself, libtpu tries all the same, asks around for a TPU's host and prints that it found none.
         refuse(PLUGIN, absence, PRIORITY, quiet=True)
+
+
+def describe_absence(root: Path) -> NoDeviceError:
+    """Return that there is no TPU, and what to do where that cannot be seen, as in some containers.
+
+    Args:
+        root: The root of the file system.
+    """
+    hidden = not has_devices(root)
+    looked = f"looked in /{DEVICES}{', which shows no devices at all' if hidden else ''}"
+    return NoDeviceError(f"no TPU found ({looked})", remedy=f"{FORCE}=1 starts libtpu all the same" if hidden else "")
 
 
 def is_optional(environ: Mapping[str, str]) -> bool:
@@ -64,4 +89,4 @@ def is_optional(environ: Mapping[str, str]) -> bool:
     """
     from jax._src import config
 
-    return not config.jax_platforms.value and "JAX_FORCE_TPU_INIT" not in environ
+    return not config.jax_platforms.value and FORCE not in environ

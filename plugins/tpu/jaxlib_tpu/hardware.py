@@ -23,6 +23,15 @@ def count_chips(root: Path) -> int:
     return sum(_read(vendor) == GOOGLE and _read(vendor.parent / "device") in CHIPS for vendor in vendors)
 
 
+def has_devices(root: Path) -> bool:
+    """Return whether the PCI bus shows any device, which it does not in every container.
+
+    Args:
+        root: The root of the file system.
+    """
+    return any((root / DEVICES).glob("*"))
+
+
 def _read(path: Path) -> str:
     try:
         return path.read_text("ascii").strip()
