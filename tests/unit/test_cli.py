@@ -98,6 +98,26 @@ def test_missing_wheel_is_named(command: str, root: Path, capsys: pytest.Capture
     assert capsys.readouterr().err == "error: no such file: none.whl\n"
 
 
+def test_vendors_programs_are_given_by_name(tmp_path: Path) -> None:
+    """`inspect` and `facts` take the same option, whichever vendor's program it is."""
+    program = tmp_path / "reader=1"
+    program.touch()
+    parser = argparse.ArgumentParser()
+    cli.add_tool_option(parser)
+    chosen = parser.parse_args(["--tool", f"cuobjdump={program}", "--tool", f"other={program}"])
+    assert cli.parse_tools(chosen.tool) == {"cuobjdump": program, "other": program}
+
+
+@pytest.mark.parametrize("argument", ["cuobjdump", "cuobjdump=/nowhere/cuobjdump", "=/bin/sh"])
+@pytest.mark.parametrize("command", [["inspect", __file__], ["facts"]])
+def test_a_program_that_is_not_there_is_named(
+    command: list[str], argument: str, root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is not left out in silence, nor is the pinned one taken in its place."""
+    assert cli.main([*command, "--root", str(root), "--tool", argument]) == UsageError.exit_code
+    assert capsys.readouterr().err == f"error: --tool {argument}: no such file\n       expected NAME=PATH\n"
+
+
 def test_backend_is_chosen_only_when_it_alone_has_a_list(root: Path) -> None:
     """JAX's tests are run on a backend that somebody has listed the differences of, or on the one that is named."""
     backends = load_backends(root)

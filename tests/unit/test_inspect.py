@@ -17,7 +17,7 @@ from rich.console import Console
 from pjrtwheel import cli
 from pjrtwheel.errors import WheelError
 from pjrtwheel.gpucode import GpuCode
-from pjrtwheel.inspect import Inspection, inspect_wheel
+from pjrtwheel.inspect import Inspection, inspect_wheel, resolve
 from pjrtwheel.inspect.facts import PluginFacts
 from pjrtwheel.inspect.render import render_inspection
 from pjrtwheel.inspect.tools import make_finder
@@ -291,6 +291,25 @@ def test_command_describes_the_good_wheels_and_fails_for_the_bad(
     assert [wheel["wheel"] for wheel in document["wheels"]] == [NAME]
     assert document["wheels"][0]["remarks"] == []
     assert output.err.startswith("error: bad-1.0-py3-none-any.whl is no wheel")
+
+
+def test_index_is_asked_once_for_what_several_wheels_require(
+    make_wheel: MakeWheel, stripped: Callable[..., bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A build of one release has the same requirements again and again, and each question is a process."""
+    asked: list[str] = []
+
+    def ask_index(name: str) -> tuple[str, ...]:
+        asked.append(name)
+        return "2.0", "0.11.2"
+
+    monkeypatch.setattr(resolve, "ask_index", ask_index)
+    wheels = [make_wheel(clean_files(stripped()), name=NAME), tmp_path / NAME]
+    wheels[1].write_bytes(wheels[0].read_bytes())
+
+    assert cli.main(["inspect", *map(str, wheels), "--json", "--index", "--root", str(tmp_path)]) == 0
+
+    assert asked == ["jaxlib", "numpy"]
 
 
 def test_given_tool_is_found_and_nothing_is_fetched(tmp_path: Path) -> None:

@@ -85,3 +85,25 @@ def check_wheels(wheels: Sequence[Path]) -> None:
     for wheel in wheels:
         if not wheel.is_file():
             raise UsageError(f"no such file: {wheel}")
+
+
+def add_tool_option(parser: argparse.ArgumentParser) -> None:
+    """Declare the option that names a vendor's program."""
+    parser.add_argument(
+        "--tool", action="append", default=[], metavar="NAME=PATH", help="vendor's program that reads GPU code"
+    )
+
+
+def parse_tools(arguments: Sequence[str]) -> dict[str, Path]:
+    """Return name → path of the vendors' programs that the command line gives.
+
+    Raises:
+        UsageError: An argument is of another form, or names no file.
+    """
+    tools = {}
+    for argument in arguments:
+        name, _, path = argument.partition("=")
+        if not name or not Path(path).is_file():
+            raise UsageError(f"--tool {argument}: no such file", remedy="expected NAME=PATH")
+        tools[name] = Path(path)
+    return tools

@@ -8,9 +8,12 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pjrtwheel.cli import add_tool_option
 from pjrtwheel.release import DEFAULT_RELEASE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pjrtwheel.backend import Backend
     from pjrtwheel.facts import Record
 
@@ -27,26 +30,27 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
         metavar="BACKEND:PLATFORM=PATH",
         help="read the GPU code of a library now, for a platform that was not built here",
     )
-    parser.add_argument("--tool", action="append", default=[], metavar="NAME=PATH", help="program that reads GPU code")
+    add_tool_option(parser)
     parser.add_argument("--check", action="store_true", help="only say whether the file is up to date")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Write the file, or compare it."""
     from pjrtwheel.backend import load_backends
-    from pjrtwheel.cli import check_repository
+    from pjrtwheel.cli import check_repository, parse_tools
     from pjrtwheel.facts import format_facts, make_facts, records_of_release
     from pjrtwheel.files import write_atomically
     from pjrtwheel.publish.entry import RELEASE_FILENAME, parse_entries
 
     check_repository(args.root)
+    tools = parse_tools(args.tool)
     backends = load_backends(args.root)
     path = args.root / "selector" / "jaxlib_select" / "facts" / f"{args.release}.json"
     listed = (args.dist or args.root / "dist") / RELEASE_FILENAME
     entries = parse_entries(listed.read_bytes()) if listed.is_file() else {}
     records = [
         *records_of_release(backends.values(), entries.values(), args.release),
-        *(_read_library(argument, backends, args.tool) for argument in args.library),
+        *(_read_library(argument, backends, tools) for argument in args.library),
     ]
     old = path.read_text("utf-8") if path.is_file() else "{}"
     text = format_facts(make_facts(backends.values(), args.release, records, _parse(old, path)))
@@ -75,7 +79,7 @@ def _parse(text: str, path: Path) -> dict[str, object]:
     return facts
 
 
-def _read_library(argument: str, backends: dict[str, Backend], tools: list[str]) -> Record:
+def _read_library(argument: str, backends: dict[str, Backend], tools: Mapping[str, Path]) -> Record:
     """Read the library that an argument names.
 
     Raises:
@@ -91,5 +95,4 @@ def _read_library(argument: str, backends: dict[str, Backend], tools: list[str])
         raise UsageError(
             f"--library {argument}: no such backend, platform or file", remedy="expected BACKEND:PLATFORM=PATH"
         )
-    programs = {tool: Path(path) for tool, _, path in (text.partition("=") for text in tools)}
-    return record_of_library(name, platform, Path(library), read_gpu_code(Path(library), programs).names())
+    return record_of_library(name, platform, Path(library), read_gpu_code(Path(library), tools).names())

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import tempfile
 from functools import cache
 from pathlib import Path
+
+from pjrtwheel.cli import add_tool_option
 
 SCHEMA = 1
 
@@ -17,14 +18,14 @@ SCHEMA = 1
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = (
-        "Nothing of a wheel runs unless --open is given. NVIDIA's cuobjdump, which reads GPU code, is the one that the "
-        "release pins; like every parser it is best not fed with files of strangers: --no-tools leaves it out."
+        "Nothing of a wheel runs unless --open is given. Vendors' programs, which read GPU code, are those that the "
+        "release pins; like every parser they are best not fed with files of strangers: --no-tools leaves them out."
     )
     parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels from wherever they come")
     parser.add_argument("--json", action="store_true", help="print all facts as JSON")
     parser.add_argument("--open", action="store_true", help="open plugin libraries: this runs code of the wheel")
     parser.add_argument("--index", action="store_true", help="ask the package index whether requirements can be had")
-    parser.add_argument("--cuobjdump", type=Path, metavar="PATH", help="NVIDIA's program (default: the pinned one)")
+    add_tool_option(parser)
     parser.add_argument("--no-tools", action="store_true", help="run no vendor's program")
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
 
@@ -32,15 +33,17 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Describe each wheel; one that cannot be read does not keep the others from being described."""
     from pjrtwheel.backend import load_backends
-    from pjrtwheel.cli import check_wheels
+    from pjrtwheel.cli import check_wheels, parse_tools
     from pjrtwheel.errors import PjrtWheelError
     from pjrtwheel.inspect import inspect_wheel
     from pjrtwheel.inspect.resolve import ask_index
     from pjrtwheel.inspect.tools import make_finder
+    from pjrtwheel.program import print_error
 
     check_wheels(args.wheels)
     exports = {backend.library: backend.exports for backend in load_backends(args.root).values()}
-    given = {"cuobjdump": args.cuobjdump} if args.cuobjdump else {}
+    given = parse_tools(args.tool)
+    asked = cache(ask_index) if args.index else None
     found, status = [], 0
     with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
         find_tool = (lambda _: None) if args.no_tools else make_finder(args.root, given, Path(scratch))
@@ -52,11 +55,11 @@ def execute(args: argparse.Namespace) -> int:
                         find_tool=find_tool,
                         exports=exports,
                         open_plugins=args.open,
-                        ask_index=cache(ask_index) if args.index else None,
+                        ask_index=asked,
                     )
                 )
             except PjrtWheelError as error:
-                print("error: " + str(error).replace("\n", "\n       "), file=sys.stderr)
+                print_error(str(error))
                 status = error.exit_code
     if args.json:
         print(json.dumps({"schema": SCHEMA, "wheels": [entry.to_json() for entry in found]}, indent=2, sort_keys=True))
