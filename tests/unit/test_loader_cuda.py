@@ -212,17 +212,44 @@ def test_a_driver_without_gpus_is_no_error(load_module: Loader, visible: str | N
     assert (type(error).__name__, error.quiet, error.what) == ("NoDeviceError", True, text)
 
 
-def test_a_driver_must_know_the_cuda_of_the_wheel(load_module: Loader) -> None:
-    """The driver's branch is named, because that is what users install."""
-    driver, nvidia = load_module("cuda13", "cuda.driver"), load_module("cuda13", "cuda.nvidia")
-    toolkit = load_module("cuda13", "toolkit").TOOLKIT
-    nvidia.check_driver(driver.Driver(13000, (90,)), toolkit, "jaxlib-cuda-13")
-    with pytest.raises(load_module("cuda13", "pjrt.errors").DriverError) as caught:
-        nvidia.check_driver(driver.Driver(12080, (90,)), toolkit, "jaxlib-cuda-13")
-    assert str(caught.value).splitlines() == [
-        "DriverError: NVIDIA's driver runs CUDA up to 12.8, and jaxlib-cuda-13 needs CUDA 13.0",
-        "update the driver to 580 or newer, or use the wheel for CUDA 12.8",
-    ]
+@pytest.mark.parametrize(
+    ("backend", "version", "lines"),
+    [
+        (
+            "cuda13",
+            12080,
+            [
+                "DriverError: NVIDIA's driver runs CUDA up to 12.8, and jaxlib-cuda-13 needs CUDA 13.0",
+                "update the driver to 580 or newer, or use the wheel for CUDA 12",
+            ],
+        ),
+        (
+            "cuda13",
+            11040,
+            [
+                "DriverError: NVIDIA's driver runs CUDA up to 11.4, and jaxlib-cuda-13 needs CUDA 13.0",
+                "update the driver to 580 or newer",
+            ],
+        ),
+        (
+            "cuda12",
+            11040,
+            [
+                "DriverError: NVIDIA's driver runs CUDA up to 11.4, and jaxlib-cuda-12 needs CUDA 12.0",
+                "update the driver to 525 or newer",
+            ],
+        ),
+    ],
+)
+def test_a_driver_that_is_too_old(load_module: Loader, backend: str, version: int, lines: list[str]) -> None:
+    """The driver's branch is named, because that is what users install, and a wheel only where there is one."""
+    driver, nvidia = load_module(backend, "cuda.driver"), load_module(backend, "cuda.nvidia")
+    toolkit = load_module(backend, "toolkit").TOOLKIT
+    distribution = f"jaxlib-cuda-{toolkit.major}"
+    nvidia.check_driver(driver.Driver(toolkit.major * 1000, (90,)), toolkit, distribution)
+    with pytest.raises(load_module(backend, "pjrt.errors").DriverError) as caught:
+        nvidia.check_driver(driver.Driver(version, (90,)), toolkit, distribution)
+    assert str(caught.value).splitlines() == lines
 
 
 @pytest.mark.parametrize(

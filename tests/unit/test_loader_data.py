@@ -64,3 +64,40 @@ def test_a_plugin_is_its_own_rival_by_name(load_module: Loader, backend: Backend
         True,
         False,
     ]
+
+
+@pytest.mark.parametrize("backend", [item for item in BACKENDS.values() if item.shared], ids=lambda item: item.name)
+def test_a_message_names_wheels_that_there_are(load_module: Loader, backend: Backend) -> None:
+    """The lower versions are those of the other backends for the platform."""
+    majors = sorted(
+        load_module(other.name, "toolkit").TOOLKIT.major
+        for other in BACKENDS.values()
+        if other.shared == backend.shared and other.pjrt_name == backend.pjrt_name
+    )
+    toolkit = load_module(backend.name, "toolkit").TOOLKIT
+    assert list(toolkit.older) == [major for major in majors if major < toolkit.major]
+
+
+def test_tpu_chips_are_those_that_the_selector_serves(load_module: Loader) -> None:
+    """Both lists have every chip once."""
+    hardware, select = load_module("tpu", "hardware"), BACKENDS["tpu"].select
+    assert select is not None
+    ids = [f"{hardware.GOOGLE}:{chip}".replace("0x", "") for chip in hardware.CHIPS]
+    assert sorted(ids) == sorted(select.devices)
+
+
+@pytest.mark.parametrize("backend", [item for item in BACKENDS.values() if item.shared], ids=lambda item: item.name)
+def test_oldest_libraries_are_those_of_the_extra(load_module: Loader, backend: Backend) -> None:
+    """Up to the minor version; of CUPTI before CUDA 13, which counts its versions in another way, nothing follows."""
+    (extra,) = backend.extras.values()
+    floors = {match[1]: match[2].split(".") for line in extra if (match := re.match(r"([\w-]+)>=([\d.]+)", line))}
+    toolkit, versions = load_module(backend.name, "toolkit").TOOLKIT, load_module(backend.name, "cuda.versions")
+    projects = {library.soname.partition(".so")[0]: library.project for library in toolkit.libraries}
+    components = [item for item in versions.COMPONENTS if toolkit.minimum.get(item.name, 0) >= item.major]
+    promised = {
+        item.name: int(floors[projects[item.stem]][0]) * item.major + int(floors[projects[item.stem]][1]) * item.minor
+        for item in components
+    }
+    known = {item.name: versions.rounded_to_minor(item, toolkit.minimum[item.name]) for item in components}
+    assert len(known) >= 4
+    assert known == promised

@@ -156,9 +156,11 @@ def check_driver(driver: Driver, toolkit: Toolkit, distribution: str) -> None:
         DriverError: It is too old.
     """
     if driver.version < toolkit.major * 1000:
+        served = [major for major in toolkit.older if driver.version >= major * 1000]
         raise DriverError(
             f"NVIDIA's driver runs CUDA up to {_cuda(driver)}, and {distribution} needs CUDA {toolkit.major}.0",
-            remedy=f"update the driver to {toolkit.driver} or newer, or use the wheel for CUDA {_cuda(driver)}",
+            remedy=f"update the driver to {toolkit.driver} or newer"
+            + (f", or use the wheel for CUDA {max(served)}" if served else ""),
         )
 
 

@@ -38,6 +38,7 @@ class Toolkit:
     Attributes:
         major: The version.
         driver: Oldest branch of NVIDIA's driver for Linux that can run it.
+        older: Lower versions that there is a wheel of ours for.
         libraries: Its libraries, dependencies first.
         minimum: Component → oldest version that works.
         built: Component → the version the plugin was built with, where its kernels do not say it.
@@ -45,6 +46,7 @@ class Toolkit:
 
     major: int
     driver: int
+    older: tuple[int, ...]
     libraries: tuple[NvidiaLibrary, ...]
     minimum: Mapping[str, int]
     built: Mapping[str, int]

@@ -9,6 +9,7 @@ from .cuda.toolkit import NvidiaLibrary, Toolkit
 TOOLKIT = Toolkit(
     major=12,
     driver=525,
+    older=(),
     # Dependencies first. NVRTC is for cuDNN, whose search path does not lead to it.
     libraries=(
         NvidiaLibrary("libcudart.so.12", "cuda_runtime", "nvidia-cuda-runtime-cu12"),

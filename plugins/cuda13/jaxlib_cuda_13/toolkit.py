@@ -9,6 +9,7 @@ from .cuda.toolkit import NvidiaLibrary, Toolkit
 TOOLKIT = Toolkit(
     major=13,
     driver=580,
+    older=(12,),
     # Dependencies first. NVRTC is for cuDNN, whose search path does not lead to it.
     libraries=(
         NvidiaLibrary("libcudart.so.13", "cu13", "nvidia-cuda-runtime"),
