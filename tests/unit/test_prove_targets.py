@@ -138,6 +138,21 @@ def test_a_compilation_is_judged_by_the_file(compilation: Compilation, verdict: 
     assert judge(TARGET, compilation) == verdict
 
 
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        ("killed by SIGSEGV\nW1121 Falling back; ptxas does not support CC 7.0\nFatal Python error", Outcome.PASSED),
+        ("killed by SIGSEGV\nFatal Python error: Segmentation fault", Outcome.FAILED),
+    ],
+    ids=["after the refusal", "for another reason"],
+)
+def test_a_crash_is_expected_only_after_the_words_of_the_refusal(root: Path, error: str, outcome: Outcome) -> None:
+    """The plugin for CUDA 13 does not survive the refusal of a V100 in a loop; any other crash is a failure."""
+    v100 = load_targets(root, find_backend(root, "cuda13"))[-1]
+    compilation = Compilation("scan", "single", 0, 0.0, error=error)
+    assert (v100.name, judge(v100, compilation).outcome) == ("v100", outcome)
+
+
 def test_a_target_becomes_one_result() -> None:
     """The level needs code that came out; the detail says what did not, and why."""
     proof = prove_target(TARGET, [SORT, PALLAS], 2.04)
