@@ -17,6 +17,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.bazel import BuildRequest, BuildResult
 from pjrtwheel.bazel import build as build_with_bazel
+from pjrtwheel.elf import check_exports, read_image
 from pjrtwheel.errors import UsageError, VerifyError
 from pjrtwheel.files import hash_file
 from pjrtwheel.inputs import check_inputs
@@ -76,6 +77,17 @@ def parse_provider(text: str) -> tuple[str, Path | None]:
     return "file", path
 
 
+def check_library(library: Path, backend: Backend, platform: str) -> None:
+    """Make sure that a library given by its path is a plugin for this backend and platform, before Bazel is started.
+
+    Raises:
+        ElfError: It is no library, is for another machine or exports what it must not; the message names the path.
+    """
+    with library.open("rb") as file:
+        image = read_image(file, str(library), machine=find_platform(platform).elf_machine)
+    check_exports(image, backend.exports)
+
+
 def check_writable(folder: Path) -> None:
     """Make sure that a folder can be written, or made, before anything that takes long is started.
 
@@ -104,6 +116,8 @@ def build(options: BuildOptions) -> tuple[Entry, ...]:
     backend = find_backend(options.root, options.backend) if options.backend else None
     platform = find_platform(options.platform).name
     check_inputs(release, backend, platform, options.provider, host_platform().name)
+    if options.library and backend:
+        check_library(options.library, backend, platform)
     if options.provider == "source" and not release.xla.verified:
         _say(f"warning: XLA commit {release.xla.commit[:12]} is not verified; it comes from {release.xla.origin}")
     for folder in (options.dist, options.cache):

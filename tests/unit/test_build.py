@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,7 @@ from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.bazel import BuildLog, BuildResult
 from pjrtwheel.bazel.events import Action
 from pjrtwheel.build import (
+    check_library,
     check_set,
     check_writable,
     describe_actions,
@@ -22,7 +25,7 @@ from pjrtwheel.build import (
     verification_key,
 )
 from pjrtwheel.cli import build as command
-from pjrtwheel.errors import UsageError, VerifyError
+from pjrtwheel.errors import ElfError, UsageError, VerifyError
 from pjrtwheel.verify import Report
 
 
@@ -42,6 +45,32 @@ def test_anything_else_is_the_path_of_a_library(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "plugin.so").write_bytes(b"")
     monkeypatch.chdir(tmp_path)
     assert parse_provider("plugin.so") == ("file", tmp_path / "plugin.so")
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ({"machine": 183}, "is made for EM_AARCH64, expected EM_X86_64"),
+        ({"exports": ["main"]}, "exports no GetPjrtApi"),
+        (b"no library at all", "is not an ELF file"),
+    ],
+    ids=["machine", "exports", "text"],
+)
+def test_a_library_of_ones_own_is_refused_by_its_path(
+    content: dict[str, Any] | bytes, text: str, cpu: Backend, make_elf: Callable[..., bytes], tmp_path: Path
+) -> None:
+    """Before Bazel is started, and not under the name that it would have in a wheel."""
+    library = tmp_path / "mine.so"
+    library.write_bytes(content if isinstance(content, bytes) else make_elf(**content))
+    with pytest.raises(ElfError) as caught:
+        check_library(library, cpu, "linux_x86_64")
+    assert caught.value.what == f"{library} {text}"
+
+
+def test_a_plugin_of_ones_own_is_accepted(cpu: Backend, make_elf: Callable[..., bytes], tmp_path: Path) -> None:
+    """One that is for the platform and exports what it may."""
+    (tmp_path / "mine.so").write_bytes(make_elf())
+    check_library(tmp_path / "mine.so", cpu, "linux_x86_64")
 
 
 def test_path_that_is_no_file_is_refused() -> None:

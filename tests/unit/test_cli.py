@@ -130,6 +130,16 @@ def test_backend_is_chosen_only_when_it_alone_has_a_list(root: Path) -> None:
         choose_backend(backends, ["cpu"], "gpu")
 
 
+def test_wheels_that_prove_nothing_are_an_error(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A plugin without its bindings runs no program on any Python: that is no success."""
+    wheel = tmp_path / "jaxlib_tpu-0.11.2-cp312-abi3-manylinux_2_31_x86_64.whl"
+    wheel.touch()
+    assert cli.main(["smoke", str(wheel), "--root", str(root)]) == 9
+    assert capsys.readouterr().err == (
+        "error: nothing was proven: no program ran\n       name the jaxlib wheel of the set as well\n"
+    )
+
+
 def test_other_operating_system_errors_are_bugs(command_raises: Raise) -> None:
     """An error nobody foresaw keeps its traceback."""
     command_raises(OSError(errno.EIO, "Input/output error"))

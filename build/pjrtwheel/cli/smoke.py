@@ -54,7 +54,7 @@ def execute(args: argparse.Namespace) -> int:
     check_repository(args.root)
     if bool(args.backend) == bool(args.wheels):
         raise UsageError("smoke takes either wheels or --backend NAME", remedy="--backend finds the wheels in --dist")
-    failed = False
+    failed, ran = False, False
     for proof in _prove_on_device(args) if args.backend else _prove_wheels(args):
         print(f"{proof.python} {proof.interpreter}: {proof.summary()}, level {proof.level()}")
         for result in proof.results:
@@ -62,6 +62,9 @@ def execute(args: argparse.Namespace) -> int:
         for reason in proof.missed:
             print(f"  not shown: {reason}")
         failed |= bool(proof.failures())
+        ran |= bool(proof.results)
+    if not ran:
+        raise ProofError("nothing was proven: no program ran", remedy="name the jaxlib wheel of the set as well")
     return ProofError.exit_code if failed else 0
 
 
