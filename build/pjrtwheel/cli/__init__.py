@@ -38,6 +38,7 @@ COMMANDS = {
     "clean": "remove what Bazel left for checkouts that are gone",
     "conformance": "run JAX's own tests on the built-in client and on a plugin",
     "facts": "write for jaxlib-select what the wheels of a release serve",
+    "index": "write a static package index of finished wheels",
     "inspect": "say what wheels are, and what is wrong with them",
     "pin": "write releases/VERSION.toml from the package index",
     "probe": "run PJRT's conformance checks on plugin libraries, without JAX",
