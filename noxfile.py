@@ -100,6 +100,13 @@ def inspect(session: nox.Session) -> None:
 
 
 @nox.session(default=False, tags=["wheel"])
+def build_auto(session: nox.Session) -> None:
+    """Build jaxlib-auto, a plain wheel and variants for what is in dist/; they end up there, too."""
+    _install(session, "build")
+    _pjrtwheel(session, "auto", "--root", str(ROOT), *session.posargs)
+
+
+@nox.session(default=False, tags=["wheel"])
 def index(session: nox.Session) -> None:
     """Write dist/simple, a static package index of the wheels in dist/ that any web server can serve."""
     _install(session, "build")

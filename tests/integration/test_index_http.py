@@ -4,16 +4,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import http.server
 import json
 import os
 import subprocess
 import sys
-import threading
-import zipfile
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -57,62 +54,27 @@ class ChoosingHandler(PlainHandler):
 
 
 @pytest.fixture(params=[PlainHandler, ChoosingHandler], ids=["plain", "choosing"])
-def address(request: pytest.FixtureRequest, dist: Path) -> Iterator[str]:
+def address(
+    request: pytest.FixtureRequest, dist: Path, serve: Callable[..., AbstractContextManager[str]]
+) -> Iterator[str]:
     """Return the address of the index of `dist` on a running server."""
     write_index(dist, dist / "simple")
-    request.param.asked.clear()
-    handler = partial(request.param, directory=str(dist / "simple"))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-        thread.join()
+    PlainHandler.asked.clear()
+    with serve(dist / "simple", request.param) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
-def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with two small wheels, one of which needs the other and one that no Python can use."""
+def dist(list_wheel: Callable[..., dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with three small wheels: one needs another, and the newest of that is for no Python yet."""
     folder = tmp_path_factory.mktemp("dist")
-    wheels: tuple[tuple[str, str, list[str], str], ...] = (
-        ("jaxlib_abacus", "1.0", ["jaxlib-bead>=2"], ">=3.12"),
-        ("jaxlib_bead", "2.0", [], ">=3.12"),
-        ("jaxlib_bead", "3.0", [], ">=4"),
-    )
-    entries = []
-    for project, version, requires, python in wheels:
-        path = folder / f"{project}-{version}-py3-none-any.whl"
-        write_wheel(path, project, version, requires, python)
-        entries.append(
-            {
-                "filename": path.name,
-                "distribution": project.replace("_", "-"),
-                "version": version,
-                "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-                "size": path.stat().st_size,
-                "tags": ["py3-none-any"],
-                "lock_id": "ff",
-                "pjrt_api": None,
-                "gpu_code": [],
-                "proof": {"level": "static", "pythons": [], "targets": []},
-                "stripped_bytes": 0,
-            }
-        )
+    entries = [
+        list_wheel(folder / "jaxlib_abacus-1.0-py3-none-any.whl", ["jaxlib-bead>=2"]),
+        list_wheel(folder / "jaxlib_bead-2.0-py3-none-any.whl"),
+        list_wheel(folder / "jaxlib_bead-3.0-py3-none-any.whl", python=">=4"),
+    ]
     (folder / "release.json").write_text(json.dumps({"schema": 1, "wheels": entries}))
     return folder
-
-
-def write_wheel(path: Path, project: str, version: str, requires: Sequence[str], python: str) -> None:
-    """Write a wheel with one module."""
-    info = f"{project}-{version}.dist-info"
-    needs = "".join(f"Requires-Dist: {need}\n" for need in requires)
-    text = f"Metadata-Version: 2.4\nName: {project}\nVersion: {version}\nRequires-Python: {python}\n{needs}"
-    tags = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(f"{project}.py", "")
-        archive.writestr(f"{info}/METADATA", text)
-        archive.writestr(f"{info}/WHEEL", tags)
-        archive.writestr(f"{info}/RECORD", "".join(f"{name},,\n" for name in (*archive.namelist(), f"{info}/RECORD")))
 
 
 def run(*command: str | Path) -> str:

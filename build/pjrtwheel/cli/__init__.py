@@ -34,6 +34,7 @@ REMEDIES = {
 
 COMMANDS = {
     "assemble": "write a repaired wheel from a manifest",
+    "auto": "build jaxlib-auto, whose wheel variants ask for what fits the machine",
     "build": "build, verify, prove and publish the wheels of one backend",
     "clean": "remove what Bazel left for checkouts that are gone",
     "conformance": "run JAX's own tests on the built-in client and on a plugin",
