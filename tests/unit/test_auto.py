@@ -21,6 +21,7 @@ from pjrtwheel.backend import Backend, Select, load_backends
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import hash_file
+from pjrtwheel.prove.offline import find_wheels
 
 VERSION = "0.11.2"
 CODE12 = ["compute_120", "sm_50", "sm_60", "sm_70", "sm_80", "sm_90", "sm_100", "sm_101", "sm_120"]
@@ -243,3 +244,16 @@ def test_an_empty_folder_is_an_error(tmp_path: Path, root: Path) -> None:
     """Nothing is written."""
     assert main(["auto", "--root", str(root), "--dist", str(tmp_path)]) == 2
     assert list(tmp_path.iterdir()) == []
+
+
+def test_other_commands_do_not_stumble_over_variants(
+    dist: Path, root: Path, backends: dict[str, Backend], make_wheel: Callable[..., Path]
+) -> None:
+    """Proving finds the wheels of its backend in a folder with `jaxlib-auto`."""
+    jaxlib = make_wheel({}, name=f"jaxlib-{VERSION}-1-cp312-cp312-manylinux_2_27_x86_64.whl")
+    build_auto(root, dist, VERSION)
+    found = find_wheels(dist, backends["cpu"], VERSION)
+    assert [path.name for path in found] == [
+        jaxlib.name,
+        f"jaxlib_cpu-{VERSION}-cp312-abi3-manylinux_2_27_x86_64.whl",
+    ]
