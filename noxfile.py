@@ -106,6 +106,20 @@ def inspect(session: nox.Session) -> None:
     _pjrtwheel(session, "inspect", "--root", str(ROOT), *session.posargs)
 
 
+@nox.session(default=False, tags=["wheel"])
+def build_auto(session: nox.Session) -> None:
+    """Build jaxlib-auto, a plain wheel and variants for what is in dist/; they end up there, too."""
+    _install(session, "build")
+    _pjrtwheel(session, "auto", "--root", str(ROOT), *session.posargs)
+
+
+@nox.session(default=False, tags=["wheel"])
+def index(session: nox.Session) -> None:
+    """Write dist/simple, a static package index of the wheels in dist/ that any web server can serve."""
+    _install(session, "build")
+    _pjrtwheel(session, "index", "--root", str(ROOT), *session.posargs)
+
+
 @nox.session(default=False)
 def conformance(session: nox.Session) -> None:
     """Run JAX's own tests on the built-in client and on the plugin: -- PATH_TO_JAX_TESTS [FILES]."""

@@ -5,12 +5,18 @@
 from __future__ import annotations
 
 import functools
+import hashlib
+import http.server
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+import threading
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -154,3 +160,64 @@ def compile_library(root: Path, release: Release, tmp_path_factory: pytest.TempP
         return output
 
     return compile_
+
+
+@pytest.fixture(scope="session")
+def list_wheel() -> Callable[..., dict[str, Any]]:
+    """Return a function: a path and facts → a wheel with nothing but metadata there, and its entry in release.json."""
+    return write_small_wheel
+
+
+def write_small_wheel(
+    path: Path, requires: Sequence[str] = (), *, python: str = ">=3.12", gpu_code: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Write a wheel that says what it requires, and describe it."""
+    project, version, *_, platform = path.stem.split("-")
+    tag = "-".join(path.stem.split("-")[-3:])
+    extras = sorted({need.split("extra == ")[1].strip('"') for need in requires if "extra == " in need})
+    fields = [("Metadata-Version", "2.4"), ("Name", project.replace("_", "-")), ("Version", version)]
+    fields += [("Requires-Python", python), *(("Provides-Extra", extra) for extra in extras)]
+    fields += [("Requires-Dist", need) for need in requires]
+    info = f"{project}-{version}.dist-info"
+    members = {
+        f"{info}/METADATA": "".join(f"{key}: {value}\n" for key, value in fields),
+        f"{info}/WHEEL": f"Wheel-Version: 1.0\nRoot-Is-Purelib: {str(platform == 'any').lower()}\nTag: {tag}\n",
+    }
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+        archive.writestr(f"{info}/RECORD", "".join(f"{name},,\n" for name in (*members, f"{info}/RECORD")))
+    return {
+        "filename": path.name,
+        "distribution": project.replace("_", "-"),
+        "version": version,
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "size": path.stat().st_size,
+        "tags": [tag],
+        "lock_id": "ff",
+        "pjrt_api": None,
+        "gpu_code": list(gpu_code),
+        "proof": {"level": "static", "pythons": [], "targets": []},
+        "stripped_bytes": 0,
+    }
+
+
+@pytest.fixture(scope="session")
+def serve() -> Callable[..., AbstractContextManager[str]]:
+    """Return a context: a folder, and perhaps a handler of requests → the address of a server on loopback."""
+
+    class SilentHandler(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    @contextmanager
+    def serving(folder: Path, handler: type[http.server.SimpleHTTPRequestHandler] = SilentHandler) -> Iterator[str]:
+        bound = functools.partial(handler, directory=str(folder))
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), bound) as server:
+            thread = threading.Thread(target=server.serve_forever)
+            thread.start()
+            yield f"http://127.0.0.1:{server.server_port}/"
+            server.shutdown()
+            thread.join()
+
+    return serving

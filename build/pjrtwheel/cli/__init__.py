@@ -20,10 +20,12 @@ PROGRAM = "python -m pjrtwheel"
 
 COMMANDS = {
     "assemble": "write a repaired wheel from a manifest",
+    "auto": "build jaxlib-auto, whose wheel variants ask for what fits the machine",
     "build": "build, verify, prove and publish the wheels of one backend",
     "clean": "remove what Bazel left for checkouts that are gone",
     "conformance": "run JAX's own tests on the built-in client and on a plugin",
     "facts": "write for jaxlib-select what the wheels of a release serve",
+    "index": "write a static package index of finished wheels",
     "inspect": "say what wheels are, and what is wrong with them",
     "matrix": "print as JSON which backends can be built for which platforms without a build of XLA",
     "merge": "put the wheels and records of several builds into one folder",

@@ -15,6 +15,7 @@ from pjrtwheel.prove import environment
 from pjrtwheel.prove.interpreters import find_interpreters
 from pjrtwheel.prove.tags import fits, wheel_tag
 from pjrtwheel.release import Release
+from pjrtwheel.wheel.names import find_plain_wheels
 
 
 def conformance_python(
@@ -40,7 +41,7 @@ def conformance_python(
     names = {"jaxlib", backend.distribution}
     wheels = [
         wheel
-        for wheel in sorted(dist.glob("*.whl"))
+        for wheel in find_plain_wheels(dist)
         if environment.requirement_of(wheel).split("==")[0] in names and fits(wheel_tag(wheel), found.tag)
     ]
     if {environment.requirement_of(wheel).split("==")[0] for wheel in wheels} != names:

@@ -21,6 +21,7 @@ from pjrtwheel.inspect.measure import Measure, format_measures, measure, parse_m
 from pjrtwheel.inspect.page import render_page
 from pjrtwheel.inspect.tools import make_finder
 from pjrtwheel.program import run_main
+from pjrtwheel.wheel.names import find_plain_wheels
 
 DATA = "docs/wheels.json"
 PAGE = "docs/wheels.md"
@@ -46,7 +47,7 @@ def find_wheels(paths: Iterable[Path]) -> Iterator[Path]:
     """
     for path in paths:
         if path.is_dir():
-            yield from sorted(path.glob("*.whl"))
+            yield from find_plain_wheels(path)
         elif path.is_file():
             yield path
         else:

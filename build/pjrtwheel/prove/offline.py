@@ -19,6 +19,7 @@ from pjrtwheel.prove.levels import PythonProof
 from pjrtwheel.prove.loading import find_installed
 from pjrtwheel.prove.material import Material
 from pjrtwheel.prove.python import fitting, gather, has_bindings, requirements_for
+from pjrtwheel.wheel.names import find_plain_wheels
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def find_wheels(dist: Path, backend: Backend, version: str) -> tuple[Path, ...]:
         UsageError: One of the two is not there.
     """
     found: dict[str, list[Path]] = {"jaxlib": [], backend.distribution: []}
-    for path in sorted(dist.glob("*.whl")):
+    for path in find_plain_wheels(dist):
         distribution, _, found_version = environment.requirement_of(path).partition("==")
         if distribution in found and found_version == version:
             found[distribution].append(path)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
@@ -69,6 +70,21 @@ def parse_name(filename: str) -> WheelName:
         ) from error
     tag = "-".join(filename.removesuffix(".whl").rsplit("-", 3)[1:])
     return WheelName(name, str(version), "".join(map(str, build)), tag)
+
+
+def is_variant(filename: str) -> bool:
+    """Tell whether a wheel is a variant: a label follows the tags (PEP 825), and no other reader of names takes that.
+
+    >>> [is_variant(f"a-1-{rest}.whl") for rest in ("py3-none-any", "1-py3-none-any", "py3-none-any-null")]
+    [False, False, True]
+    """
+    parts = filename.removesuffix(".whl").split("-")
+    return len(parts) == 7 or (len(parts) == 6 and not parts[2][:1].isdigit())
+
+
+def find_plain_wheels(folder: Path) -> list[Path]:
+    """Return the wheels of a folder by name, without variants."""
+    return sorted(path for path in folder.glob("*.whl") if not is_variant(path.name))
 
 
 def extension_suffix(python: str, architecture: str) -> str:

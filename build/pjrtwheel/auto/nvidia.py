@@ -1,0 +1,131 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Say in the words of NVIDIA's variant provider which GPUs the code in a wheel serves.
+
+The provider offers a GPU of compute capability X.Y the values `XY_real` down to `X0_real`, and `X0_virtual`. So
+`80_real` is taken by 8.0 and by every later 8.x, Tegra's 8.7 too, although a Tegra chip runs no code but that made for
+exactly it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from pjrtwheel.backend import Select
+
+Capability = tuple[int, int]
+
+# What there is in cards and servers, from the first that JAX serves (5.2).
+_CARDS = ((5, 2), (6, 0), (6, 1), (7, 0), (7, 5), (8, 0), (8, 6), (8, 9), (9, 0), (10, 0), (10, 3), (12, 0), (12, 1))
+# What there is in Tegra chips: Parker to Orin, and Thor, which has one name under CUDA 12 and another since.
+_TEGRA = ((5, 3), (6, 2), (7, 2), (8, 7))
+_THOR = {12: (10, 1), 13: (11, 0)}
+_FUTURE = 3  # majors beyond the PTX that will compile it, and that the provider cannot know of
+_CODE = re.compile(r"(sm|compute)_(\d{1,2})(\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """GPUs of one backend that need the same further bounds.
+
+    Attributes:
+        suffix: What tells it from the other groups of the backend; empty for the main one.
+        properties: Variant properties, `namespace::feature::value`.
+        requires: Bounds on what the wheel brings along.
+    """
+
+    suffix: str
+    properties: tuple[str, ...]
+    requires: tuple[str, ...] = ()
+
+
+def nvidia_groups(select: Select, code: Iterable[str], architecture: str) -> list[Group]:
+    """Return the groups of GPUs that a wheel serves, each with its properties.
+
+    Args:
+        select: What selection needs to know of the backend.
+        code: GPU code in the wheel, such as `sm_90` and `compute_120`.
+        architecture: Of the platform; Tegra chips are aarch64.
+    """
+    names = list(code)
+    real = served(names, select.driver, tegra=architecture == "aarch64")
+    virtual = compiled(names) if Version(select.driver) >= Version(select.toolkit) else ()
+    needs = {capability: _bounds(select.constraints, capability) for capability in (*real, *virtual)}
+    main = [capability for capability in real if not needs[capability]]
+    return [
+        Group(
+            _suffix([capability for capability in real if needs[capability] == bounds], main) if bounds else "",
+            (
+                f"nvidia::cuda_version_lower_bound::{select.driver}",
+                *(f"nvidia::sm_arch::{x}{y}_real" for x, y in _lowest(c for c in real if needs[c] == bounds)),
+                *(f"nvidia::sm_arch::{x}{y}_virtual" for x, y in virtual if needs[x, y] == bounds),
+            ),
+            bounds,
+        )
+        for bounds in sorted(set(needs.values()))
+    ]
+
+
+def served(code: Iterable[str], driver: str, *, tegra: bool) -> list[Capability]:
+    """Return the compute capabilities whose `_real` value says no more than what the machine code in a wheel keeps.
+
+    Args:
+        code: GPU code in the wheel.
+        driver: CUDA version of the oldest driver; Thor's name depends on it.
+        tegra: Whether the provider can meet Tegra chips on this platform.
+    """
+    exact = _targets(code, "sm")
+    thor = _THOR[min(max(Version(driver).major, 12), 13)]
+    chips = (*_TEGRA, thor) if tegra else ()
+    # A Tegra chip later in the same major would take the value, too.
+    cards = [
+        card
+        for card in _CARDS
+        if any(x == card[0] and y <= card[1] for x, y in exact - {*_TEGRA, *_THOR.values()})
+        and all(chip in exact for chip in chips if chip[0] == card[0] and chip[1] > card[1])
+    ]
+    return sorted({*cards, *(chip for chip in chips if chip in exact)})
+
+
+def compiled(code: Iterable[str]) -> tuple[Capability, ...]:
+    """Return the majors, as X.0, for which a driver compiles the PTX in a wheel: its own and those to come."""
+    found = _targets(code, "compute")
+    own = {target for target in found if target[1] == 0}
+    return tuple(sorted(own | {(x + more, 0) for x, _ in found for more in range(1, _FUTURE + 1)}))
+
+
+def _targets(code: Iterable[str], kind: str) -> set[Capability]:
+    """Return the targets of one kind; those bound to one chip or family (`sm_90a`) cannot be said."""
+    matches = (_CODE.fullmatch(name) for name in code)
+    return {(int(found.group(2)), int(found.group(3))) for found in matches if found and found.group(1) == kind}
+
+
+def _bounds(constraints: Mapping[str, tuple[str, ...]], capability: Capability) -> tuple[str, ...]:
+    """Return the bounds that hold for a GPU."""
+    version = f"{capability[0]}.{capability[1]}"
+    return tuple(
+        need
+        for limits, needs in sorted(constraints.items())
+        if SpecifierSet(limits).contains(version)
+        for need in needs
+    )
+
+
+def _lowest(capabilities: Iterable[Capability]) -> list[Capability]:
+    """Return the lowest of each major, whose value the later ones take, too."""
+    first: dict[int, Capability] = {}
+    for capability in sorted(capabilities):
+        first.setdefault(capability[0], capability)
+    return sorted(first.values())
+
+
+def _suffix(group: list[Capability], main: list[Capability]) -> str:
+    """Return what to call a group beside the main one: by age, else by its first GPU."""
+    if main and group and group[-1] < main[0]:
+        return "legacy"
+    return f"cc{group[0][0]}{group[0][1]}" if group else "future"

@@ -1,0 +1,29 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`auto`: build `jaxlib-auto` for the wheels that are there."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from pjrtwheel.release import DEFAULT_RELEASE
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
+    parser.add_argument("--release", default=DEFAULT_RELEASE, metavar="VERSION", help="JAX release")
+    parser.add_argument("--dist", type=Path, metavar="DIR", help="folder of the wheels (default: dist)")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Build the wheels and say what each is for."""
+    from pjrtwheel.auto import build_auto
+    from pjrtwheel.cli import check_repository
+
+    check_repository(args.root)
+    for variant in build_auto(args.root, args.dist or args.root / "dist", args.release):
+        properties = " ".join(variant.properties) or "any machine"
+        print(f"{variant.label or 'plain'}: {'; '.join(variant.requires)} ({properties})")
+    return 0

@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`jaxlib-auto` from an index on loopback: what the real uv takes on forced machines, and what pip and plain uv take.
+
+Packages are small ones with the names of the real ones; the GPU code is that of the real wheels.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pjrtwheel.auto import build_auto
+from pjrtwheel.backend import load_backends
+from pjrtwheel.index import write_index
+from pjrtwheel.prove import environment
+from pjrtwheel.prove.interpreters import Interpreter
+
+pytestmark = pytest.mark.integration
+
+VERSION = "0.11.2"
+FACTS = "selector/jaxlib_select/facts"
+NVIDIA = (
+    "nvidia_cudnn_cu12-9.10.2.21",
+    "nvidia_cudnn_cu12-9.28.0.1",
+    "nvidia_cublas-13.1.0.3",
+    "nvidia_cublas-13.5.0.1",
+)
+BRINGS = {"cuda12": "nvidia-cudnn-cu12>=9.8,<10", "cuda13": "nvidia-cublas>=13.0,<14"}
+
+X86, ARM = "x86_64-manylinux_2_31", "aarch64-manylinux_2_31"
+CPU = {"jaxlib-cpu": VERSION}
+CUDA12 = {"jaxlib-cuda-12": VERSION, "nvidia-cudnn-cu12": "9.28.0.1"}
+LEGACY = {"jaxlib-cuda-12": VERSION, "nvidia-cudnn-cu12": "9.10.2.21"}
+CUDA13 = {"jaxlib-cuda-13": VERSION, "nvidia-cublas": "13.5.0.1"}
+
+# Machine, platform, CUDA version of its driver and compute capability of its best GPU → what must be installed.
+MACHINES = [
+    ("no accelerator", X86, "", "", CPU),
+    ("H100", X86, "13.0", "9.0", CUDA13),
+    ("H100, older driver", X86, "12.8", "9.0", CUDA12),
+    ("A100", X86, "13.1", "8.0", CUDA13),
+    ("RTX 4090, older driver", X86, "12.4", "8.9", CUDA12),
+    ("T4", X86, "13.0", "7.5", CUDA13),
+    ("T4, older driver", X86, "12.2", "7.5", CUDA12),
+    ("V100", X86, "13.0", "7.0", LEGACY),
+    ("GTX 1080 Ti", X86, "13.0", "6.1", LEGACY),
+    ("GTX 750, no code", X86, "12.4", "5.0", CPU),
+    ("B200", X86, "13.0", "10.0", CUDA13),
+    ("RTX PRO 6000", X86, "13.0", "12.0", CUDA13),
+    ("a GPU to come", X86, "14.0", "13.0", CUDA13),
+    ("driver too old", X86, "11.8", "8.0", CPU),
+    ("TPU", X86, "tpu", "", {"jaxlib-tpu": VERSION}),
+    ("GH200", ARM, "13.0", "9.0", CUDA13),
+    ("GH200, older driver", ARM, "12.4", "9.0", CUDA12),
+    ("GB10", ARM, "13.0", "12.1", CUDA13),
+    ("Thor", ARM, "13.0", "11.0", CUDA13),
+    ("Orin", ARM, "13.0", "8.7", CPU),
+    ("Xavier", ARM, "12.2", "7.2", CPU),
+]
+
+
+@pytest.fixture(scope="module")
+def address(
+    root: Path,
+    list_wheel: Callable[..., dict[str, Any]],
+    serve: Callable[..., AbstractContextManager[str]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[str]:
+    """Return the address of an index with small packages for everything, and `jaxlib-auto` as we build it."""
+    dist = tmp_path_factory.mktemp("dist")
+    code = {
+        entry["name"]: entry["code"] for entry in json.loads((root / FACTS / f"{VERSION}.json").read_text())["backends"]
+    }
+    entries = [list_wheel(dist / f"{name}-py3-none-any.whl") for name in (f"jaxlib-{VERSION}", *NVIDIA)]
+    for name, backend in load_backends(root).items():
+        brings = [f'{BRINGS[name]}; extra == "with-cuda"'] if name in BRINGS else []
+        for platform, tag in backend.tags.items():
+            path = dist / f"{backend.distribution.replace('-', '_')}-{VERSION}-cp312-abi3-{tag}.whl"
+            entries.append(list_wheel(path, [f"jaxlib=={VERSION}", *brings], gpu_code=code[name].get(platform, [])))
+    (dist / "release.json").write_text(json.dumps({"schema": 1, "wheels": entries}))
+    build_auto(root, dist, VERSION)
+    write_index(dist, dist / "simple")
+    with serve(dist / "simple") as served:
+        yield served
+
+
+def run(*command: str | Path, **forced: str) -> None:
+    """Run an installer that knows no other index."""
+    environ = environment.clean_environ(PIP_CONFIG_FILE=os.devnull, UV_NO_CONFIG="1", UV_NO_CACHE="1")
+    environ = {name: value for name, value in environ.items() if not name.startswith(("PIP_INDEX", "PIP_EXTRA"))}
+    result = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, env=environ | forced)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def installed(folder: Path) -> dict[str, str]:
+    """Return what was installed beside jaxlib-auto and jaxlib."""
+    found = dict(path.name.removesuffix(".dist-info").split("-") for path in folder.glob("*.dist-info"))
+    assert found.pop("jaxlib_auto") == found.pop("jaxlib") == VERSION
+    return {name.replace("_", "-"): version for name, version in found.items()}
+
+
+def forced(cuda: str, capability: str) -> dict[str, str]:
+    """Return the variables by which uv believes in an accelerator, or in none."""
+    variables = {"TPU_VARIANT_PROVIDER_FORCE_PRESENT": "true" if cuda == "tpu" else "false"}
+    if capability:
+        variables["NV_VARIANT_PROVIDER_FORCE_CUDA_DRIVER_VERSION"] = cuda
+        variables["NV_VARIANT_PROVIDER_FORCE_SM_ARCH"] = capability
+    return variables
+
+
+@pytest.mark.parametrize(
+    ("platform", "cuda", "capability", "expected"), [row[1:] for row in MACHINES], ids=[row[0] for row in MACHINES]
+)
+def test_uv_takes_what_runs_on_the_machine(
+    platform: str,
+    cuda: str,
+    capability: str,
+    expected: dict[str, str],
+    address: str,
+    interpreter: Interpreter,
+    tmp_path: Path,
+) -> None:
+    """The variant, and through it the accelerator package with the bounds that the GPU needs."""
+    uv = environment.find_uv() or "uv"
+    where = ("--python", interpreter.path, "--target", tmp_path / "site", "--python-platform", platform)
+    options = ("--preview-features", "wheel-variants", "--index-url", address)
+    # An empty PATH hides the nvidia-smi of a machine that has one.
+    run(uv, "pip", "install", *where, *options, "jaxlib-auto", PATH=str(tmp_path), **forced(cuda, capability))
+    assert installed(tmp_path / "site") == expected
+
+
+@pytest.mark.parametrize("installer", ["pip", "uv"])
+def test_installers_without_variants_take_the_cpu(
+    installer: str, address: str, interpreter: Interpreter, tmp_path: Path
+) -> None:
+    """They see the plain wheel only, whatever the machine has."""
+    python = environment.create_venv(interpreter, tmp_path / "venv")
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-input", "--no-cache-dir")
+    uv = (environment.find_uv() or "uv", "pip", "install", "--python", python)
+    run(*(pip if installer == "pip" else uv), "--index-url", address, "jaxlib-auto", **forced("13.0", "9.0"))
+    (site,) = (tmp_path / "venv" / "lib").glob("python3*/site-packages")
+    assert installed(site) == CPU

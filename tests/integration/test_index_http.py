@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The static index over HTTP on loopback, with the real pip and the real uv, from a plain server and a choosing one."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from pjrtwheel.index import write_index
+from pjrtwheel.prove import environment
+from pjrtwheel.prove.interpreters import Interpreter
+
+pytestmark = pytest.mark.integration
+
+JSON_TYPE = "application/vnd.pypi.simple.v1+json"
+
+
+class PlainHandler(http.server.SimpleHTTPRequestHandler):
+    """What `python -m http.server` does, with a list of what was asked for."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        """Note the request, then serve it."""
+        self.asked.append(self.path)
+        super().do_GET()
+
+    def log_message(self, *_: Any) -> None:
+        """Stay silent."""
+
+
+class ChoosingHandler(PlainHandler):
+    """A server that hands out JSON to those who accept it."""
+
+    def send_head(self) -> Any:
+        """Serve the JSON page of a folder where it is wanted."""
+        if self.path.endswith("/") and JSON_TYPE in self.headers.get("Accept", ""):
+            self.path += "index.v1+json"
+        return super().send_head()
+
+    def guess_type(self, path: Any) -> str:
+        """Name the type of the JSON pages."""
+        return JSON_TYPE if str(path).endswith(".v1+json") else super().guess_type(path)
+
+
+@pytest.fixture(params=[PlainHandler, ChoosingHandler], ids=["plain", "choosing"])
+def address(
+    request: pytest.FixtureRequest, dist: Path, serve: Callable[..., AbstractContextManager[str]]
+) -> Iterator[str]:
+    """Return the address of the index of `dist` on a running server."""
+    write_index(dist, dist / "simple")
+    PlainHandler.asked.clear()
+    with serve(dist / "simple", request.param) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def dist(list_wheel: Callable[..., dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with three small wheels: one needs another, and the newest of that is for no Python yet."""
+    folder = tmp_path_factory.mktemp("dist")
+    entries = [
+        list_wheel(folder / "jaxlib_abacus-1.0-py3-none-any.whl", ["jaxlib-bead>=2"]),
+        list_wheel(folder / "jaxlib_bead-2.0-py3-none-any.whl"),
+        list_wheel(folder / "jaxlib_bead-3.0-py3-none-any.whl", python=">=4"),
+    ]
+    (folder / "release.json").write_text(json.dumps({"schema": 1, "wheels": entries}))
+    return folder
+
+
+def run(*command: str | Path) -> str:
+    """Run an installer that knows no other index."""
+    environ = environment.clean_environ(PIP_CONFIG_FILE=os.devnull, UV_NO_CONFIG="1", UV_NO_CACHE="1")
+    environ = {name: value for name, value in environ.items() if name not in {"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"}}
+    result = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, env=environ)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout + result.stderr
+
+
+def installed(python: Path) -> list[str]:
+    """Return what is installed in an environment."""
+    (site,) = (python.parent.parent / "lib").glob("python3*/site-packages")
+    return sorted(path.name for path in site.glob("*.dist-info"))
+
+
+@pytest.mark.parametrize("installer", ["pip", "uv"])
+def test_installers_take_what_they_need_from_the_index(
+    installer: str, address: str, interpreter: Interpreter, tmp_path: Path
+) -> None:
+    """Metadata comes before the wheels, hashes are checked, and Requires-Python is heeded."""
+    python = environment.create_venv(interpreter, tmp_path / "venv")
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-input", "--no-cache-dir")
+    uv = (environment.find_uv() or "uv", "pip", "install", "--python", python)
+    run(*(pip if installer == "pip" else uv), "--index-url", address, "jaxlib-abacus")
+    assert installed(python) == ["jaxlib_abacus-1.0.dist-info", "jaxlib_bead-2.0.dist-info"]
+    asked = PlainHandler.asked
+    first = asked.index("/jaxlib-abacus/jaxlib_abacus-1.0-py3-none-any.whl.metadata")
+    assert first < asked.index("/jaxlib-abacus/jaxlib_abacus-1.0-py3-none-any.whl")
