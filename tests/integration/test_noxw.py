@@ -28,5 +28,5 @@ def test_wrapper_runs_nox_from_anywhere(root: Path, tmp_path: Path) -> None:
         shutil.copy(root / "plugins" / "cpu" / "backend.toml", copy / "plugins" / name)
     command = [sys.executable, str(copy / "noxw"), "--list", "--json", "--tags", "wheel"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    sessions = {entry["session"] for entry in json.loads(done.stdout)}
-    assert sessions == {*(f"build_{name}" for name in load_backends(copy)), "build_auto", "build_jaxlib"}
+    builds = {entry["session"] for entry in json.loads(done.stdout) if entry["session"].startswith("build_")}
+    assert builds == {*(f"build_{name}" for name in load_backends(copy)), "build_auto", "build_jaxlib"}
