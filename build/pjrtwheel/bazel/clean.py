@@ -8,16 +8,13 @@ was deleted.
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import stat
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
-from pjrtwheel.bazel.shutdown import find_servers
+from pjrtwheel.bazel.shutdown import ask_servers_to_end, find_servers
 from pjrtwheel.bazel.workspace import Workspace, state_root
 from pjrtwheel.errors import BazelError
 from pjrtwheel.fetch.cache import file_lock
@@ -72,9 +69,7 @@ def end_servers(outputs: Path, patience: float = PATIENCE_S) -> None:
     Raises:
         BazelError: One does not.
     """
-    for server in find_servers(outputs):
-        with suppress(ProcessLookupError):
-            os.kill(server, signal.SIGTERM)
+    ask_servers_to_end(outputs)
     deadline = time.monotonic() + patience
     while remaining := find_servers(outputs):
         if time.monotonic() > deadline:

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from pjrtwheel.bazel.workspace import prepare_workspace
@@ -39,13 +40,21 @@ def find_servers(outputs: Path, processes: Path = Path("/proc")) -> tuple[int, .
     return tuple(found)
 
 
+def ask_servers_to_end(outputs: Path) -> tuple[int, ...]:
+    """Ask the servers below a directory to end, and return their process ids; one may be gone by then."""
+    servers = find_servers(outputs)
+    for server in servers:
+        with suppress(ProcessLookupError):
+            os.kill(server, signal.SIGTERM)
+    return servers
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Ask each server to end, and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.bazel.shutdown", description=__doc__)
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
     workspace = prepare_workspace(parser.parse_args(argv).root, cache_root(os.environ))
-    for server in find_servers(workspace.outputs):
-        os.kill(server, signal.SIGTERM)
+    for server in ask_servers_to_end(workspace.outputs):
         print(f"ended Bazel server {server}", file=sys.stderr)
     return 0
 
