@@ -35,12 +35,13 @@ def _pjrtwheel(session: nox.Session, *arguments: str) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check style, formatting and types; buildifier is left out, because the package index does not have it."""
+    """Check style, formatting, types and workflows; the package index does not have buildifier."""
     _install(session, "lint")
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check")
     session.run("clang-format", "--dry-run", "--Werror", *C_FILES)
     session.run("mypy")
+    session.run("zizmor", "--offline", "--quiet", ".github/workflows")
 
 
 @nox.session
