@@ -42,7 +42,7 @@ def test_our_wheels_have_no_findings(root: Path, inspected: list[dict[str, Any]]
     """What is found on upstream's wheels was repaired in ours, but for what a backend keeps on purpose."""
     keeping = {backend.distribution for backend in load_backends(root).values() if backend.search_paths}
     kept = {"rpath-absolute", "rpath-outside"}
-    found = {wheel["wheel"]: {remark["code"] for remark in wheel["remarks"]} for wheel in inspected}
+    found = {wheel["wheel"]: {finding["code"] for finding in wheel["findings"]} for wheel in inspected}
 
     # The bindings keep upstream's METADATA, with the licence in its old place.
     assert {
@@ -73,7 +73,7 @@ def test_what_is_found_on_upstream_bindings(root: Path, release: Release) -> Non
 
     (found,) = inspect(root, wheel)
 
-    codes = {remark["code"] for remark in found["remarks"]}
+    codes = {finding["code"] for finding in found["findings"]}
     assert {"lock", "sbom", "license-field", "symbols", "rpath-build-tree"} <= codes
     assert (found["name"], found["version"], found["purelib"]) == ("jaxlib", release.version, False)
 

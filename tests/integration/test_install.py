@@ -51,8 +51,8 @@ def test_the_extra_brings_the_plugin(built_wheels: Path) -> None:
 def test_every_wheel_keeps_its_promises(built_wheels: Path, root: Path) -> None:
     """The wheels as they lie in the folder pass every check, together."""
     wheels = sorted(built_wheels.glob("*.whl"))
-    notes = verify_paths(wheels, tuple(load_backends(root).values()))
-    assert [note.wheel for note in notes] == [wheel.name for wheel in wheels]
+    assert wheels
+    verify_paths(wheels, tuple(load_backends(root).values()))
 
 
 def test_the_record_claims_what_was_shown(built_wheels: Path, release: Release) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import shutil
@@ -21,6 +22,7 @@ from pjrtwheel.inspect import Inspection, inspect_wheel, resolve
 from pjrtwheel.inspect.facts import PluginFacts
 from pjrtwheel.inspect.render import render_inspection
 from pjrtwheel.inspect.tools import make_finder
+from pjrtwheel.verify import Finding
 
 MakeWheel = Callable[..., Path]
 MakeElf = Callable[..., bytes]
@@ -79,7 +81,7 @@ def stripped(make_elf: MakeElf) -> Callable[..., bytes]:
 
 def codes(inspection: Inspection) -> list[str]:
     """Return the codes of the findings."""
-    return [remark.code for remark in inspection.remarks]
+    return [finding.code for finding in inspection.findings]
 
 
 def test_clean_wheel_is_described_without_findings(inspect: Inspect, stripped: Callable[..., bytes]) -> None:
@@ -88,7 +90,7 @@ def test_clean_wheel_is_described_without_findings(inspect: Inspect, stripped: C
 
     found = inspect(clean_files(library))
 
-    assert found.remarks == ()
+    assert found.findings == ()
     assert (found.name, found.version, found.summary, found.requires_python) == ("demo", "1.0", "A demo", ">=3.12")
     assert (found.tags, found.build, found.purelib) == (("py3-none-manylinux_2_27_x86_64",), "", False)
     assert found.requires == ("jaxlib==0.11.2", 'numpy>=2; extra == "With_Numbers"')
@@ -110,7 +112,7 @@ def test_clean_wheel_is_described_without_findings(inspect: Inspect, stripped: C
 
 
 @pytest.mark.parametrize(
-    ("options", "finding"),
+    ("options", "expected"),
     [
         pytest.param({"symbols": bytes(4800)}, ("symbols", "that no loader reads: .symtab, .strtab"), id="symbols"),
         pytest.param({"rpath": "$ORIGIN/a:$ORIGIN/a/"}, ("rpath-repeated", "1 of 2 RPATH"), id="repeated"),
@@ -127,15 +129,15 @@ def test_clean_wheel_is_described_without_findings(inspect: Inspect, stripped: C
     ],
 )
 def test_what_is_wrong_with_a_library_is_found(
-    inspect: Inspect, make_elf: MakeElf, options: dict[str, object], finding: tuple[str, str]
+    inspect: Inspect, make_elf: MakeElf, options: dict[str, object], expected: tuple[str, str]
 ) -> None:
     """Each fault by itself gives its own code and nothing else."""
     library = make_elf(**{"symbols": b"", "comment": b"", **options})
 
-    (remark,) = inspect(clean_files(library)).remarks
+    (finding,) = inspect(clean_files(library)).findings
 
-    assert (remark.code, remark.member) == (finding[0], "demo/plugin.so")
-    assert finding[1] in remark.text
+    assert (finding.code, finding.member) == (expected[0], "demo/plugin.so")
+    assert expected[1] in finding.text
 
 
 def test_library_without_segments_is_described(inspect: Inspect, make_elf: MakeElf) -> None:
@@ -157,6 +159,19 @@ def test_symbols_that_a_known_plugin_may_define_are_no_finding(
     found = inspect(clean_files(library), exports={"plugin.so": ("GetPjrtApi", "Mosaic")})
 
     assert codes(found) == []
+
+
+@pytest.mark.parametrize(("needed", "linked"), [("libc.so.6", False), ("runtime.so", True)])
+def test_symbols_of_a_library_are_for_those_that_are_linked_to_it(
+    inspect: Inspect, stripped: Callable[..., bytes], needed: str, *, linked: bool
+) -> None:
+    """Where nothing in the wheel is, it is opened by name, and whatever it defines may collide with what is there."""
+    runtime = stripped(exports=["cuInit", "_init", "launch"])
+
+    found = inspect({**clean_files(stripped(needed=[needed])), "demo/runtime.so": runtime})
+
+    text = "defines 2 symbols for others though no library of the wheel is linked to it: cuInit, launch"
+    assert found.findings == (() if linked else (Finding("exports", "demo/runtime.so", text),))
 
 
 @pytest.mark.parametrize(
@@ -260,19 +275,60 @@ def test_nothing_of_a_wheel_runs_unless_asked(
     assert plugin == PluginFacts(refused=plugin.refused)
 
 
-@pytest.mark.parametrize("width", [80, 120])
-def test_description_is_readable_in_a_terminal(inspect: Inspect, make_elf: MakeElf, width: int) -> None:
-    """No line is wider than the terminal, and no control character of the wheel reaches it."""
+def render(inspection: Inspection, width: int | None = None) -> str:
+    """Return what is printed about a wheel."""
+    console = Console(file=io.StringIO(), record=True, width=80)
+    render_inspection(inspection, console, width)
+    return console.export_text()
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_lines_end_between_words_where_the_terminal_does(inspect: Inspect, make_elf: MakeElf, width: int) -> None:
+    """A line is wider only for a single word that is: hashes, paths and names of wheels can be copied."""
+    paths = [f"$ORIGIN/{number:060}" for number in range(9)]
+    found = inspect(clean_files(make_elf(runpath=":".join(paths))))
+
+    lines = render(found, width).splitlines()
+
+    details = lines[1 : lines.index(f"files ({len(found.files)})")]
+    assert [line for line in details if len(line) > width and " " in line[16:]] == []
+    words = " ".join(lines).split()
+    assert {NAME, found.sha256, paths[0], *(file.path for file in found.files)} <= {word.strip(",") for word in words}
+
+
+def test_what_is_piped_has_every_value_on_one_line(inspect: Inspect, make_elf: MakeElf) -> None:
+    """No control character of the wheel is among them, and no line is filled up with spaces."""
     files = clean_files(make_elf(runpath="/opt/\x1b[2J:" + ":".join(f"$ORIGIN/{n:060}" for n in range(9))))
-    console = Console(width=width, file=io.StringIO(), record=True)
 
-    render_inspection(inspect(files), console)
+    lines = render(inspect(files)).splitlines()
 
-    text = console.export_text()
-    assert max(map(len, text.splitlines())) <= width
-    assert "\x1b" not in text
-    assert "rpath-absolute" in text
-    assert "10 elements: /opt/\\x1b[2J, " in " ".join(text.split())
+    shown = ["/opt/\\x1b[2J", *(f"$ORIGIN/{n:060}" for n in range(3))]
+    assert f"  RUNPATH       10 elements: {', '.join(shown)} and 6 more" in lines
+    assert '                numpy>=2; extra == "With_Numbers"' in lines
+    assert lines[0] == NAME
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
+def test_what_is_equal_for_several_pythons_is_said_once(inspect: Inspect, make_elf: MakeElf) -> None:
+    """Only what differs is said for each; their sizes are summed up."""
+    modules = {
+        f"demo/_solver.cpython-{python}-x86_64-linux-gnu.so": make_elf(exports=["PyInit__solver"], needed=needed)
+        for python, needed in {"312": ["libc.so.6"], "313": ["libc.so.6"], "314": ["libm.so.6"]}.items()
+    }
+    size = len(next(iter(modules.values())))
+
+    lines = render(inspect({**clean_files(make_elf()), **modules})).splitlines()
+
+    folded = "demo/_solver.cpython-{312,313,314}-x86_64-linux-gnu.so"
+    block = lines[lines.index(folded) :]
+    assert block[2:5] == [
+        "  needs         312, 313: libc.so.6",
+        "                314: libm.so.6",
+        "  exports       1: PyInit__solver",
+    ]
+    assert [line.split()[-1] for line in lines if f"{3 * size / 1e3:.1f} kB" in line] == [folded]
+    assert len([line for line in lines if line.startswith("  symbols       demo/_solver") and folded in line]) == 1
+    assert not [line for line in lines if "cpython-312-" in line]
 
 
 def test_command_describes_the_good_wheels_and_fails_for_the_bad(
@@ -289,8 +345,24 @@ def test_command_describes_the_good_wheels_and_fails_for_the_bad(
     document = json.loads(output.out)
     assert status == WheelError.exit_code
     assert [wheel["wheel"] for wheel in document["wheels"]] == [NAME]
-    assert document["wheels"][0]["remarks"] == []
+    assert document["wheels"][0]["findings"] == []
     assert output.err.startswith("error: bad-1.0-py3-none-any.whl is no wheel")
+
+
+def test_piped_output_does_not_depend_on_a_terminal(
+    make_wheel: MakeWheel,
+    stripped: Callable[..., bytes],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A program that reads it finds the hash on one line, however narrow the window is that it was started from."""
+    monkeypatch.setenv("COLUMNS", "40")
+    wheel = make_wheel(clean_files(stripped()), name=NAME)
+
+    assert cli.main(["inspect", str(wheel), "--root", str(tmp_path)]) == 0
+
+    assert f"  sha256        {hashlib.sha256(wheel.read_bytes()).hexdigest()}" in capsys.readouterr().out.splitlines()
 
 
 def test_index_is_asked_once_for_what_several_wheels_require(

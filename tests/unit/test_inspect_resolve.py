@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 
 from pjrtwheel.errors import FetchError
-from pjrtwheel.inspect.facts import Remark
 from pjrtwheel.inspect.resolve import find_unresolvable, parse_versions
+from pjrtwheel.verify import Finding
 
 INDEX = {"numpy": ("2.4.0", "1.26.0"), "beta": ("1.0rc1",)}
 
@@ -18,8 +18,8 @@ def test_requirements_that_no_version_fulfils_are_found() -> None:
     requires = ["numpy>=2", 'numpy<1; extra == "old"', "beta", "gone", "a b c", "d @ https://example.org/d.whl"]
 
     assert list(find_unresolvable(requires, lambda name: INDEX.get(name, ()))) == [
-        Remark("requires-missing", "", "requires numpy<1; the package index has up to 2.4.0"),
-        Remark("requires-missing", "", "requires gone, which the package index does not have"),
+        Finding("requires-missing", "", "requires numpy<1; the package index has up to 2.4.0"),
+        Finding("requires-missing", "", "requires gone, which the package index does not have"),
     ]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.errors import VerifyError
-from pjrtwheel.verify import Finding, Severity, verify_paths
+from pjrtwheel.verify import Finding, verify_paths
 
 
 def test_one_run_names_every_problem(tmp_path: Path) -> None:
@@ -38,9 +38,9 @@ def test_one_run_names_every_problem(tmp_path: Path) -> None:
 
 
 def test_a_finding_is_one_line() -> None:
-    """Wheel, file inside it, what is wrong, and which check says so."""
-    finding = Finding(Severity.ERROR, "a.whl", "elf", "a/b.so", "asks for an executable stack")
-    assert str(finding) == "a.whl: a/b.so: asks for an executable stack [elf]"
+    """File inside the wheel, what is wrong, and of what kind that is or which check says so."""
+    findings = [Finding("elf", "a/b.so", "asks for an executable stack"), Finding("lock", "", "holds no lock")]
+    assert [*map(str, findings)] == ["a/b.so: asks for an executable stack [elf]", "holds no lock [lock]"]
 
 
 def test_many_problems_are_in_a_file(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from pjrtwheel.errors import WheelError
 from pjrtwheel.verify import documents, metadata
 from pjrtwheel.verify.contents import WheelContents, read_contents
+from pjrtwheel.verify.finding import Problem
 
 INFO = "thing-1.0.dist-info"
 NAME = "thing-1.0-cp312-abi3-manylinux_2_17_x86_64.whl"
@@ -29,7 +30,7 @@ FILES = {
     f"{INFO}/licenses/LICENSE": "free",
     f"{INFO}/sboms/thing.cdx.json": '{"bomFormat": "CycloneDX", "specVersion": "1.6"}',
 }
-Check = Callable[[WheelContents], Iterator[metadata.Problem]]
+Check = Callable[[WheelContents], Iterator[Problem]]
 
 
 def record_of(files: Mapping[str, str]) -> str:
@@ -256,11 +257,12 @@ def test_a_name_that_is_no_wheel_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("keep", [0, 30, -10], ids=["empty", "head", "tail cut"])
 def test_a_damaged_wheel_is_refused(read: Callable[..., WheelContents], tmp_path: Path, keep: int) -> None:
-    """A truncated file raises a named error, whatever is left of it."""
+    """A truncated file raises a named error, whatever is left of it; nobody knows where it comes from."""
     path = read().path
     path.write_bytes(path.read_bytes()[:keep])
-    with pytest.raises(WheelError, match="cannot read wheel"):
+    with pytest.raises(WheelError, match="cannot read wheel") as caught:
         read_contents(path, tmp_path)
+    assert caught.value.remedy == "build or download it again"
 
 
 def test_a_flipped_byte_is_found(read: Callable[..., WheelContents], tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -68,6 +69,7 @@ def execute(args: argparse.Namespace) -> int:
 
         from pjrtwheel.inspect.render import render_inspection
 
+        console = Console(highlight=False)
         for entry in found:
-            render_inspection(entry, Console(highlight=False))
+            render_inspection(entry, console, console.width if sys.stdout.isatty() else None)
     return status

@@ -11,14 +11,15 @@ from pathlib import Path
 
 from pjrtwheel.errors import ElfError
 from pjrtwheel.files import hash_file
-from pjrtwheel.inspect.facts import Inspection, LibraryFacts, PluginFacts, Remark
+from pjrtwheel.inspect.facts import Inspection, LibraryFacts, PluginFacts
 from pjrtwheel.inspect.library import FindTool, inspect_library
-from pjrtwheel.inspect.library_remarks import find_library_remarks
+from pjrtwheel.inspect.library_findings import find_library_findings
 from pjrtwheel.inspect.plugin import open_plugin
-from pjrtwheel.inspect.remarks import find_remarks
 from pjrtwheel.inspect.resolve import AskIndex, find_unresolvable
 from pjrtwheel.inspect.texts import check_wheel, gather_facts
+from pjrtwheel.inspect.wheel_findings import find_wheel_findings
 from pjrtwheel.verify.contents import WheelContents, read_contents
+from pjrtwheel.verify.finding import Finding
 
 __all__ = ["FindTool", "Inspection", "inspect_wheel"]
 
@@ -55,23 +56,24 @@ def inspect_wheel(
             if library.is_plugin
         }
     facts = gather_facts(contents, hash_file(wheel), libraries, plugins if open_plugins else {})
-    remarks = [*find_remarks(facts, contents), *damaged]
+    findings = [*find_wheel_findings(facts, contents), *damaged]
     if ask_index is not None:
-        remarks += find_unresolvable(facts.requires, ask_index)
+        findings += find_unresolvable(facts.requires, ask_index)
+    linked = {name for library in libraries for name in library.needed}
     for library in libraries:
-        remarks += find_library_remarks(library, exports)
-    return replace(facts, remarks=tuple(remarks))
+        findings += find_library_findings(library, exports, linked)
+    return replace(facts, findings=tuple(findings))
 
 
 def _inspect_libraries(
     contents: WheelContents, find_tool: FindTool
-) -> tuple[tuple[LibraryFacts, ...], tuple[Remark, ...]]:
+) -> tuple[tuple[LibraryFacts, ...], tuple[Finding, ...]]:
     """Return the facts of each library, and a finding for each that cannot be read."""
     libraries: list[LibraryFacts] = []
-    damaged: list[Remark] = []
+    damaged: list[Finding] = []
     for member, path in contents.libraries.items():
         try:
             libraries.append(inspect_library(path, member, find_tool))
         except ElfError as error:
-            damaged.append(Remark("library", member, error.what + (f": {error.cause}" if error.cause else "")))
+            damaged.append(Finding("library", member, error.what + (f": {error.cause}" if error.cause else "")))
     return tuple(libraries), tuple(damaged)

@@ -7,7 +7,8 @@ from __future__ import annotations
 CODES = {
     "alignment": "a library's segments are aligned too little for kernels with pages of 64 KiB (aarch64)",
     "executable-stack": "a library asks for an executable stack, which hardened systems refuse",
-    "exports": "a plugin or extension module defines symbols beyond its entry points, which may collide with others",
+    "exports": "a library defines symbols that may collide with others: beyond its entry points, or, where those are "
+    "unknown, though no library of the wheel is linked to it",
     "glibc": "a library needs a newer glibc than the platform tag promises",
     "gpu-code": "the GPU code of a library could not be read",
     "jaxlib-version": "a plugin requires no exact `jaxlib`, so installers combine it with any",

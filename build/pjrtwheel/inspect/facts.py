@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pjrtwheel.gpucode import GpuCode, merge_codes
+from pjrtwheel.verify.finding import Finding
 
 ENTRY_POINT = "GetPjrtApi"
 
@@ -85,21 +86,6 @@ class PluginFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
-    """One finding.
-
-    Attributes:
-        code: Stable name of the kind of finding, such as `rpath-repeated`.
-        member: The file it is about; empty for the wheel as a whole.
-        text: What was found, without a final period.
-    """
-
-    code: str
-    member: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Inspection:
     """All about one wheel.
 
@@ -125,7 +111,7 @@ class Inspection:
         files: Every member, the largest first.
         libraries: Every shared object.
         plugins: Path of a plugin library → what it said; empty when none was opened.
-        remarks: The findings.
+        findings: What is wrong with it.
     """
 
     wheel: str
@@ -149,7 +135,7 @@ class Inspection:
     files: tuple[FileFacts, ...]
     libraries: tuple[LibraryFacts, ...]
     plugins: dict[str, PluginFacts]
-    remarks: tuple[Remark, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     def floors(self) -> dict[str, str]:
         """Return the highest version of each family that any library needs."""

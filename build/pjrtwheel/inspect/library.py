@@ -49,7 +49,7 @@ def inspect_library(path: Path, member: str, find_tool: FindTool) -> LibraryFact
     facts = _facts(image, floors)
     found = {name: find_tool(name) for name in needed_tools(image)}
     try:
-        code = read_gpu_code(path, {name: tool for name, tool in found.items() if tool}, where=member)
+        code = read_gpu_code(path, {name: tool for name, tool in found.items() if tool}, where="it")
     except ElfError as error:
         return replace(facts, gpu_problem=error.what)
     return replace(facts, gpu_code=code)

@@ -39,7 +39,7 @@ class Measure:
         sboms: How many bills of materials there are.
         locked: Whether it holds a release lock.
         gpu_code: The chips it holds code for.
-        remarks: Code of a finding → how often it was made.
+        findings: Code of a finding → how often it was made.
     """
 
     wheel: str
@@ -56,7 +56,7 @@ class Measure:
     sboms: int
     locked: bool
     gpu_code: tuple[str, ...]
-    remarks: dict[str, int]
+    findings: dict[str, int]
 
 
 def measure(inspection: Inspection) -> Measure:
@@ -78,7 +78,7 @@ def measure(inspection: Inspection) -> Measure:
         sboms=len(inspection.sboms),
         locked=inspection.lock is not None,
         gpu_code=inspection.gpu_code().names(),
-        remarks=dict(sorted(Counter(remark.code for remark in inspection.remarks).items())),
+        findings=dict(sorted(Counter(finding.code for finding in inspection.findings).items())),
     )
 
 

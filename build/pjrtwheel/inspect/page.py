@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Write `docs/wheels.md`: upstream's wheels beside ours, and what inspection finds on upstream's."""
+"""Write `docs/wheels.md`: upstream's wheels beside ours, and what inspection finds on each."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ mostly. Of the *RPATH* elements those in brackets are repeated, absolute, of a b
 ours keep such a one only where the vendor's libraries are installed there. *Exports* are the symbols that the PJRT
 plugin defines.
 """
+_FINDINGS = """\
+How many files of a wheel a finding is about; those for Python 3.12 stand for all. What is found on ours was left as it
+is: some vendors install their libraries outside `site-packages`, the bindings keep upstream's METADATA, and repair
+hides no symbols.
+"""
 _COLUMNS = (
     "", "wheels", "files", "release MB", "download MB", "installed MB", "unneeded MB", "RPATH", "exports",
     "licence files", "SBOM", "lock",
@@ -43,13 +48,12 @@ def render_page(measures: Sequence[Measure], backends: Sequence[Backend]) -> str
         backends: The backends, which know upstream's projects beside ours.
     """
     measures = [row for row in measures if row.tag.endswith(_ARCHITECTURE)]
-    upstream = [row for row in measures if not row.locked]
     sections = [
         _HEAD,
         _render_table(_COLUMNS, _compare(measures, backends)),
-        "\n## What inspection finds on upstream's wheels\n",
-        "How many files of a wheel a finding is about; those for Python 3.12 stand for all.\n",
-        _render_findings([row for row in upstream if _is_installed(row)]),
+        "\n## What inspection finds\n",
+        _FINDINGS,
+        _render_findings([row for row in measures if _is_installed(row)]),
         "\n| code | meaning |\n|---|---|",
         "\n".join(f"| `{code}` | {meaning} |" for code, meaning in CODES.items()),
         "\n## GPU code\n",
@@ -97,13 +101,17 @@ def _is_installed(row: Measure) -> bool:
 
 
 def _render_findings(rows: Sequence[Measure]) -> str:
-    """Return a table with one row per wheel and one column per code that was found."""
-    codes = [code for code in CODES if any(code in row.remarks for row in rows)]
-    header = ("wheel", *(f"`{code}`" for code in codes))
+    """Return a table with one row per wheel, upstream's first, and one column per code that was found."""
+    in_order = sorted(rows, key=lambda row: row.locked)
+    codes = [code for code in CODES if any(code in row.findings for row in rows)]
     return _render_table(
-        header,
-        ((f"`{row.distribution}`", *(str(row.remarks.get(code, "")) for code in codes)) for row in rows),
+        ("wheel", *(f"`{code}`" for code in codes)),
+        ((_label(row), *(str(row.findings.get(code, "")) for code in codes)) for row in in_order),
     )
+
+
+def _label(row: Measure) -> str:
+    return f"`{row.distribution}`{', ours' if row.locked else ''}"
 
 
 def _list_code(measures: Iterable[Measure]) -> Iterator[tuple[str, ...]]:

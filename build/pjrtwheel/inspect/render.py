@@ -1,38 +1,78 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lay out an inspection for people: a few lists of names and values, readable from 80 columns on."""
+"""Lay out an inspection for people: lists of names and values.
+
+A word that somebody may want to copy, such as a hash, a path or the name of a wheel, is never broken. Where it is
+longer than the terminal is wide, the terminal goes on in the next row. What is piped has every value on one line.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from pjrtwheel.elf.repair import describe_size
-from pjrtwheel.inspect.facts import Inspection, LibraryFacts, PluginFacts, Remark
+from pjrtwheel.inspect.facts import FileFacts, Inspection, LibraryFacts, PluginFacts
+from pjrtwheel.inspect.fold import fold_names, fold_values
 
 _SHOWN = 8
-_LABEL = 22
+# With it a sha256 ends in the 80th column.
+_LABEL = 14
+
+# A name, and its values: each begins a line.
+_Row = tuple[str, Sequence[str]]
 
 
-def render_inspection(inspection: Inspection, console: Console) -> None:
-    """Print everything about a wheel."""
-    console.rule(Text(printable(inspection.wheel)), align="left")
-    console.print(_make_list(_describe_wheel(inspection)))
-    for library in sorted(inspection.libraries, key=_importance):
-        console.print()
-        console.print(Text(printable(library.member), style="bold"))
-        console.print(_make_list(_describe_library(library)))
-        if library.member in inspection.plugins:
-            console.print(_make_list(_describe_plugin(inspection.plugins[library.member])))
-    console.print()
-    console.print(Text(f"files ({len(inspection.files)})", style="bold"))
-    console.print(_make_files(inspection))
-    console.print()
-    console.print(Text(f"findings ({len(inspection.remarks)})", style="bold"))
-    console.print(_make_list((remark.code, _describe_remark(remark)) for remark in inspection.remarks))
+def render_inspection(inspection: Inspection, console: Console, width: int | None = None) -> None:
+    """Print everything about a wheel.
+
+    Args:
+        inspection: The facts.
+        console: Where to; its colours are used.
+        width: Where lines end, between two words; nowhere when not given.
+    """
+    for line in _describe(inspection, width):
+        console.print(line, soft_wrap=True)
+
+
+def _describe(inspection: Inspection, width: int | None) -> Iterator[Text]:
+    """Yield the description line by line."""
+    yield _heading(inspection.wheel)
+    yield from _lay_out(_describe_wheel(inspection), width)
+    for name, rows in _describe_libraries(inspection):
+        yield from (Text(), _heading(name))
+        yield from _lay_out(rows, width)
+    yield from (Text(), _heading(f"files ({len(inspection.files)})"))
+    yield from map(Text, _describe_files(inspection.files))
+    yield from (Text(), _heading(f"findings ({len(inspection.findings)})"))
+    yield from _lay_out(_describe_findings(inspection), width)
+    yield Text()
+
+
+def _heading(text: str) -> Text:
+    return Text(printable(text), style="bold")
+
+
+def _lay_out(rows: Iterable[_Row], width: int | None) -> Iterator[Text]:
+    """Yield names and values in two columns."""
+    table = list(rows)
+    label = max([_LABEL, *(len(name) + 1 for name, _ in table)])
+    for name, values in table:
+        indent = f"  {name:<{label}}"
+        for value in values:
+            for line in _wrap(printable(value), label + 2, width):
+                yield Text.assemble((indent, "dim"), line)
+                indent = " " * len(indent)
+
+
+def _wrap(text: str, indent: int, width: int | None) -> list[str]:
+    """Return the lines of a text; one that is a single long word may be wider than the terminal."""
+    if width is None:
+        return [text]
+    return textwrap.wrap(text, max(width - indent, 1), break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def printable(text: str) -> str:
@@ -57,33 +97,36 @@ def shorten(values: Iterable[str], shown: int = _SHOWN) -> str:
     return ", ".join(entries[:shown]) + more
 
 
-def _make_list(rows: Iterable[tuple[str, str]]) -> Table:
-    """Return a table of two columns without lines: name and value."""
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column(width=_LABEL, no_wrap=True, style="dim")
-    table.add_column(overflow="fold")
-    for name, value in rows:
-        table.add_row(f"  {name}", Text(printable(value)))
-    return table
-
-
-def _describe_wheel(inspection: Inspection) -> Iterator[tuple[str, str]]:
+def _describe_wheel(inspection: Inspection) -> Iterator[_Row]:
     lock = inspection.lock
-    yield "project", f"{inspection.name} {inspection.version}: {inspection.summary}"
-    yield "size", f"{describe_size(inspection.size)}, installed {describe_size(inspection.installed_size)}"
-    yield "sha256", inspection.sha256
-    yield "tags", ", ".join(inspection.tags) + (f", build {inspection.build}" if inspection.build else "")
-    yield "purelib", {True: "true", False: "false", None: "not said"}[inspection.purelib]
-    yield "Python", inspection.requires_python or "any"
-    yield "lock", f"{lock.get('lock_id')}, provider {lock.get('provider')}" if lock else "none"
-    yield "requires", "; ".join(inspection.requires) or "nothing"
-    yield "extras", ", ".join(inspection.extras) or "none"
-    yield "entry points", "; ".join(inspection.entry_points) or "none"
-    yield "licence", inspection.license or "not said"
-    yield "licence files", shorten(inspection.license_files) or "none"
-    yield "SBOM", shorten(inspection.sboms) or "none"
-    yield "needs", ", ".join(f"{family}_{version}" for family, version in inspection.floors().items()) or "no libc"
-    yield "GPU code", ", ".join(inspection.gpu_code().names()) or "none"
+    yield "project", [f"{inspection.name} {inspection.version}: {inspection.summary}"]
+    yield "size", [f"{describe_size(inspection.size)}, installed {describe_size(inspection.installed_size)}"]
+    yield "sha256", [inspection.sha256]
+    yield "tags", [", ".join(inspection.tags) + (f", build {inspection.build}" if inspection.build else "")]
+    yield "purelib", [{True: "true", False: "false", None: "not said"}[inspection.purelib]]
+    yield "Python", [inspection.requires_python or "any"]
+    yield "lock", [f"{lock.get('lock_id')}, provider {lock.get('provider')}" if lock else "none"]
+    yield "requires", inspection.requires or ["nothing"]
+    yield "extras", [", ".join(inspection.extras) or "none"]
+    yield "entry points", inspection.entry_points or ["none"]
+    yield "licence", [inspection.license or "not said"]
+    yield "licence files", [shorten(inspection.license_files) or "none"]
+    yield "SBOM", [shorten(inspection.sboms) or "none"]
+    yield "needs", [_versions(inspection.floors()) or "no libc"]
+    yield "GPU code", [", ".join(inspection.gpu_code().names()) or "none"]
+
+
+def _describe_libraries(inspection: Inspection) -> Iterator[tuple[str, list[_Row]]]:
+    """Yield the name of each library, plugins first, and what there is to say; modules of several Pythons at once."""
+    libraries = {library.member: library for library in sorted(inspection.libraries, key=_importance)}
+    for name, members in fold_names(libraries).items():
+        each = {python: dict(_describe_library(libraries[member])) for python, member in members.items()}
+        labels = dict.fromkeys(label for rows in each.values() for label in rows)
+        rows: list[_Row] = [
+            (label, fold_values({python: rows.get(label, "none") for python, rows in each.items()})) for label in labels
+        ]
+        opened = (inspection.plugins[member] for member in members.values() if member in inspection.plugins)
+        yield name, [*rows, *((label, [text]) for plugin in opened for label, text in _describe_plugin(plugin))]
 
 
 def _describe_library(library: LibraryFacts) -> Iterator[tuple[str, str]]:
@@ -93,11 +136,15 @@ def _describe_library(library: LibraryFacts) -> Iterator[tuple[str, str]]:
     if library.search_paths:
         yield library.search_kind, f"{len(library.search_paths)} elements: {shorten(library.search_paths, 4)}"
     yield "exports", f"{len(library.exports)}: {shorten(library.exports)}"
-    yield "versions", ", ".join(f"{family}_{version}" for family, version in library.floors.items()) or "none"
+    yield "versions", _versions(library.floors) or "none"
     if code is None:
         yield "GPU code", f"not read: {library.gpu_problem}"
     elif code.names():
         yield "GPU code", ", ".join(code.names())
+
+
+def _versions(floors: Mapping[str, str]) -> str:
+    return ", ".join(f"{family}_{version}" for family, version in floors.items())
 
 
 def _describe_plugin(plugin: PluginFacts) -> Iterator[tuple[str, str]]:
@@ -114,23 +161,26 @@ def _value(value: object) -> str:
     return ".".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
-def _describe_remark(remark: Remark) -> str:
-    return f"{remark.member}: {remark.text}" if remark.member else remark.text
+def _describe_findings(inspection: Inspection) -> Iterator[_Row]:
+    """Yield each finding; what is said of a module for several Pythons is said once."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for finding in inspection.findings:
+        groups.setdefault((finding.code, finding.text), []).append(finding.member)
+    for (code, text), members in groups.items():
+        yield from ((code, [f"{name}: {text}" if name else text]) for name in fold_names(members))
 
 
-def _make_files(inspection: Inspection) -> Table:
-    """Return a table of the largest files."""
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in ("size", "in the wheel"):
-        table.add_column(f"  {name}", justify="right", no_wrap=True)
-    table.add_column("path", overflow="fold")
-    for file in inspection.files[: 3 * _SHOWN]:
-        table.add_row(describe_size(file.size), describe_size(file.compressed), Text(printable(file.path)))
-    rest = inspection.files[3 * _SHOWN :]
-    if rest:
-        sizes = (sum(file.size for file in rest), sum(file.compressed for file in rest))
-        table.add_row(*map(describe_size, sizes), f"{len(rest)} more files")
-    return table
+def _describe_files(files: Sequence[FileFacts]) -> Iterator[str]:
+    """Yield a table of the largest files, those of several Pythons in one row."""
+    sizes = {file.path: (file.size, file.compressed) for file in files}
+    rows = [(name, [sizes[path] for path in paths.values()]) for name, paths in fold_names(sizes).items()]
+    rows.sort(key=lambda row: -sum(size for size, _ in row[1]))
+    rest = [pair for _, pairs in rows[3 * _SHOWN :] for pair in pairs]
+    shown = [*rows[: 3 * _SHOWN], *([(f"{len(rest)} more files", rest)] if rest else [])]
+    yield f"  {'size':>11}  in the wheel  path"
+    for name, pairs in shown:
+        size, compressed = (describe_size(sum(column)) for column in zip(*pairs, strict=True))
+        yield f"  {size:>11}  {compressed:>12}  {printable(name)}"
 
 
 def _importance(library: LibraryFacts) -> tuple[bool, str]:

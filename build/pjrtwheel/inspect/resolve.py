@@ -12,7 +12,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from pjrtwheel.errors import FetchError
 from pjrtwheel.fetch.index import OFFLINE_SIGNS, run_pip
-from pjrtwheel.inspect.facts import Remark
+from pjrtwheel.verify.finding import Finding
 
 _VERSIONS = re.compile(r"^Available versions: (.+)$", re.MULTILINE)
 
@@ -23,7 +23,7 @@ _PYTHON = "--python-version=3.12"
 AskIndex = Callable[[str], tuple[str, ...]]
 
 
-def find_unresolvable(requires: Iterable[str], ask_index: AskIndex) -> Iterator[Remark]:
+def find_unresolvable(requires: Iterable[str], ask_index: AskIndex) -> Iterator[Finding]:
     """Yield a finding for each requirement that no version of the index fulfils.
 
     Args:
@@ -39,10 +39,10 @@ def find_unresolvable(requires: Iterable[str], ask_index: AskIndex) -> Iterator[
             continue
         versions = ask_index(requirement.name)
         if not versions:
-            yield Remark("requires-missing", "", f"requires {requirement.name}, which the package index does not have")
+            yield Finding("requires-missing", "", f"requires {requirement.name}, which the package index does not have")
         elif not list(requirement.specifier.filter(versions, prereleases=True)):
             text = f"requires {requirement.name}{requirement.specifier}; the package index has up to {versions[0]}"
-            yield Remark("requires-missing", "", text)
+            yield Finding("requires-missing", "", text)
 
 
 def ask_index(name: str) -> tuple[str, ...]:

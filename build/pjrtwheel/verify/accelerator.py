@@ -14,9 +14,9 @@ from packaging.utils import NormalizedName, canonicalize_name
 from pjrtwheel.backend import Backend
 from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.verify.documents import parse_object
+from pjrtwheel.verify.finding import Problem
 from pjrtwheel.verify.libraries import Library, check_exports
 from pjrtwheel.verify.locks import find_lock
-from pjrtwheel.verify.metadata import Problem
 
 _STABLE_SUFFIX = ".abi3.so"
 # A module that one CPython alone imports (PEP 3149), such as `_solver.cpython-312-x86_64-linux-gnu.so`.

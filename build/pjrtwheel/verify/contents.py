@@ -109,7 +109,7 @@ def read_contents(wheel: Path, scratch: Path) -> WheelContents:
                     texts[entry.filename] = archive.read(entry).decode("utf-8")
     except (OSError, *DAMAGE, zlib.error) as error:
         raise WheelError(
-            f"cannot read wheel {wheel}", cause=f"it is damaged: {error}", remedy="build it again"
+            f"cannot read wheel {wheel}", cause=f"it is damaged: {error}", remedy="build or download it again"
         ) from error
     roots = sorted({member.split("/")[0] for member in members if ".dist-info/" in member})
     if len(roots) != 1:

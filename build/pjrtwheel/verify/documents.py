@@ -16,7 +16,7 @@ from cyclonedx.validation.json import JsonStrictValidator
 
 from pjrtwheel.errors import VerifyError
 from pjrtwheel.verify.contents import WheelContents
-from pjrtwheel.verify.metadata import Problem
+from pjrtwheel.verify.finding import Problem
 
 
 @dataclass(frozen=True, slots=True)

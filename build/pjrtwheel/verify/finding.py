@@ -1,39 +1,36 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a check has to say about a wheel."""
+"""What is wrong with a wheel, whoever looks at it: `verify` refuses a wheel for it, `inspect` tells it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 
-
-class Severity(StrEnum):
-    """Whether a finding stops the wheel."""
-
-    ERROR = "error"
-    NOTE = "note"
+# What a check yields: the member it is about (or nothing) and what is wrong with it.
+Problem = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One statement of one check about one wheel.
+    """One fault of a wheel.
 
     Attributes:
-        severity: An error stops the wheel; a note records what was proven.
-        wheel: File name of the wheel.
-        check: Name of the check, such as `record` or `auditwheel`.
-        member: File inside the wheel, or empty for the wheel as a whole.
+        code: Stable name of the kind of fault, such as `rpath-repeated`, or of the check that found it.
+        member: The file it is about; empty for the wheel as a whole.
         text: What was found, without a final period.
     """
 
-    severity: Severity
-    wheel: str
-    check: str
+    code: str
     member: str
     text: str
 
     def __str__(self) -> str:
         """Return the finding as one line for the terminal."""
-        place = f"{self.wheel}: {self.member}" if self.member else self.wheel
-        return f"{place}: {self.text} [{self.check}]"
+        place = f"{self.member}: " if self.member else ""
+        return f"{place}{self.text} [{self.code}]"
+
+
+def name_problems(code: str, problems: Iterable[Problem]) -> Iterator[Finding]:
+    """Say of what kind problems are, or which check found them."""
+    return (Finding(code, member, text) for member, text in problems)

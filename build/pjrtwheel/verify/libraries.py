@@ -16,7 +16,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from pjrtwheel.errors import ElfError
-from pjrtwheel.verify.metadata import Problem
+from pjrtwheel.verify.finding import Problem
 
 # aarch64 kernels may use pages of this size; a smaller alignment does not load there.
 _LARGEST_PAGE = {"EM_AARCH64": 0x10000}

@@ -10,9 +10,7 @@ from packaging.tags import parse_tag
 from packaging.utils import canonicalize_name
 
 from pjrtwheel.verify.contents import WheelContents
-
-# What a check yields: the member it is about (or nothing) and what is wrong with it.
-Problem = tuple[str, str]
+from pjrtwheel.verify.finding import Problem
 
 # Files whose own hash RECORD cannot hold (PEP 427).
 _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")

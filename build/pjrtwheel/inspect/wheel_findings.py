@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The findings about a wheel as a whole: values in, remarks out. Their codes are listed in inspect/codes.py."""
+"""The findings about a wheel as a whole: values in, findings out. Their codes are listed in inspect/codes.py."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from collections.abc import Iterator
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from pjrtwheel.inspect.facts import Inspection, Remark
+from pjrtwheel.inspect.facts import Inspection
 from pjrtwheel.verify import documents, metadata
 from pjrtwheel.verify.contents import WheelContents
+from pjrtwheel.verify.finding import Finding, name_problems
 from pjrtwheel.verify.tools import parse_platform_tag
 
 _NAMED = 5
 _EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)""")
 
 
-def find_remarks(inspection: Inspection, contents: WheelContents) -> Iterator[Remark]:
+def find_wheel_findings(inspection: Inspection, contents: WheelContents) -> Iterator[Finding]:
     """Yield every finding about the wheel as a whole."""
     yield from _archive(contents)
     yield from _platform(inspection)
@@ -28,44 +29,44 @@ def find_remarks(inspection: Inspection, contents: WheelContents) -> Iterator[Re
     yield from _ties(inspection)
 
 
-def _archive(contents: WheelContents) -> Iterator[Remark]:
+def _archive(contents: WheelContents) -> Iterator[Finding]:
     """What verification says about names, RECORD and METADATA."""
     for code, check in (
         ("member-name", metadata.check_names),
         ("record", metadata.check_record),
         ("metadata", metadata.check_metadata),
     ):
-        yield from (Remark(code, member, text) for member, text in check(contents))
+        yield from name_problems(code, check(contents))
 
 
-def _platform(inspection: Inspection) -> Iterator[Remark]:
+def _platform(inspection: Inspection) -> Iterator[Finding]:
     """A wheel with libraries is no pure one, and its platform tag promises a libc that is new enough."""
     if not inspection.libraries:
         return
     if inspection.purelib is not False:
-        yield Remark("purelib", "", "does not say Root-Is-Purelib: false, though it holds libraries")
+        yield Finding("purelib", "", "does not say Root-Is-Purelib: false, though it holds libraries")
     needed = inspection.floors().get("GLIBC", "")
     for platform in sorted({tag.rsplit("-", 1)[1] for tag in inspection.tags}):
         floor = parse_platform_tag(platform)
         if floor is None:
-            yield Remark("platform-floor", "", f"claims platform {platform!r}, which promises no libc version")
+            yield Finding("platform-floor", "", f"claims platform {platform!r}, which promises no libc version")
         elif needed and floor[0] == "manylinux" and tuple(map(int, needed.split("."))) > floor[1]:
-            yield Remark("glibc", "", f"claims platform {platform!r}, and needs GLIBC_{needed}")
+            yield Finding("glibc", "", f"claims platform {platform!r}, and needs GLIBC_{needed}")
 
 
-def _licenses(contents: WheelContents) -> Iterator[Remark]:
+def _licenses(contents: WheelContents) -> Iterator[Finding]:
     """Licence files and a licence expression (PEP 639), and a bill of materials (PEP 770)."""
-    yield from (Remark("license-file", "", text) for _, text in metadata.check_licenses(contents))
+    yield from (Finding("license-file", "", text) for _, text in metadata.check_licenses(contents))
     headers = contents.headers("METADATA")
     if headers.get("License") is not None and headers.get("License-Expression") is None:
-        yield Remark("license-field", "", "states its licence in the deprecated field License (PEP 639)")
+        yield Finding("license-field", "", "states its licence in the deprecated field License (PEP 639)")
     classifiers = [line for line in headers.get_all("Classifier", []) if line.startswith("License ::")]
     if classifiers:
-        yield Remark("license-field", "", f"states its licence in a classifier: {classifiers[0]!r} (PEP 639)")
-    yield from (Remark("sbom", "", text) for _, text in documents.check_sbom(contents))
+        yield Finding("license-field", "", f"states its licence in a classifier: {classifiers[0]!r} (PEP 639)")
+    yield from (Finding("sbom", "", text) for _, text in documents.check_sbom(contents))
 
 
-def _requirements(inspection: Inspection) -> Iterator[Remark]:
+def _requirements(inspection: Inspection) -> Iterator[Finding]:
     """Every requirement can be read, comes from an index, and belongs to an extra that there is."""
     extras = {canonicalize_name(extra) for extra in inspection.extras}
     open_names = []
@@ -73,21 +74,21 @@ def _requirements(inspection: Inspection) -> Iterator[Remark]:
         try:
             requirement = Requirement(line)
         except InvalidRequirement as error:
-            yield Remark(
+            yield Finding(
                 "requires", "", f"requires {line!r}, which no installer can read: {str(error).splitlines()[0]}"
             )
             continue
         if requirement.url:
-            yield Remark("requires", "", f"requires {line!r}, which a package index cannot resolve")
+            yield Finding("requires", "", f"requires {line!r}, which a package index cannot resolve")
         elif not requirement.specifier:
             open_names.append(requirement.name)
         missing = _extras(requirement) - extras
         if missing:
-            yield Remark("requires", "", f"requires {line!r} for an extra that it does not provide")
+            yield Finding("requires", "", f"requires {line!r} for an extra that it does not provide")
     if open_names:
         more = f" and {len(open_names) - _NAMED} more" if len(open_names) > _NAMED else ""
         names = ", ".join(open_names[:_NAMED])
-        yield Remark("requires-any-version", "", f"accepts every version of {names}{more}")
+        yield Finding("requires-any-version", "", f"accepts every version of {names}{more}")
 
 
 def _extras(requirement: Requirement) -> set[str]:
@@ -95,10 +96,10 @@ def _extras(requirement: Requirement) -> set[str]:
     return {str(canonicalize_name(name)) for name in _EXTRA.findall(str(requirement.marker or ""))}
 
 
-def _ties(inspection: Inspection) -> Iterator[Remark]:
+def _ties(inspection: Inspection) -> Iterator[Finding]:
     """A plugin belongs to exactly one jaxlib."""
     if inspection.libraries and inspection.lock is None:
-        yield Remark("lock", "", "holds no release lock, so it cannot tell a jaxlib of other inputs from its own")
+        yield Finding("lock", "", "holds no release lock, so it cannot tell a jaxlib of other inputs from its own")
     pinned = any(line.replace(" ", "").startswith("jaxlib==") for line in inspection.requires)
     if any(library.is_plugin for library in inspection.libraries) and not pinned:
-        yield Remark("jaxlib-version", "", "requires no exact jaxlib, so installers combine it with any")
+        yield Finding("jaxlib-version", "", "requires no exact jaxlib, so installers combine it with any")

@@ -1,17 +1,18 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The findings about one library: values in, remarks out. Their codes are listed in inspect/codes.py."""
+"""The findings about one library: values in, findings out. Their codes are listed in inspect/codes.py."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pjrtwheel.elf import Place
 from pjrtwheel.elf.repair import describe_size
 from pjrtwheel.elf.searchpath import ABSOLUTE, BUILD_TREE, OUTSIDE, RELATIVE, REPEATED, clean_search_path
 from pjrtwheel.elf.segments import largest_page
-from pjrtwheel.inspect.facts import ENTRY_POINT, LibraryFacts, Remark
+from pjrtwheel.inspect.facts import ENTRY_POINT, LibraryFacts
+from pjrtwheel.verify.finding import Finding
 
 _NAMED = 3
 _INITIALIZER = "PyInit_"
@@ -26,17 +27,20 @@ _CODES = {
 }
 
 
-def find_library_remarks(library: LibraryFacts, exports: Mapping[str, Sequence[str]]) -> Iterator[Remark]:
+def find_library_findings(
+    library: LibraryFacts, exports: Mapping[str, Sequence[str]], linked: Collection[str]
+) -> Iterator[Finding]:
     """Yield every finding about a library.
 
     Args:
         library: The library.
         exports: File name of a known plugin library → the symbols it may define.
+        linked: What the libraries of the wheel are linked to.
     """
-    findings = (*_sections(library), *_search_path(library), *_exports(library, exports), *_segments(library))
-    yield from (Remark(code, library.member, text) for code, text in findings)
+    findings = (*_sections(library), *_search_path(library), *_exports(library, exports, linked), *_segments(library))
+    yield from (Finding(code, library.member, text) for code, text in findings)
     if library.gpu_problem:
-        yield Remark("gpu-code", library.member, f"its GPU code was not read: {library.gpu_problem}")
+        yield Finding("gpu-code", library.member, f"its GPU code was not read: {library.gpu_problem}")
 
 
 def _sections(library: LibraryFacts) -> Iterator[tuple[str, str]]:
@@ -58,22 +62,24 @@ def _search_path(library: LibraryFacts) -> Iterator[tuple[str, str]]:
             yield code, f"{cleaned.dropped[reason]} of {total} {library.search_kind} elements are {reason}"
 
 
-def _exports(library: LibraryFacts, known: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
-    """A plugin and an extension module define nothing but their entry points; other libraries may."""
+def _exports(
+    library: LibraryFacts, known: Mapping[str, Sequence[str]], linked: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """A library defines nothing but its entry points, unless others of the wheel are linked to it."""
+    name = library.member.rsplit("/", 1)[-1]
+    reason = "beyond its entry points"
     if library.is_plugin:
-        allowed = set(known.get(library.member.rsplit("/", 1)[-1], (ENTRY_POINT,)))
-        extra = [name for name in library.exports if name not in allowed]
-    elif any(name.startswith(_INITIALIZER) for name in library.exports):
-        extra = [name for name in library.exports if not name.startswith(_INITIALIZER)]
-    else:
+        allowed = set(known.get(name, (ENTRY_POINT,)))
+    elif initializers := {symbol for symbol in library.exports if symbol.startswith(_INITIALIZER)}:
+        allowed = initializers
+    elif name in linked or library.soname in linked:
         return
-    extra = [name for name in extra if not _OF_THE_LINKER.fullmatch(name)]
+    else:
+        allowed, reason = set(), "though no library of the wheel is linked to it"
+    extra = [symbol for symbol in library.exports if symbol not in allowed and not _OF_THE_LINKER.fullmatch(symbol)]
     if extra:
         more = f" and {len(extra) - _NAMED} more" if len(extra) > _NAMED else ""
-        yield (
-            "exports",
-            f"defines {len(extra)} symbols for others beyond its entry points: {', '.join(extra[:_NAMED])}{more}",
-        )
+        yield "exports", f"defines {len(extra)} symbols for others {reason}: {', '.join(extra[:_NAMED])}{more}"
 
 
 def _segments(library: LibraryFacts) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Say once what holds for the modules of several Pythons: a kernel is in the wheel once for each of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+# A module that one CPython alone imports (PEP 3149), such as `_solver.cpython-312-x86_64-linux-gnu.so`.
+_MODULE = re.compile(r"(?P<before>.*\.cpython-)(?P<python>\d+t?)(?P<after>-.*)")
+
+
+def fold_names(names: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Put names together that differ in the version of CPython alone.
+
+    Returns:
+        A name for all, as a shell would take it apart → version → one of the names, in the order in which they came.
+
+    >>> fold_names(["a.cpython-312-x.so", "b.so", "a.cpython-313-x.so"])
+    {'a.cpython-{312,313}-x.so': {'312': 'a.cpython-312-x.so', '313': 'a.cpython-313-x.so'}, 'b.so': {'': 'b.so'}}
+    """
+    groups: dict[tuple[str, str], dict[str, str]] = {}
+    for name in names:
+        match = _MODULE.fullmatch(name)
+        stem, python = ((match["before"], match["after"]), match["python"]) if match else ((name, ""), "")
+        groups.setdefault(stem, {})[python] = name
+    return {f"{before}{_braces(group)}{after}": group for (before, after), group in groups.items()}
+
+
+def fold_values(values: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what holds for several Pythons: one line if it is the same for all, else one for each value.
+
+    Args:
+        values: Version of CPython → value.
+
+    >>> fold_values({"312": "a", "313": "a"}), fold_values({"312": "a", "313": "b", "314": "a"})
+    (('a',), ('312, 314: a', '313: b'))
+    """
+    pythons: dict[str, list[str]] = {}
+    for python, value in values.items():
+        pythons.setdefault(value, []).append(python)
+    if len(pythons) == 1:
+        return tuple(pythons)
+    return tuple(f"{', '.join(several)}: {value}" for value, several in pythons.items())
+
+
+def _braces(pythons: Iterable[str]) -> str:
+    """Return several versions as a shell's brace expansion has them."""
+    several = sorted(pythons)
+    return f"{{{','.join(several)}}}" if len(several) > 1 else several[0]
