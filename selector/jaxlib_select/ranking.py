@@ -60,7 +60,10 @@ def rank(machine: Machine, backends: Sequence[Backend], asked: str) -> Ranked:
         PolicyError: What is asked for cannot be given.
     """
     verdicts = {backend.name: judge(machine, backend) for backend in backends}
-    order = sorted(backends, key=lambda backend: (*_key(backend, verdicts[backend.name]), backend.name), reverse=True)
+    leads = _leads(backends)
+    order = sorted(
+        backends, key=lambda backend: (*_key(backend, verdicts[backend.name], leads), backend.name), reverse=True
+    )
     if asked in GENERAL:
         chosen, variant = _by_policy(order, verdicts, asked), ""
     else:
@@ -75,13 +78,26 @@ def rank(machine: Machine, backends: Sequence[Backend], asked: str) -> Ranked:
     )
 
 
-def _key(backend: Backend, verdict: Verdict) -> tuple[bool, int, tuple[int, ...], int, int]:
-    """Return what orders the backends: accelerators that run first, those that serve all devices first of all."""
+def _leads(backends: Sequence[Backend]) -> dict[str, int]:
+    """Return the highest rank of each vendor."""
+    found: dict[str, int] = {}
+    for backend in backends:
+        if backend.select is not None:
+            found[backend.select.vendor] = max(backend.select.rank, found.get(backend.select.vendor, 0))
+    return found
+
+
+def _key(
+    backend: Backend, verdict: Verdict, leads: Mapping[str, int]
+) -> tuple[bool, int, int, tuple[int, ...], int, int]:
+    """Return what orders the backends: accelerators that run first, of the vendor who leads.
+
+    Devices are compared within a vendor only: one that nothing serves must not hand the machine to another vendor. Of a
+    vendor's backends the one that serves the best device is taken, then the one that serves more, then the rank.
+    """
     usable = verdict.fit >= Fit.PART and not _is_cpu(backend)
-    # Among those that leave a device out, the best device decides; otherwise the release's own order.
-    partial = verdict.fit is Fit.PART
-    level = backend.select.rank if backend.select else 0
-    return usable, int(verdict.fit), verdict.best if partial else (), verdict.served if partial else 0, level
+    rank, lead = (backend.select.rank, leads[backend.select.vendor]) if backend.select else (0, 0)
+    return usable, 0 if usable else int(verdict.fit), lead, verdict.best, verdict.served, rank
 
 
 def _is_cpu(backend: Backend) -> bool:
@@ -155,7 +171,8 @@ def _reason(backend: Backend, verdicts: Mapping[str, Verdict], chosen: Backend, 
         return f"{verdict.reason}, but {asked} is asked for"
     if _is_cpu(backend):
         return f"{verdict.reason}, but {chosen.name} is faster"
-    return f"{verdict.reason}{_beaten(verdict, verdicts[chosen.name], chosen)}"
+    rivals = backend.select is not None and chosen.select is not None and backend.select.vendor == chosen.select.vendor
+    return f"{verdict.reason}{_beaten(verdict, verdicts[chosen.name], rivals=rivals).format(chosen.name)}"
 
 
 def _chosen_reason(backend: Backend, verdict: Verdict, *, by_name: bool) -> str:
@@ -169,15 +186,23 @@ def _chosen_reason(backend: Backend, verdict: Verdict, *, by_name: bool) -> str:
     )
 
 
-def _beaten(verdict: Verdict, winner: Verdict, chosen: Backend) -> str:
-    """Return in what the chosen backend is better than another one that runs, or may run."""
-    if verdict.fit is Fit.DOUBT:
+def _beaten(verdict: Verdict, winner: Verdict, *, rivals: bool) -> str:
+    """Return in what the chosen backend, `{}`, is better than another one that runs, or may run.
+
+    Args:
+        verdict: About the other one.
+        winner: About the chosen one.
+        rivals: Whether both are for the devices of the same vendor.
+    """
+    if verdict.fit is Fit.DOUBT and winner.fit is not Fit.DOUBT:
         return "; in doubt it is taken only if asked for"
-    if verdict.fit is Fit.PART and winner.fit is Fit.FULL:
-        return f", but {chosen.name} serves all of them"
-    if verdict.fit is Fit.PART and (verdict.best, verdict.served) < (winner.best, winner.served):
-        return f", but {chosen.name} serves the better GPU"
-    return f", but {chosen.name} comes first where both run"
+    if rivals and verdict.fit is Fit.PART and winner.fit is Fit.FULL:
+        return ", but {} serves all of them"
+    if rivals and verdict.best < winner.best:
+        return ", but {} serves the better GPU"
+    if rivals and (verdict.best, verdict.served) < (winner.best, winner.served):
+        return ", but {} serves more of them"
+    return ", but {} comes first where both run"
 
 
 def _warnings(

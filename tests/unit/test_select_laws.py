@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jaxlib_select.errors import PolicyError
@@ -31,7 +31,10 @@ CAPABILITIES = [
     (12, 1),
     (13, 0),
 ]
-UNSERVED = NvidiaGpu((3, 5), "Tesla K40")
+H100_AND_7900 = Machine(
+    "linux", "x86_64", nvidia=Nvidia((13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0)),)), amd=Amd("7.0.0", ("gfx1100",))
+)
+UNSERVED = {"nvidia": NvidiaGpu((3, 5), "Tesla K40"), "amd": "gfx803"}
 AMD_GPUS = ["gfx803", "gfx906", "gfx90a", "gfx942", "gfx1031", "gfx1036", "gfx1100", "gfx1151", "gfx1250"]
 
 gpus = st.builds(NvidiaGpu, st.none() | st.sampled_from(CAPABILITIES), st.none() | st.sampled_from(["A", "B"]))
@@ -114,16 +117,18 @@ def _hidden(names: tuple[str, ...], machine: Machine) -> list[str]:
     return [str(places[vendor][int(index)]) for vendor, index in (name.split(":") for name in names)]
 
 
-@given(machines, packages)
-def test_a_gpu_that_nothing_serves_changes_no_choice(machine: Machine, package: str) -> None:
-    """Beside the others it is hidden; alone it leaves the CPU."""
-    more = replace(machine, nvidia=replace(machine.nvidia, gpus=(*machine.nvidia.gpus, UNSERVED)))
-    before, after = resolve(package, machine), resolve(package, more)
-    if before.backend == "cpu":
-        assert after.backend == "cpu"
-    elif after.backend == before.backend and before.environment.keys() <= {"CUDA_VISIBLE_DEVICES"}:
-        name = f"nvidia:{len(machine.nvidia.gpus)}"
-        assert name in after.hidden or not before.backend.startswith("cu")
+@example(H100_AND_7900, "jax", "nvidia", "auto")
+@example(H100_AND_7900, "torch", "nvidia", "auto")
+@given(machines, packages, st.sampled_from(sorted(UNSERVED)), st.sampled_from(["auto", "prefer-gpu"]))
+def test_a_gpu_that_nothing_serves_changes_no_choice(machine: Machine, package: str, vendor: str, wish: str) -> None:
+    """Beside others that are served it is hidden, alone it leaves the CPU, and it is no reason to change the vendor."""
+    devices = getattr(machine, vendor)
+    more = replace(machine, **{vendor: replace(devices, gpus=(*devices.gpus, UNSERVED[vendor]))})
+    before, after = resolve(package, machine, asked(wish)), resolve(package, more, asked(wish))
+    assert (after.backend, after.requirements) == (before.backend, before.requirements)
+    served = before.backend.startswith({"nvidia": "cu", "amd": "rocm"}[vendor])
+    doubtful = any("may not run" in warning for warning in before.warnings)
+    assert f"{vendor}:{len(devices.gpus)}" in after.hidden or not served or doubtful
 
 
 @given(machines, packages, st.data())
