@@ -77,7 +77,7 @@ def test_a_library_that_is_truncated(status: Status, backend: Backend, make_elf:
 
 @pytest.mark.parametrize("backend", GPUS, ids=lambda item: item.name)
 def test_an_extension_that_cannot_be_imported(status: Status, backend: Backend, make_elf: Callable[..., bytes]) -> None:
-    """As on a free-threaded Python."""
+    """Its file is missing."""
     assert status(backend, make_elf()) == (
         1,
         (

@@ -31,6 +31,10 @@ class PluginError(RuntimeError):
         super().__init__("\n".join(line for line in (f"{type(self).__name__}: {what}", cause, remedy) if line))
 
 
+class InterpreterError(PluginError):
+    """This Python cannot load the plugin, whatever is installed beside it."""
+
+
 class JaxlibMissingError(PluginError):
     """There is no jaxlib beside the plugin."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import JaxlibMissingError, LockMismatchError, LockMissingError, VersionMismatchError
+from .interpreter import check_interpreter
 
 LOCK_FILENAME = "release_lock.json"
 
@@ -127,11 +128,13 @@ def check_release(distribution: str, package: Path, jaxlib: Path | None) -> Lock
         jaxlib: Directory of jaxlib, or None if there is none.
 
     Raises:
+        InterpreterError: This Python can load no plugin.
         JaxlibMissingError: There is no jaxlib.
         LockMissingError: One of the two has no lock.
         VersionMismatchError: They belong to different releases.
         LockMismatchError: They belong to different builds of one release.
     """
+    check_interpreter(distribution, sys.abiflags, sys.version_info[:2])
     version = installed_version(distribution) or "VERSION"
     plugin = _read(distribution, distribution, package / LOCK_FILENAME, version, "the installation is incomplete")
     if jaxlib is None:

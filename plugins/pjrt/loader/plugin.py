@@ -71,7 +71,7 @@ def check_extension(distribution: str, remedy: str) -> None:
     except ImportError as error:
         raise LibraryDamagedError(
             f"cannot import the extension of {distribution}: {error}",
-            cause="it needs a CPython with the stable ABI of 3.12 (no free-threaded build)",
+            cause="the file is missing, damaged or of another machine",
             remedy=remedy,
         ) from error
 
