@@ -7,6 +7,10 @@
 
 from __future__ import annotations
 
+import difflib
+import functools
+import itertools
+import os
 import sys
 from pathlib import Path
 
@@ -21,16 +25,46 @@ PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 C_FILES = sorted(str(path) for folder in ("plugins", "tests") for path in ROOT.glob(f"{folder}/**/*.[ch]"))
 BACKENDS = sorted(path.parent.name for path in ROOT.glob("plugins/*/backend.toml"))
 
+# Group of pyproject.toml → folder of the programs in the environment that all sessions of the group share.
+_SHARED: dict[str, Path] = {}
+
 
 def _install(session: nox.Session, group: str) -> None:
     """Install one dependency group of pyproject.toml; nothing happens when it is there already."""
     session.install("--quiet", *nox.project.dependency_groups(PYPROJECT, group))
 
 
+def _add_environment(group: str) -> str:
+    """Define a session that makes the environment of a group, and return its name, for those that require it."""
+
+    def make(session: nox.Session) -> None:
+        _install(session, group)
+        _SHARED[group] = Path(session.bin).absolute()
+
+    name = f"environment_{group}"
+    make.__doc__ = f"Make the environment that all sessions with the dependency group {group!r} share."
+    nox.session(name=name, default=False)(make)
+    return name
+
+
+# How a session is declared that runs in such an environment instead of one of its own (137 MB each).
+IN_BUILD, IN_TESTS, IN_BENCH = (
+    functools.partial(nox.session, venv_backend="none", requires=[_add_environment(group)])
+    for group in ("build", "tests", "bench")
+)
+
+
+def _run(session: nox.Session, group: str, *command: str, **environ: str) -> None:
+    """Run a program of a shared environment, which finds the others there as well."""
+    folder = _SHARED[group]
+    path = os.pathsep.join([str(folder), os.environ.get("PATH", os.defpath)])
+    session.run(str(folder / command[0]), *command[1:], env={"PATH": path, "VIRTUAL_ENV": str(folder.parent)} | environ)
+
+
 def _pjrtwheel(session: nox.Session, *arguments: str) -> None:
     """Run the tooling from the directory nox was called in, so that paths on the command line mean what they say."""
     with session.chdir(session.invoked_from):
-        session.run("python", "-m", "pjrtwheel", *arguments, env={"PYTHONPATH": str(ROOT / "build")})
+        _run(session, "build", "python", "-m", "pjrtwheel", *arguments, PYTHONPATH=str(ROOT / "build"))
 
 
 @nox.session
@@ -44,29 +78,26 @@ def lint(session: nox.Session) -> None:
     session.run("zizmor", "--offline", "--quiet", ".github/workflows")
 
 
-@nox.session
+@IN_TESTS()
 def unit(session: nox.Session) -> None:
     """Run the unit tests: no network, no Bazel, no compiler."""
-    _install(session, "tests")
-    session.run("python", "-m", "pytest", "build/pjrtwheel", "tests/unit", *session.posargs)
+    _run(session, "tests", "python", "-m", "pytest", "build/pjrtwheel", "tests/unit", *session.posargs)
 
 
-@nox.session(default=False)
+@IN_TESTS(default=False)
 def tests(session: nox.Session) -> None:
     """Run all tests, which build, install and run real wheels."""
-    _install(session, "tests")
-    session.run("python", "-m", "pytest", *session.posargs)
+    _run(session, "tests", "python", "-m", "pytest", *session.posargs)
 
 
 def _add_session(name: str, tag: str, summary: str, *arguments: str) -> None:
     """Define a session that runs one command of the tooling."""
 
     def run(session: nox.Session) -> None:
-        _install(session, "build")
         _pjrtwheel(session, *arguments, "--root", str(ROOT), *session.posargs)
 
     run.__doc__ = summary
-    nox.session(name=name, default=False, tags=[tag])(run)
+    IN_BUILD(name=name, default=False, tags=[tag])(run)
 
 
 for _name in BACKENDS:
@@ -74,10 +105,9 @@ for _name in BACKENDS:
     _add_session(f"build_{_name}", "wheel", _summary, "build", _name)
 
 
-@nox.session(default=False, tags=["wheel"])
+@IN_BUILD(default=False, tags=["wheel"])
 def build_jaxlib(session: nox.Session) -> None:
     """Build, repair, lock and check the jaxlib wheels alone; they end up in dist/."""
-    _install(session, "build")
     _pjrtwheel(session, "build", "--bindings-only", "--root", str(ROOT), *session.posargs)
 
 
@@ -86,74 +116,64 @@ for _name in BACKENDS:
     _add_session(f"smoke_{_name}", "proof", _summary, "smoke", "--backend", _name)
 
 
-@nox.session(default=False, tags=["proof"])
+@IN_BUILD(default=False, tags=["proof"])
 def smoke(session: nox.Session) -> None:
     """Prove finished wheels again in clean environments: -- WHEEL..."""
-    _install(session, "build")
     _pjrtwheel(session, "smoke", "--root", str(ROOT), *session.posargs)
 
 
-@nox.session(default=False, tags=["wheel"])
+@IN_BUILD(default=False, tags=["wheel"])
 def merge(session: nox.Session) -> None:
     """Put the wheels and records of several builds into one folder: -- FOLDER... --dist FOLDER."""
-    _install(session, "build")
     _pjrtwheel(session, "merge", *session.posargs)
 
 
-@nox.session(default=False)
+@IN_BUILD(default=False)
 def inspect(session: nox.Session) -> None:
     """Say what is in a wheel, ours or any other JAX plugin's: -- WHEEL... [--json] [--open]."""
-    _install(session, "build")
     _pjrtwheel(session, "inspect", "--root", str(ROOT), *session.posargs)
 
 
-@nox.session(default=False, tags=["wheel"])
+@IN_BUILD(default=False, tags=["wheel"])
 def build_auto(session: nox.Session) -> None:
     """Build jaxlib-auto, a plain wheel and variants for what is in dist/; they end up there, too."""
-    _install(session, "build")
     _pjrtwheel(session, "auto", "--root", str(ROOT), *session.posargs)
 
 
-@nox.session(default=False, tags=["wheel"])
+@IN_BUILD(default=False, tags=["wheel"])
 def index(session: nox.Session) -> None:
     """Write dist/simple, a static package index of the wheels in dist/ that any web server can serve."""
-    _install(session, "build")
     _pjrtwheel(session, "index", "--root", str(ROOT), *session.posargs)
 
 
-@nox.session(default=False)
+@IN_BUILD(default=False)
 def conformance(session: nox.Session) -> None:
     """Run JAX's own tests on the built-in client and on the plugin: -- PATH_TO_JAX_TESTS [FILES]."""
-    _install(session, "build")
     _pjrtwheel(session, "conformance", "--root", str(ROOT), *session.posargs)
 
 
-@nox.session(default=False)
+@IN_BUILD(default=False)
 def probe(session: nox.Session) -> None:
     """Run PJRT's conformance checks on plugin libraries, without JAX: -- FILE..."""
-    _install(session, "build")
     _pjrtwheel(session, "probe", "--root", str(ROOT), *session.posargs)
 
 
-@nox.session(default=False)
+@IN_BENCH(default=False)
 def bench_assemble(session: nox.Session) -> None:
     """Compare assembly and repair with the standard tools, and with the floor of the machine."""
-    _install(session, "bench")
-    session.run("python", "benchmarks/assemble.py", *session.posargs, env={"PYTHONPATH": str(ROOT / "build")})
+    _run(session, "bench", "python", "benchmarks/assemble.py", *session.posargs, PYTHONPATH=str(ROOT / "build"))
 
 
-@nox.session(default=False)
+@IN_BENCH(default=False)
 def bench_detect(session: nox.Session) -> None:
     """Time detection of accelerators beside that of uv's wheel variants."""
-    _install(session, "bench")
-    session.run("python", "benchmarks/detect.py", *session.posargs)
+    _run(session, "bench", "python", "benchmarks/detect.py", *session.posargs)
 
 
-@nox.session(default=False)
+@IN_BUILD(default=False)
 def bazel7(session: nox.Session) -> None:
     """Build the same wheels with Bazel 7.7.1 in a Debian unstable folder (needs root)."""
-    _install(session, "build")
-    session.run("python", "ci/bazel7.py", *session.posargs, env={"PYTHONPATH": str(ROOT / "build")})
+    _run(session, "build", "python", "ci/bazel7.py", *session.posargs, PYTHONPATH=str(ROOT / "build"))
 
 
 @nox.session(default=False, venv_backend="none")
@@ -162,17 +182,15 @@ def shutdown(session: nox.Session) -> None:
     session.run(sys.executable, "-m", "pjrtwheel.bazel.shutdown", *session.posargs, env={"PYTHONPATH": "build"})
 
 
-@nox.session(default=False)
+@IN_BUILD(default=False)
 def clean(session: nox.Session) -> None:
     """Remove what Bazel left in the cache for deleted checkouts; with -- --all for this one as well."""
-    _install(session, "build")
     _pjrtwheel(session, "clean", "--root", str(ROOT), *session.posargs)
 
 
-@nox.session(default=False, tags=["update"])
+@IN_BUILD(default=False, tags=["update"])
 def pin(session: nox.Session) -> None:
     """Write releases/VERSION.toml from the package index: -- VERSION."""
-    _install(session, "build")
     _pjrtwheel(session, "pin", "--root", str(ROOT), *session.posargs)
 
 
@@ -187,31 +205,39 @@ def lock_tools(session: nox.Session) -> None:
         session.run(*compiling, *options, env=environment)
 
 
-@nox.session(default=False, tags=["update"])
+@IN_BUILD(default=False, tags=["update"])
 def update_backends(session: nox.Session) -> None:
     """Write plugins/backends.bzl from the backend files."""
-    _install(session, "build")
-    session.run("python", "-m", "pjrtwheel.bazel.backends_bzl", *session.posargs, env={"PYTHONPATH": "build"})
+    _run(session, "build", "python", "-m", "pjrtwheel.bazel.backends_bzl", *session.posargs, PYTHONPATH="build")
 
 
-@nox.session(default=False, tags=["update"])
+@IN_BUILD(default=False, tags=["update"])
 def update_facts(session: nox.Session) -> None:
     """Write for jaxlib-select what the wheels in dist/ serve, and what the backend files say of machines."""
-    _install(session, "build")
     _pjrtwheel(session, "facts", "--root", str(ROOT), *session.posargs)
 
 
-@nox.session(default=False, tags=["update"])
+@IN_BUILD(default=False, tags=["update"])
 def update_readme(session: nox.Session) -> None:
     """Write the README's list of known differences from tests/conformance."""
-    _install(session, "build")
-    session.run("python", "-m", "pjrtwheel.readme", *session.posargs, env={"PYTHONPATH": "build"})
+    _run(session, "build", "python", "-m", "pjrtwheel.readme", *session.posargs, PYTHONPATH="build")
 
 
-@nox.session(default=False, tags=["update"])
+@IN_BUILD(default=False, tags=["update"])
 def update_docs(session: nox.Session) -> None:
     """Write docs/wheels.md, after measuring wheels if any are named: -- WHEEL or FOLDER..."""
-    _install(session, "build")
     with session.chdir(session.invoked_from):
         command = ["python", "-m", "pjrtwheel.inspect.document", "--root", str(ROOT), *session.posargs]
-        session.run(*command, env={"PYTHONPATH": str(ROOT / "build")})
+        _run(session, "build", *command, PYTHONPATH=str(ROOT / "build"))
+
+
+def _name_nearest(arguments: list[str]) -> None:
+    """Name the sessions nearest to one that there is not; nox says no more than that."""
+    known = list(nox.registry.get())
+    after = itertools.dropwhile(lambda word: word not in {"-s", "-e", "--session", "--sessions"}, arguments)
+    for name in itertools.takewhile(lambda word: not word.startswith("-"), itertools.islice(after, 1, None)):
+        if name not in known and (nearest := difflib.get_close_matches(name, known)):
+            print(f"no session {name!r}; nearest to it: {', '.join(nearest)}", file=sys.stderr)
+
+
+_name_nearest(sys.argv[1:])

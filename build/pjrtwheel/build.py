@@ -22,7 +22,7 @@ from pjrtwheel.errors import UsageError, VerifyError
 from pjrtwheel.files import hash_file
 from pjrtwheel.inputs import check_inputs
 from pjrtwheel.platforms import find_platform, host_platform
-from pjrtwheel.prove import prove
+from pjrtwheel.prove import explain_level, prove
 from pjrtwheel.publish import Entry, publish
 from pjrtwheel.release import load_release
 from pjrtwheel.verify import BuiltWheel, Report, read_built, verify_wheels
@@ -141,6 +141,8 @@ def build(options: BuildOptions) -> tuple[Entry, ...]:
     proofs = prove(
         built, root=options.root, release=release, backend=backend, smoke_tests=options.smoke, cache=options.cache
     )
+    if shortfall := explain_level(proofs):
+        _say(shortfall)
     return publish(built, proofs, options.dist)
 
 

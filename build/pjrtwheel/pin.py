@@ -25,7 +25,7 @@ from pjrtwheel.fetch.cache import WheelCache, disk_errors
 from pjrtwheel.files import hash_file, write_atomically
 from pjrtwheel.platforms import find_platform
 from pjrtwheel.release import SCHEMA, Pin, Release, XlaSource, parse_release, read_release
-from pjrtwheel.wanted import Wanted, plan_inputs
+from pjrtwheel.wanted import WantedFile, plan_inputs
 
 NEWEST_GLIBC = 40  # manylinux_2_N tags up to this one are asked for: more than any wheel we take is tagged with
 
@@ -51,7 +51,7 @@ def find_xla(text: str, release: str) -> XlaSource:
         raise PinError(f"releases/xla.toml, release {release}: {error}") from error
 
 
-def pip_arguments(wanted: Wanted, directory: Path) -> tuple[str, ...]:
+def pip_arguments(wanted: WantedFile, directory: Path) -> tuple[str, ...]:
     """Return the arguments after `python -m pip` that download one wheel for another platform and Python."""
     architecture = find_platform(wanted.platform).architecture
     tags = [f"manylinux_2_{minor}_{architecture}" for minor in range(NEWEST_GLIBC, 4, -1)]
@@ -97,7 +97,7 @@ def render_release(version: str, build: int, xla: XlaSource, pins: Iterable[Pin]
     return "\n".join(lines) + "\n"
 
 
-def keep_pins(old: Mapping[str, Pin], wanted: Iterable[Wanted]) -> dict[str, Pin]:
+def keep_pins(old: Mapping[str, Pin], wanted: Iterable[WantedFile]) -> dict[str, Pin]:
     """Return those pins, by key, that are still what is wanted.
 
     Args:
@@ -145,7 +145,7 @@ def pin_release(
     return release
 
 
-def _download(wanted: Wanted, cache: Path) -> Pin:
+def _download(wanted: WantedFile, cache: Path) -> Pin:
     """Let pip fetch one wheel, move it into the cache and describe it."""
     with disk_errors(cache):
         cache.mkdir(parents=True, exist_ok=True)

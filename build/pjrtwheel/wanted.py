@@ -14,7 +14,7 @@ from pjrtwheel.errors import PinError
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedFile:
     """One file to be found on the index.
 
     Attributes:
@@ -32,7 +32,7 @@ class Wanted:
     python: str = ""
 
 
-def plan_inputs(text: str, backends: Iterable[Backend], release: str) -> tuple[Wanted, ...]:
+def plan_inputs(text: str, backends: Iterable[Backend], release: str) -> tuple[WantedFile, ...]:
     """List every file that a release takes from the index.
 
     Args:
@@ -47,7 +47,7 @@ def plan_inputs(text: str, backends: Iterable[Backend], release: str) -> tuple[W
     try:
         entries: list[dict[str, Any]] = tomllib.loads(text)["input"]
         inputs = [
-            Wanted(
+            WantedFile(
                 key=entry["key"].format(python=python, platform=platform),
                 project=entry["project"],
                 version=entry["version"].format(release=release),
@@ -64,22 +64,22 @@ def plan_inputs(text: str, backends: Iterable[Backend], release: str) -> tuple[W
         raise PinError(f"releases/inputs.toml lacks or misspells {error}") from error
     known = tuple(backends)
     tools = [
-        Wanted(f"tool.{name}.{platform}", tool.project, tool.version, platform)
+        WantedFile(f"tool.{name}.{platform}", tool.project, tool.version, platform)
         for name, tool in merge_tools(known).items()
         for platform in tool.platforms
     ]
     return (*inputs, *(wanted for backend in known for wanted in _plan_backend(backend, release)), *tools)
 
 
-def _plan_backend(backend: Backend, release: str) -> Iterator[Wanted]:
+def _plan_backend(backend: Backend, release: str) -> Iterator[WantedFile]:
     """List the library of a backend for each platform, and its kernels for each platform and Python."""
     library, kernels = backend.prebuilt, backend.kernels
     for platform in library.platforms:
         version = library.version.format(release=release)
-        yield Wanted(f"plugin.{backend.name}.{platform}", library.project, version, platform, library.python)
+        yield WantedFile(f"plugin.{backend.name}.{platform}", library.project, version, platform, library.python)
     if kernels:
         version = kernels.version.format(release=release)
         for platform in kernels.platforms:
             for python in kernels.pythons:
                 key = f"kernels.{backend.name}.{python}.{platform}"
-                yield Wanted(key, kernels.project, version, platform, python)
+                yield WantedFile(key, kernels.project, version, platform, python)

@@ -20,13 +20,15 @@ from typing import Any
 
 import pytest
 
-from pjrtwheel.backend import find_backend
+from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
-from pjrtwheel.platforms import find_platform
 from pjrtwheel.prove import environment
 from pjrtwheel.prove.interpreters import Interpreter, find_interpreters
+from pjrtwheel.prove.levels import Level
+from pjrtwheel.prove.record import Proof
 from pjrtwheel.prove.tags import fits, wheel_tag
-from pjrtwheel.publish.folders import take_wheels
+from pjrtwheel.publish.entry import RELEASE_FILENAME, format_entries
+from pjrtwheel.publish.folders import read_folder
 from pjrtwheel.release import Release, load_release
 
 PLATFORM = "linux_x86_64"
@@ -52,6 +54,22 @@ def build_wheels(root: Path, backend: str, dist: Path, *options: str) -> Path:
     return dist
 
 
+def take_wheels(folder: Path, backend: Backend, target: Path) -> Path:
+    """Make a folder of links to the wheels of one backend and the bindings, with a record of those alone."""
+    wanted = {"jaxlib", backend.distribution}
+    chosen = {
+        name: entry
+        for name, entry in read_folder(folder).items()
+        if entry["distribution"] in wanted and all(tag.endswith("_x86_64") for tag in entry["tags"])
+    }
+    assert {entry["distribution"] for entry in chosen.values()} == wanted, f"PJRTWHEEL_DIST lacks some of {wanted}"
+    target.mkdir(parents=True)
+    for name in chosen:
+        (target / name).symlink_to((folder / name).resolve())
+    (target / RELEASE_FILENAME).write_text(format_entries(chosen), "utf-8")
+    return target
+
+
 def provide_wheels(root: Path, backend: str, dist: Path, *options: str) -> Path:
     """Return a folder with the wheels of one backend: out of the one that PJRTWHEEL_DIST names, else built.
 
@@ -59,7 +77,7 @@ def provide_wheels(root: Path, backend: str, dist: Path, *options: str) -> Path:
     """
     given = os.environ.get("PJRTWHEEL_DIST")
     if given:
-        return take_wheels(Path(given), find_backend(root, backend), find_platform(PLATFORM), dist)
+        return take_wheels(Path(given), find_backend(root, backend), dist)
     return build_wheels(root, backend, dist, *options)
 
 
@@ -197,7 +215,8 @@ def write_small_wheel(
         "lock_id": "ff",
         "pjrt_api": None,
         "gpu_code": list(gpu_code),
-        "proof": {"level": "static", "pythons": [], "targets": []},
+        "proof": Proof(path.name, Level.STATIC, None, ()).to_json(),
+        "other_proofs": [],
         "stripped_bytes": 0,
     }
 

@@ -86,7 +86,7 @@ def address(
         for platform, tag in backend.tags.items():
             path = dist / f"{backend.distribution.replace('-', '_')}-{VERSION}-cp312-abi3-{tag}.whl"
             entries.append(list_wheel(path, [f"jaxlib=={VERSION}", *brings], gpu_code=code[name].get(platform, [])))
-    (dist / "release.json").write_text(json.dumps({"schema": 1, "wheels": entries}))
+    (dist / "release.json").write_text(json.dumps({"schema": 2, "wheels": entries}))
     build_auto(root, dist, VERSION)
     write_index(dist, dist / "simple")
     with serve(dist / "simple") as served:

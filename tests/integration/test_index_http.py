@@ -73,7 +73,7 @@ def dist(list_wheel: Callable[..., dict[str, Any]], tmp_path_factory: pytest.Tem
         list_wheel(folder / "jaxlib_bead-2.0-py3-none-any.whl"),
         list_wheel(folder / "jaxlib_bead-3.0-py3-none-any.whl", python=">=4"),
     ]
-    (folder / "release.json").write_text(json.dumps({"schema": 1, "wheels": entries}))
+    (folder / "release.json").write_text(json.dumps({"schema": 2, "wheels": entries}))
     return folder
 
 

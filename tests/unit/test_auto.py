@@ -21,7 +21,9 @@ from pjrtwheel.backend import Backend, Select, load_backends
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import hash_file
+from pjrtwheel.prove.levels import Level
 from pjrtwheel.prove.offline import find_wheels
+from pjrtwheel.prove.record import Proof
 
 VERSION = "0.11.2"
 CODE12 = ["compute_120", "sm_50", "sm_60", "sm_70", "sm_80", "sm_90", "sm_100", "sm_101", "sm_120"]
@@ -127,7 +129,7 @@ def entry(backend: Backend, platform: str, code: Iterable[str] = (), **more: Any
     given = {"distribution": backend.distribution, "version": VERSION, "tags": [f"cp312-abi3-{tag}"], "lock_id": "ff"}
     name = f"{backend.distribution.replace('-', '_')}-{VERSION}-cp312-abi3-{tag}.whl"
     rest = {"filename": name, "sha256": "", "size": 0, "stripped_bytes": 0, "pjrt_api": None, "gpu_code": list(code)}
-    return given | rest | {"proof": {"level": "static", "pythons": [], "targets": []}} | more
+    return given | rest | {"proof": Proof(name, Level.STATIC, None, ()).to_json(), "other_proofs": []} | more
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +175,7 @@ def dist(backends: dict[str, Backend], make_wheel: Callable[..., Path]) -> Path:
     wheels = [entry(backends["cpu"], "linux_x86_64"), entry(backends["cuda12"], "linux_x86_64", CODE12)]
     paths = [make_wheel({}, name=wheel["filename"]) for wheel in wheels]
     listed = [wheel | {"sha256": hash_file(path)} for wheel, path in zip(wheels, paths, strict=True)]
-    (paths[0].parent / "release.json").write_text(json.dumps({"schema": 1, "wheels": listed}))
+    (paths[0].parent / "release.json").write_text(json.dumps({"schema": 2, "wheels": listed}))
     return paths[0].parent
 
 

@@ -15,6 +15,8 @@ from pjrtwheel.backend import load_backends, parse_backend
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
 from pjrtwheel.facts import Record, format_facts, make_facts, record_of_library, records_of_release
+from pjrtwheel.prove.levels import Level
+from pjrtwheel.prove.record import Proof
 from pjrtwheel.release import DEFAULT_RELEASE
 
 ABACUS = """
@@ -162,12 +164,13 @@ def test_the_command_writes_the_file_and_says_whether_it_is_up_to_date(
     (tmp_path / "plugins/abacus").mkdir(parents=True)
     (tmp_path / "plugins/abacus/backend.toml").write_text(ABACUS, "utf-8")
     (tmp_path / "dist").mkdir()
-    evidence = {"lock_id": "", "size": 1, "stripped_bytes": 0, "proof": {"level": "static", "pythons": []}}
+    proof = Proof("", Level.STATIC, None, ()).to_json()
+    evidence = {"lock_id": "", "size": 1, "stripped_bytes": 0, "proof": proof, "other_proofs": []}
     wheels = [
         {**entry(f"manylinux_2_27_{arch}", DEFAULT_RELEASE), **evidence, "filename": arch, "pjrt_api": None}
         for arch in ("x86_64", "aarch64")
     ]
-    (tmp_path / "dist/release.json").write_text(json.dumps({"schema": 1, "wheels": wheels}), "utf-8")
+    (tmp_path / "dist/release.json").write_text(json.dumps({"schema": 2, "wheels": wheels}), "utf-8")
     command = ["facts", "--root", str(tmp_path)]
     assert main([*command, "--check"]) == 1
     assert capsys.readouterr().out.endswith("0.11.2.json: out of date\n")

@@ -18,10 +18,13 @@ from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.index import swap, write_index
 from pjrtwheel.index.about import chips
+from pjrtwheel.prove.levels import Level, PythonProof
+from pjrtwheel.prove.record import Proof
 
 NAME = "jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
 METADATA = b"Metadata-Version: 2.4\nName: jaxlib-abacus\nVersion: 1.0\nRequires-Python: >=3.12\n"
 VARIANTS = "jaxlib_abacus-1.0-variants.json"
+PYTHON = PythonProof("cp312", "", (), "no interpreter")
 
 
 def entry_of(wheel: Path, **more: Any) -> dict[str, Any]:
@@ -36,14 +39,15 @@ def entry_of(wheel: Path, **more: Any) -> dict[str, Any]:
         "lock_id": "ff",
         "pjrt_api": "0.115",
         "gpu_code": ["bead_5", "bead_6"],
-        "proof": {"level": "load", "pythons": [{"python": "cp312", "summary": "1 passed"}], "targets": []},
+        "proof": Proof(wheel.name, Level.LOAD, "0.115", (PYTHON,)).to_json(),
+        "other_proofs": [],
         "stripped_bytes": 0,
     } | more
 
 
 def write_release(dist: Path, *entries: dict[str, Any]) -> None:
     """Write release.json."""
-    (dist / "release.json").write_text(json.dumps({"schema": 1, "wheels": entries}))
+    (dist / "release.json").write_text(json.dumps({"schema": 2, "wheels": entries}))
 
 
 @pytest.fixture
@@ -102,7 +106,10 @@ def test_the_pages_say_what_the_standards_ask_for(dist: Path) -> None:
 def test_people_see_chips_proof_size_and_hash(dist: Path) -> None:
     """The row of a wheel, on its own page and on the page over all."""
     write_index(dist, dist / "simple")
-    cells = f"<td>bead_5, bead_6</td><td>load</td><td>3.12 1 passed</td><td>0.0</td><td><code>{hash_file(dist / NAME)}"
+    cells = (
+        "<td>bead_5, bead_6</td><td>load</td><td>3.12: not run: no interpreter</td><td>0.0</td>"
+        f"<td><code>{hash_file(dist / NAME)}"
+    )
     for page, link in (("about.html", "jaxlib-abacus/"), ("jaxlib-abacus/about.html", "")):
         text = (dist / "simple" / page).read_text()
         assert f'<tr><td><a href="{link}{NAME}">{NAME}</a></td>{cells}' in text
@@ -112,16 +119,16 @@ def test_people_see_chips_proof_size_and_hash(dist: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "targets", "expected"),
     [
-        (["sm_90"], [["sm_80"]], "sm_90"),
-        ([], [["tpu6"], ["tpu4", "tpu6"]], "tpu4, tpu6"),
-        ([], [], "manylinux_2_27_x86_64"),
+        (["sm_90"], {"a100": ["sm_80"]}, "sm_90"),
+        ([], {"v6e": ["tpu5"], "tpu7x": ["tpu6"], "none": []}, "tpu7x, v6e"),
+        ([], {}, "manylinux_2_27_x86_64"),
     ],
 )
 def test_chips_are_those_with_code_else_those_compiled_for(
-    code: list[str], targets: list[list[str]], expected: str
+    code: list[str], targets: dict[str, list[str]], expected: str
 ) -> None:
-    """A wheel for the CPU names its platform."""
-    proof = {"targets": [{"code": names} for names in targets]}
+    """Chips that were compiled for go by their own names; a wheel for the CPU names its platform."""
+    proof = {"targets": [{"target": name, "code": names} for name, names in targets.items()]}
     assert chips({"gpu_code": code, "proof": proof, "tags": ["cp312-abi3-manylinux_2_27_x86_64"]}) == expected
 
 
@@ -169,9 +176,9 @@ def test_nothing_is_replaced_when_a_wheel_is_not_the_listed_one(dist: Path) -> N
     [
         "not JSON",
         "[]",
-        '{"schema": 1, "wheels": []}',
+        '{"schema": 2, "wheels": []}',
         '{"schema": 2, "wheels": [{}]}',
-        '{"schema": 1, "wheels": [{"filename": "a.whl"}]}',
+        '{"schema": 2, "wheels": [{"filename": "a.whl"}]}',
     ],
 )
 def test_a_damaged_record_is_an_error(dist: Path, text: str) -> None:

@@ -13,7 +13,7 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import PinError
 from pjrtwheel.pin import check_unchanged, find_xla, keep_pins, pip_arguments, render_release
 from pjrtwheel.release import DEFAULT_RELEASE, Pin, XlaSource, load_release, parse_release
-from pjrtwheel.wanted import Wanted, plan_inputs
+from pjrtwheel.wanted import WantedFile, plan_inputs
 
 XLA = XlaSource("c0ffee", "ab" * 32, "7.7.0", verified=False, origin='a "quoted" place')
 FIRST = Pin("bindings.cp313.linux_x86_64", "jaxlib", "1.2.3", "jaxlib-1.2.3-cp313-cp313-linux_x86_64.whl", "cd" * 32, 5)
@@ -70,17 +70,17 @@ def test_replaced_file_is_refused() -> None:
 def test_pins_that_are_still_wanted_are_kept() -> None:
     """A series keeps the version it was pinned at; another project or version has to be asked for."""
     wanted = [
-        Wanted(FIRST.key, "jaxlib", "1.2.*", "linux_x86_64", "cp313"),
-        Wanted(SECOND.key, "pjrt-header", "8", "linux_x86_64"),
-        Wanted("tool.beads.linux_x86_64", "beads", "1", "linux_x86_64"),
+        WantedFile(FIRST.key, "jaxlib", "1.2.*", "linux_x86_64", "cp313"),
+        WantedFile(SECOND.key, "pjrt-header", "8", "linux_x86_64"),
+        WantedFile("tool.beads.linux_x86_64", "beads", "1", "linux_x86_64"),
     ]
     assert keep_pins({FIRST.key: FIRST, SECOND.key: SECOND}, wanted) == {FIRST.key: FIRST}
-    assert keep_pins({FIRST.key: FIRST}, [Wanted(FIRST.key, "other", "1.2.3", "linux_x86_64", "cp313")]) == {}
+    assert keep_pins({FIRST.key: FIRST}, [WantedFile(FIRST.key, "other", "1.2.3", "linux_x86_64", "cp313")]) == {}
 
 
 def test_pip_is_asked_for_another_platform_and_python() -> None:
     """Pip gets the target's tags, newest first, and never looks at this interpreter's."""
-    arguments = pip_arguments(Wanted("k", "jaxlib", "1.2.3", "linux_aarch64", "cp314"), Path("d"))
+    arguments = pip_arguments(WantedFile("k", "jaxlib", "1.2.3", "linux_aarch64", "cp314"), Path("d"))
     assert arguments[:3] == ("download", "--quiet", "--no-deps")
     assert arguments[5] == "--platform=manylinux_2_40_aarch64"
     assert arguments[-5:] == (

@@ -6,18 +6,21 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import pytest
 
-from pjrtwheel.backend import Backend, find_backend
+from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.errors import ProofError, UsageError
-from pjrtwheel.prove.devices import Devices, find_devices, parse_answer
+from pjrtwheel.prove.devices import Devices, detect_devices, find_devices, parse_answer
+from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.loading import Opened, open_library
 from pjrtwheel.prove.mapped import require_loaded
 from pjrtwheel.prove.material import Material
-from pjrtwheel.prove.offline import find_wheels, replace_library, require_device
+from pjrtwheel.prove.offline import Index, find_wheels, prove_on_device, replace_library, require_device
 from pjrtwheel.prove.python import requirements_for
 
 BINDINGS = "jaxlib-0.11.2-1-cp312-cp312-manylinux_2_27_x86_64.whl"
@@ -26,6 +29,9 @@ OTHERS = (
     "jaxlib-0.11.1-1-cp312-cp312-manylinux_2_27_x86_64.whl",
     "jaxlib_cpu-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl",
 )
+
+
+NO_BEAD = Devices(0, "", "no bead found", "NoDeviceError")
 
 
 @pytest.fixture
@@ -68,6 +74,77 @@ def test_no_device_is_no_proof(backend: Backend) -> None:
     with pytest.raises(ProofError) as caught:
         require_device(devices, backend)
     assert (caught.value.what, caught.value.cause) == ("no cuda device on this machine", "no NVIDIA GPU found")
+
+
+LOADER = """
+class {error}(Exception):
+    what = "no bead found"
+class Abacus:
+    def find_device(self):
+        {body}
+{name} = Abacus(){call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("loader", "devices"),
+    [
+        (LOADER.format(error="NoDeviceError", body="raise NoDeviceError", name="ACCELERATOR", call=""), NO_BEAD),
+        (
+            LOADER.format(error="NoDeviceError", body="raise NoDeviceError", name="find_device", call=".find_device"),
+            NO_BEAD,
+        ),
+        (
+            LOADER.format(error="DriverError", body="raise DriverError", name="ACCELERATOR", call=""),
+            replace(NO_BEAD, error="DriverError"),
+        ),
+        (LOADER.format(error="VendorLibraryError", body="raise VendorLibraryError", name="ACCELERATOR", call=""), None),
+        (LOADER.format(error="NoDeviceError", body="return", name="ACCELERATOR", call=""), None),
+        ("", None),
+        ("import numpy.no_such_thing", None),
+    ],
+    ids=["no device", "said by the package", "driver", "vendor's library", "device", "not said", "broken"],
+)
+def test_the_loader_of_a_wheel_is_asked_before_anything_is_installed(
+    backend: Backend, make_wheel: Callable[..., Path], loader: str, devices: Devices | None
+) -> None:
+    """What only the machine can mend is known at once; all else is left for JAX to find out."""
+    wheel = make_wheel({f"{backend.package}/__init__.py": loader.encode()}, name=PLUGIN)
+    assert detect_devices(Path(sys.executable), [Path(BINDINGS), wheel], backend) == devices
+
+
+@pytest.mark.skipif(
+    any((Path("/dev") / node).exists() for node in ("accel0", "dri", "dxg", "kfd", "nvidiactl", "vfio")),
+    reason="this machine may have an accelerator",
+)
+def test_the_loaders_of_this_repository_answer_without_jax(root: Path, make_wheel: Callable[..., Path]) -> None:
+    """Where nothing shows an accelerator, each that looks for one says so."""
+    answers, texts = {}, {}
+    for name, backend in load_backends(root).items():
+        texts[name] = (root / "plugins" / name / backend.package / "__init__.py").read_text("utf-8")
+        parts = [(root / "plugins" / name / backend.package, backend.package)]
+        parts += [
+            (root / "plugins" / part / "loader", f"{backend.package}/{part}") for part in ("pjrt", *backend.shared)
+        ]
+        files = {f"{place}/{path.name}": path.read_bytes() for folder, place in parts for path in folder.glob("*.py")}
+        wheel = make_wheel(files, name=f"{backend.package}-1-cp312-abi3-linux_x86_64.whl")
+        found = detect_devices(Path(sys.executable), [wheel], backend)
+        answers[name] = found.error if found else ""
+    silent = [name for name, text in texts.items() if "ACCELERATOR = " not in text]
+    assert answers == dict.fromkeys(answers, "NoDeviceError") | dict.fromkeys(silent, "")
+
+
+def test_without_a_device_no_environment_is_made(
+    backend: Backend, make_wheel: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The proof is refused at once, and nothing is fetched or installed for it."""
+    loader = LOADER.format(error="NoDeviceError", body="raise NoDeviceError", name="ACCELERATOR", call="")
+    wheels = [make_wheel({f"{backend.package}/__init__.py": loader.encode()}, name=PLUGIN)]
+    python = Interpreter(Path(sys.executable), "cp312", "3.12.1", sys.base_prefix)
+    with pytest.raises(ProofError) as caught:
+        prove_on_device(python, wheels, Material(backend, (), (), (), ()), Index(tmp_path / "cache"))
+    assert str(caught.value).splitlines()[:2] == ["no cuda device on this machine", "no bead found"]
+    assert (capsys.readouterr().err, (tmp_path / "cache").exists()) == ("", False)
 
 
 def test_devices_are_not_hidden_by_talk() -> None:

@@ -17,7 +17,9 @@ from pjrtwheel.prove.means import Means, ask_completed, choose_means
 
 HERE = Devices(1, "H100")
 ABSENT = Devices(0, "", "no GPU found", "NoDeviceError")
-UNTRIED = Devices(0, "", "Unknown backend cuda", "DriverError", tried=False)
+UNTRIED = Devices(0, "", "Unknown backend cuda", "VendorLibraryError", tried=False)
+CODE = Devices(0, "", "no code for GPUs of compute capability 7.0", "GpuCodeError")
+DRIVER = Devices(0, "", "NVIDIA's driver runs CUDA up to 12.8", "DriverError")
 CRASH = Devices(0, "", "JAX does not start: killed by SIGSEGV")
 BOOM = Devices(0, "", "TakeOverError: cannot serve: TypeError: boom", "TakeOverError")
 VENDOR = Devices(0, "", "libcudnn.so.9 is missing", "VendorLibraryError")
@@ -46,15 +48,18 @@ AOT = "aot: mine has no targets that could be compiled for without the accelerat
         (BOOM, OPENS, True, Means(Level.STATIC, (f"device: {BOOM.reason}",), BOOM.reason)),
         (BOOM, OPENS, False, Means(Level.STATIC, (f"device: {BOOM.reason}",), BOOM.reason)),
         (VENDOR, OPENS, True, Means(Level.STATIC, (f"device: {VENDOR.reason}",), VENDOR.reason)),
+        (DRIVER, OPENS, True, Means(Level.AOT, (f"device: {DRIVER.reason}",))),
+        (CODE, OPENS, True, Means(Level.AOT, (f"device: {CODE.reason}",))),
         (UNFIT, OPENS, True, Means(Level.STATIC, (f"device: {UNFIT.reason}",), UNFIT.reason)),
     ],
     ids=[
         "device", "aot", "load", "vendor's library missing", "own library missing", "library crashes", "not tried",
-        "crash", "refusal with targets", "refusal without", "unusable device", "refusal not tried",
+        "crash", "refusal with targets", "refusal without", "unusable device", "old driver", "old GPU",
+        "refusal not tried",
     ],
 )  # fmt: skip
 def test_only_what_is_not_here_is_excused(devices: Devices, opened: Opened, means: Means, *, targets: bool) -> None:
-    """A crash, a refusal that nobody foresaw, or a device that cannot be used never passes for absent hardware."""
+    """A crash, a refusal that nobody foresaw, or a library that does not do never passes for absent hardware."""
     assert choose_means("mine", devices, opened, targets=targets) == means
 
 

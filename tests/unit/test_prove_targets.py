@@ -13,7 +13,7 @@ from pjrtwheel.backend import find_backend, load_backends
 from pjrtwheel.errors import UsageError
 from pjrtwheel.prove.aot import find_programs, read_log
 from pjrtwheel.prove.judge import Compilation, Verdict, judge, parse_target_proof, prove_target
-from pjrtwheel.prove.levels import Level, Outcome, ProgramResult
+from pjrtwheel.prove.levels import Kind, Level, Outcome, ProgramResult
 from pjrtwheel.prove.python import summarize_target
 from pjrtwheel.prove.targets import Failure, Target, Topology, load_targets, parse_target
 
@@ -76,15 +76,17 @@ def test_what_is_wrong_in_a_file_is_said(old: str, new: str, what: str) -> None:
 
 
 def test_own_targets_take_precedence(root: Path, tmp_path: Path) -> None:
-    """What backends share is theirs, unless they say otherwise about the same chip."""
-    for folder, code in (("shared", "sm_1"), ("mine", "sm_2")):
-        (tmp_path / "plugins" / folder / "targets").mkdir(parents=True)
-        path = tmp_path / "plugins" / folder / "targets" / "chip.toml"
-        path.write_text(TEXT.replace("sm_90a", code))
-    (tmp_path / "plugins/shared/targets/another.toml").write_text(TEXT)
+    """What backends share is theirs; what one says of its own about the same chip completes it, entry by entry."""
+    own = 'code = ["sm_2"]\n[fails.sort]\npattern = "too old"\nreason = "not by us"\n'
+    texts = {"shared/targets/chip": TEXT, "shared/targets/another": TEXT, "mine/targets/chip": own}
+    for name, text in texts.items():
+        path = tmp_path / "plugins" / f"{name}.toml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
     backend = replace(find_backend(root, "cpu"), name="mine", shared=("shared",))
-    found = load_targets(tmp_path, backend)
-    assert [(target.name, target.code) for target in found] == [("another", ("sm_90a",)), ("chip", ("sm_2",))]
+    fails = {**TARGET.fails, "sort": Failure("too old", "not by us")}
+    expected = (replace(TARGET, name="another"), replace(TARGET, code=("sm_2",), fails=fails))
+    assert load_targets(tmp_path, backend) == expected
 
 
 def test_the_targets_of_this_repository(root: Path) -> None:
@@ -111,7 +113,7 @@ def test_the_programs_of_this_repository(root: Path) -> None:
     ("compilation", "verdict"),
     [
         (SORT, Verdict(SORT, Outcome.PASSED)),
-        (PALLAS, Verdict(PALLAS, Outcome.PASSED, "not known")),
+        (PALLAS, Verdict(PALLAS, Outcome.EXPECTED, "not known")),
         (
             found := replace(SORT, code=("sm_90",)),
             Verdict(found, Outcome.FAILED, "code for sm_90, where sm_90a is expected"),
@@ -141,7 +143,7 @@ def test_a_compilation_is_judged_by_the_file(compilation: Compilation, verdict: 
 @pytest.mark.parametrize(
     ("error", "outcome"),
     [
-        ("killed by SIGSEGV\nW1121 Falling back; ptxas does not support CC 7.0\nFatal Python error", Outcome.PASSED),
+        ("killed by SIGSEGV\nW1121 Falling back; ptxas does not support CC 7.0\nFatal Python error", Outcome.EXPECTED),
         ("killed by SIGSEGV\nFatal Python error: Segmentation fault", Outcome.FAILED),
     ],
     ids=["after the refusal", "for another reason"],
@@ -157,15 +159,21 @@ def test_a_target_becomes_one_result() -> None:
     """The level needs code that came out; the detail says what did not, and why."""
     proof = prove_target(TARGET, [SORT, PALLAS], 2.04)
     assert (proof.code, proof.compiled, proof.seconds) == (("sm_90a",), True, 2.0)
-    detail = "sm_90a: 1 compiled; not pallas: not known"
-    assert summarize_target(proof) == ProgramResult("aot chip", Outcome.PASSED, Level.AOT, 2.0, detail)
+    detail = "sm_90a: 1 program compiled, pallas failed as expected: not known"
+    assert summarize_target(proof) == ProgramResult("aot chip", Outcome.PASSED, Level.AOT, 2.0, detail, Kind.TARGET)
+
+
+def test_a_program_counts_once_however_many_arrangements() -> None:
+    """Compiled for one chip and for a slice of them, it is still one program."""
+    proof = prove_target(TARGET, [SORT, replace(SORT, topology="slice"), replace(SORT, program="fft")], 1)
+    assert proof.summarize() == "sm_90a: 2 programs compiled"
 
 
 def test_expected_failures_alone_show_nothing() -> None:
-    """A chip that nothing can be compiled for raises no level, and is no failure either."""
+    """A chip that nothing can be compiled for raises no level, and neither passed nor failed."""
     result = summarize_target(prove_target(TARGET, [PALLAS], 1))
-    detail = "cannot be compiled for, as expected: not known"
-    assert result == ProgramResult("aot chip", Outcome.PASSED, Level.STATIC, 1, detail)
+    detail = "0 programs compiled, all failed as expected: not known"
+    assert result == ProgramResult("aot chip", Outcome.EXPECTED, Level.STATIC, 1, detail, Kind.TARGET)
 
 
 def test_one_surprise_fails_the_target() -> None:

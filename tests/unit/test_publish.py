@@ -19,12 +19,15 @@ import pytest
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
-from pjrtwheel.prove.levels import Level, PythonProof
+from pjrtwheel.prove.levels import Kind, Level, Outcome, ProgramResult, PythonProof
+from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.record import Proof
 from pjrtwheel.publish import publish, staging
-from pjrtwheel.publish.entry import Entry, format_entries, make_entry, merge_entries, parse_entries
+from pjrtwheel.publish.entry import Entry, format_entries, make_entry, merge_entries, parse_entries, proofs_of
 from pjrtwheel.publish.table import describe_level, describe_pythons, make_table, mixed_locks
 from pjrtwheel.wheel.report import BuiltWheel, Report
+
+ORIGIN = Origin("0" * 40, dirty=False, version="0.1.0", date="2026-11-21T09:40:00Z")
 
 
 def make_wheel(folder: Path, name: str, content: bytes = b"zip", lock: str = "ff") -> tuple[BuiltWheel, Proof]:
@@ -47,9 +50,8 @@ def make_wheel(folder: Path, name: str, content: bytes = b"zip", lock: str = "ff
         stripped_bytes=7,
         gpu_code=("sm_90",),
     )
-    return BuiltWheel(path, report), Proof(
-        filename, Level.LOAD, "0.115", (PythonProof("cp314", "", (), "no interpreter"),)
-    )
+    pythons = (PythonProof("cp314", "", (), "no interpreter"),)
+    return BuiltWheel(path, report), Proof(filename, Level.LOAD, "0.115", pythons, (), "cpu", ORIGIN)
 
 
 def publish_one(folder: str, dist: str, name: str) -> None:
@@ -64,7 +66,7 @@ def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
     publish([wheel], [proof], tmp_path / "dist")
     document = json.loads((tmp_path / "dist" / "release.json").read_text())
     assert document == {
-        "schema": 1,
+        "schema": 2,
         "wheels": [
             {
                 "filename": "jaxlib_cpu-1.0-cp312-abi3-manylinux_2_27_x86_64.whl",
@@ -80,7 +82,15 @@ def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
                 "pjrt_api": "0.115",
                 "gpu_code": ["sm_90"],
                 "proof": {
+                    "backend": "cpu",
                     "level": "load",
+                    "origin": {
+                        "commit": "0" * 40,
+                        "dirty": False,
+                        "version": "0.1.0",
+                        "date": "2026-11-21T09:40:00Z",
+                    },
+                    "pjrt_api": "0.115",
                     "pythons": [
                         {
                             "python": "cp314",
@@ -94,6 +104,7 @@ def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
                     ],
                     "targets": [],
                 },
+                "other_proofs": [],
                 "stripped_bytes": 7,
                 "changes": {"a.so": ["dropped .symtab"]},
             }
@@ -255,29 +266,62 @@ def test_entries_of_removed_wheels_are_forgotten() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("sha256", "level", "kept"),
-    [("00", "load", "device"), ("00", "device", "device"), ("11", "load", "load"), ("11", "static", "static")],
-    ids=["weaker", "equal", "other bytes", "other bytes, weaker"],
+RAN = PythonProof("cp312", "3.12.1", (ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.0, ""),))
+COMPILED = PythonProof("cp312", "3.12.1", (ProgramResult("aot h100", Outcome.PASSED, Level.AOT, 1.0, "", Kind.TARGET),))
+MISSED = PythonProof(
+    "cp312", "3.12.1", (), "load: no libamdhip64.so", ("device: no AMD GPU", "load: no libamdhip64.so")
 )
-def test_evidence_about_the_same_bytes_stays(sha256: str, level: str, kept: str) -> None:
+UNTRIED = PythonProof("cp312", "", (), "smoke tests switched off")
+
+
+def make_proof(level: Level, *pythons: PythonProof, backend: str | None = "cpu", date: str = "one") -> Proof:
+    """Return a proof of some wheel."""
+    return Proof("a.whl", level, "0.115", pythons, (), backend, Origin(None, None, "0.1.0", date))
+
+
+def merge_proofs(tmp_path: Path, old: Proof, new: Proof, *, same: bool = True) -> list[tuple[str, str, str]]:
+    """Record a wheel twice, and return backend, level and date of the proofs that are left."""
+    name = "jaxlib"
+    entries: list[Entry] = [
+        make_entry(make_wheel(tmp_path, name, content)[0].report, proof)
+        for content, proof in ((b"1", old), (b"1" if same else b"2", new))
+    ]
+    before = {entries[0]["filename"]: entries[0]}
+    (merged,) = merge_entries(before, entries[1:], before).values()
+    assert merged["pjrt_api"] == merged["proof"]["pjrt_api"]
+    return [(proof["backend"], proof["level"], proof["origin"]["date"]) for proof in proofs_of(merged)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kept"),
+    [
+        (make_proof(Level.DEVICE, RAN), make_proof(Level.LOAD, UNTRIED, date="two"), ("device", "one")),
+        (make_proof(Level.DEVICE, RAN), make_proof(Level.DEVICE, RAN, date="two"), ("device", "two")),
+        (make_proof(Level.DEVICE, RAN, RAN), make_proof(Level.DEVICE, RAN, date="two"), ("device", "one")),
+        (make_proof(Level.AOT, COMPILED), make_proof(Level.DEVICE, RAN, date="two"), ("device", "two")),
+        (make_proof(Level.STATIC, MISSED), make_proof(Level.STATIC, UNTRIED, date="two"), ("static", "one")),
+        (make_proof(Level.STATIC, UNTRIED), make_proof(Level.STATIC, UNTRIED, date="two"), ("static", "two")),
+    ],
+    ids=["not run", "again", "on fewer Pythons", "stronger", "tried, and not run", "never tried"],
+)
+def test_evidence_about_the_same_bytes_stays(tmp_path: Path, old: Proof, new: Proof, kept: tuple[str, str]) -> None:
     """A later build that shows less of the same wheel takes nothing away; for other bytes only its own counts."""
-    old: Entry = {
-        "filename": "a.whl",
-        "sha256": "00",
-        "proof": {"level": "device"},
-        "pjrt_api": "0.115",
-    }
-    new: Entry = {"filename": "a.whl", "sha256": sha256, "proof": {"level": level}, "pjrt_api": None}
-    evidence: Entry = {"proof": {"level": kept}, "pjrt_api": None}
-    if kept != level:  # the evidence of the first build stays as a whole
-        evidence = {key: old[key] for key in evidence}
-    assert merge_entries({"a.whl": old}, [new], ["a.whl"])["a.whl"] == {**new, **evidence}
+    assert merge_proofs(tmp_path, old, new) == [("cpu", *kept)]
+    assert merge_proofs(tmp_path, old, new, same=False) == [("cpu", new.level.value, "two")]
+
+
+def test_bindings_keep_a_proof_for_each_backend(tmp_path: Path) -> None:
+    """The strongest stands first, whichever was built last; one for which nothing ran is none."""
+    cpu, cuda = make_proof(Level.DEVICE, RAN), make_proof(Level.AOT, COMPILED, backend="cuda13")
+    expected = [("cpu", "device", "one"), ("cuda13", "aot", "one")]
+    assert merge_proofs(tmp_path, cpu, cuda) == merge_proofs(tmp_path, cuda, cpu) == expected
+    untried = make_proof(Level.STATIC, UNTRIED, backend="tpu")
+    assert merge_proofs(tmp_path, cpu, untried) == merge_proofs(tmp_path, untried, cpu) == expected[:1]
 
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"{", b"[]", b"\xff", b'{"schema": 2, "wheels": []}', b'{"schema": 1, "wheels": 1}', b'{"schema": 1}'],
+    [b"", b"{", b"[]", b"\xff", b'{"schema": 1, "wheels": []}', b'{"schema": 2, "wheels": 1}', b'{"schema": 2}'],
 )
 def test_a_broken_record_is_made_again(data: bytes) -> None:
     """A record that cannot be read never stops a build."""
@@ -292,11 +336,12 @@ def _without_hash(entry: dict[str, Any]) -> Any:
     "damage",
     [
         _without_hash,
-        lambda entry: {**entry, "proof": {"level": "certain", "pythons": []}},
+        lambda entry: {**entry, "proof": {**entry["proof"], "level": "certain"}},
+        lambda entry: {**entry, "other_proofs": [{"level": "aot"}]},
         lambda entry: {**entry, "size": "3"},
         lambda _: None,
     ],
-    ids=["missing key", "unknown level", "wrong type", "no table"],
+    ids=["missing key", "unknown level", "half another proof", "wrong type", "no table"],
 )
 def test_a_broken_entry_takes_no_other_with_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: Callable[[dict[str, Any]], Any]
@@ -359,16 +404,31 @@ def test_the_record_survives_its_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("targets", "cell"),
     [
-        ([], "aot"),
-        ([["sm_90a"]], "aot: 1 target, sm_90a"),
-        ([["sm_90a"], ["sm_120"], [], ["sm_75"]], "aot: 3 targets, sm_75..sm_120"),
-        ([["tpu6"], ["tpu4-lite"], ["tpu4"]], "aot: 3 targets, tpu4..tpu6"),
+        ({}, "aot"),
+        ({"h100": ["sm_90a"]}, "aot: 1 target (h100)"),
+        (
+            {"h100": ["sm_90a"], "t4": ["sm_75"], "v100": []},
+            "aot: 2 targets (h100, t4), 1 target failed as expected (v100)",
+        ),
+        ({"tpu7x": ["tpu6"], "v5e": ["tpu4-lite"]}, "aot: 2 targets (tpu7x, v5e)"),
     ],
-    ids=["none", "one", "several, and one that cannot be", "no numbers of NVIDIA's"],
+    ids=["none", "one", "several, and one that cannot be", "names that differ from those of the code"],
 )
-def test_the_level_shows_what_was_compiled_for(targets: list[list[str]], cell: str) -> None:
-    """Targets count by the code that came out; the range is by number, not by letter."""
-    assert describe_level({"proof": {"level": "aot", "targets": [{"code": code} for code in targets]}}) == cell
+def test_the_level_shows_what_was_compiled_for(targets: dict[str, list[str]], cell: str) -> None:
+    """Chips go by their own names, and those that gave no code are counted apart."""
+    listed = [{"target": name, "code": code} for name, code in targets.items()]
+    proof = {"backend": "tpu", "level": "aot", "targets": listed}
+    assert describe_level({"distribution": "jaxlib-tpu", "proof": proof, "other_proofs": []}) == cell
+
+
+def test_the_row_of_bindings_names_the_backends(tmp_path: Path) -> None:
+    """Each level, and what each Python showed, is said of the plugin that it was shown with."""
+    wheel, _ = make_wheel(tmp_path, "jaxlib")
+    proofs = [make_proof(Level.DEVICE, RAN), make_proof(Level.AOT, COMPILED, backend="cuda13")]
+    entries = [make_entry(wheel.report, proof) for proof in proofs]
+    (merged,) = merge_entries({wheel.report.wheel: entries[0]}, entries[1:], [wheel.report.wheel]).values()
+    assert describe_level(merged) == "device with cpu; aot with cuda13"
+    assert describe_pythons(merged) == "3.12 with cpu: 1 program passed; 3.12 with cuda13: 1 target passed"
 
 
 def test_the_table_has_a_row_for_each_wheel(tmp_path: Path) -> None:
@@ -376,7 +436,7 @@ def test_the_table_has_a_row_for_each_wheel(tmp_path: Path) -> None:
     made = [make_wheel(tmp_path, name) for name in ("jaxlib_a", "jaxlib_b")]
     entries = publish([wheel for wheel, _ in made], [proof for _, proof in made], tmp_path / "dist")
     assert make_table(entries).row_count == 2
-    assert describe_pythons(entries[0]) == "3.14 not run: no interpreter"
+    assert describe_pythons(entries[0]) == "3.14: not run: no interpreter"
 
 
 def test_wheels_that_refuse_each_other_are_named() -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Folders of finished wheels: merged into one, and one backend's taken out."""
+"""Folders of finished wheels: merged into one."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from typing import Any
 import pytest
 
 from pjrtwheel import cli
-from pjrtwheel.backend import find_backend
 from pjrtwheel.errors import WheelError
-from pjrtwheel.platforms import find_platform
-from pjrtwheel.publish.entry import Entry, format_entries, parse_entries
-from pjrtwheel.publish.folders import merge_folders, read_folder, take_wheels
+from pjrtwheel.prove.levels import Level
+from pjrtwheel.prove.record import Proof
+from pjrtwheel.publish.entry import Entry, format_entries, proofs_of
+from pjrtwheel.publish.folders import merge_folders, read_folder
 
 BINDINGS = "jaxlib-1.0-1-cp312-cp312-manylinux_2_27_{}.whl"
 CPU = "jaxlib_cpu-1.0-cp312-abi3-manylinux_2_27_{}.whl"
 CUDA = "jaxlib_cuda_12-1.0-cp312-abi3-manylinux_2_27_{}.whl"
 
 
-def make_folder(folder: Path, *names: str, level: str = "static", content: bytes = b"zip") -> Path:
+def make_folder(
+    folder: Path, *names: str, level: str = "static", backend: str | None = None, content: bytes = b"zip"
+) -> Path:
     """Write a folder as a build leaves it: files that stand for wheels, and their record."""
     folder.mkdir()
     entries: dict[str, Entry] = {}
@@ -39,7 +41,8 @@ def make_folder(folder: Path, *names: str, level: str = "static", content: bytes
             "lock_id": "ff",
             "pjrt_api": None,
             "gpu_code": [],
-            "proof": {"level": level, "pythons": []},
+            "proof": Proof(name, Level(level), None, (), backend=backend).to_json(),
+            "other_proofs": [],
             "stripped_bytes": 0,
         }
     (folder / "release.json").write_text(format_entries(entries), "utf-8")
@@ -47,16 +50,20 @@ def make_folder(folder: Path, *names: str, level: str = "static", content: bytes
 
 
 def levels(dist: Path) -> dict[str, Any]:
-    """Return name → proven level, out of a record."""
-    return {name: entry["proof"]["level"] for name, entry in read_folder(dist).items()}
+    """Return name → backend and level of every proof, out of a record."""
+    return {
+        name: [(proof["backend"], proof["level"]) for proof in proofs_of(entry)]
+        for name, entry in read_folder(dist).items()
+    }
 
 
-def test_merging_keeps_every_wheel_and_the_strongest_proof(tmp_path: Path) -> None:
-    """Bindings that several builds made are one wheel, whichever folder comes first."""
+def test_merging_keeps_every_wheel_and_the_proof_with_each_backend(tmp_path: Path) -> None:
+    """Bindings that several builds made are one wheel, whichever folder comes first; the strongest proof leads."""
     bindings, cpu, cuda = (name.format("x86_64") for name in (BINDINGS, CPU, CUDA))
-    proven = make_folder(tmp_path / "a", bindings, cpu, level="device")
-    other = make_folder(tmp_path / "b", bindings, cuda, level="aot")
-    expected = {bindings: "device", cpu: "device", cuda: "aot"}
+    proven = make_folder(tmp_path / "a", bindings, cpu, level="device", backend="cpu")
+    other = make_folder(tmp_path / "b", bindings, cuda, level="aot", backend="cuda12")
+    by_cpu, by_cuda = ("cpu", "device"), ("cuda12", "aot")
+    expected = {bindings: [by_cpu, by_cuda], cpu: [by_cpu], cuda: [by_cuda]}
     for number, folders in enumerate(([proven, other], [other, proven])):
         dist = tmp_path / f"dist{number}"
         merged = merge_folders(folders, dist)
@@ -92,27 +99,6 @@ def test_a_record_that_does_not_fit_is_refused(tmp_path: Path, names: tuple[str,
         (folder / CUDA.format("x86_64")).write_bytes(b"stranger")
     with pytest.raises(WheelError, match="does not describe the wheels beside it"):
         read_folder(folder)
-
-
-def test_a_backend_is_taken_with_the_bindings_of_its_platform(root: Path, tmp_path: Path) -> None:
-    """Other backends and other platforms stay behind, in the folder and in the record."""
-    names = [name.format(machine) for name in (BINDINGS, CPU, CUDA) for machine in ("x86_64", "aarch64")]
-    dist = make_folder(tmp_path / "dist", *names)
-    taken = take_wheels(dist, find_backend(root, "cuda12"), find_platform("linux_aarch64"), tmp_path / "taken")
-    expected = [name.format("aarch64") for name in (BINDINGS, CUDA)]
-    assert sorted(parse_entries((taken / "release.json").read_bytes())) == expected
-    assert sorted(path.name for path in taken.iterdir()) == [*expected, "release.json"]
-    assert [(taken / name).read_bytes() for name in expected] == [b"zip", b"zip"]
-
-
-def test_a_backend_that_is_not_there_is_named(root: Path, tmp_path: Path) -> None:
-    """Nothing is built instead, and no other backend's wheel is taken for it."""
-    dist = make_folder(tmp_path / "dist", BINDINGS.format("x86_64"), CPU.format("x86_64"))
-    with pytest.raises(WheelError) as caught:
-        take_wheels(dist, find_backend(root, "cuda12"), find_platform("linux_x86_64"), tmp_path / "taken")
-    assert caught.value.what == f"no finished wheel of jaxlib-cuda-12 for linux_x86_64 in {dist}"
-    assert caught.value.cause == "wanted are the wheels of backend cuda12"
-    assert not (tmp_path / "taken").exists()
 
 
 def test_the_command_merges(tmp_path: Path) -> None:

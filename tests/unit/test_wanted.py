@@ -11,7 +11,7 @@ import pytest
 
 from pjrtwheel.backend import Backend, Kernels, Prebuilt, Tool, find_backend
 from pjrtwheel.errors import PinError, UsageError
-from pjrtwheel.wanted import Wanted, plan_inputs
+from pjrtwheel.wanted import WantedFile, plan_inputs
 
 INPUTS = """
 [[input]]
@@ -45,20 +45,20 @@ def vendor(root: Path) -> Backend:
 def test_plan_fills_in_release_python_and_platform() -> None:
     """One entry stands for a file per platform and Python; an entry without Pythons for one file."""
     assert plan_inputs(INPUTS, [], "1.2.3") == (
-        Wanted("bindings.cp312.linux_x86_64", "jaxlib", "1.2.3", "linux_x86_64", "cp312"),
-        Wanted("bindings.cp313.linux_x86_64", "jaxlib", "1.2.3", "linux_x86_64", "cp313"),
-        Wanted("header.pjrt_c_api", "pjrt-header", "7", "linux_x86_64"),
+        WantedFile("bindings.cp312.linux_x86_64", "jaxlib", "1.2.3", "linux_x86_64", "cp312"),
+        WantedFile("bindings.cp313.linux_x86_64", "jaxlib", "1.2.3", "linux_x86_64", "cp313"),
+        WantedFile("header.pjrt_c_api", "pjrt-header", "7", "linux_x86_64"),
     )
 
 
 def test_plan_takes_everything_of_a_backend_from_its_own_file(vendor: Backend) -> None:
     """A new backend directory adds its library, kernels and tools without any list being edited."""
     assert plan_inputs("input = []", [vendor], "1.2.3") == (
-        Wanted("plugin.abacus.linux_x86_64", "abacus-pjrt", "1.2.*", "linux_x86_64", "cp312"),
-        Wanted("kernels.abacus.cp312.linux_x86_64", "abacus-kernels", "1.2.3", "linux_x86_64", "cp312"),
-        Wanted("kernels.abacus.cp313.linux_x86_64", "abacus-kernels", "1.2.3", "linux_x86_64", "cp313"),
-        Wanted("tool.beads.linux_x86_64", "abacus-tools", "5", "linux_x86_64"),
-        Wanted("tool.beads.linux_aarch64", "abacus-tools", "5", "linux_aarch64"),
+        WantedFile("plugin.abacus.linux_x86_64", "abacus-pjrt", "1.2.*", "linux_x86_64", "cp312"),
+        WantedFile("kernels.abacus.cp312.linux_x86_64", "abacus-kernels", "1.2.3", "linux_x86_64", "cp312"),
+        WantedFile("kernels.abacus.cp313.linux_x86_64", "abacus-kernels", "1.2.3", "linux_x86_64", "cp313"),
+        WantedFile("tool.beads.linux_x86_64", "abacus-tools", "5", "linux_x86_64"),
+        WantedFile("tool.beads.linux_aarch64", "abacus-tools", "5", "linux_aarch64"),
     )
 
 

@@ -28,7 +28,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     )
     device.add_argument("--backend", metavar="NAME", help="the backend to prove")
     device.add_argument("--dist", type=Path, metavar="DIR", help="folder of the wheels (default: dist)")
-    device.add_argument(
+    supply = device.add_mutually_exclusive_group()
+    supply.add_argument(
         "--wheelhouse",
         type=Path,
         action="append",
@@ -36,13 +37,13 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="folder of what the wheels need; given, no index is asked (repeatable)",
     )
-    device.add_argument(
-        "--xla", type=Path, metavar="PATH", help="plugin library of this machine, in place of the wheel's"
-    )
-    device.add_argument(
+    supply.add_argument(
         "--system-site-packages",
         action="store_true",
         help="see what is installed beside Python, and add our wheels only",
+    )
+    device.add_argument(
+        "--xla", type=Path, metavar="PATH", help="plugin library of this machine, in place of the wheel's"
     )
 
 
@@ -58,7 +59,7 @@ def execute(args: argparse.Namespace) -> int:
     for proof in _prove_on_device(args) if args.backend else _prove_wheels(args):
         print(f"{proof.python} {proof.interpreter}: {proof.summary()}, level {proof.level()}")
         for result in proof.results:
-            print(f"  {result.program:<16}{result.outcome:<9}{result.seconds:6.1f} s  {result.detail}")
+            print(f"  {result.program:<16}{result.outcome:<19}{result.seconds:6.1f} s  {result.detail}")
         for reason in proof.missed:
             print(f"  not shown: {reason}")
         failed |= bool(proof.failures())
@@ -106,7 +107,11 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     for path in (*args.wheelhouse, *filter(None, [args.xla])):
         if not path.exists():
             raise UsageError(f"no such file or folder: {path}")
-    how = offline.Offline(cache_root(os.environ), tuple(args.wheelhouse), args.xla, args.system_site_packages)
+    supply: offline.Supply = offline.Index(cache_root(os.environ))
+    if args.wheelhouse:
+        supply = offline.Folders(tuple(args.wheelhouse))
+    if args.system_site_packages:
+        supply = offline.Installed()
     material = gather_material(args.root, release, backend)
     found = find_interpreters(release.pythons(host_platform().name))
     pythons = [python for tag, python in found.items() if python and offline.can_prove(wheels, tag)]
@@ -116,4 +121,4 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
             remedy="install CPython 3.12 or newer, or build the jaxlib wheel for the one that is here",
         )
     for python in pythons:
-        yield offline.prove_on_device(python, wheels, material, how)
+        yield offline.prove_on_device(python, wheels, material, supply, library=args.xla)

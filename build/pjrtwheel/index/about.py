@@ -38,14 +38,14 @@ def project_about(project: Project) -> str:
 
 
 def chips(entry: Entry) -> str:
-    """Return what a wheel has machine code for: GPU code, else what was compiled ahead of time, else the processor.
+    """Return what a wheel has machine code for: GPU code, else chips compiled for ahead of time, else the processor.
 
     Args:
         entry: The wheel in `release.json`.
     """
-    compiled = [name for target in entry["proof"].get("targets", []) for name in target["code"]]
+    compiled = [target["target"] for target in entry["proof"]["targets"] if target["code"]]
     platforms = sorted({tag.split("-", 2)[2] for tag in entry["tags"]})
-    return ", ".join(entry["gpu_code"] or sorted(set(compiled)) or platforms)
+    return ", ".join(entry["gpu_code"] or sorted(compiled) or platforms)
 
 
 def _rows(project: Project, folder: str) -> Iterator[str]:

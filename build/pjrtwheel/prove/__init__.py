@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
@@ -23,13 +24,14 @@ from pjrtwheel.prove.levels import Level, PythonProof, highest
 from pjrtwheel.prove.loading import read_api
 from pjrtwheel.prove.machine import describe_machine
 from pjrtwheel.prove.material import Material, gather_material
+from pjrtwheel.prove.origin import find_origin
 from pjrtwheel.prove.python import Evidence, fitting, has_bindings, prove_python
-from pjrtwheel.prove.record import Proof
+from pjrtwheel.prove.record import Proof, explain_level
 from pjrtwheel.prove.tags import fits, platform_of
 from pjrtwheel.release import Release
 from pjrtwheel.wheel.report import BuiltWheel
 
-__all__ = ["Level", "Proof", "gather_material", "prove", "prove_python"]
+__all__ = ["Level", "Proof", "explain_level", "gather_material", "prove", "prove_python"]
 
 
 def prove(
@@ -61,30 +63,52 @@ def prove(
     """
     cache = cache or cache_root(os.environ)
     platform = platform_of(wheel.report.tag for wheel in built)
+    tags = release.pythons(platform)
     if platform != host_platform().name:
-        return _unproven(built, release.pythons(platform), f"wheels are for {platform}")
-    if not smoke_tests:
+        proofs = _unproven(built, tags, f"wheels are for {platform}")
+    elif not smoke_tests:
         versions = {wheel.path.name: read_api(wheel.path, backend) for wheel in built}
-        return _unproven(built, release.pythons(platform), "smoke tests switched off", versions)
-    interpreters = find_interpreters(release.pythons(platform))
-    material = gather_material(root, release, backend)
-    wheels = [wheel.path for wheel in built]
+        proofs = _unproven(built, tags, "smoke tests switched off", versions)
+    else:
+        return _prove_here(built, gather_material(root, release, backend), tags, root, cache, fresh=fresh)
+    return _sign(proofs, backend, root)
+
+
+def _prove_here(
+    built: Sequence[BuiltWheel], material: Material, tags: Sequence[str], root: Path, cache: Path, *, fresh: bool
+) -> tuple[Proof, ...]:
+    """Run programs on every Python of this machine, unless evidence of an earlier run is as good."""
+    interpreters = find_interpreters(tags)
+    path = _evidence_path(built, material, interpreters, cache)
+    kept = None if fresh else store.read_proofs(path)
+    if kept is not None:
+        print("proven before on this machine, with the same bytes and programs", file=sys.stderr, flush=True)
+        return kept
+    evidence = _prove_pythons(interpreters, [wheel.path for wheel in built], material, cache)
+    store.raise_failures((found.python for found in evidence.values()), path.with_suffix(".failed.txt"))
+    proofs = _sign([_combine(wheel, evidence, material) for wheel in built], material.backend, root)
+    store.write_proofs(path, proofs)
+    return proofs
+
+
+def _evidence_path(
+    built: Sequence[BuiltWheel], material: Material, interpreters: Mapping[str, Interpreter | None], cache: Path
+) -> Path:
+    """Return where evidence is kept, by all that it depends on; that is brought here first."""
+    wheels, backend = [wheel.path for wheel in built], material.backend
     houses = [
         environment.wheelhouse(interpreter, material.requirements, matching, cache)
         for tag, interpreter in interpreters.items()
         if interpreter is not None and has_bindings(matching := fitting(wheels, tag))
     ]
     machine = describe_machine(environment.clean_environ(), backend.search_paths if backend else ())
-    key = store.evidence_key(built, material, interpreters, houses, machine)
-    kept = None if fresh else store.read_proofs(cache / "proofs" / f"{key}.json")
-    if kept is not None:
-        print("proven before on this machine, with the same bytes and programs", file=sys.stderr, flush=True)
-        return kept
-    evidence = _prove_pythons(interpreters, wheels, material, cache)
-    store.raise_failures((found.python for found in evidence.values()), cache / "proofs" / f"{key}.failed.txt")
-    proofs = tuple(_combine(wheel, evidence, material) for wheel in built)
-    store.write_proofs(cache / "proofs" / f"{key}.json", proofs)
-    return proofs
+    return cache / "proofs" / f"{store.evidence_key(built, material, interpreters, houses, machine)}.json"
+
+
+def _sign(proofs: Sequence[Proof], backend: Backend | None, root: Path) -> tuple[Proof, ...]:
+    """Add to proofs with which plugin, from which revision and when they came about."""
+    name, origin = backend.name if backend else None, find_origin(root, os.environ)
+    return tuple(replace(proof, backend=name, origin=origin) for proof in proofs)
 
 
 def _prove_pythons(

@@ -26,7 +26,8 @@ def ask(name: str) -> dict[str, Any]:
         text = str(error).strip().partition("\n")[0]
         refusal = find_refusal(error, importlib.import_module("jax._src.xla_bridge")._backend_factories.get(name))  # noqa: SLF001
         tried = not text.startswith("Unknown backend")
-        return {"count": 0, "kind": "", "reason": text, "error": refusal, "tried": tried}
+        reason = getattr(error.__context__, "what", text)  # a loader's own words, without what JAX puts before them
+        return {"count": 0, "kind": "", "reason": reason, "error": refusal, "tried": tried}
     return {"count": len(devices), "kind": devices[0].device_kind, "reason": "", "error": "", "tried": True}
 
 

@@ -1,27 +1,35 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Find out whether the accelerator is at hand, by asking JAX and not the machine."""
+"""Find out whether the accelerator is at hand, by asking JAX or the plugin's own loader, and not the machine."""
 
 from __future__ import annotations
 
 import json
 import tempfile
+import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.prove import asking
+from pjrtwheel.prove import asking, detecting
 from pjrtwheel.prove.process import describe_exit, run_process
 
 SOURCE = Path(asking.__file__)
+DETECTOR = Path(detecting.__file__)
 HOST = "cpu"  # JAX's name for the machine itself, which is always at hand
 
 # Classes of the plugins' loaders (plugins/pjrt/loader/errors.py).
 NO_DEVICE = "NoDeviceError"
+NO_DRIVER = "DriverError"
+NO_CODE = "GpuCodeError"
 NO_VENDOR_LIBRARY = "VendorLibraryError"
 
+# No fault of a wheel: there is no accelerator, it is one that the wheel does not serve, or its driver does not do.
+_MACHINE = (NO_DEVICE, NO_DRIVER, NO_CODE)
+
 # What a loader may say, or not, of a platform that JAX does not try.
-_UNTRIED = ("", "DriverError", NO_VENDOR_LIBRARY)
+_UNTRIED = ("", NO_VENDOR_LIBRARY)
 _SECONDS = 180.0
 
 
@@ -44,9 +52,33 @@ class Devices:
     tried: bool = True
 
     @property
-    def absent(self) -> bool:
-        """Tell whether the hardware is not here, which is no fault of the wheel; a crash or another refusal is one."""
-        return not self.count and (self.error == NO_DEVICE or (not self.tried and self.error in _UNTRIED))
+    def excused(self) -> bool:
+        """Tell whether hardware or driver of this machine is why there are none; a crash or another refusal is not."""
+        return not self.count and (self.error in _MACHINE or (not self.tried and self.error in _UNTRIED))
+
+
+def detect_devices(python: Path, wheels: Sequence[Path], backend: Backend) -> Devices | None:
+    """Ask the loader in a plugin's wheel, without installing it, whether there is something that JAX could use.
+
+    Args:
+        python: A Python that the wheel is for.
+        wheels: The wheels of a set.
+        backend: The plugin.
+
+    Returns:
+        No devices, and why, where there are certainly none; nothing where there may be some.
+    """
+    wheel = next(path for path in wheels if path.name.startswith(f"{backend.package}-"))
+    with tempfile.TemporaryDirectory(prefix="detect-") as scratch:
+        with zipfile.ZipFile(wheel) as archive:
+            modules = [name for name in archive.namelist() if name.endswith(".py")]
+            archive.extractall(scratch, [name for name in modules if name.startswith(f"{backend.package}/")])
+        command = [str(python), "-I", str(DETECTOR), scratch, backend.package]
+        status, output = run_process(command, Path(scratch), _SECONDS)
+    if status != 0:
+        return None  # the environment will show what is wrong
+    refusal = json.loads(output.strip().splitlines()[-1])
+    return Devices(0, **refusal) if refusal.get("error") in _MACHINE else None
 
 
 def find_devices(python: Path, backend: Backend) -> Devices:

@@ -86,6 +86,7 @@ def wheelhouse(interpreter: Interpreter, requirements: Sequence[str], wheels: Se
     if folder.is_dir():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
+    print(f"fetching what the proofs on Python {interpreter.version} need ...", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(prefix=f"{folder.name}-", dir=folder.parent) as beside:
         _download(interpreter, [*requirements, *map(requirement_of, wheels)], wheels, Path(beside))
         for name in {wheel.name for wheel in wheels}:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pjrtwheel.prove.levels import Outcome
+from pjrtwheel.prove.levels import Outcome, count
 from pjrtwheel.prove.targets import Target
 
 
@@ -42,7 +42,7 @@ class Verdict:
 
     Attributes:
         compilation: What was found.
-        outcome: Passed, also for an expected failure; failed otherwise.
+        outcome: Passed; failed as expected; or failed, also where a failure was expected and did not come.
         detail: What is wrong, or the reason of an expected failure.
     """
 
@@ -53,7 +53,7 @@ class Verdict:
     @property
     def compiled(self) -> bool:
         """Tell whether there is code for the chip."""
-        return self.outcome is Outcome.PASSED and not self.compilation.error
+        return self.outcome is Outcome.PASSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +83,21 @@ class TargetProof:
         """Return what was not as expected."""
         return tuple(verdict for verdict in self.verdicts if verdict.outcome is Outcome.FAILED)
 
+    def programs(self, outcome: Outcome) -> tuple[str, ...]:
+        """Return the programs with this outcome, each once however many arrangements it was compiled for."""
+        return tuple(dict.fromkeys(v.compilation.program for v in self.verdicts if v.outcome is outcome))
+
     def summarize(self) -> str:
-        """Return one phrase, such as `sm_90a: 11 compiled` or `none compiled, as expected: ...`."""
-        count = sum(verdict.compiled for verdict in self.verdicts)
-        expected = [verdict for verdict in self.verdicts if verdict.outcome is Outcome.PASSED and not verdict.compiled]
+        """Return one phrase, such as `sm_90a: 11 programs compiled` or `0 programs compiled; pallas failed as ...`."""
+        text = f"{count(len(self.programs(Outcome.PASSED)), 'program')} compiled"
+        if self.code:
+            text = f"{' '.join(self.code)}: {text}"
+        expected = [verdict for verdict in self.verdicts if verdict.outcome is Outcome.EXPECTED]
+        if not expected:
+            return text
         reasons = "; ".join(dict.fromkeys(verdict.detail for verdict in expected))
-        if not count:
-            return f"cannot be compiled for, as expected: {reasons}"
-        names = ", ".join(dict.fromkeys(verdict.compilation.program for verdict in expected))
-        return f"{' '.join(self.code)}: {count} compiled" + (f"; not {names}: {reasons}" if expected else "")
+        names = ", ".join(self.programs(Outcome.EXPECTED)) if self.compiled else "all"
+        return f"{text}, {names} {Outcome.EXPECTED}: {reasons}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the proof as JSON values."""
@@ -125,7 +131,7 @@ def judge(target: Target, compilation: Compilation) -> Verdict:
             compilation, Outcome.FAILED, f"it compiles, but {target.name}.toml says it does not: {failure.reason}"
         )
     if failure and re.search(failure.pattern, compilation.error):
-        return Verdict(compilation, Outcome.PASSED, failure.reason)
+        return Verdict(compilation, Outcome.EXPECTED, failure.reason)
     if failure:
         return Verdict(
             compilation, Outcome.FAILED, f"another error than {failure.pattern!r}: {first_line(compilation.error)}"

@@ -7,6 +7,7 @@ A level is claimed only when a program that shows it has run: nothing is inferre
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -25,16 +26,25 @@ ORDER = tuple(Level)
 
 
 class Outcome(StrEnum):
-    """What became of one program."""
+    """What became of one program; one that failed as expected shows nothing about the wheel, for or against it."""
 
     PASSED = "passed"
+    EXPECTED = "failed as expected"
     FAILED = "failed"
     NOT_RUN = "not run"
 
 
+class Kind(StrEnum):
+    """What a result is of."""
+
+    PROGRAM = "program"
+    TARGET = "target"
+    CHECK = "check"
+
+
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
-    """One program on one interpreter: a smoke program, or all that was compiled for one target.
+    """One program on one interpreter: a smoke program, all that was compiled for one target, or a check.
 
     Attributes:
         program: Name of the program, such as `linalg`.
@@ -42,6 +52,7 @@ class ProgramResult:
         level: What it shows when it passes.
         seconds: How long it ran.
         detail: Why it failed or did not run; its evidence when it passed.
+        kind: Whether it was one program, all that was compiled for one target, or a check of the library.
     """
 
     program: str
@@ -49,6 +60,7 @@ class ProgramResult:
     level: Level
     seconds: float
     detail: str
+    kind: Kind = Kind.PROGRAM
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +94,25 @@ class PythonProof:
         )
 
     def summary(self) -> str:
-        """Return one phrase for the table, such as `15 passed` or `not run: no interpreter`."""
+        """Return one phrase for the table, such as `15 programs passed` or `not run: no interpreter`."""
         if not self.results:
             return f"{Outcome.NOT_RUN}: {self.reason}"
-        counts = {outcome: sum(r.outcome is outcome for r in self.results) for outcome in Outcome}
-        return ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
+        counts = Counter((result.kind, result.outcome) for result in self.results)
+        return ", ".join(
+            f"{count(counts[kind, outcome], kind)} {outcome}"
+            for kind in Kind
+            for outcome in Outcome
+            if counts[kind, outcome]
+        )
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with what it counts.
+
+    >>> count(1, "target"), count(2, "target")
+    ('1 target', '2 targets')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def highest(levels: Iterable[Level]) -> Level:

@@ -34,8 +34,8 @@ class Means:
 def choose_means(name: str, devices: Devices, opened: Opened, *, targets: bool) -> Means:
     """Return how a plugin is to be proven: on a device, else ahead of time, else by opening the library.
 
-    Only hardware that is not here excuses that there is no device, and only a library of the vendor's that is not here
-    that the plugin does not open.
+    Only hardware or a driver that is not here, or cannot run it, excuses that there is no device, and only a library of
+    the vendor's that is not here that the plugin does not open.
 
     Args:
         name: Name of the backend.
@@ -46,7 +46,7 @@ def choose_means(name: str, devices: Devices, opened: Opened, *, targets: bool) 
     if devices.count:
         return Means(Level.DEVICE)
     missed: tuple[str, ...] = (f"{Level.DEVICE}: {devices.reason}",)
-    if not devices.absent:
+    if not devices.excused:
         return Means(Level.STATIC, missed, failure=devices.reason)
     if targets:
         return Means(Level.AOT, missed)

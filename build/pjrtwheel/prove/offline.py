@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.prove import environment
-from pjrtwheel.prove.devices import Devices, find_devices
+from pjrtwheel.prove.devices import Devices, detect_devices, find_devices
 from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.levels import PythonProof
 from pjrtwheel.prove.loading import find_installed
@@ -23,20 +24,25 @@ from pjrtwheel.wheel.names import find_plain_wheels
 
 
 @dataclass(frozen=True, slots=True)
-class Offline:
-    """How an environment is made.
-
-    Attributes:
-        cache: Root of the cache.
-        folders: Where wheels are looked for, and nowhere else; without any, the package index may be asked once.
-        library: A plugin library of this machine that takes the place of the wheel's.
-        system: Whether the environment sees what is installed beside the interpreter; only our wheels are added then.
-    """
+class Index:
+    """What wheels need comes from the package index, which is asked once; the answer is kept below `cache`."""
 
     cache: Path
-    folders: tuple[Path, ...] = ()
-    library: Path | None = None
-    system: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """What wheels need lies in folders, and is looked for nowhere else."""
+
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What wheels need is installed beside the interpreter; only the wheels themselves are added."""
+
+
+Supply = Index | Folders | Installed
 
 
 def find_wheels(dist: Path, backend: Backend, version: str) -> tuple[Path, ...]:
@@ -65,26 +71,49 @@ def can_prove(wheels: Sequence[Path], tag: str) -> bool:
 
 
 def prove_on_device(
-    interpreter: Interpreter, wheels: Sequence[Path], material: Material, offline: Offline
+    interpreter: Interpreter,
+    wheels: Sequence[Path],
+    material: Material,
+    supply: Supply,
+    *,
+    library: Path | None = None,
 ) -> PythonProof:
     """Run every smoke program on the accelerator of this machine, from a clean environment.
 
+    Args:
+        interpreter: The Python.
+        wheels: The wheels of a set; those for other Pythons are left out.
+        material: Programs, and the backend.
+        supply: Where that comes from which the wheels need.
+        library: A plugin library of this machine that takes the place of the wheel's.
+
     Raises:
-        ProofError: The wheels do not install, or JAX has no device for the plugin here.
+        ProofError: The wheels do not install, or there is no device for the plugin here.
     """
-    with _environment(interpreter, wheels, material, offline) as python:
-        devices = find_devices(python, _backend(material))
-        require_device(devices, _backend(material))
+    backend = _backend(material)
+    wheels = fitting(wheels, interpreter.tag)
+    # The loader alone knows at once what takes a minute to find out with JAX, which has to be installed for it.
+    require_device(detect_devices(interpreter.path, wheels, backend), backend)
+    print(f"preparing an environment with Python {interpreter.version} ...", file=sys.stderr, flush=True)
+    with _environment(interpreter, wheels, material, supply, vendor=library is None) as python:
+        if library:
+            replace_library(python, backend, library)
+        devices = find_devices(python, backend)
+        require_device(devices, backend)
         return gather(PythonProof(interpreter.tag, interpreter.version, ()), python, material, devices).python
 
 
-def require_device(devices: Devices, backend: Backend) -> None:
+def require_device(devices: Devices | None, backend: Backend) -> None:
     """Refuse to call anything a proof on a device where there is none.
+
+    Args:
+        devices: What is known; nothing if that is to be found out yet.
+        backend: The backend.
 
     Raises:
         ProofError: There is none.
     """
-    if not devices.count:
+    if devices is not None and not devices.count:
         raise ProofError(
             f"no {backend.pjrt_name} device on this machine",
             cause=devices.reason,
@@ -94,23 +123,22 @@ def require_device(devices: Devices, backend: Backend) -> None:
 
 @contextmanager
 def _environment(
-    interpreter: Interpreter, wheels: Sequence[Path], material: Material, offline: Offline
+    interpreter: Interpreter, wheels: Sequence[Path], material: Material, supply: Supply, *, vendor: bool
 ) -> Iterator[Path]:
     """Make an environment, and yield its Python."""
-    wheels = fitting(wheels, interpreter.tag)
-    requirements = (
-        [environment.requirement_of(wheel) for wheel in wheels]
-        if offline.system
-        else requirements_for(material, wheels, vendor=not offline.library)
-    )
-    folders = {*offline.folders, *(wheel.parent for wheel in wheels)}
-    if not offline.folders and not offline.system:
-        folders.add(environment.wheelhouse(interpreter, requirements, wheels, offline.cache))
+    folders = {wheel.parent for wheel in wheels}
+    requirements = requirements_for(material, wheels, vendor=vendor)
+    match supply:
+        case Installed():
+            requirements = [environment.requirement_of(wheel) for wheel in wheels]
+        case Folders(paths):
+            folders.update(paths)
+        case Index(cache):
+            folders.add(environment.wheelhouse(interpreter, requirements, wheels, cache))
+    system = isinstance(supply, Installed)
     with tempfile.TemporaryDirectory(prefix="device-") as scratch:
-        python = environment.create_venv(interpreter, Path(scratch) / "venv", system=offline.system)
-        environment.install(python, requirements, folders, dependencies=not offline.system)
-        if offline.library:
-            replace_library(python, _backend(material), offline.library)
+        python = environment.create_venv(interpreter, Path(scratch) / "venv", system=system)
+        environment.install(python, requirements, folders, dependencies=not system)
         yield python
 
 

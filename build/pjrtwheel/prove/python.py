@@ -18,7 +18,7 @@ from pjrtwheel.prove import aot, environment, smoke
 from pjrtwheel.prove.devices import HOST, Devices, find_devices
 from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.judge import TargetProof, first_line
-from pjrtwheel.prove.levels import Level, Outcome, ProgramResult, PythonProof
+from pjrtwheel.prove.levels import Kind, Level, Outcome, ProgramResult, PythonProof
 from pjrtwheel.prove.loading import find_installed, open_installed
 from pjrtwheel.prove.material import Material
 from pjrtwheel.prove.means import ask_completed, choose_means
@@ -98,7 +98,7 @@ def gather(
     opened = open_installed(python, backend)
     means = choose_means(backend.name, devices, opened, targets=bool(material.targets))
     if means.failure:
-        failed = ProgramResult("start", Outcome.FAILED, Level.STATIC, 0.0, means.failure)
+        failed = ProgramResult("start", Outcome.FAILED, Level.STATIC, 0.0, means.failure, Kind.CHECK)
         return Evidence(_with(empty, (failed,), means.missed), (), opened.api)
     checks = (_check_conformance(python, backend, device=bool(devices.count)),) if opened.api else ()
     if means.level is Level.DEVICE:
@@ -114,7 +114,7 @@ def gather(
     if means.level is Level.STATIC:
         return Evidence(_with(empty, (), means.missed))
     result = ProgramResult(
-        "open", Outcome.PASSED, Level.LOAD, 0.0, f"PJRT C API {opened.api} from {backend.library_member}"
+        "open", Outcome.PASSED, Level.LOAD, 0.0, f"PJRT C API {opened.api} from {backend.library_member}", Kind.CHECK
     )
     return Evidence(_with(empty, (result, *checks), means.missed), (), opened.api)
 
@@ -130,22 +130,23 @@ def _check_conformance(python: Path, backend: Backend, *, device: bool) -> Progr
     outcome = {ProbeOutcome.FAILED: Outcome.FAILED, ProbeOutcome.NOT_OPENED: Outcome.NOT_RUN}
     seconds = round(time.monotonic() - start, 1)
     return ProgramResult(
-        "conformance", outcome.get(result.outcome, Outcome.PASSED), Level.LOAD, seconds, result.summary()
+        "conformance", outcome.get(result.outcome, Outcome.PASSED), Level.LOAD, seconds, result.summary(), Kind.CHECK
     )
 
 
 def summarize_target(proof: TargetProof) -> ProgramResult:
-    """Return the proof of a target as one program's result; what is expected to fail shows nothing about the wheel."""
+    """Return the proof of a target as one result; what fails as expected shows nothing about the wheel."""
     failures = [
         f"{failed.compilation.program or 'starting'} ({failed.compilation.topology}): {first_line(failed.detail)}"
         for failed in proof.failures()
     ]
     return ProgramResult(
         program=f"aot {proof.name}",
-        outcome=Outcome.FAILED if failures else Outcome.PASSED,
+        outcome=Outcome.FAILED if failures else Outcome.PASSED if proof.compiled else Outcome.EXPECTED,
         level=Level.AOT if proof.compiled else Level.STATIC,
         seconds=proof.seconds,
         detail="\n".join(failures) or proof.summarize(),
+        kind=Kind.TARGET,
     )
 
 

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pjrtwheel.prove.judge import TargetProof, parse_target_proof
-from pjrtwheel.prove.levels import Level, Outcome, ProgramResult, PythonProof
+from pjrtwheel.prove.levels import ORDER, Kind, Level, Outcome, ProgramResult, PythonProof
+from pjrtwheel.prove.origin import Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,8 @@ class Proof:
         pjrt_api: Version of the plugin's PJRT API as the library itself says, or nothing when it was not opened.
         pythons: One entry per Python of the release that this wheel is for.
         targets: What was compiled ahead of time, in full, on the first Python; empty unless the wheel has a plugin.
+        backend: With which plugin it was proven; nothing for bindings by themselves.
+        origin: Who found this out, and when; nothing if nobody tried.
     """
 
     wheel: str
@@ -28,12 +32,16 @@ class Proof:
     pjrt_api: str | None
     pythons: tuple[PythonProof, ...]
     targets: tuple[TargetProof, ...] = ()
+    backend: str | None = None
+    origin: Origin | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the proof as JSON values."""
         return {
             "wheel": self.wheel,
+            "backend": self.backend,
             "level": self.level.value,
+            "origin": asdict(self.origin) if self.origin else None,
             "pjrt_api": self.pjrt_api,
             "pythons": [
                 {
@@ -46,6 +54,7 @@ class Proof:
                     "programs": [
                         {
                             "program": result.program,
+                            "kind": result.kind.value,
                             "outcome": result.outcome.value,
                             "level": result.level.value,
                             "seconds": result.seconds,
@@ -82,6 +91,7 @@ def parse_proof(table: dict[str, Any]) -> Proof:
                         level=Level(result["level"]),
                         seconds=result["seconds"],
                         detail=result["detail"],
+                        kind=Kind(result["kind"]),
                     )
                     for result in entry["programs"]
                 ),
@@ -91,4 +101,24 @@ def parse_proof(table: dict[str, Any]) -> Proof:
             for entry in table["pythons"]
         ),
         targets=tuple(parse_target_proof(target) for target in table["targets"]),
+        backend=table["backend"],
+        origin=Origin(**table["origin"]) if table["origin"] else None,
     )
+
+
+def explain_level(proofs: Sequence[Proof]) -> str:
+    """Say in one line why a plugin is not proven on a device, as `cuda13: aot, not device: no NVIDIA GPU found`.
+
+    Args:
+        proofs: Those of the wheels of one set.
+
+    Returns:
+        Nothing for a plugin that is, and for bindings alone, which have no device.
+    """
+    proof = max(proofs, key=lambda proof: ORDER.index(proof.level))
+    if proof.backend is None or proof.level is Level.DEVICE:
+        return ""
+    missed = dict.fromkeys(reason for python in proof.pythons for reason in python.missed)
+    reasons = [f"not {reason}" for reason in missed]
+    reasons = reasons or [f"no program ran: {reason}" for reason in dict.fromkeys(p.reason for p in proof.pythons)]
+    return f"{proof.backend}: {proof.level}, {'; '.join(reasons)}"

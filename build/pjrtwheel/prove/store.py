@@ -19,7 +19,7 @@ from pjrtwheel.prove.material import Material
 from pjrtwheel.prove.record import Proof, parse_proof
 from pjrtwheel.wheel.report import BuiltWheel
 
-_SCHEMA = 4
+_SCHEMA = 5
 
 
 def evidence_key(

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,14 +80,19 @@ class Target:
         return self.fails.get(program, self.fails.get(EVERY))
 
 
-def parse_target(text: str, path: Path) -> Target:
+def parse_target(text: str, path: Path, shared: Sequence[str] = ()) -> Target:
     """Turn the text of a target's file into a `Target`.
 
+    Args:
+        text: The text.
+        path: Where it stands.
+        shared: The texts that it completes: what backends share about this chip.
+
     Raises:
-        UsageError: The text is not TOML; a key is missing, unknown or of the wrong type; a pattern is none.
+        UsageError: A text is not TOML; a key is missing, unknown or of the wrong type; a pattern is none.
     """
     try:
-        table = tomllib.loads(text)
+        table = functools.reduce(_overlay, map(tomllib.loads, (*shared, text)))
         target = Target(
             name=path.stem,
             summary=_text(table.pop("summary")),
@@ -106,10 +112,33 @@ def parse_target(text: str, path: Path) -> Target:
 
 
 def load_targets(root: Path, backend: Backend) -> tuple[Target, ...]:
-    """Read the targets of a backend and of the directories it shares, in order of name; its own take precedence."""
+    """Read the targets of a backend and of the directories it shares, in order of name.
+
+    Where both have a file about a chip, the backend's own says only what differs.
+
+    Raises:
+        UsageError: A file is malformed.
+    """
     folders = [root / "plugins" / name / "targets" for name in (*backend.shared, backend.name)]
-    paths = {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
-    return tuple(parse_target(path.read_text("utf-8"), path) for _, path in sorted(paths.items()))
+    paths: dict[str, list[Path]] = {}
+    for path in (path for folder in folders for path in folder.glob("*.toml")):
+        paths.setdefault(path.stem, []).append(path)
+    return tuple(_read_target(files) for _, files in sorted(paths.items()))
+
+
+def _read_target(files: Sequence[Path]) -> Target:
+    *shared, own = files
+    return parse_target(own.read_text("utf-8"), own, [path.read_text("utf-8") for path in shared])
+
+
+def _overlay(table: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Return a table with the entries of another one, which take precedence; tables in both are put together alike."""
+    merged = {**table, **other}
+    return merged | {
+        key: _overlay(table[key], other[key])
+        for key in table.keys() & other.keys()
+        if isinstance(table[key], dict) and isinstance(other[key], dict)
+    }
 
 
 def _topology(label: str, table: dict[str, Any]) -> Topology:

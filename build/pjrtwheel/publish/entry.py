@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from packaging.tags import parse_tag
@@ -15,10 +15,12 @@ from pjrtwheel.prove.record import Proof
 from pjrtwheel.wheel.report import Report
 
 RELEASE_FILENAME = "release.json"
-SCHEMA = 1
+SCHEMA = 2
 
-# What proving showed; it stays together, so that no level stands beside a version that was not read.
-EVIDENCE = ("proof", "pjrt_api")
+# What a proof has there; of these `pjrt_api` also stands beside the strongest one, where it was read.
+EVIDENCE = ("backend", "level", "origin", "pjrt_api", "pythons", "targets")
+
+_NOTHING = (0, 0)  # the strength of a proof for which nothing was tried
 
 # JSON values; the keys are the contract of release.json.
 Entry = dict[str, Any]
@@ -27,7 +29,7 @@ Entry = dict[str, Any]
 def make_entry(report: Report, proof: Proof) -> Entry:
     """Combine what assembly reported and what proving showed."""
     evidence = proof.to_json()
-    return {
+    facts = {
         "filename": report.wheel,
         "distribution": report.distribution,
         "version": report.version,
@@ -38,12 +40,16 @@ def make_entry(report: Report, proof: Proof) -> Entry:
         "lock_id": report.lock_id,
         "provider": report.provider,
         "provenance": report.provenance,
-        "pjrt_api": proof.pjrt_api,
         "gpu_code": list(report.gpu_code),
-        "proof": {key: evidence[key] for key in ("level", "pythons", "targets")},
         "stripped_bytes": report.stripped_bytes,
         "changes": {member: list(lines) for member, lines in report.changes.items()},
     }
+    return _with_proofs(facts, [{key: evidence[key] for key in EVIDENCE}])
+
+
+def proofs_of(entry: Entry) -> list[Entry]:
+    """Return all proofs of a wheel, one for each backend that it was proven with, the strongest first."""
+    return [entry["proof"], *entry["other_proofs"]]
 
 
 def parse_entries(data: bytes) -> dict[str, Entry]:
@@ -65,14 +71,16 @@ def _is_whole(entry: Any) -> bool:
     try:
         texts = [entry[key] for key in ("filename", "distribution", "version", "sha256", "lock_id")]
         numbers = [entry["size"], entry["stripped_bytes"]]
-        Level(entry["proof"]["level"])
-        pythons = [python[key] for python in entry["proof"]["pythons"] for key in ("python", "summary")]
-        api = entry["pjrt_api"]
+        proofs = [{key: proof[key] for key in EVIDENCE} for proof in proofs_of(entry)]
+        numbers += [number for proof in proofs for number in _strength(proof)]
+        pythons = [python[key] for proof in proofs for python in proof["pythons"] for key in ("python", "summary")]
+        names = [proof[key] or "" for proof in proofs for key in ("backend", "pjrt_api")]
+        targets = [(target["target"], target["code"]) for proof in proofs for target in proof["targets"]]
         gpu_code = entry["gpu_code"]
     except (ValueError, KeyError, TypeError):
         return False
     return (
-        all(isinstance(text, str) for text in [*texts, *pythons, api or ""])
+        all(isinstance(text, str) for text in [*texts, *pythons, *names, *(name for name, _ in targets)])
         and all(isinstance(number, int) for number in numbers)
         and isinstance(gpu_code, list)
     )
@@ -81,17 +89,39 @@ def _is_whole(entry: Any) -> bool:
 def merge_entries(old: Mapping[str, Entry], new: Iterable[Entry], present: Iterable[str]) -> dict[str, Entry]:
     """Put new entries over old ones, and forget wheels that are no longer there.
 
-    Evidence about the very same bytes stays: a build of the bindings alone shows less of them than one with a plugin.
+    Evidence about the very same bytes stays, one proof for each backend: bindings are proven with every plugin, and a
+    build without proofs shows less of a wheel than one with them.
     """
-    merged = dict(old) | {entry["filename"]: _keep_proof(old.get(entry["filename"]), entry) for entry in new}
+    merged = dict(old) | {entry["filename"]: _keep_proofs(old.get(entry["filename"]), entry) for entry in new}
     return {name: merged[name] for name in sorted(set(present) & set(merged))}
 
 
-def _keep_proof(old: Entry | None, new: Entry) -> Entry:
+def _keep_proofs(old: Entry | None, new: Entry) -> Entry:
     if old is None or old["sha256"] != new["sha256"]:
         return new
-    strength = [ORDER.index(Level(entry["proof"]["level"])) for entry in (old, new)]
-    return new if strength[1] >= strength[0] else {**new, **{key: old[key] for key in EVIDENCE}}
+    return _with_proofs(new, [*proofs_of(old), *proofs_of(new)])
+
+
+def _with_proofs(entry: Entry, proofs: Sequence[Entry]) -> Entry:
+    """Add the best proof with each backend to an entry; of equal ones the last, of those that show nothing at most one.
+
+    Args:
+        entry: All else about a wheel.
+        proofs: At least one.
+    """
+    best: dict[str | None, Entry] = {}
+    for proof in sorted(proofs, key=_strength):
+        best[proof["backend"]] = proof
+    telling = [proof for proof in best.values() if _strength(proof) > _NOTHING] or [proofs[-1]]
+    by_name = sorted(telling, key=lambda proof: proof["backend"] or "")
+    first, *others = sorted(by_name, key=_strength, reverse=True)
+    return {**entry, "pjrt_api": first["pjrt_api"], "proof": first, "other_proofs": others}
+
+
+def _strength(proof: Entry) -> tuple[int, int]:
+    """Return what to compare proofs of the same bytes by: the level, then on how many Pythons something was tried."""
+    tried = sum(bool(python["programs"] or python["missed"]) for python in proof["pythons"])
+    return ORDER.index(Level(proof["level"])), tried
 
 
 def format_entries(entries: Mapping[str, Entry]) -> str:

@@ -1,18 +1,15 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Folders of finished wheels: put several together, as machines that each built some do, or take a backend's out."""
+"""Folders of finished wheels: put several together, as machines that each built some do."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pjrtwheel.backend import Backend
 from pjrtwheel.errors import WheelError
-from pjrtwheel.files import write_atomically
-from pjrtwheel.platforms import Platform
 from pjrtwheel.publish import put_wheels
-from pjrtwheel.publish.entry import RELEASE_FILENAME, Entry, format_entries, parse_entries
+from pjrtwheel.publish.entry import RELEASE_FILENAME, Entry, parse_entries
 
 
 def read_folder(folder: Path) -> dict[str, Entry]:
@@ -70,38 +67,3 @@ def _check_same(records: Mapping[Path, Mapping[str, Entry]]) -> None:
                     cause="they were built from different sources",
                     remedy="build both again from one revision",
                 )
-
-
-def take_wheels(folder: Path, backend: Backend, platform: Platform, target: Path) -> Path:
-    """Make a folder of links to the wheels of one backend and the bindings, with a record of those alone.
-
-    Args:
-        folder: Finished wheels of any backends.
-        backend: Whose wheel is wanted.
-        platform: For which machines.
-        target: The new folder.
-
-    Returns:
-        The new folder.
-
-    Raises:
-        WheelError: The wheel of that backend or the bindings are not there.
-    """
-    wanted = {"jaxlib", backend.distribution}
-    chosen = {
-        name: entry
-        for name, entry in read_folder(folder).items()
-        if entry["distribution"] in wanted and all(tag.endswith(f"_{platform.architecture}") for tag in entry["tags"])
-    }
-    missing = wanted - {entry["distribution"] for entry in chosen.values()}
-    if missing:
-        raise WheelError(
-            f"no finished wheel of {' and '.join(sorted(missing))} for {platform.name} in {folder}",
-            cause=f"wanted are the wheels of backend {backend.name}",
-            remedy=f"build them there: nox -s build_{backend.name} -- --platform {platform.name} --dist {folder}",
-        )
-    target.mkdir(parents=True)
-    for name in chosen:
-        (target / name).symlink_to((folder / name).resolve())
-    write_atomically(target / RELEASE_FILENAME, format_entries(chosen))
-    return target

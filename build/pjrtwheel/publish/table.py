@@ -4,40 +4,47 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Column, Table
 
-from pjrtwheel.publish.entry import Entry
+from pjrtwheel.prove.levels import Outcome, count
+from pjrtwheel.publish.entry import Entry, proofs_of
 
 _LOG_WIDTH = 170
 
 
 def describe_pythons(entry: Entry) -> str:
-    """Return what each Python showed, as `3.12 13 passed; 3.14 not run: no interpreter`."""
+    """Return what each Python showed, as `3.12: 13 programs passed; 3.14: not run: no interpreter`."""
     return "; ".join(
-        f"{proof['python'][2]}.{proof['python'][3:]} {proof['summary']}" for proof in entry["proof"]["pythons"]
+        f"{python['python'][2]}.{python['python'][3:]}{_companion(entry, proof)}: {python['summary']}"
+        for proof in proofs_of(entry)
+        for python in proof["pythons"]
     )
 
 
 def describe_level(entry: Entry) -> str:
-    """Return the level, and what was compiled ahead of time, as `aot: 8 targets, sm_75..sm_120`."""
-    level: str = entry["proof"]["level"]
-    compiled = [target["code"] for target in entry["proof"].get("targets", []) if target["code"]]
-    if not compiled:
-        return level
-    names = sorted({name for code in compiled for name in code}, key=_number)
-    return f"{level}: {len(compiled)} target{'s' if len(compiled) > 1 else ''}, " + "..".join(
-        dict.fromkeys((names[0], names[-1]))
+    """Return every level, and what was compiled for ahead of time, as `aot: 2 targets (h100, t4)`."""
+    return "; ".join(
+        f"{proof['level']}{_companion(entry, proof)}{_describe_targets(proof)}" for proof in proofs_of(entry)
     )
 
 
-def _number(name: str) -> tuple[int, str]:
-    """Return a sorting key: the first number in the name of some code, then all of it."""
-    return int((re.findall(r"\d+", name) or ["0"])[0]), name
+def _companion(entry: Entry, proof: Entry) -> str:
+    """Name the plugin that bindings were proven with; a plugin's own wheel says it by itself."""
+    return f" with {proof['backend']}" if entry["distribution"] == "jaxlib" and proof["backend"] else ""
+
+
+def _describe_targets(proof: Entry) -> str:
+    """Name the chips that gave code, and apart from them those that could not be compiled for, as expected."""
+    parts = [
+        f"{count(len(names), 'target')}{outcome} ({', '.join(names)})"
+        for outcome, has_code in (("", True), (f" {Outcome.EXPECTED}", False))
+        if (names := [target["target"] for target in proof["targets"] if bool(target["code"]) is has_code])
+    ]
+    return f": {', '.join(parts)}" if parts else ""
 
 
 def mixed_locks(entries: Sequence[Entry]) -> tuple[str, ...]:

@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""From which state of this repository, and when, evidence came."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pjrtwheel.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who found something out, and when; of evidence that was kept, it is that of the run that found it.
+
+    Attributes:
+        commit: Commit of this repository; nothing outside git.
+        dirty: Whether the files were other than that commit's; nothing outside git.
+        version: Version of this tooling.
+        date: The moment in UTC, as `2026-11-21T09:40:00Z`; SOURCE_DATE_EPOCH where it is set.
+    """
+
+    commit: str | None
+    dirty: bool | None
+    version: str
+    date: str
+
+
+def find_origin(root: Path, environ: Mapping[str, str]) -> Origin:
+    """Look at the repository and the clock.
+
+    Args:
+        root: Root of the repository; a copy without git inside another repository has no commit.
+        environ: The environment, for SOURCE_DATE_EPOCH.
+
+    Raises:
+        UsageError: SOURCE_DATE_EPOCH is no moment.
+    """
+    ours = _git(root, "rev-parse", "--show-toplevel") == str(root.resolve())
+    commit = _git(root, "rev-parse", "HEAD") if ours else None
+    changes = _git(root, "status", "--porcelain") if commit else None
+    version = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    return Origin(commit, None if changes is None else bool(changes), version, find_date(environ))
+
+
+def find_date(environ: Mapping[str, str]) -> str:
+    """Return the moment that SOURCE_DATE_EPOCH names, or this one.
+
+    >>> find_date({"SOURCE_DATE_EPOCH": "0"})
+    '1970-01-01T00:00:00Z'
+
+    Raises:
+        UsageError: It names none.
+    """
+    text = environ.get("SOURCE_DATE_EPOCH") or str(int(time.time()))
+    try:
+        moment = datetime.fromtimestamp(int(text), UTC)
+    except (ValueError, OverflowError, OSError):
+        raise UsageError(f"SOURCE_DATE_EPOCH is {text!r}", remedy="expected seconds since 1970") from None
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _git(root: Path, *arguments: str) -> str | None:
+    """Return what git answers about a folder; nothing if it has no answer, or is not installed."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    command = ["git", "--no-optional-locks", "-C", str(root), *arguments]
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
+    except OSError:
+        return None
+    return result.stdout.strip() if result.returncode == 0 else None

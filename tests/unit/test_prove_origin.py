@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Evidence says from which state of the repository it comes, and claims none where that is not known."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.errors import UsageError
+from pjrtwheel.prove.origin import Origin, find_date, find_origin
+
+AT = {"SOURCE_DATE_EPOCH": "1795254000"}
+DATE = "2026-11-21T09:40:00Z"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder that is no repository yet, below one that is."""
+    folder = tmp_path / "around" / "ours"
+    folder.mkdir(parents=True)
+    (folder / "pyproject.toml").write_text('[project]\nversion = "1.2"\n')
+    return folder
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git in a folder, as somebody."""
+    who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    command = ["git", "-C", str(folder), *who, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git on this machine")
+def test_the_commit_is_that_of_this_very_repository(folder: Path) -> None:
+    """Also whether files were changed; another repository around a copy says nothing about it."""
+    for place in (folder.parent, folder):
+        assert find_origin(folder, AT) == Origin(None, None, "1.2", DATE)
+        git(place, "init", "--quiet")
+        git(place, "add", "--all")
+        git(place, "commit", "--quiet", "--message", "one")
+    commit = git(folder, "rev-parse", "HEAD")
+    assert find_origin(folder, AT) == Origin(commit, dirty=False, version="1.2", date=DATE)
+    (folder / "new.py").touch()
+    assert find_origin(folder, AT) == Origin(commit, dirty=True, version="1.2", date=DATE)
+
+
+def test_without_git_there_is_no_commit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That is no error: a release may be unpacked from an archive."""
+    monkeypatch.setenv("PATH", str(folder))
+    assert find_origin(folder, AT) == Origin(None, None, "1.2", DATE)
+
+
+def test_a_date_that_is_none_is_refused() -> None:
+    """As in the wheels themselves."""
+    with pytest.raises(UsageError, match="SOURCE_DATE_EPOCH is 'yesterday'"):
+        find_date({"SOURCE_DATE_EPOCH": "yesterday"})
