@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from jaxlib_select.machine_json import from_json, to_json
+from jaxlib_select.policy import read_policy
 from jaxlib_select.resolve import resolve
 
 TABLE = Path(__file__).parents[1] / "data/machines/table.json"
@@ -29,7 +30,8 @@ def test_the_table_is_large_and_says_why() -> None:
 @pytest.mark.parametrize("row", ROWS, ids=[row["name"] for row in ROWS])
 def test_a_machine_gets_its_package(row: dict[str, Any]) -> None:
     """The package, the bounds that go with it, and the devices to hide are those of the row."""
-    decision = resolve("jax", from_json(row["machine"]))
+    policy = read_policy([row["asked"]] if "asked" in row else [], {}, None)
+    decision = resolve("jax", from_json(row["machine"]), policy)
     assert (decision.package, list(decision.constraints), list(decision.hidden)) == (
         row["package"],
         row["constraints"],

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Callable
 
 from jaxlib_select.facts import Backend, Select
@@ -24,14 +25,35 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
 
     All visible GPUs count: a program that meets one without code for it fails, whatever the others can do.
     """
+    covered = _covered(machine, backend)
+    served = [machine.nvidia.gpus[index].compute_capability for index in covered]
+    capabilities = sorted({capability for capability in served if capability}, reverse=True)
+    select = _select(backend)
+    # Bounds are those of the GPUs: who takes the backend in spite of the driver's state needs them all the same.
+    return replace(
+        _fit(machine, backend, covered),
+        best=capabilities[0] if capabilities else (),
+        served=len(covered),
+        constraints=_within(select.constraints, capabilities, list),
+        warnings=_warnings(machine, select, capabilities),
+    )
+
+
+def _fit(machine: Machine, backend: Backend, covered: Sequence[int]) -> Verdict:
+    """Say whether driver and GPU code let a backend run.
+
+    Args:
+        machine: Where.
+        backend: What.
+        covered: The GPUs for which it has code, by index.
+    """
     gpus = machine.nvidia.gpus
     present = bool(gpus or machine.nvidia.pci)
     problem = driver_problem(machine)
     if problem:
         present = present or problem.hardware
-        fit = Fit.DOUBT if problem.doubtful and _covered(machine, backend) else Fit.NONE
+        fit = Fit.DOUBT if problem.doubtful and covered else Fit.NONE
         return Verdict(fit, problem.reason, problem.advice if present else "", present)
-    covered = _covered(machine, backend)
     if not covered:
         return Verdict(Fit.NONE, _no_code(machine, gpus), present=present)
     oldest = _select(backend).driver
@@ -41,7 +63,7 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
             f"needs a driver for CUDA {format_version(oldest)}, this one serves CUDA {format_version(served_version)}"
         )
         return Verdict(Fit.NONE, reason, driver_advice(oldest), present)
-    return _serve(machine, backend, covered)
+    return _serve(machine, covered)
 
 
 def _select(backend: Backend) -> Select:
@@ -71,25 +93,19 @@ def _covered(machine: Machine, backend: Backend) -> list[int]:
     return found
 
 
-def _serve(machine: Machine, backend: Backend, covered: Sequence[int]) -> Verdict:
+def _serve(machine: Machine, covered: Sequence[int]) -> Verdict:
     """Describe how a backend serves the GPUs that it has code for."""
     gpus = machine.nvidia.gpus
     chosen = set(covered)
     served = [gpus[index] for index in covered]
     hidden = [index for index in range(len(gpus)) if index not in chosen]
-    capabilities = sorted({gpu.compute_capability for gpu in served if gpu.compute_capability}, reverse=True)
     reason = f"has code for {describe_gpus(served)}, and the driver serves CUDA {format_version(machine.nvidia.cuda)}"
     if hidden:
         reason += f"; it has none for {describe_gpus([gpus[index] for index in hidden])}, to be hidden"
-    select = _select(backend)
     return Verdict(
         Fit.PART if hidden else Fit.FULL,
         reason,
         present=True,
-        best=capabilities[0],
-        served=len(covered),
-        constraints=_within(select.constraints, capabilities, list),
-        warnings=_warnings(machine, select, capabilities),
         environment={_VARIABLE: visible_value(machine, _VARIABLE, covered, len(gpus))} if hidden else {},
         hidden=tuple(f"nvidia:{index}" for index in hidden),
     )
