@@ -8,7 +8,9 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,16 +19,59 @@ from pjrtwheel.backend import load_backends
 pytestmark = pytest.mark.integration
 
 
-def test_wrapper_runs_nox_from_anywhere(root: Path, tmp_path: Path) -> None:
-    """A copy of the repository lists its sessions, one per backend directory, from a foreign directory."""
-    copy = tmp_path / "ein Dépôt"
+def copy_front_end(root: Path, copy: Path) -> Path:
+    """Copy what the wrapper needs, and return the copy of the wrapper."""
     (copy / "build").mkdir(parents=True)
     for name in ("noxw", "noxfile.py", "pyproject.toml", "build/nox_requirements.txt"):
         shutil.copy(root / name, copy / name)
+    return copy / "noxw"
+
+
+def test_wrapper_runs_nox_from_anywhere(root: Path, tmp_path: Path) -> None:
+    """A copy of the repository lists its sessions, one per backend directory, from a foreign directory."""
+    copy = tmp_path / "ein Dépôt"
+    wrapper = copy_front_end(root, copy)
     for name in ("cpu", "abacus"):
         (copy / "plugins" / name).mkdir(parents=True)
         shutil.copy(root / "plugins" / "cpu" / "backend.toml", copy / "plugins" / name)
-    command = [sys.executable, str(copy / "noxw"), "--list", "--json", "--tags", "wheel"]
+    command = [sys.executable, str(wrapper), "--list", "--json", "--tags", "wheel"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     builds = {entry["session"] for entry in json.loads(done.stdout) if entry["session"].startswith("build_")}
     assert builds == {*(f"build_{name}" for name in load_backends(copy)), "build_auto", "build_jaxlib"}
+
+
+def test_sessions_with_one_group_share_one_environment(
+    root: Path, tmp_path: Path, list_wheel: Callable[..., dict[str, Any]]
+) -> None:
+    """The tooling of two sessions runs on the Python of the same environment, whose programs are on PATH."""
+    copy = tmp_path / "copy"
+    wrapper = copy_front_end(root, copy)
+    wheel = tmp_path / "demo-1.0-py3-none-any.whl"
+    list_wheel(wheel, python=">=3.11")
+    (copy / "pyproject.toml").write_text(
+        f'[dependency-groups]\nbuild = ["demo @ {wheel.as_uri()}"]\ntests = []\nbench = []\n'
+    )
+    package = copy / "build" / "pjrtwheel"
+    package.mkdir()
+    (package / "__main__.py").write_text("import shutil, sys\nprint(sys.argv[1], sys.prefix, shutil.which('python'))\n")
+    command = [sys.executable, str(wrapper), "-s", "merge", "inspect"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    prefix = copy / ".nox" / "environment_build"
+    line = f"{prefix} {prefix}/bin/python"
+    assert done.stdout.splitlines() == [f"merge {line}", f"inspect {line}"]
+    assert [path.name for path in sorted((copy / ".nox").iterdir()) if path.is_dir()] == ["environment_build"]
+
+
+def test_a_session_that_there_is_not_is_answered_with_the_nearest(root: Path, tmp_path: Path) -> None:
+    """The names of the backends that there are follow from their directories."""
+    wrapper = copy_front_end(root, tmp_path / "copy")
+    for name in ("cuda12", "cuda13"):
+        (tmp_path / "copy/plugins" / name).mkdir(parents=True)
+        (tmp_path / "copy/plugins" / name / "backend.toml").touch()
+    command = [sys.executable, str(wrapper), "-s", "build_cuda14", "lint", "--", "build_cpu"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    (line,) = (line for line in done.stderr.splitlines() if line.startswith("no session"))
+    nearest = set(line.removeprefix("no session 'build_cuda14'; nearest to it: ").split(", "))
+    assert {"build_cuda12", "build_cuda13"} <= nearest

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.prove.levels import Level
+from pjrtwheel.prove.origin import find_origin
 from pjrtwheel.prove.record import Proof
 from pjrtwheel.publish import Entry, publish
 from pjrtwheel.publish.entry import RELEASE_FILENAME, parse_entries
@@ -46,7 +48,8 @@ def build_auto(root: Path, dist: Path, version: str) -> list[Variant]:
     with tempfile.TemporaryDirectory(prefix="auto-") as scratch:
         built = [write_variant(variant, common, Path(scratch)) for variant in variants]
         _remove_others(built, dist, version)
-        proofs = [Proof(wheel.report.wheel, Level.STATIC, None, ()) for wheel in built]
+        origin = find_origin(root, os.environ)
+        proofs = [Proof(wheel.report.wheel, Level.STATIC, None, (), origin=origin) for wheel in built]
         publish(built, proofs, dist)
     labelled = [variant for variant in variants if variant.label]
     write_atomically(dist / f"{_stem(version)}-variants.json", release_document(labelled))

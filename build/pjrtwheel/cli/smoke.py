@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pjrtwheel.prove.levels import PythonProof
+    from pjrtwheel.prove.offline import Supply
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -96,7 +97,6 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     """
     from pjrtwheel.backend import find_backend
     from pjrtwheel.errors import ProofError, UsageError
-    from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.prove import gather_material, offline
     from pjrtwheel.prove.interpreters import find_interpreters
     from pjrtwheel.release import load_release
@@ -107,11 +107,6 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     for path in (*args.wheelhouse, *filter(None, [args.xla])):
         if not path.exists():
             raise UsageError(f"no such file or folder: {path}")
-    supply: offline.Supply = offline.Index(cache_root(os.environ))
-    if args.wheelhouse:
-        supply = offline.Folders(tuple(args.wheelhouse))
-    if args.system_site_packages:
-        supply = offline.Installed()
     material = gather_material(args.root, release, backend)
     found = find_interpreters(release.pythons(host_platform().name))
     pythons = [python for tag, python in found.items() if python and offline.can_prove(wheels, tag)]
@@ -121,4 +116,14 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
             remedy="install CPython 3.12 or newer, or build the jaxlib wheel for the one that is here",
         )
     for python in pythons:
-        yield offline.prove_on_device(python, wheels, material, supply, library=args.xla)
+        yield offline.prove_on_device(python, wheels, material, _supply(args), library=args.xla)
+
+
+def _supply(args: argparse.Namespace) -> Supply:
+    """Return where what the wheels need comes from."""
+    from pjrtwheel.fetch.cache import cache_root
+    from pjrtwheel.prove.offline import Folders, Index, Installed
+
+    if args.system_site_packages:
+        return Installed()
+    return Folders(tuple(args.wheelhouse)) if args.wheelhouse else Index(cache_root(os.environ))
