@@ -51,6 +51,8 @@ ABSENT = {
     "oneapi": "jaxlib-oneapi: no Intel GPU found (looked in /sys/class/drm and for /dev/dxg)",
 }
 
+STOPS = "JAX cannot go on, because JAX_PLATFORMS (jax_platforms) is '{}': set it to 'cpu', or leave it empty"
+
 BESIDE = "{ours} stands back: {other} is for JAX's platform 'cuda' as well, and JAX can take only one"
 
 # JAX believes that there is a GPU; creating the client, which needs a real one, is left out and shows its arguments.
@@ -171,12 +173,35 @@ def test_the_switch_leaves_jax_as_it_was(run: Program, overlay: Overlay, root: P
     assert (result.returncode, result.stdout, said(result)) == (0, f"{name == 'tpu'}\n", []), result.stderr
 
 
-@pytest.mark.parametrize("name", ["rocm7", "oneapi"])
+@pytest.mark.parametrize("name", ABSENT)
 def test_who_asks_for_absent_hardware_gets_the_reason(run: Program, overlay: Overlay, root: Path, name: str) -> None:
     """It is an error then, and not a fall back."""
-    result = run(USE_JAX, overlay(name), JAX_PLATFORMS=find_backend(root, name).pjrt_name)
+    platform = find_backend(root, name).pjrt_name
+    result = run(USE_JAX, overlay(name), JAX_PLATFORMS=platform)
     assert (result.returncode, result.stdout) == (1, "")
-    assert f"NoDeviceError: {ABSENT[name].partition(': ')[2]}" in result.stderr
+    first, *_, last = said(result)
+    assert first == f"{ABSENT[name]}; {STOPS.format(platform)}"
+    refusal = f"Unable to initialize backend '{platform}': NoDeviceError: {ABSENT[name].partition(': ')[2]} "
+    assert last == f"RuntimeError: {refusal}(set JAX_PLATFORMS='' to automatically choose an available backend)"
+
+
+@pytest.mark.parametrize("platforms", ["cuda,cpu", "cpu,cuda"])
+def test_who_names_another_platform_as_well_goes_on(run: Program, overlay: Overlay, platforms: str) -> None:
+    """JAX leaves `cuda` out where it sees no device node, and so it is said."""
+    result = run(USE_JAX, overlay("cuda13"), JAX_PLATFORMS=platforms)
+    assert (result.returncode, result.stdout) == (0, USED), result.stderr
+    assert said(result) == [f"{ABSENT['cuda13']}; JAX goes on without it"]
+
+
+def test_who_changes_the_choice_after_that_goes_on(run: Program, overlay: Overlay) -> None:
+    """JAX is made to ask only for as long as nothing else is asked for."""
+    code = (
+        "import jax\ntry:\n    jax.devices()\nexcept RuntimeError as error:\n    print(type(error).__name__)\n"
+        "jax.config.update('jax_platforms', '')\nprint([device.platform for device in jax.devices()])"
+    )
+    result = run(code, overlay("cuda13"), JAX_PLATFORMS="cuda")
+    assert (result.returncode, result.stdout) == (0, "RuntimeError\n['cpu']\n"), result.stderr
+    assert said(result) == [f"{ABSENT['cuda13']}; {STOPS.format('cuda')}"]
 
 
 @pytest.mark.parametrize("environ", [{}, {"JAX_PLATFORMS": "cpu"}], ids=["default", "CPU only"])
@@ -299,26 +324,55 @@ def test_missing_libraries_are_named_all_together(
     """The command that shows the status says what the plugin needs, where it was looked for, and what installs it."""
     package = find_backend(root, name).package
     result = run(f"import runpy; runpy.run_module({package!r}, run_name='__main__')", overlay(name))
-    assert (result.returncode, result.stdout) == (1, "")
-    what, _, last = result.stderr.splitlines()
-    assert f"VendorLibraryError: {find_backend(root, name).distribution} needs {library}, " in what
+    assert (result.returncode, said(result)) == (1, [])
+    distribution, lines = find_backend(root, name).distribution, result.stdout.splitlines()
+    (what,) = (line for line in lines if line.startswith("problem "))
+    assert what.startswith(f"problem     {distribution} needs {library}, ")
     assert "the dynamic linker's search path" in what
-    assert last.startswith(remedy)
+    assert lines[-1].startswith(f"{distribution} does not fit here. To mend it: {remedy}")
 
 
-def test_the_status_of_a_plugin_for_gpus(run: Program, overlay: Overlay) -> None:
-    """What it is, for which GPUs and Pythons, and what it finds here."""
-    result = run("import runpy; runpy.run_module('jaxlib_cuda_13', run_name='__main__')", overlay("cuda13"))
-    assert (result.returncode, said(result)) == (0, [])
+STATUS = "import runpy, sys; sys.argv[1:] = []; runpy.run_module('jaxlib_cuda_13', run_name='__main__')"
+
+
+def test_the_status_of_a_plugin_for_gpus(run: Program, overlay: Overlay, tmp_path: Path) -> None:
+    """What it is, for which GPUs and Pythons, and what it finds here: none of NVIDIA's libraries but a text."""
+    (tmp_path / "nvidia/cudnn/lib").mkdir(parents=True)
+    (tmp_path / "nvidia/cudnn/lib/libcudnn.so.9").write_text("not a library\n" * 9, "utf-8")
+    result = run(STATUS, overlay("cuda13"), tmp_path, CUDA_HOME="/nowhere")
+    assert (result.returncode, said(result)) == (1, [])
     lines = result.stdout.splitlines()
     assert lines[0].startswith("jaxlib-cuda-13 0.11.2, build 1, lock ")
     labels = [line[:11].strip() for line in lines[1:]]
-    expected = ["library", "PJRT API", "extensions", "attributes", "GPU code", "kernels", "libraries"]
+    expected = ["runs with", "library", "PJRT API", "extensions", "attributes", "GPU code", "kernels", "libraries"]
     assert labels[: len(expected)] == expected
     shown = {line[:11].strip(): line[12:] for line in lines}
+    assert {"Gpu_Custom_Call", "FFI", "Layouts"} <= set(shown["extensions"].split(", "))
     assert "sm_90" in shown["GPU code"].split()
     assert {"_solver", "cuda_plugin_extension"} <= set(shown["kernels"].split())
-    assert lines[-1] == f"NoDeviceError: {ABSENT['cuda13'].partition(': ')[2]}"
+    assert "libcudnn.so.9" in shown["missing"].split()
+    impostor = f"{tmp_path}/nvidia/cudnn/lib/libcudnn.so.9 is no library: not an ELF file"
+    assert f"warning     {impostor}" in lines
+    assert f"cuDNN cannot be opened: {impostor}" in shown["problem"]
+    assert shown["hardware"] == ABSENT["cuda13"].partition(": ")[2]
+    assert "pip install 'jaxlib-cuda-13[with-cuda]==0.11.2'" in lines[-1]
+
+
+def test_the_status_where_only_the_hardware_is_absent(
+    run: Program, overlay: Overlay, nvidia: Callable[..., Path], nvidia_wheels: Path, tmp_path: Path
+) -> None:
+    """The plugin fits, and the last line says that there is nothing to use it with; a wrong file is passed over."""
+    for library, folder in (
+        ("libnvrtc.so.13", "cu13"),
+        ("libnvJitLink.so.13", "cu13"),
+        ("libcublasLt.so.13", "cu13"),
+        ("libcusolver.so.12", "cu13"),
+    ):
+        put(nvidia(library), tmp_path / "nvidia" / folder / "lib" / library)
+    result = run(STATUS, overlay("cuda13"), nvidia_wheels, tmp_path)
+    assert (result.returncode, said(result)) == (0, []), result.stdout
+    absence = ABSENT["cuda13"].partition(": ")[2]
+    assert result.stdout.splitlines()[-1] == f"jaxlib-cuda-13 fits, but JAX cannot use it here: {absence}"
 
 
 @pytest.mark.parametrize(

@@ -110,13 +110,69 @@ def test_kernels_of_a_plugin_that_is_switched_off_are_in_the_way(cpu_loader: Loa
 )
 def test_what_a_plugin_says_that_stands_back(cpu_loader: Loader, rivals: dict[str, str], removal: str) -> None:
     """One message with both commands; upstream's kernels go with its plugin."""
-    module = cpu_loader("pjrt.rivals")
-    text = module.describe_contest("jaxlib-cuda-12", "cuda", module.Contest(rivals, yields=True))
     (rival,) = rivals.values()
-    assert text.splitlines() == [
+    contest = cpu_loader("pjrt.rivals").Contest(rivals, yields=True)
+    error = cpu_loader("pjrt.rivals").find_rival("jaxlib-cuda-12", "cuda", contest, {})
+    assert error.told().splitlines() == [
         f"jaxlib-cuda-12 stands back: {rival} is for JAX's platform 'cuda' as well, and JAX can take only one",
         f"keep one of them: pip uninstall {removal}, or: pip uninstall jaxlib-cuda-12",
     ]
+
+
+@pytest.mark.parametrize(
+    ("named", "rival"),
+    [("", False), ("mine:/mine.so", False), ("mine:/mine.so,cuda:/cuda.so", True)],
+    ids=["nothing", "another", "this one"],
+)
+def test_a_platform_that_the_environment_names_is_left_to_it(
+    cpu_loader: Loader,
+    named: str,
+    rival: bool,  # noqa: FBT001
+) -> None:
+    """JAX registers that library after all plugins."""
+    rivals = cpu_loader("pjrt.rivals")
+    environ = {"PJRT_NAMES_AND_LIBRARY_PATHS": named}
+    error = rivals.find_rival("jaxlib-cuda-12", "cuda", rivals.Contest({}, yields=False), environ)
+    assert (error and error.told().splitlines()) == (
+        [
+            "jaxlib-cuda-12 stands back: something else registers JAX's platform 'cuda'",
+            "unset PJRT_NAMES_AND_LIBRARY_PATHS, or take 'cuda' out of it",
+        ]
+        if rival
+        else None
+    )
+
+
+@pytest.mark.parametrize(
+    ("platforms", "passed_over", "waits"),
+    [
+        ("", True, ""),
+        ("", False, ""),
+        ("cpu", False, ""),
+        ("cuda", True, "cuda"),
+        ("cuda", False, "cuda"),
+        ("cuda,cpu", True, ""),
+        ("cpu, cuda", True, ""),
+        ("cuda,cpu", False, "cuda,cpu"),
+        ("gpu", True, "gpu"),
+        ("gpu,cpu", True, "gpu,cpu"),
+    ],
+)  # fmt: skip
+def test_what_jax_does_without_an_accelerator_that_was_named(
+    load_module: Callable[[str, str], ModuleType],
+    monkeypatch: pytest.MonkeyPatch,
+    platforms: str,
+    passed_over: bool,  # noqa: FBT001
+    waits: str,
+) -> None:
+    """It fails for each platform that was named and is not there; of an alias it wants all."""
+    start = load_module("cuda13", "pjrt.start")
+    goes_on = load_module("cuda13", "pjrt.switch").goes_on_without(
+        "cuda", platforms, lambda alias: ALIASES.get(alias, [alias]), passed_over=passed_over
+    )
+    monkeypatch.setattr(start.private, "asked_platforms", lambda: platforms)
+    stops = f"JAX cannot go on, because JAX_PLATFORMS (jax_platforms) is {waits!r}: set it to 'cpu', or leave it empty"
+    assert start.describe_consequence(goes_on) == (stops if waits else "JAX goes on without it")
 
 
 def test_plugins_are_found_as_jax_finds_them(
@@ -162,10 +218,11 @@ def test_a_python_without_kernels_is_told_once_what_it_lacks(
     kernels = cpu_loader("pjrt.kernels")
     assert kernels.find_extension("jaxlib-cuda-12", kernels.Kernels("pjrtwheel_none", "extension")) is None
     (message,) = caplog.messages
-    assert message == kernels.describe_absence("jaxlib-cuda-12", kernels.sys.version_info[:2])
+    absence = kernels.describe_absence("jaxlib-cuda-12", kernels.sys.version_info[:2])
+    assert message == f"{absence}; use a Python that the wheel's description names"
     assert kernels.describe_absence("jaxlib-cuda-12", (3, 15)) == (
         "jaxlib-cuda-12 has no GPU kernels for Python 3.15: JAX runs, but solvers, sparse matrices, Mosaic and host "
-        "callbacks fail on the GPU; use a Python that the wheel's description names"
+        "callbacks fail on the GPU"
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -190,7 +190,83 @@ def test_device_nodes(load_module: Loader, tmp_path: Path, nodes: tuple[str, ...
     (tmp_path / "dev").mkdir()
     for node in nodes:
         (tmp_path / node).touch()
-    assert load_module("cuda12", "cuda.nvidia").has_device_node(tmp_path) is found
+    assert load_module("cuda12", "cuda.hardware").has_device_node(tmp_path) is found
+
+
+@pytest.mark.parametrize(
+    ("devices", "hidden"),
+    [
+        ([], False),
+        ([("0x10de", "0x030000")], True),
+        ([("0x10de", "0x030200"), ("0x10de", "0x040300")], True),
+        ([("0x10de", "0x040300")], False),
+        ([("0x1002", "0x030000")], False),
+    ],
+    ids=["none", "display", "compute and sound", "sound only", "another vendor"],
+)
+def test_a_gpu_without_a_device(
+    load_module: Loader,
+    tmp_path: Path,
+    devices: list[tuple[str, str]],
+    hidden: bool,  # noqa: FBT001
+) -> None:
+    """The PCI bus shows it in containers that were not given it, and where there is no driver."""
+    for number, (vendor, kind) in enumerate(devices):
+        folder = tmp_path / f"sys/bus/pci/devices/0000:00:0{number}.0"
+        folder.mkdir(parents=True)
+        (folder / "vendor").write_text(f"{vendor}\n", "ascii")
+        (folder / "class").write_text(f"{kind}\n", "ascii")
+    error = load_module("cuda13", "cuda.hardware").describe_absence(tmp_path, 580)
+    looked = "(looked for /dev/nvidia0, /dev/nvidiactl, /dev/dxg)"
+    assert (error.quiet, error.hidden) == (True, hidden)
+    assert error.told().splitlines() == (
+        [
+            f"there is an NVIDIA GPU on the PCI bus, but no device of its driver {looked}",
+            "NVIDIA's driver is not installed, or the devices were not given to this container",
+            "install NVIDIA's driver 580 or newer; in Docker: --gpus all",
+        ]
+        if hidden
+        else [f"no NVIDIA GPU found {looked}"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("devices", "gaps"),
+    [
+        (0, ["nvrtc", "nvJitLink", "cublasLt", "cusolver"]),
+        (2, ["nvrtc", "nvJitLink", "cublasLt", "nccl", "cusolver"]),
+    ],
+)
+def test_libraries_without_which_only_some_programs_end(load_module: Loader, devices: int, gaps: list[str]) -> None:
+    """NCCL is for several GPUs, and NVSHMEM for programs that ask for it."""
+    module, preload = load_module("cuda13", "cuda.inventory"), load_module("cuda13", "pjrt.preload")
+    toolkit = load_module("cuda13", "toolkit").TOOLKIT
+    inventory = module.Inventory(toolkit, load_module("cuda13", "pjrt.kernels").Kernels("none", ""))
+    inventory.wanted = tuple(preload.Wanted(library.soname) for library in toolkit.libraries)
+    inventory.preloaded = preload.Preloaded({}, dict.fromkeys((wanted.soname for wanted in inventory.wanted), "gone"))
+    problems = inventory.find_gaps(devices)
+    assert [problem.text.partition(" is missing")[0] for problem in problems] == gaps
+    assert "nvidia-cusolver" in inventory.projects(problems)
+
+
+def test_a_library_that_is_not_what_it_is_called(load_module: Loader, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that the dynamic linker found, and that has no function to tell its version: no blank version."""
+
+    def library_version(name: str, symbol: str, _: str) -> int:
+        if name == "libcudnn.so.9":
+            raise OSError(f"{name} has no function {symbol}")
+        return 999999
+
+    module, preload = load_module("cuda13", "cuda.inventory"), load_module("cuda13", "pjrt.preload")
+    toolkit = load_module("cuda13", "toolkit").TOOLKIT
+    inventory = module.Inventory(toolkit, load_module("cuda13", "pjrt.kernels").Kernels("none", ""))
+    inventory.preloaded = preload.Preloaded({library.soname: library.soname for library in toolkit.libraries}, {})
+    monkeypatch.setattr(module, "import_extension", lambda: SimpleNamespace(library_version=library_version))
+    problems = inventory.find_problems(1)
+    assert [problem.text for problem in problems] == [
+        "libcudnn.so.9 is not cuDNN: libcudnn.so.9 has no function cudnnGetVersion"
+    ]
+    assert inventory.projects(problems) == ["nvidia-cudnn-cu13"]
 
 
 @pytest.mark.parametrize("status", [34, 46, 304, 802, 803, 804, 805, 999])
@@ -210,6 +286,7 @@ def test_a_driver_without_gpus_is_no_error(load_module: Loader, visible: str | N
     """Many hide the GPUs from one program on purpose."""
     error = load_module("cuda12", "cuda.driver").explain(100, visible)
     assert (type(error).__name__, error.quiet, error.what) == ("NoDeviceError", True, text)
+    assert error.hidden, "the device node is there"
 
 
 @pytest.mark.parametrize(

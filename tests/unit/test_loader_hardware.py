@@ -49,6 +49,19 @@ def test_amd_gpus(load_module: Loader, machine: Machine, files: Mapping[str, str
     assert load_module("rocm7", "hardware").count_gpus(machine(files)) == count
 
 
+@pytest.mark.parametrize(
+    ("files", "driver"), [({}, False), ({"dev/kfd": ""}, True), ({"dev/dxg": ""}, True)], ids=["none", "KFD", "WSL"]
+)
+def test_the_device_of_amds_driver(
+    load_module: Loader,
+    machine: Machine,
+    files: Mapping[str, str],
+    driver: bool,  # noqa: FBT001
+) -> None:
+    """A container sees the GPUs in /sys even if it was not given the device."""
+    assert load_module("rocm7", "hardware").has_driver(machine(files)) is driver
+
+
 def test_size_of_shared_memory(load_module: Loader, machine: Machine) -> None:
     """That of the file system below /dev/shm; none where there is no such folder."""
     shared_memory = load_module("rocm7", "hardware").shared_memory
@@ -192,3 +205,34 @@ def test_a_tpu_that_may_be_hidden(
     """Where no device is visible, JAX's own switch starts libtpu."""
     absence = load_module("tpu", "").describe_absence(machine(files))
     assert (absence.what, absence.remedy) == (what, remedy)
+
+
+@pytest.mark.parametrize(
+    ("files", "line", "hidden"),
+    [
+        ({}, "no TPU found (looked in /sys/bus/pci/devices, which shows no devices at all)", False),
+        (
+            chip("0000:00:04.0", "0x1ae0", "0x0063"),
+            "there is a TPU on the PCI bus, but no device of it (looked for /dev/accel[0-9]*, /dev/vfio/[0-9]*)",
+            True,
+        ),
+        (chip("0000:00:04.0", "0x1ae0", "0x0063") | {"dev/vfio/0": ""}, None, False),
+        (chip("0000:00:04.0", "0x1ae0", "0x0063") | {"dev/accel0": ""}, None, False),
+    ],
+    ids=["none", "hidden", "vfio", "accel"],
+)
+def test_a_tpu_without_a_device(
+    load_module: Loader,
+    machine: Machine,
+    files: Mapping[str, str],
+    line: str | None,
+    hidden: bool,  # noqa: FBT001
+) -> None:
+    """A container sees the chips on the bus even if it was not given them."""
+    check, root = load_module("tpu", "").check_chips, machine(files)
+    if line is None:
+        check(root)
+        return
+    with pytest.raises(load_module("tpu", "pjrt.errors").NoDeviceError) as caught:
+        check(root)
+    assert (caught.value.what, caught.value.hidden) == (line, hidden)

@@ -51,13 +51,50 @@ def test_wheels_come_before_the_linker_and_installed_toolkits_after_it(cpu_loade
     assert preload.candidates(preload.Wanted("libb.so.1", first, last)) == ("libb.so.1", str(home / "libb.so.1"))
 
 
-def test_the_first_candidate_that_opens_is_taken(cpu_loader: Loader, tmp_path: Path) -> None:
-    """A damaged file in a wheel does not keep the linker's from being used."""
+def test_the_first_candidate_that_opens_is_taken(
+    cpu_loader: Loader, make_elf: Callable[..., bytes], tmp_path: Path
+) -> None:
+    """A library in a wheel that needs what is not there does not keep the linker's from being used."""
     preload = cpu_loader("pjrt.preload")
-    wheel = put(tmp_path, "liba.so.1")
+    (tmp_path / "liba.so.1").write_bytes(make_elf())
     done, open_library = opener({"liba.so.1": ()})
-    result = preload.preload([preload.Wanted("liba.so.1", (wheel,))], open_library)
+    result = preload.preload([preload.Wanted("liba.so.1", (tmp_path,))], open_library)
     assert (result, done) == (preload.Preloaded({"liba.so.1": "liba.so.1"}, {}), ["liba.so.1"])
+
+
+IMPOSTORS = {
+    "text": (lambda _: b"not a library\n" * 9, "is no library: not an ELF file"),
+    "empty": (lambda _: b"", "is no library: not an ELF file"),
+    "another machine": (lambda make: make(machine=40), "is no library: built for another machine than "),
+    "truncated": (lambda make: make()[:300], "is no library: truncated: 300 bytes of at least "),
+    "object file": (lambda make: make(kind=1), "is no library: it is an ELF file of another kind"),
+    "no tables": (
+        lambda make: make()[:56] + bytes(2) + make()[58:],
+        "is no library: it is an ELF file of another kind",
+    ),
+    "another library": (lambda make: make(exports=("zlibVersion",)), "is another library: it has no function aVersion"),
+}
+
+
+@pytest.mark.parametrize(("content", "reason"), IMPOSTORS.values(), ids=IMPOSTORS)
+def test_what_has_only_the_name_of_a_library_is_passed_over(
+    cpu_loader: Loader,
+    make_elf: Callable[..., bytes],
+    tmp_path: Path,
+    content: Callable[[Callable[..., bytes]], bytes],
+    reason: str,
+) -> None:
+    """It is named with its path and never opened, and the search goes on, here to an installed toolkit."""
+    preload = cpu_loader("pjrt.preload")
+    for folder, data in (("wheel", content(make_elf)), ("home", make_elf(exports=("aVersion",)))):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "liba.so.1").write_bytes(data)
+    wheel, home = str(tmp_path / "wheel/liba.so.1"), str(tmp_path / "home/liba.so.1")
+    done, open_library = opener({wheel: (), home: ()})
+    wanted = preload.Wanted("liba.so.1", (tmp_path / "wheel",), (tmp_path / "home",), "aVersion")
+    result = preload.preload([wanted], open_library)
+    assert (result.opened, result.failed, done) == ({"liba.so.1": home}, {}, [home])
+    assert [text.startswith(f"{wheel} {reason}") for text in result.rejected] == [True], result.rejected
 
 
 def test_what_needs_a_later_one_is_tried_again(cpu_loader: Loader) -> None:
@@ -68,13 +105,18 @@ def test_what_needs_a_later_one_is_tried_again(cpu_loader: Loader) -> None:
     assert (result, done) == (preload.Preloaded({name: name for name in "abc"}, {}), ["a", "b", "c"])
 
 
-def test_what_cannot_be_opened_keeps_its_reasons(cpu_loader: Loader, tmp_path: Path) -> None:
-    """Each candidate's, in the linker's words."""
+def test_what_cannot_be_opened_keeps_its_reasons(
+    cpu_loader: Loader, make_elf: Callable[..., bytes], tmp_path: Path
+) -> None:
+    """Each candidate's, in the linker's words where it was asked."""
     preload = cpu_loader("pjrt.preload")
     _, open_library = opener({"b": ()})
-    wheel = put(tmp_path, "a")
-    result = preload.preload([preload.Wanted("a", (wheel,)), preload.Wanted("b")], open_library)
-    assert result == preload.Preloaded({"b": "b"}, {"a": f"{wheel / 'a'}: cannot open; a: cannot open"})
+    wheel, toolkit = put(tmp_path / "wheel", "a"), put(tmp_path / "toolkit")
+    (toolkit / "a").write_bytes(make_elf())
+    result = preload.preload([preload.Wanted("a", (wheel,), (toolkit,)), preload.Wanted("b")], open_library)
+    impostor = f"{wheel / 'a'} is no library: not an ELF file"
+    reasons = f"{impostor}; a: cannot open; {toolkit / 'a'}: cannot open"
+    assert result == preload.Preloaded({"b": "b"}, {"a": reasons}, (impostor,))
 
 
 def test_what_the_search_path_would_replace_is_opened_too(cpu_loader: Loader, tmp_path: Path) -> None:

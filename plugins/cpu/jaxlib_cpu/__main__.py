@@ -7,14 +7,8 @@ from __future__ import annotations
 import sys
 
 from . import PLUGIN
-from .pjrt.status import show
-
-
-def main() -> int:
-    """Print the status; return 0 if the plugin can serve, else 1."""
-    status: int = show(PLUGIN, lambda _: (), "its built-in CPU client")
-    return status
-
+from .pjrt.command import run
+from .pjrt.status import examine_plugin
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(PLUGIN, sys.argv[1:], lambda: examine_plugin(PLUGIN)))

@@ -11,7 +11,7 @@ from typing import Any
 from .cost import analyse_costs
 from .dlpack import import_tensor
 from .options import create_options
-from .pjrt import _pjrt
+from .pjrt import _pjrt, private
 from .pjrt.callbacks import describe_exception, element_dtypes
 from .pjrt.plugin import Plugin, hand_to_jaxlib
 from .pjrt.targets import TargetForwarder, TypeForwarder, skipping
@@ -56,8 +56,7 @@ def take_over(plugin: Plugin, api: Any, priority: int) -> None:
 
 def forward_targets(api: Any) -> None:
     """Give the plugin every custom-call target and type, those registered so far and those to come."""
-    from jax._src.lib import _jax, xla_client
-
+    _jax, xla_client = private.jaxlib("_jax"), private.jaxlib("xla_client")
     queued = [True]
     targets = TargetForwarder(_pjrt, api, _jax.register_custom_call_target)
     types = TypeForwarder(_pjrt, api, XLA_PLATFORM, _jax.register_custom_type)
@@ -71,8 +70,7 @@ def forward_transforms(api: Any) -> None:
 
     JAX registers those for the platform `cpu` with jaxlib alone, because its own CPU client is no plugin.
     """
-    from jax._src.lib import _xla
-
+    _xla = private.jaxlib("_xla")
     if TRANSFORM_EXTENSION in dict(_pjrt.extensions(api)):
         _xla.register_xla_transform = forward_transform(
             _xla.register_xla_transform, _xla.register_xla_transform_c_api, api
@@ -82,8 +80,7 @@ def forward_transforms(api: Any) -> None:
 
 def complete_client() -> None:
     """Add what jaxlib's client for plugins leaves out and its built-in CPU client has."""
-    from jax._src.lib import _jax, xla_client
-
+    _jax, xla_client = private.jaxlib("_jax"), private.jaxlib("xla_client")
     xla_client.LoadedExecutable.cost_analysis = analyse_costs(xla_client.LoadedExecutable.cost_analysis)
     _jax.dlpack_managed_tensor_to_buffer = import_tensor(_jax.dlpack_managed_tensor_to_buffer)
 
@@ -93,9 +90,7 @@ def register_own_targets(api: Any) -> None:
 
     It has no more than those as long as nobody has taken the queue of `xla_client.register_custom_call_target`.
     """
-    from jax._src.lib import _jax
-
-    own = _jax.custom_call_targets("cpu")
+    own = private.jaxlib("_jax").custom_call_targets("cpu")
     probe = own[CALLBACK_TARGETS[0]]["execute"]
     _pjrt.register_host_callbacks(api, CALLBACK_TARGETS, XLA_PLATFORM, probe, element_dtypes(), describe_exception)
     for name in own.keys() - set(CALLBACK_TARGETS):
@@ -111,15 +106,13 @@ def make_client(plugin: Plugin) -> Any:
     `PjRtCApiExternalReference` keeps its memory but not the client, and reads the client when the NumPy array goes.
     After JAX has dropped its clients, at exit or in `clear_backends()`, the process would end with SIGSEGV.
     """
-    from jax._src import distributed, xla_bridge
-
-    if distributed.global_state.client is not None:
+    if private.has_processes():
         logger.warning(
             "%s: jax.distributed is in use, which a PJRT CPU plugin cannot serve; using JAX's built-in CPU client",
             plugin.distribution,
         )
-        return xla_bridge.make_cpu_client()
-    client = xla_bridge.make_pjrt_c_api_client(plugin.name, options=client_options)
+        return private.make_builtin_client()
+    client = private.make_client(plugin.name, client_options)
     _pjrt.keep_forever(client)
     return client
 
@@ -133,10 +126,8 @@ def client_options() -> dict[str, int | bool]:
     callbacks; the PJRT C API has no field to ask for that. Who has no such callbacks can have it the other way:
     `jax.config.update("jax_pjrt_client_create_options", {"asynchronous": True})`.
     """
-    from jax._src import xla_bridge
-
     return create_options(
-        configured_devices=xla_bridge.num_cpu_devices.value,
+        configured_devices=private.setting("xla_bridge", "num_cpu_devices", -1),
         asynchronous=False,
         xla_flags=os.environ.get("XLA_FLAGS", ""),
     )

@@ -12,6 +12,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from .pjrt import private
+
 
 def analyse_costs(builtin: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return `LoadedExecutable.cost_analysis` for executables of any client.
@@ -19,7 +21,7 @@ def analyse_costs(builtin: Callable[[Any], Any]) -> Callable[[Any], Any]:
     Args:
         builtin: jaxlib's method, which asks the client.
     """
-    from jax._src.lib import _jax, xla_client
+    _jax, xla_client = private.jaxlib("_jax"), private.jaxlib("xla_client")
 
     def cost_analysis(executable: Any) -> Any:
         try:
@@ -37,6 +39,4 @@ def analyse_costs(builtin: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 @functools.cache
 def _analysing_client() -> Any:
-    from jax._src.lib import xla_client
-
-    return xla_client.make_cpu_client(num_devices=1)
+    return private.jaxlib("xla_client").make_cpu_client(num_devices=1)

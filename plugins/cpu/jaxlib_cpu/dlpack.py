@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .pjrt import private
+
 
 class _Exporter:
     """An object that exports one DLPack capsule of the host."""
@@ -34,7 +36,8 @@ def import_tensor(builtin: Callable[..., Any]) -> Callable[..., Any]:
         builtin: jaxlib's own function.
     """
     import numpy as np
-    from jax._src.lib import xla_client
+
+    runtime_error = private.jaxlib("xla_client").XlaRuntimeError
 
     def import_or_copy(capsule: Any, device: Any, stream: Any, copy: bool | None, *rest: Any) -> Any:  # noqa: FBT001
         import jax
@@ -43,7 +46,7 @@ def import_tensor(builtin: Callable[..., Any]) -> Callable[..., Any]:
             return builtin(capsule, device, stream, copy, *rest)
         try:
             array = builtin(capsule, device, stream, None, *rest)
-        except xla_client.XlaRuntimeError as error:
+        except runtime_error as error:
             if "HostBufferSemantics" not in str(error):
                 raise
             try:

@@ -64,7 +64,8 @@ def explain(status: int, visible: str | None) -> DriverError | NoDeviceError:
     """
     if status == NO_DEVICE:
         hidden = f" (CUDA_VISIBLE_DEVICES is {visible!r})" if visible is not None else ""
-        return NoDeviceError(f"NVIDIA's driver sees no GPU{hidden}")
+        remedy = "unset CUDA_VISIBLE_DEVICES" if visible is not None else "see whether nvidia-smi lists a GPU"
+        return NoDeviceError(f"NVIDIA's driver sees no GPU{hidden}", remedy=remedy, hidden=True)
     cause, remedy = _FAILURES.get(status, ("", "see whether nvidia-smi works"))
     return DriverError(
         f"NVIDIA's driver does not start: cuInit failed with status {status}", cause=cause, remedy=remedy
@@ -98,7 +99,10 @@ def _open(wanted: Wanted) -> ctypes.CDLL:
             reasons.append(str(error))
     looked = places(wanted.first, wanted.last)
     raise NoDeviceError(
-        f"NVIDIA's driver library {wanted.soname} cannot be opened (looked in {looked})", cause="; ".join(reasons)
+        f"NVIDIA's driver library {wanted.soname} cannot be opened (looked in {looked})",
+        cause="; ".join(reasons),
+        remedy="install NVIDIA's driver; in Docker: --gpus all",
+        hidden=True,
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..pjrt.kernels import Kernels, import_module
 from ..pjrt.plugin import import_extension
@@ -47,7 +47,9 @@ class Inventory:
     @functools.cached_property
     def wanted(self) -> tuple[Wanted, ...]:
         """Which libraries there should be, and where they are looked for."""
-        return wanted_libraries(self._toolkit, wheel_roots(), toolkit_homes(self._toolkit.major, os.environ))
+        symbols = {component.stem: component.symbol for component in COMPONENTS}
+        libraries = wanted_libraries(self._toolkit, wheel_roots(), toolkit_homes(self._toolkit.major, os.environ))
+        return tuple(replace(wanted, symbol=symbols.get(_stem(wanted.soname), "")) for wanted in libraries)
 
     @functools.cached_property
     def preloaded(self) -> Preloaded:
@@ -63,11 +65,13 @@ class Inventory:
         for component in COMPONENTS:
             soname = self._soname(component)
             if soname not in self.preloaded.opened:
-                versions.problems.append(self._describe_missing(component, soname))
+                versions.problems.append(self._describe_missing(component.name, soname))
                 continue
             try:
                 versions.found[component.name] = self._ask(component, soname)
-            except (OSError, RuntimeError) as error:
+            except OSError as error:  # a library that the dynamic linker found, and that only has the name
+                versions.problems.append(Problem(f"{soname} is not {component.name}: {error}", soname))
+            except RuntimeError as error:
                 versions.silent.append(f"{component.name} does not tell its version ({error})")
         return versions
 
@@ -80,6 +84,17 @@ class Inventory:
         versions = self.versions()
         built = self.built()
         return [*versions.problems, *find_problems(versions.found, self.minimum(built), built, devices)]
+
+    def find_gaps(self, devices: int) -> list[Problem]:
+        """Return what else is missing, without which JAX starts and some of its programs end.
+
+        Args:
+            devices: Number of GPUs that this process uses.
+        """
+        checked = {self._soname(component) for component in COMPONENTS}
+        needed = [item.soname for item in self._toolkit.libraries if 0 < item.gpus <= max(devices, 1)]
+        missing = [name for name in needed if name in self.preloaded.failed and name not in checked]
+        return [self._describe_missing(_stem(name).removeprefix("lib"), name) for name in missing]
 
     def built(self) -> dict[str, int]:
         """Return the versions the plugin was built with: those its kernels tell, else those of the toolkit's table."""
@@ -94,9 +109,12 @@ class Inventory:
 
     def projects(self, problems: Sequence[Problem]) -> list[str]:
         """Return what to install in place of the components that have problems."""
-        stems = {component.name: component.stem for component in COMPONENTS}
-        projects = {_stem(library.soname): library.project for library in self._toolkit.libraries}
-        return list(dict.fromkeys(projects[stems[problem.component]] for problem in problems))
+        projects = {library.soname: library.project for library in self._toolkit.libraries}
+        return list(dict.fromkeys(projects[self._named(problem.component)] for problem in problems))
+
+    def _named(self, name: str) -> str:
+        """Return the library of that name, or of the component of that name."""
+        return next((self._soname(component) for component in COMPONENTS if component.name == name), name)
 
     def looked_in(self) -> str:
         """Return where the libraries are looked for, for a message."""
@@ -111,12 +129,12 @@ class Inventory:
         name = self.preloaded.opened[soname]
         return as_number(component, import_extension().library_version(name, component.symbol, component.form))
 
-    def _describe_missing(self, component: Component, soname: str) -> Problem:
+    def _describe_missing(self, name: str, soname: str) -> Problem:
         (wanted,) = (entry for entry in self.wanted if entry.soname == soname)
         there = [folder / soname for folder in (*wanted.first, *wanted.last) if (folder / soname).is_file()]
         if there:
-            return Problem(f"{component.name} cannot be opened: {self.preloaded.failed[soname]}", component.name)
-        return Problem(f"{component.name} is missing ({soname})", component.name)
+            return Problem(f"{name} cannot be opened: {self.preloaded.failed[soname]}", soname)
+        return Problem(f"{name} is missing ({soname})", soname)
 
 
 def _stem(soname: str) -> str:

@@ -7,24 +7,27 @@ from __future__ import annotations
 import functools
 import logging
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
+from ..pjrt import private
 from ..pjrt.accelerator import Accelerator
-from ..pjrt.errors import DriverError, NoDeviceError, PluginError, VendorLibraryError
+from ..pjrt.errors import DriverError, GpuCodeError, PluginError, VendorLibraryError
 from ..pjrt.kernels import Kernels
 from ..pjrt.lock import pin
 from ..pjrt.plugin import Plugin
-from ..pjrt.status import read_gpu_code, row
+from ..pjrt.report import row
+from ..pjrt.status import read_gpu_code
 from .coverage import uncovered
 from .driver import LIBRARY, Driver, ask_driver
+from .hardware import describe_absence, has_device_node, insist
 from .inventory import Inventory
 from .toolkit import Toolkit
-from .versions import COMPONENTS, as_text, find_warnings
+from .versions import COMPONENTS, Problem, as_text, find_warnings
 
 logger = logging.getLogger(__name__)
 
-# The same that JAX looks for; without any of them it does not try CUDA.
-DEVICE_NODES = ("dev/nvidia0", "dev/nvidiactl", "dev/dxg")
+ROOT = Path("/")
 
 SKIP_CHECKS = "JAX_SKIP_CUDA_CONSTRAINTS_CHECK"
 
@@ -58,6 +61,9 @@ class Cuda:
             check=self.check,
             environment={"MOSAIC_GPU_RUNTIME_LIB_PATH": "libmosaic_gpu_runtime.so"},
             status=self.status,
+            examine=self.examine,
+            passed_over=lambda: not has_device_node(ROOT),
+            insist=insist,
         )
 
     @functools.cached_property
@@ -75,8 +81,8 @@ class Cuda:
         Raises:
             PluginError: There is none.
         """
-        if not has_device_node(Path("/")):
-            raise NoDeviceError(f"no NVIDIA GPU found (looked for {', '.join(f'/{node}' for node in DEVICE_NODES)})")
+        if not has_device_node(ROOT):
+            raise describe_absence(ROOT, self._toolkit.driver)
         check_driver(self.driver, self._toolkit, self._plugin.distribution)
 
     def open_libraries(self) -> None:
@@ -92,38 +98,68 @@ class Cuda:
         if os.environ.get(SKIP_CHECKS):
             logger.debug("%s is set: NVIDIA's libraries are not checked", SKIP_CHECKS)
             return
-        problems = self._inventory.find_problems(self._devices_in_use())
+        self._refuse(self._inventory.find_problems(self._devices_in_use()))
+        for warning in self._warnings():
+            logger.warning("%s: %s", self._plugin.distribution, warning)
+
+    def examine(self) -> None:
+        """Check what `check` does, and what is missing although JAX starts without it.
+
+        Raises:
+            VendorLibraryError: A library is missing, too old or known to be broken.
+            GpuCodeError: The plugin has no code for a GPU that is here.
+        """
+        devices = self._devices_in_use()
+        if not os.environ.get(SKIP_CHECKS):
+            self._refuse([*self._inventory.find_problems(devices), *self._inventory.find_gaps(devices)])
+        if missing := self._uncovered():
+            older = f"use the wheel for CUDA {max(self._toolkit.older)}, or " if self._toolkit.older else ""
+            raise GpuCodeError("; ".join(missing), remedy=f"{older}leave these GPUs out of CUDA_VISIBLE_DEVICES")
+
+    def _refuse(self, problems: list[Problem]) -> None:
         if problems:
             raise VendorLibraryError(
                 "; ".join(problem.text for problem in problems),
                 cause=f"looked in {self._inventory.looked_in()}",
                 remedy=self._remedy(self._inventory.projects(problems)),
             )
-        self._warn()
 
     def status(self) -> list[str]:
         """Return the libraries with their versions, and the GPUs, for `python -m`."""
         found = self._inventory.versions().found
-        texts = {item.stem: as_text(item, found[item.name]) for item in COMPONENTS if item.name in found}
+        versions = {item.stem: as_text(item, found[item.name]) for item in COMPONENTS if item.name in found}
         opened = self._inventory.preloaded.opened.items()
-        lines = [row("", f"{soname} {texts.get(soname.partition('.so')[0], '')} {path}") for soname, path in opened]
+        lines = [row("", _describe_library(soname, versions, name)) for soname, name in opened]
         lines = [row("libraries", f"{len(lines)} of NVIDIA's opened"), *lines]
         lines.append(row("missing", " ".join(self._inventory.preloaded.failed) or "none"))
+        lines += [row("warning", warning) for warning in self._warnings()]
         try:
             gpus = " ".join(_dotted(capability) for capability in self.driver.capabilities)
         except PluginError as error:
             return [*lines, row("driver", error.what)]
         return [*lines, row("driver", f"CUDA {_cuda(self.driver)}"), row("GPUs", f"compute capability {gpus}")]
 
-    def _warn(self) -> None:
-        """Say what may go wrong although everything is there."""
-        capabilities = self.driver.capabilities
+    def _warnings(self) -> list[str]:
+        """Return what may go wrong although everything is there."""
         versions = self._inventory.versions()
-        warnings = [*versions.silent, *find_warnings(versions.found, capabilities)]
-        missing = uncovered(read_gpu_code(self._plugin.package), capabilities)
-        warnings += [f"no code for GPUs of compute capability {_dotted(capability)}" for capability in missing]
-        for warning in warnings:
-            logger.warning("%s: %s", self._plugin.distribution, warning)
+        passed_over = self._inventory.preloaded.rejected
+        return [
+            *passed_over,
+            *versions.silent,
+            *find_warnings(versions.found, self._capabilities()),
+            *self._uncovered(),
+        ]
+
+    def _uncovered(self) -> list[str]:
+        missing = uncovered(read_gpu_code(self._plugin.package), self._capabilities())
+        return [f"no code for GPUs of compute capability {_dotted(capability)}" for capability in missing]
+
+    def _capabilities(self) -> tuple[int, ...]:
+        """Return the compute capabilities of all GPUs; none where the driver says nothing."""
+        try:
+            return self.driver.capabilities
+        except PluginError:
+            return ()
 
     def _remedy(self, projects: list[str]) -> str:
         everything = f"{self._plugin.distribution}[with-cuda]{pin(self._plugin.package)}"
@@ -134,19 +170,9 @@ class Cuda:
 
     def _devices_in_use(self) -> int:
         """Return the number of GPUs of this process, as JAX's own setting limits them."""
-        from jax._src import xla_bridge
-
-        chosen = xla_bridge.CUDA_VISIBLE_DEVICES.value
-        return len(self.driver.capabilities) if chosen == "all" else len(chosen.split(","))
-
-
-def has_device_node(root: Path) -> bool:
-    """Return whether NVIDIA's kernel module, or Windows below WSL, offers a device.
-
-    Args:
-        root: The root of the file system.
-    """
-    return any((root / node).exists() for node in DEVICE_NODES)
+        found = len(self._capabilities())
+        chosen = private.setting("xla_bridge", "CUDA_VISIBLE_DEVICES", "all") if found else "all"
+        return found if chosen == "all" else len(chosen.split(","))
 
 
 def check_driver(driver: Driver, toolkit: Toolkit, distribution: str) -> None:
@@ -162,6 +188,11 @@ def check_driver(driver: Driver, toolkit: Toolkit, distribution: str) -> None:
             remedy=f"update the driver to {toolkit.driver} or newer"
             + (f", or use the wheel for CUDA {max(served)}" if served else ""),
         )
+
+
+def _describe_library(soname: str, versions: Mapping[str, str], opened: str) -> str:
+    where = "found by the dynamic linker" if opened == soname else opened
+    return " ".join(part for part in (soname, versions.get(soname.partition(".so")[0], ""), where) if part)
 
 
 def _cuda(driver: Driver) -> str:

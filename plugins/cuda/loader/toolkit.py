@@ -24,11 +24,13 @@ class NvidiaLibrary:
         soname: Its name for the dynamic linker.
         folder: Folder of its wheel below the package `nvidia`.
         project: The wheel's project on the package index.
+        gpus: From how many GPUs on JAX needs it; 0 if only programs need it that ask for it.
     """
 
     soname: str
     folder: str
     project: str
+    gpus: int = 1
 
 
 @dataclass(frozen=True, slots=True)

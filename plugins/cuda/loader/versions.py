@@ -48,7 +48,7 @@ class Problem:
 
     Attributes:
         text: What is wrong.
-        component: Name of the component to replace.
+        component: Name of the component to replace, or of its library.
     """
 
     text: str

@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .cuda.nvidia import Cuda
-from .pjrt import accelerator
+from .pjrt import start
 from .pjrt.kernels import Kernels
 from .pjrt.plugin import Plugin
 from .toolkit import TOOLKIT
@@ -29,4 +29,4 @@ def initialize() -> None:
 
     With JAXLIB_CUDA_12_DISABLE=1 in the environment JAX stays as it was.
     """
-    accelerator.initialize(ACCELERATOR)
+    start.initialize(ACCELERATOR)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .intel import describe
-from .pjrt import accelerator
+from .pjrt import start
 from .pjrt.plugin import Plugin
 
 ACCELERATOR = describe(
@@ -25,4 +25,4 @@ def initialize() -> None:
 
     With JAXLIB_ONEAPI_DISABLE=1 in the environment JAX stays as it was.
     """
-    accelerator.initialize(ACCELERATOR)
+    start.initialize(ACCELERATOR)

@@ -16,7 +16,7 @@ from .pjrt.kernels import Kernels
 from .pjrt.lock import pin
 from .pjrt.needed import NeededLibraries, Vendor
 from .pjrt.plugin import Plugin
-from .pjrt.status import row
+from .pjrt.report import row
 
 ROOT = Path("/")
 

@@ -1,31 +1,16 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the plugins for GPUs share: when to serve, when to be silent, when to say why not.
-
-Where the hardware is, the plugin is opened at once, and what is wrong with it is raised at the first use of the
-platform. Where it is not, one line says so and JAX goes on without; the library is opened only if a topology is asked
-for, because programs can be compiled for an accelerator that is elsewhere.
-"""
+"""What the plugins for GPUs share, and in what they differ."""
 
 from __future__ import annotations
 
-import logging
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from .errors import NoDeviceError, PluginError
+from .errors import PluginError
 from .kernels import Kernels, check_kernels
 from .lock import installed_version
-from .plugin import Plugin, check_plugin, refuse, unfit
-from .rivals import Contest, check_kernel_order, describe_contest, find_contest, installed_plugins
-from .serving import Platform
-from .switch import is_asked_for, is_disabled
-
-logger = logging.getLogger(__name__)
-
-# That of JAX's own GPU plugins: above TPU and CPU.
-PRIORITY = 500
+from .plugin import Plugin, check_plugin
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +29,9 @@ class Accelerator:
         check: Raises PluginError if a library is not fit to run programs; asked before the client is created.
         environment: Environment variable → file of the package that it names, unless the user set it.
         status: What `python -m <package>` shows beyond what it shows for every plugin.
+        examine: Raises PluginError for what is wrong by `python -m <package>`, if that is more than `check` raises.
+        passed_over: Whether JAX leaves the platform out by itself, even where the user asked for it by name.
+        insist: Lets JAX ask for a client all the same, for as long as a condition holds; for `passed_over`.
     """
 
     plugin: Plugin
@@ -56,47 +44,9 @@ class Accelerator:
     check: Callable[[], None]
     environment: Mapping[str, str] = field(default_factory=dict)
     status: Callable[[], list[str]] = list
-
-
-def initialize(accelerator: Accelerator) -> None:
-    """Make an accelerator known to JAX, or the reason why it cannot serve; nothing is raised.
-
-    Args:
-        accelerator: The accelerator.
-    """
-    plugin = accelerator.plugin
-    if is_disabled(os.environ, plugin.distribution):
-        return
-    try:
-        _initialize(accelerator, asked_for=_is_asked_for(plugin.name))
-    except Exception as error:  # noqa: BLE001  # JAX would log it and go on without the accelerator
-        refuse(plugin, unfit(plugin, error), PRIORITY)
-
-
-def _initialize(accelerator: Accelerator, *, asked_for: bool) -> None:
-    plugin = accelerator.plugin
-    contest = find_contest(plugin.package.name, accelerator.rivals, installed_plugins(), os.environ)
-    rival = describe_rival(plugin, contest)
-    if rival is not None:
-        logger.log(logging.WARNING if asked_for else logging.DEBUG, "%s", rival)
-        return
-    absence = find_absence(accelerator) if asked_for else None
-    quiet = isinstance(absence, NoDeviceError)
-    try:
-        check_kernel_order(plugin.distribution, contest)
-        check_accelerator(accelerator)
-    except PluginError as error:
-        if quiet:
-            logger.warning("%s", error)
-        refuse(plugin, error, PRIORITY, quiet=quiet)
-        return
-    platform = Platform(accelerator, absence)
-    if absence is None and asked_for:
-        platform.open_or_note()
-    platform.register(PRIORITY)
-    # Where several of our wheels are for the platform, the others have told the user that much already.
-    if isinstance(absence, NoDeviceError) and not contest.rivals:
-        logger.warning("%s: %s; JAX goes on without it", plugin.distribution, absence.what)
+    examine: Callable[[], None] | None = None
+    passed_over: Callable[[], bool] = lambda: False
+    insist: Callable[[Callable[[], bool]], None] = lambda _: None
 
 
 def check_accelerator(accelerator: Accelerator) -> None:
@@ -116,27 +66,4 @@ def find_absence(accelerator: Accelerator) -> PluginError | None:
         accelerator.find_device()
     except PluginError as error:
         return error
-    return None
-
-
-def _is_asked_for(name: str) -> bool:
-    from jax._src import config, xla_bridge
-
-    return is_asked_for(name, config.jax_platforms.value, xla_bridge.expand_platform_alias)
-
-
-def describe_rival(plugin: Plugin, contest: Contest) -> str | None:
-    """Return what to tell the user if another plugin is to have the platform, else None.
-
-    Args:
-        plugin: The plugin.
-        contest: Other plugins for the same platform that are installed.
-    """
-    from jax._src.lib import xla_client
-
-    if contest.yields:
-        return describe_contest(plugin.distribution, plugin.name, contest)
-    named = [entry.split(os.pathsep)[0] for entry in os.environ.get("PJRT_NAMES_AND_LIBRARY_PATHS", "").split(",")]
-    if plugin.name in named or xla_client.pjrt_plugin_loaded(plugin.name):
-        return f"{plugin.distribution} stands back: something else registers JAX's platform {plugin.name!r}"
     return None

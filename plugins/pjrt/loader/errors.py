@@ -30,6 +30,10 @@ class PluginError(RuntimeError):
         self.remedy = remedy
         super().__init__("\n".join(line for line in (f"{type(self).__name__}: {what}", cause, remedy) if line))
 
+    def told(self) -> str:
+        """Return the text without the name of the class, for lines that nobody looks for an error in."""
+        return "\n".join(line for line in (self.what, self.cause, self.remedy) if line)
+
 
 class InterpreterError(PluginError):
     """This Python cannot load the plugin, whatever is installed beside it."""
@@ -37,6 +41,18 @@ class InterpreterError(PluginError):
 
 class JaxlibMissingError(PluginError):
     """There is no jaxlib beside the plugin."""
+
+
+class JaxMissingError(PluginError):
+    """There is a jaxlib, but no JAX that can use it."""
+
+
+class UnusedError(PluginError):
+    """The user's own settings keep JAX from using the plugin."""
+
+
+class RivalError(PluginError):
+    """Another plugin is to have the platform, and this one stands back."""
 
 
 class LockMissingError(PluginError):
@@ -67,11 +83,28 @@ class VendorLibraryError(PluginError):
     """A library of the accelerator's vendor is missing, too old or known to be broken."""
 
 
+class KernelsMissingError(PluginError):
+    """There are no GPU kernels for this Python."""
+
+
+class GpuCodeError(PluginError):
+    """The plugin library holds no code for a GPU that is here."""
+
+
 class DriverError(PluginError):
     """The accelerator is there, but its driver does not work or is too old."""
 
 
 class NoDeviceError(PluginError):
-    """There is no such accelerator here, so JAX goes on without it."""
+    """There is no such accelerator here, so JAX goes on without it.
+
+    Attributes:
+        hidden: Whether the hardware is there, and only this process sees no device of it.
+    """
 
     quiet = True
+
+    def __init__(self, what: str, *, cause: str = "", remedy: str = "", hidden: bool = False) -> None:
+        """See `PluginError`."""
+        self.hidden = hidden
+        super().__init__(what, cause=cause, remedy=remedy)

@@ -8,6 +8,7 @@ import functools
 from types import ModuleType
 from typing import Any
 
+from . import private
 from .plugin import import_extension
 from .targets import TYPED_FFI, GpuTargetForwarder, TypeForwarder, skipping
 
@@ -30,8 +31,7 @@ def register_handlers(platform: str, api: Any, extension: ModuleType | None) -> 
 
 
 def _register_theirs(platform: str, api: Any, extension: ModuleType) -> None:
-    from jax._src.lib import xla_client
-
+    xla_client = private.jaxlib("xla_client")
     xla_client.register_custom_type_handler(platform, functools.partial(extension.register_custom_type, api))
     xla_client.register_custom_call_handler(platform, functools.partial(extension.register_custom_call_target, api))
     for name, kind in extension.ffi_types().items():
@@ -43,14 +43,12 @@ def _register_theirs(platform: str, api: Any, extension: ModuleType) -> None:
 
 def _register_triton(platform: str, api: Any, extension: ModuleType) -> None:
     if TRITON_EXTENSION in dict(import_extension().extensions(api)) and hasattr(extension, "compile_triton_to_asm"):
-        from jax._src.lib import triton
-
+        triton = private.jaxlib("triton")
         triton.register_compilation_handler(platform, functools.partial(extension.compile_triton_to_asm, api))
 
 
 def _register_ours(platform: str, api: Any) -> None:
-    from jax._src.lib import xla_client
-
+    xla_client = private.jaxlib("xla_client")
     queued, registry = [True], import_extension()
     types = TypeForwarder(registry, api, platform, lambda _name, _registration: None)
     xla_client.register_custom_type_handler(platform, skipping(types, lambda: not queued))

@@ -16,6 +16,8 @@ from .errors import VersionMismatchError
 
 logger = logging.getLogger(__name__)
 
+OTHER_PYTHON = "use a Python that the wheel's description names"
+
 
 @dataclass(frozen=True, slots=True)
 class Kernels:
@@ -93,7 +95,7 @@ def describe_absence(distribution: str, version: tuple[int, int]) -> str:
     python = ".".join(map(str, version))
     return (
         f"{distribution} has no GPU kernels for Python {python}: JAX runs, but solvers, sparse matrices, Mosaic and "
-        "host callbacks fail on the GPU; use a Python that the wheel's description names"
+        "host callbacks fail on the GPU"
     )
 
 
@@ -105,5 +107,5 @@ def find_extension(distribution: str, kernels: Kernels) -> ModuleType | None:
         if modules(kernels):
             logger.warning("%s cannot import its GPU kernels, JAX runs without them: %s", distribution, error)
         else:
-            logger.warning("%s", describe_absence(distribution, sys.version_info[:2]))
+            logger.warning("%s; %s", describe_absence(distribution, sys.version_info[:2]), OTHER_PYTHON)
         return None

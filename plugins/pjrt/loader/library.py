@@ -17,8 +17,12 @@ MACHINES = {"x86_64": 62, "aarch64": 183}
 _HEADER = struct.Struct("<4sBBBB8xHHIQQQIHHHHHH")
 _PROGRAM = struct.Struct("<IIQQQQQQ")
 _DYNAMIC = struct.Struct("<qQ")
+_ET_DYN = 3
 _PT_LOAD, _PT_DYNAMIC = 1, 2
 _DT_NEEDED, _DT_STRTAB, _DT_STRSZ = 1, 5, 10
+
+# What damaged tables end in.
+_UNREADABLE = (LookupError, OSError, StopIteration, ValueError, struct.error)
 
 
 def find_damage(header: bytes, tables: bytes, size: int, machine: str) -> str | None:
@@ -73,26 +77,55 @@ def needed_libraries(path: Path) -> list[str]:
         if damage is not None:
             raise ValueError(f"{path} is {damage}")
         try:
-            return _read_needed(file, header)
-        except (LookupError, OSError, StopIteration, ValueError, struct.error) as error:
+            entries, names = _read_dynamic(file, header)
+            return [names[at : names.index(b"\0", at)].decode() for tag, at in entries if tag == _DT_NEEDED]
+        except _UNREADABLE as error:
             raise ValueError(f"{path} has damaged tables: {error!r}") from error
 
 
-def _read_needed(file: BinaryIO, header: bytes) -> list[str]:
+def _read_dynamic(file: BinaryIO, header: bytes) -> tuple[list[tuple[int, int]], bytes]:
+    """Return the entries of the dynamic table and the names they refer to; nothing of both if there is no such table.
+
+    Raises:
+        LookupError, OSError, StopIteration, ValueError, struct.error: The tables do not lead to the names.
+    """
     offset, length = program_headers(header)
     file.seek(offset)
     segments = list(_PROGRAM.iter_unpack(file.read(length)))
     dynamic = next((segment for segment in segments if segment[0] == _PT_DYNAMIC), None)
     if dynamic is None:
-        return []
+        return [], b""
     file.seek(dynamic[2])
     entries = list(_DYNAMIC.iter_unpack(file.read(dynamic[5])))
     values = dict(entries)
     address = values[_DT_STRTAB]
     loaded = next(part for part in segments if part[0] == _PT_LOAD and part[3] <= address < part[3] + part[5])
     file.seek(loaded[2] + address - loaded[3])
-    names = file.read(values[_DT_STRSZ])
-    return [names[value : names.index(b"\0", value)].decode() for tag, value in entries if tag == _DT_NEEDED]
+    return entries, file.read(values[_DT_STRSZ])
+
+
+def find_misfit(path: Path, machine: str, symbol: str = "") -> str | None:
+    """Say why a file is not the library that it is named like, or return None.
+
+    Args:
+        path: The file.
+        machine: Name of the machine that is to load it, as `os.uname` has it.
+        symbol: A function of that library. It is enough that the file knows the name.
+    """
+    try:
+        with path.open("rb") as file:
+            header = file.read(_HEADER.size)
+            damage = find_damage(header, b"", path.stat().st_size, machine)
+            if damage is not None:
+                return f"{path} is no library: {damage}"
+            entries, names = _read_dynamic(file, header)
+    except _UNREADABLE as error:
+        return f"{path} is no library: its tables cannot be read ({error!r})"
+    if _HEADER.unpack(header)[5] != _ET_DYN or not entries:
+        return f"{path} is no library: it is an ELF file of another kind"
+    if symbol.encode() not in names:
+        return f"{path} is another library: it has no function {symbol}"
+    return None
 
 
 def check_library(path: Path, machine: str, remedy: str) -> None:

@@ -7,11 +7,12 @@ from __future__ import annotations
 import importlib.machinery
 import importlib.metadata
 import json
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import JaxlibMissingError, LockMismatchError, LockMissingError, VersionMismatchError
+from .errors import JaxlibMissingError, JaxMissingError, LockMismatchError, LockMissingError, VersionMismatchError
 from .interpreter import check_interpreter
 
 LOCK_FILENAME = "release_lock.json"
@@ -148,6 +149,43 @@ def check_release(distribution: str, package: Path, jaxlib: Path | None) -> Lock
     cause = "this jaxlib was not built together with the plugin; the one of the package index carries no lock"
     check_locks(distribution, plugin, _read(distribution, "jaxlib", jaxlib / LOCK_FILENAME, plugin.release, cause))
     return plugin
+
+
+def check_jax(release: str, installed: str | None) -> None:
+    """Check that there is a JAX that takes the jaxlib of a release.
+
+    Args:
+        release: The release; empty if it is not known.
+        installed: Version of the installed JAX, or None.
+
+    Raises:
+        JaxMissingError: There is none.
+        VersionMismatchError: It is older than the release; JAX refuses a jaxlib that is newer than itself.
+    """
+    remedy = f"pip install jax=={release}" if release else "pip install jax"
+    if installed is None:
+        raise JaxMissingError("JAX itself is not installed", remedy=remedy)
+    if release and _numbers(installed) < _numbers(release):
+        raise VersionMismatchError(f"jax {installed} refuses the newer jaxlib {release}", remedy=remedy)
+
+
+def _numbers(version: str) -> list[int]:
+    """Return the numbers that a version begins with.
+
+    >>> _numbers("0.11.2"), _numbers("0.11.2.dev20260101")
+    ([0, 11, 2], [0, 11, 2])
+    """
+    match = re.match(r"\d+(\.\d+)*", version)
+    return [int(part) for part in match.group().split(".")] if match is not None else []
+
+
+def describe_lock(distribution: str, package: Path) -> str:
+    """Return what the plugin in `package` is, in one line; a release without a lock is told by what is installed."""
+    try:
+        lock = parse_lock((package / LOCK_FILENAME).read_text("utf-8"))
+    except (OSError, ValueError):
+        return f"{distribution} {installed_version(distribution) or 'of unknown version'}"
+    return f"{distribution} {lock.release}, build {lock.build}, lock {lock.lock_id}, {lock.provider}"
 
 
 def installed_version(distribution: str) -> str | None:

@@ -16,7 +16,7 @@ from .library import needed_libraries
 from .lock import pin
 from .plugin import Plugin, import_extension
 from .preload import Preloaded, Wanted, places, preload
-from .status import row
+from .report import row
 
 logger = logging.getLogger(__name__)
 
@@ -119,7 +119,9 @@ class NeededLibraries:
     def describe(self) -> list[str]:
         """Return the opened libraries for `python -m`."""
         opened = self.preloaded.opened
-        return [row("libraries", f"{len(opened)} of the vendor's opened"), *(row("", path) for path in opened.values())]
+        rejected = [row("passed over", text) for text in self.preloaded.rejected]
+        paths = [row("", path) for path in opened.values()]
+        return [row("libraries", f"{len(opened)} of the vendor's opened"), *paths, *rejected]
 
 
 def _needs_of(plugin: Plugin) -> list[str]:

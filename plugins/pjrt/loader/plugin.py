@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from . import private
 from .errors import LibraryDamagedError, PluginError, TakeOverError
 from .library import check_library
 from .lock import Lock, check_release, install_command, jaxlib_directory, pin
@@ -111,10 +112,8 @@ def load_library(path: Path, remedy: str) -> Any:
 
 def hand_to_jaxlib(plugin: Plugin, api: Any) -> None:
     """Make an opened plugin known to jaxlib and to JAX's profiler."""
-    from jax._src.lib import _profiler, xla_client
-
-    xla_client.load_pjrt_plugin_with_c_api(plugin.name, api)
-    _profiler.register_plugin_profiler(api)
+    private.jaxlib("xla_client").load_pjrt_plugin_with_c_api(plugin.name, api)
+    private.jaxlib("_profiler").register_plugin_profiler(api)
 
 
 def unfit(plugin: Plugin, error: Exception) -> TakeOverError:
@@ -141,6 +140,6 @@ def refuse(plugin: Plugin, error: PluginError, priority: int, *, quiet: bool = F
     from jax.extend.backend import register_backend_factory
 
     def raise_error(*_: Any, **__: Any) -> NoReturn:
-        raise error
+        raise error.with_traceback(None)
 
     register_backend_factory(plugin.name, raise_error, priority=priority, fail_quietly=quiet, make_topology=raise_error)

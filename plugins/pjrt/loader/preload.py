@@ -8,9 +8,13 @@ and looks along `LD_LIBRARY_PATH` before the paths of the asking library (DT_RUN
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import os
+import platform
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from .library import find_misfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +25,13 @@ class Wanted:
         soname: Its name for the dynamic linker, such as `libcudnn.so.9`.
         first: Folders to look into before the dynamic linker does.
         last: Folders for the case that it finds none.
+        symbol: A function of it, by which to tell it from other files of its name; empty if none is known.
     """
 
     soname: str
     first: tuple[Path, ...] = ()
     last: tuple[Path, ...] = ()
+    symbol: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +41,12 @@ class Preloaded:
     Attributes:
         opened: Name → the path it was opened by, or the bare name where the dynamic linker found it.
         failed: Name → why none could be opened, in the dynamic linker's words.
+        rejected: What was passed over, because it has only the name of a library: a sentence for each file.
     """
 
     opened: dict[str, str]
     failed: dict[str, str]
+    rejected: tuple[str, ...] = ()
 
 
 def candidates(wanted: Wanted) -> tuple[str, ...]:
@@ -81,23 +89,37 @@ def preload(libraries: Sequence[Wanted], open_library: Callable[[str], None]) ->
     """
     opened: dict[str, str] = {}
     failed: dict[str, str] = {}
+    misfits = {name: misfit for wanted in libraries for name, misfit in _find_misfits(wanted)}
     waiting = list(libraries)
     while waiting:
         for wanted in waiting:
-            name, reasons = _open_first(candidates(wanted), open_library)
+            name, reasons = _open_first(candidates(wanted), misfits, open_library)
             if name is not None:
                 opened[wanted.soname] = name
             else:
                 failed[wanted.soname] = "; ".join(reasons)
         again = [wanted for wanted in waiting if wanted.soname not in opened]
         waiting = again if len(again) < len(waiting) else []
-    return Preloaded(opened, {name: reason for name, reason in failed.items() if name not in opened})
+    left = {name: reason for name, reason in failed.items() if name not in opened}
+    return Preloaded(opened, left, tuple(misfits.values()))
 
 
-def _open_first(names: Sequence[str], open_library: Callable[[str], None]) -> tuple[str | None, list[str]]:
+def _find_misfits(wanted: Wanted) -> list[tuple[str, str]]:
+    """Return the candidates that are not what their name says, each with the reason."""
+    paths = [name for name in candidates(wanted) if os.sep in name]
+    reasons = [(path, find_misfit(Path(path), platform.machine(), wanted.symbol)) for path in paths]
+    return [(path, reason) for path, reason in reasons if reason is not None]
+
+
+def _open_first(
+    names: Sequence[str], misfits: Mapping[str, str], open_library: Callable[[str], None]
+) -> tuple[str | None, list[str]]:
     """Return the first name that opens, and why those before it did not."""
     reasons = []
     for name in names:
+        if name in misfits:
+            reasons.append(misfits[name])
+            continue
         try:
             open_library(name)
         except OSError as error:

@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import importlib.machinery
 import importlib.metadata
+import os
 import pkgutil
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from .errors import TakeOverError
+from .errors import RivalError, TakeOverError
 from .switch import is_disabled
+
+# JAX's variable for plugins that are in no package: NAME:LIBRARY, with commas between several.
+NAMED_PLUGINS = "PJRT_NAMES_AND_LIBRARY_PATHS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +88,44 @@ def check_kernel_order(distribution: str, contest: Contest) -> None:
         )
 
 
-def describe_contest(distribution: str, platform: str, contest: Contest) -> str:
-    """Return what to tell the user of a plugin that stands back."""
-    others = " and ".join(sorted(set(contest.rivals.values())))
-    removal = " ".join(sorted({name for other in contest.rivals.values() for name in _belongings(other)}))
-    return (
-        f"{distribution} stands back: {others} is for JAX's platform {platform!r} as well, and JAX can take only one\n"
-        f"keep one of them: pip uninstall {removal}, or: pip uninstall {distribution}"
+def find_rival(distribution: str, platform: str, contest: Contest, environ: Mapping[str, str]) -> RivalError | None:
+    """Return what to tell the user if another plugin is to have the platform, else None.
+
+    Args:
+        distribution: Name of the plugin's distribution.
+        platform: JAX's name of the platform.
+        contest: Other plugins for the same platform that are installed.
+        environ: Environment, for JAX's variable that names plugins by their libraries.
+    """
+    if contest.yields:
+        return stand_back(distribution, platform, contest.rivals.values())
+    named = [entry.split(os.pathsep)[0] for entry in environ.get(NAMED_PLUGINS, "").split(",")]
+    if platform in named:
+        return stand_back_from_unknown(distribution, platform, f"unset {NAMED_PLUGINS}, or take {platform!r} out of it")
+    return None
+
+
+def stand_back(distribution: str, platform: str, rivals: Iterable[str]) -> RivalError:
+    """Return what to tell the user of a plugin that leaves its platform to others.
+
+    Args:
+        distribution: Name of the plugin's distribution.
+        platform: JAX's name of the platform.
+        rivals: Distributions of the others.
+    """
+    others = sorted(set(rivals))
+    removal = " ".join(sorted({name for other in others for name in _belongings(other)}))
+    return RivalError(
+        f"{distribution} stands back: {' and '.join(others)} is for JAX's platform {platform!r} as well, "
+        "and JAX can take only one",
+        remedy=f"keep one of them: pip uninstall {removal}, or: pip uninstall {distribution}",
+    )
+
+
+def stand_back_from_unknown(distribution: str, platform: str, remedy: str = "") -> RivalError:
+    """Return the same where it is not known what the other one is."""
+    return RivalError(
+        f"{distribution} stands back: something else registers JAX's platform {platform!r}", remedy=remedy
     )
 
 

@@ -5,15 +5,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from . import private
+from .accelerator import Accelerator
 from .errors import PluginError
 from .handlers import register_handlers
 from .kernels import find_extension
 from .plugin import hand_to_jaxlib, open_plugin, unfit
-
-if TYPE_CHECKING:
-    from .accelerator import Accelerator
 
 
 class Platform:
@@ -86,21 +85,16 @@ class Platform:
         Raises:
             PluginError: The accelerator cannot be used.
         """
-        from jax._src import xla_bridge
-
         if self.absence is not None:
-            raise self.absence
+            raise self.absence.with_traceback(None)
         self.open()
         self.accelerator.check()
-        # The options must not be None: JAX would leave out its own in a program of several processes.
-        return xla_bridge.make_pjrt_c_api_client(self.accelerator.plugin.name, options=self.options)
+        return private.make_client(self.accelerator.plugin.name, self.options)
 
     def options(self) -> dict[str, Any]:
         """Return the create options as the environment has them now; JAX adds those of its configuration."""
-        from jax._src.lib import xla_client
-
         return {
-            **xla_client.generate_pjrt_gpu_plugin_options(),
+            **private.jaxlib("xla_client").generate_pjrt_gpu_plugin_options(),
             "platform_name": self.accelerator.client_platform,
         }
 
@@ -110,16 +104,6 @@ class Platform:
         Raises:
             PluginError: The library cannot be opened.
         """
-        from jax._src.lib import xla_client
-
         if self._api is None:
-            self._announce(self.open())
-        return xla_client.make_c_api_device_topology(self._api, name, **options)
-
-    def _announce(self, api: Any) -> None:
-        """Tell those who asked for every plugin, such as `custom_partitioning`; JAX has told them of the others."""
-        from jax._src import xla_bridge
-
-        xla_bridge._backend_factories[self.accelerator.plugin.name].c_api = api  # noqa: SLF001
-        for callback in xla_bridge._plugin_callbacks:  # noqa: SLF001
-            callback(c_api=api)
+            private.announce(self.accelerator.plugin.name, self.open())
+        return private.jaxlib("xla_client").make_c_api_device_topology(self._api, name, **options)

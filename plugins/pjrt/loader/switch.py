@@ -43,3 +43,27 @@ def is_asked_for(name: str, jax_platforms: str | None, expand: Callable[[str], S
     if not jax_platforms:
         return True
     return any(name in expand(alias.strip()) for alias in jax_platforms.split(","))
+
+
+def goes_on_without(
+    name: str, jax_platforms: str, expand: Callable[[str], Sequence[str]], *, passed_over: bool
+) -> bool:
+    """Return whether JAX can do without a platform that is not there; one that was named must be there.
+
+    Args:
+        name: JAX's name of the platform.
+        jax_platforms: Value of `jax_platforms`; empty for all there are.
+        expand: JAX's aliases, such as `gpu` → `cuda`, `rocm`, all of which must be there then.
+        passed_over: Whether JAX leaves it out by itself. Then it goes on if the user named another one as well.
+
+    >>> expand = lambda alias: ["cuda", "rocm"] if alias == "gpu" else [alias]
+    >>> [goes_on_without("cuda", value, expand, passed_over=True) for value in ("", "cuda", "cuda,cpu", "gpu,cpu")]
+    [True, False, True, False]
+    >>> [goes_on_without("rocm", value, expand, passed_over=False) for value in ("", "rocm", "rocm,cpu", "cpu")]
+    [True, False, False, True]
+    """
+    entries = [entry.strip() for entry in jax_platforms.split(",") if entry.strip()]
+    naming = [entry for entry in entries if name in expand(entry)]
+    if not naming:
+        return True
+    return passed_over and set(naming) == {name} and len(naming) < len(entries)

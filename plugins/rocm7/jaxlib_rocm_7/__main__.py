@@ -7,7 +7,8 @@ from __future__ import annotations
 import sys
 
 from . import ACCELERATOR
-from .pjrt.status import show_accelerator
+from .pjrt.command import run
+from .pjrt.status import examine_accelerator
 
 if __name__ == "__main__":
-    sys.exit(show_accelerator(ACCELERATOR))
+    sys.exit(run(ACCELERATOR.plugin, sys.argv[1:], lambda: examine_accelerator(ACCELERATOR)))

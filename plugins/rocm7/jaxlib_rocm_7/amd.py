@@ -10,13 +10,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .hardware import KFD, TOPOLOGY, WSL, count_gpus, is_accessible, shared_memory
+from .hardware import KFD, TOPOLOGY, WSL, count_gpus, has_driver, is_accessible, shared_memory
 from .pjrt.accelerator import Accelerator
 from .pjrt.errors import DriverError, NoDeviceError
 from .pjrt.kernels import Kernels
 from .pjrt.needed import NeededLibraries, Vendor
 from .pjrt.plugin import Plugin
-from .pjrt.status import row
+from .pjrt.report import row
 
 logger = logging.getLogger(__name__)
 
@@ -65,6 +65,13 @@ def find_device() -> None:
     """
     if count_gpus(ROOT) == 0:
         raise NoDeviceError(f"no AMD GPU found (looked in /{TOPOLOGY} and for /{WSL})")
+    if not has_driver(ROOT):
+        raise NoDeviceError(
+            f"there is an AMD GPU, but no /{KFD}",
+            cause="the device was not given to this container",
+            remedy=f"in Docker: --device /{KFD} --device /dev/dri",
+            hidden=True,
+        )
     if not is_accessible(ROOT):
         raise DriverError(
             f"there is an AMD GPU, but /{KFD} may not be opened",

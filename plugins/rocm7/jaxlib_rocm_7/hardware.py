@@ -28,6 +28,15 @@ def count_gpus(root: Path) -> int:
     return sum(_simd_count(node / "properties") > 0 for node in (root / TOPOLOGY).glob("*"))
 
 
+def has_driver(root: Path) -> bool:
+    """Return whether the driver's device is there, or Windows' below WSL.
+
+    Args:
+        root: The root of the file system.
+    """
+    return (root / KFD).exists() or (root / WSL).exists()
+
+
 def is_accessible(root: Path) -> bool:
     """Return whether this user may use the driver.
 

@@ -13,8 +13,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from .hardware import DEVICES, count_chips, has_devices
+from .hardware import DEVICES, count_chips, describe_nodes, has_devices, has_nodes
 from .libtpu import check_libtpu
+from .pjrt import private
 from .pjrt.errors import NoDeviceError, PluginError
 from .pjrt.lock import check_release, jaxlib_directory
 from .pjrt.plugin import Plugin, refuse, unfit
@@ -81,12 +82,30 @@ def describe_absence(root: Path) -> NoDeviceError:
     return NoDeviceError(f"no TPU found ({looked})", remedy=f"{FORCE}=1 starts libtpu all the same" if hidden else "")
 
 
+def check_chips(root: Path) -> None:
+    """Check that there is a TPU.
+
+    Args:
+        root: The root of the file system.
+
+    Raises:
+        NoDeviceError: There is none, or this process sees no device of it.
+    """
+    if not count_chips(root):
+        raise describe_absence(root)
+    if not has_nodes(root):
+        raise NoDeviceError(
+            f"there is a TPU on the PCI bus, but no device of it (looked for {describe_nodes()})",
+            cause="the devices were not given to this container",
+            remedy="in Docker: --privileged",
+            hidden=True,
+        )
+
+
 def is_optional(environ: Mapping[str, str]) -> bool:
     """Return whether JAX is to look for a TPU but can do without.
 
     Args:
         environ: Environment, for JAX's switch that makes it start libtpu in any case.
     """
-    from jax._src import config
-
-    return not config.jax_platforms.value and FORCE not in environ
+    return not private.asked_platforms() and FORCE not in environ

@@ -7,15 +7,16 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from pathlib import Path
 
-from . import PLUGIN
+from . import PLUGIN, ROOT, check_chips
 from .hardware import count_chips
 from .libtpu import check_libtpu, describe_remedy, installed_libtpu, library_path
+from .pjrt.command import run
 from .pjrt.library import check_library
 from .pjrt.lock import check_release, install_command, jaxlib_directory
 from .pjrt.plugin import OpenedPlugin, Plugin, check_extension, load_library
-from .pjrt.status import row, show
+from .pjrt.report import Report, row
+from .pjrt.status import check_choice, examine_plugin
 
 
 def open_libtpu(plugin: Plugin) -> OpenedPlugin:
@@ -33,12 +34,18 @@ def open_libtpu(plugin: Plugin) -> OpenedPlugin:
     return OpenedPlugin(lock, path, load_library(path, remedy))
 
 
-def main() -> int:
-    """Print the status; return 0 if libtpu fits, else 1."""
-    lines = [row("libtpu", installed_libtpu() or "not installed"), row("chips", str(count_chips(Path("/"))))]
-    status: int = show(PLUGIN, lambda _: lines, "whatever libtpu is installed", open_libtpu)
-    return status
+def describe_machine() -> list[str]:
+    """Return the installed libtpu and the number of chips."""
+    return [row("libtpu", installed_libtpu() or "not installed"), row("chips", str(count_chips(ROOT)))]
+
+
+def examine() -> Report:
+    """Look at libtpu and at the machine."""
+    report = examine_plugin(PLUGIN, describe_machine, open_libtpu)
+    report.check(lambda: check_choice([PLUGIN.name], os.environ.get("JAX_PLATFORMS", "")))
+    report.check(lambda: check_chips(ROOT))
+    return report
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(PLUGIN, sys.argv[1:], examine))

@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether there is a GPU of NVIDIA's, as far as files tell, and whether JAX believes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from ..pjrt import private
+from ..pjrt.errors import NoDeviceError
+
+# The same that JAX looks for; without any of them it does not try CUDA.
+DEVICE_NODES = ("dev/nvidia0", "dev/nvidiactl", "dev/dxg")
+
+# Display controllers on the PCI bus have a class that begins with 03.
+PCI_DEVICES = "sys/bus/pci/devices"
+NVIDIA, DISPLAY = "0x10de", "0x03"
+
+
+def insist(condition: Callable[[], bool]) -> None:
+    """Let JAX ask for a client of `cuda` where it sees no device node, for as long as a condition holds.
+
+    JAX leaves `cuda` out then even if the user named nothing else, and ends in an AssertionError without a word.
+    """
+    private.wrap("hardware_utils", "has_visible_nvidia_gpu", lambda sees_gpu: lambda: sees_gpu() or condition())
+
+
+def describe_absence(root: Path, driver: int) -> NoDeviceError:
+    """Return that there is no GPU to use, or that there is one of which no device is to be seen.
+
+    Args:
+        root: The root of the file system.
+        driver: Oldest branch of NVIDIA's driver that will do.
+    """
+    looked = f"looked for {', '.join(f'/{node}' for node in DEVICE_NODES)}"
+    if count_on_bus(root) == 0:
+        return NoDeviceError(f"no NVIDIA GPU found ({looked})")
+    return NoDeviceError(
+        f"there is an NVIDIA GPU on the PCI bus, but no device of its driver ({looked})",
+        cause="NVIDIA's driver is not installed, or the devices were not given to this container",
+        remedy=f"install NVIDIA's driver {driver} or newer; in Docker: --gpus all",
+        hidden=True,
+    )
+
+
+def count_on_bus(root: Path) -> int:
+    """Return the number of NVIDIA's GPUs on the PCI bus, which containers see as well.
+
+    Args:
+        root: The root of the file system.
+    """
+    vendors = [path for path in (root / PCI_DEVICES).glob("*/vendor") if _read(path) == NVIDIA]
+    return sum(_read(vendor.parent / "class").startswith(DISPLAY) for vendor in vendors)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("ascii").strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def has_device_node(root: Path) -> bool:
+    """Return whether NVIDIA's kernel module, or Windows below WSL, offers a device.
+
+    Args:
+        root: The root of the file system.
+    """
+    return any((root / node).exists() for node in DEVICE_NODES)

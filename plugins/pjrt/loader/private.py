@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the loaders need of JAX that JAX keeps to itself (`jax._src`), all in one place.
+
+JAX lets anyone register a backend (`jax.extend.backend`), but has no public name for the platforms that the user asked
+for, for a client with the options of JAX's configuration, or for those who want to be told of each plugin. These are
+the names of JAX 0.11. In a JAX without one of them a question gets the answer that stands beside it here, and what was
+to be told stays untold; only without a way to make a client the plugin cannot serve, which is a refusal with a name.
+
+What is jaxlib's is imported from jaxlib: the lock sees to it that it is the one the plugin was made for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .errors import TakeOverError
+from .lock import installed_version
+
+logger = logging.getLogger(__name__)
+
+
+def find(module: str, name: str, default: Any = None) -> Any:
+    """Return what JAX calls `jax._src.<module>.<name>`, or `default` if this JAX has it not."""
+    try:
+        return getattr(importlib.import_module(f"jax._src.{module}"), name)
+    except (ImportError, AttributeError):
+        logger.debug("this JAX has no jax._src.%s.%s", module, name)
+        return default
+
+
+def jaxlib(module: str) -> Any:
+    """Return a module of jaxlib's."""
+    return importlib.import_module(f"jaxlib.{module}")
+
+
+def setting(module: str, name: str, default: Any) -> Any:
+    """Return the value of a setting of JAX's; `default` if this JAX has it not."""
+    return getattr(find(module, name), "value", default)
+
+
+def wrap(module: str, name: str, wrapper: Callable[[Any], Any]) -> None:
+    """Put what `wrapper` makes of a function of JAX's in its place; nothing happens if this JAX has it not."""
+    original = find(module, name)
+    if original is not None:
+        setattr(importlib.import_module(f"jax._src.{module}"), name, wrapper(original))
+
+
+def asked_platforms() -> str:
+    """Return `jax_platforms` as the user set it; empty for all there are. Else: JAX's environment variable."""
+    value: str | None = setting("config", "jax_platforms", os.environ.get("JAX_PLATFORMS"))
+    return value or ""
+
+
+def expand_alias(alias: str) -> Sequence[str]:
+    """Return the platforms behind a name, such as `cuda` and `rocm` behind `gpu`. Else: the name itself."""
+    platforms: Sequence[str] = find("xla_bridge", "expand_platform_alias", lambda name: [name])(alias)
+    return platforms
+
+
+def make_client(name: str, options: Callable[[], Mapping[str, Any]]) -> Any:
+    """Create a client of a plugin, with the options of JAX's configuration and for all processes of the program.
+
+    Args:
+        name: JAX's name of the platform.
+        options: Gives what to add to those options; JAX leaves out its own in a program of several processes without.
+
+    Raises:
+        TakeOverError: This JAX cannot do that in the way that the loader knows.
+    """
+    return _require("xla_bridge", "make_pjrt_c_api_client")(name, options=options)
+
+
+def make_builtin_client() -> Any:
+    """Create JAX's built-in client for the CPU.
+
+    Raises:
+        TakeOverError: This JAX cannot do that in the way that the loader knows.
+    """
+    return _require("xla_bridge", "make_cpu_client")()
+
+
+def has_processes() -> bool:
+    """Return whether the program has several processes (`jax.distributed`). Else: no."""
+    return getattr(find("distributed", "global_state"), "client", None) is not None
+
+
+def _require(module: str, name: str) -> Any:
+    found = find(module, name)
+    if found is None:
+        version = installed_version("jaxlib")
+        raise TakeOverError(
+            f"this JAX has no jax._src.{module}.{name}, without which the plugin cannot serve",
+            cause="it needs the JAX release that it was made for",
+            remedy=f"install it: pip install jax{f'=={version}' if version else ''}",
+        )
+    return found
+
+
+def announce(name: str, api: Any) -> None:
+    """Tell those who asked JAX for every plugin, such as `custom_partitioning`, of one that JAX did not tell them of.
+
+    Args:
+        name: JAX's name of the platform.
+        api: The plugin's API.
+    """
+    registration = find("xla_bridge", "_backend_factories", {}).get(name)
+    if registration is not None:
+        registration.c_api = api
+    for callback in find("xla_bridge", "_plugin_callbacks", ()):
+        callback(c_api=api)

@@ -1,0 +1,138 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the loaders need of JAX's own: in one module, and no crash where a JAX has it not."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from graphlib import TopologicalSorter
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+Loader = Callable[[str], ModuleType]
+
+
+@pytest.fixture
+def jax(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Return a function: modules of `jax._src` by name → nothing else is there of JAX."""
+
+    def put(**modules: object) -> None:
+        for name in [name for name in sys.modules if name == "jax" or name.startswith("jax.")]:
+            monkeypatch.delitem(sys.modules, name)
+        for name, content in {
+            "jax": None,
+            "jax._src": None,
+            **{f"jax._src.{key}": modules[key] for key in modules},
+        }.items():
+            module = ModuleType(name)
+            module.__path__ = []
+            vars(module).update(vars(content) if content is not None else {})
+            monkeypatch.setitem(sys.modules, name, module)
+
+    return put
+
+
+def test_a_jax_without_any_of_the_names_is_answered_for(
+    cpu_loader: Loader, jax: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the environment, by the name itself, or by nothing; whom nobody can find is told nothing."""
+    private = cpu_loader("pjrt.private")
+    jax(config=SimpleNamespace(), xla_bridge=SimpleNamespace())
+    monkeypatch.setenv("JAX_PLATFORMS", "cuda")
+    assert private.asked_platforms() == "cuda"
+    assert private.expand_alias("gpu") == ["gpu"]
+    assert private.setting("xla_bridge", "CUDA_VISIBLE_DEVICES", "all") == "all"
+    assert private.has_processes() is False
+    private.wrap("hardware_utils", "has_visible_nvidia_gpu", lambda original: original)
+    private.announce("cuda", object())
+
+
+@pytest.mark.parametrize(
+    ("ask", "name"),
+    [
+        (lambda private: private.make_client("cuda", dict), "make_pjrt_c_api_client"),
+        (lambda private: private.make_builtin_client(), "make_cpu_client"),
+    ],
+    ids=["plugin", "built in"],
+)
+def test_no_client_without_a_way_to_make_it(
+    cpu_loader: Loader,
+    jax: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    ask: Callable[[ModuleType], object],
+    name: str,
+) -> None:
+    """That is a refusal with a name and a command, which JAX shows."""
+    private = cpu_loader("pjrt.private")
+    jax(xla_bridge=SimpleNamespace())
+    monkeypatch.setattr(private, "installed_version", lambda _: "0.11.2")
+    with pytest.raises(cpu_loader("pjrt.errors").TakeOverError) as caught:
+        ask(private)
+    assert str(caught.value).splitlines() == [
+        f"TakeOverError: this JAX has no jax._src.xla_bridge.{name}, without which the plugin cannot serve",
+        "it needs the JAX release that it was made for",
+        "install it: pip install jax==0.11.2",
+    ]
+
+
+def test_names_that_jax_has_are_used(cpu_loader: Loader, jax: Callable[..., None]) -> None:
+    """A plugin that is opened late is told to those who asked for every plugin, and stands with its registration."""
+    private, told = cpu_loader("pjrt.private"), []
+    registration = SimpleNamespace(c_api=None)
+    jax(
+        config=SimpleNamespace(jax_platforms=SimpleNamespace(value="gpu")),
+        xla_bridge=SimpleNamespace(
+            expand_platform_alias=lambda _: ["cuda", "rocm"],
+            make_pjrt_c_api_client=lambda name, options: (name, options()),
+            _backend_factories={"cuda": registration},
+            _plugin_callbacks=[lambda *, c_api: told.append(c_api)],
+        ),
+    )
+    assert private.expand_alias(private.asked_platforms()) == ["cuda", "rocm"]
+    assert private.make_client("cuda", dict) == ("cuda", {})
+    private.announce("cuda", "api")
+    assert (registration.c_api, told) == ("api", ["api"])
+
+
+def test_jax_is_made_to_ask_only_as_long_as_it_cannot_go_on(
+    load_module: Callable[[str, str], ModuleType], jax: Callable[..., None]
+) -> None:
+    """Without a device node it leaves `cuda` out, and ends in an AssertionError if nothing else was asked for."""
+    jax(hardware_utils=SimpleNamespace(has_visible_nvidia_gpu=lambda: False))
+    waits = [True]
+    load_module("cuda13", "cuda.hardware").insist(lambda: bool(waits))
+    sees_gpu = sys.modules["jax._src.hardware_utils"].has_visible_nvidia_gpu
+    assert sees_gpu() is True
+    waits.clear()
+    assert sees_gpu() is False
+
+
+def loaders(root: Path) -> list[Path]:
+    """Return the loaders' modules."""
+    return [path for path in (root / "plugins").rglob("*.py") if "__pycache__" not in path.parts]
+
+
+def test_private_names_stand_in_one_module(root: Path) -> None:
+    """Where it says why, and what happens without them."""
+    users = [path.name for path in loaders(root) if "jax._src" in ast.unparse(ast.parse(path.read_text("utf-8")))]
+    assert users == ["private.py"]
+
+
+def test_no_module_needs_itself(root: Path) -> None:
+    """Neither when it runs nor when its types are checked."""
+    folder = root / "plugins/pjrt/loader"
+    needs = {
+        path.stem: {
+            name
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            if isinstance(node, ast.ImportFrom) and node.level == 1
+            for name in ([node.module] if node.module else [alias.name for alias in node.names])
+        }
+        for path in folder.glob("*.py")
+    }
+    assert needs["start"] >= {"accelerator", "serving"}
+    assert len(list(TopologicalSorter(needs).static_order())) == len(needs)
