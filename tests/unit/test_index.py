@@ -188,12 +188,29 @@ def test_a_damaged_record_is_an_error(dist: Path, text: str) -> None:
         write_index(dist, dist / "simple")
 
 
-@pytest.mark.parametrize("change", [{"filename": "../a.whl"}, {"filename": "a.txt"}, {"version": "new"}, {"tags": []}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"filename": f"../{NAME}"},
+        {"filename": NAME.replace(".whl", ".txt")},
+        {"filename": NAME.replace("abacus", "slide_rule")},
+        {"distribution": "jaxlib-slide-rule"},
+        {"distribution": "{parent}/evil"},
+        {"distribution": "../evil"},
+        {"distribution": "jaxlib-abacus\n"},
+        {"version": "new"},
+        {"version": "1.1"},
+        {"tags": []},
+    ],
+)
 def test_a_hostile_record_is_an_error(dist: Path, change: dict[str, Any]) -> None:
-    """No path leads out of the folder."""
-    write_release(dist, entry_of(dist / NAME, **change))
+    """No path leads out of the folder, and a wheel is listed under its own name and version only."""
+    before = snapshot(dist.parent)
+    changed = {key: value.format(parent=dist.parent) if value else value for key, value in change.items()}
+    write_release(dist, entry_of(dist / NAME, **changed))
     with pytest.raises(WheelError, match=r"release\.json is damaged"):
         write_index(dist, dist / "simple")
+    assert snapshot(dist.parent).keys() == before.keys()
 
 
 def test_missing_files_are_named(dist: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from packaging.utils import canonicalize_name
+from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from pjrtwheel.errors import UsageError, WheelError
@@ -70,13 +70,14 @@ def _count(data: bytes) -> int:
 
 
 def _is_plain(entry: Entry) -> bool:
-    """Tell whether an entry names a file of its own folder and a version, and lists its tags."""
+    """Tell whether an entry names a project, a version, and a wheel of both in its own folder, and lists its tags."""
     try:
-        Version(entry["version"])
-    except InvalidVersion:
+        canonicalize_name(entry["distribution"], validate=True)
+        stem = _stem(entry)
+    except (InvalidName, InvalidVersion):
         return False
     name = entry["filename"]
-    return Path(name).name == name and name.endswith(".whl") and bool(entry.get("tags"))
+    return Path(name).name == name and name.startswith(f"{stem}-") and name.endswith(".whl") and bool(entry.get("tags"))
 
 
 def _project(name: str, entries: Iterable[Entry], dist: Path) -> Project:
