@@ -82,6 +82,15 @@ def describe_absence(root: Path) -> NoDeviceError:
     return NoDeviceError(f"no TPU found ({looked})", remedy=f"{FORCE}=1 starts libtpu all the same" if hidden else "")
 
 
+def find_device() -> None:
+    """Look for a TPU on this machine; the tooling asks before it makes an environment for a proof.
+
+    Raises:
+        NoDeviceError: There is none, or this process sees no device of it.
+    """
+    check_chips(ROOT)
+
+
 def check_chips(root: Path) -> None:
     """Check that there is a TPU.
 
