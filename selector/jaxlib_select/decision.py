@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 
@@ -37,6 +37,8 @@ class Decision:
         warnings: What the user should know, one sentence each.
         environment: Variables to set before the program starts, such as the ones that hide devices.
         hidden: Devices that the chosen package cannot serve, such as `nvidia:1`.
+        bounds: Every set of constraints that some machine needs with this backend, by the name of its group in a lock;
+            empty if the backend has but one.
     """
 
     package: str
@@ -48,6 +50,12 @@ class Decision:
     warnings: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     hidden: tuple[str, ...] = ()
+    bounds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def group(self) -> str:
+        """Name of its group in a lock: the backend's, or that of the backend with these constraints."""
+        return next((name for name, bounds in self.bounds.items() if bounds == self.constraints), self.backend)
 
     def to_json(self) -> dict[str, object]:
         """Return the documented JSON form."""
@@ -65,3 +73,27 @@ class Decision:
                 for candidate in self.candidates
             ],
         }
+
+
+def fault_of(answer: object) -> str:
+    """Return what is wrong with a decision that anybody may have made; empty if nothing is."""
+    if not isinstance(answer, Decision):
+        return f"returned {type(answer).__name__}, not a Decision"
+    if not _are(answer.candidates, Candidate) or [entry.chosen for entry in answer.candidates].count(True) != 1:
+        return "returned a Decision without exactly one Candidate that is chosen"
+    if not isinstance(answer.environment, Mapping):
+        return "returned a Decision whose environment is no mapping"
+    lists = [answer.requirements, answer.constraints, answer.warnings, answer.hidden, *zip(*answer.environment.items())]
+    lists += [(entry.backend, entry.reason) for entry in answer.candidates]
+    if not all(_are(texts, str) for texts in [*lists, (answer.package, answer.backend, answer.index_url or "")]):
+        return "returned a Decision with something else where texts belong"
+    return ""
+
+
+def _are(values: object, kind: type) -> bool:
+    """Return whether something is a list, though no text, of values of one kind."""
+    return (
+        isinstance(values, Sequence)
+        and not isinstance(values, str)
+        and all(isinstance(value, kind) for value in values)
+    )

@@ -242,6 +242,7 @@ BACKENDS = ("jax", "jaxlib", "jaxlib-cpu", "jaxlib-cuda-12", "jaxlib-cuda-13", "
 WANTED = {
     "cuda13": JAX | {"jaxlib-cuda-13": "0.11.2", "nvidia-cublas": "13.1.0.3"},
     "cuda12": JAX | {"jaxlib-cuda-12": "0.11.2", "nvidia-cudnn-cu12": "9.28.0.1"},
+    "cuda12-legacy": JAX | {"jaxlib-cuda-12": "0.11.2", "nvidia-cudnn-cu12": "9.10.2.21"},
     "cpu": JAX | {"jaxlib-cpu": "0.11.2"},
 }
 
@@ -254,7 +255,7 @@ def backends(python: Path) -> dict[str, str]:
 def test_uv_and_pip_install_every_group_of_a_lock(bench: Bench, locked: Path) -> None:
     """The decision by default, another backend by its group; the lock made for a GPU serves a machine without."""
     for tool in ("uv", "pip"):
-        for group in ("cuda13", "cuda12", "cpu"):
+        for group in WANTED:
             python = bench.python(f"{tool} {group}")
             by_default = group == "cuda13"
             if tool == "uv":
@@ -285,6 +286,8 @@ def test_lock_check(bench: Bench, locked: Path) -> None:
     assert "agree: cuda13" in bench.select("lock", "--check", locked, "--machine", bench.machine("h100"))
     said = bench.select("lock", "--check", locked, "--machine", bench.machine("cpu"), status=1)
     assert f"run: jaxlib-select apply {locked} --group cpu" in said
+    said = bench.select("lock", "--check", locked, "--machine", bench.machine("gtx1080ti"), status=1)
+    assert f"run: jaxlib-select apply {locked} --group cuda12-legacy" in said
 
 
 def test_apply_swaps_the_backend(bench: Bench, locked: Path) -> None:
@@ -310,7 +313,7 @@ def test_a_requirements_file_for_every_tool(bench: Bench, machine: str) -> None:
     wanted = {
         "h100": WANTED["cuda13"],
         "cpu": WANTED["cpu"],
-        "gtx1080ti": WANTED["cuda12"] | {"nvidia-cudnn-cu12": "9.10.2.21"},
+        "gtx1080ti": WANTED["cuda12-legacy"],
     }
     python = bench.python("resolving")
     options: tuple[str | Path, ...] = ("--machine", bench.machine(machine), "--python", python, *bench.links())
@@ -334,11 +337,11 @@ def test_a_uv_project_swaps_extras(bench: Bench) -> None:
     index = f'\n[[tool.uv.index]]\nname = "here"\nurl = "{bench.wheels}"\nformat = "flat"\ndefault = true\n'
     (project / "pyproject.toml").write_text(f"{head}\n{snippet}{index}")
     select_python = ("--python", bench.interpreter.path)
-    bench.uv("sync", "--extra", "cuda13", *select_python, folder=project)
-    environment_python = project / ".venv/bin/python"
-    assert backends(environment_python) == WANTED["cuda13"]
-    bench.uv("sync", "--extra", "cpu", *select_python, folder=project)
-    assert backends(environment_python) == WANTED["cpu"]
+    for extra in WANTED:
+        bench.uv("sync", "--extra", extra, *select_python, folder=project)
+        # uv takes one version over all extras where one will do.
+        wanted = WANTED["cuda12-legacy" if extra == "cuda12" else extra]
+        assert (extra, backends(project / ".venv/bin/python")) == (extra, wanted)
     command = [environment.find_uv() or "uv", "sync", "--extra", "cpu", "--extra", "cuda13"]
     refused = subprocess.run(command, capture_output=True, text=True, check=False, env=bench.environ, cwd=project)
     assert "incompatible with the declared conflicts" in refused.stderr
@@ -415,7 +418,9 @@ def test_an_index_without_the_package(bench: Bench) -> None:
     options: tuple[str | Path, ...] = ("--python", bench.python("empty"), *bench.links())
     said = bench.select("lock", "jax", "--machine", bench.machine("h100"), "-o", "pylock.toml", *options)
     assert "warning: no group rocm7-local: the package index does not have what is wanted" in said
-    assert tomllib.loads((bench.folder / "pylock.toml").read_text())["dependency-groups"] == ["cuda13", "cuda12", "cpu"]
+    assert "warning: no group cuda13-cc100: the package index does not have what is wanted" in said
+    groups = tomllib.loads((bench.folder / "pylock.toml").read_text())["dependency-groups"]
+    assert groups == ["cuda13", "cuda12", "cuda12-legacy", "cpu"]
     wanted: tuple[str | Path, ...] = ("--backend", "rocm7-local", "--groups", "cpu")
     said = bench.select("lock", "jax", "--machine", bench.machine("h100"), *wanted, *options, status=4)
     assert "error: the package index does not have what is wanted" in said

@@ -32,8 +32,10 @@ from jaxlib_select.lock.toml_reader import read_toml
 from jaxlib_select.lock.toml_writer import write_toml
 from jaxlib_select.machine import Machine, Nvidia, NvidiaGpu
 from jaxlib_select.policy import Policy
+from jaxlib_select.resolvers.jax import _bounds
 
 H100 = Machine(os="linux", arch="x86_64", nvidia=Nvidia(cuda=(13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
+V100 = Machine(os="linux", arch="x86_64", nvidia=Nvidia(cuda=(13, 0), cuinit=0, gpus=(NvidiaGpu((7, 0), "V100"),)))
 PYTHON = Path("/venv/bin/python")
 
 
@@ -53,8 +55,8 @@ def package(name: str, version: str = "1.0", **more: Any) -> Table:
 
 
 GROUPS = (
-    Group("cuda13", ("jax==0.11.2",), (package("jax"), package("cudnn", "9.28"), package("jaxlib-cuda-13"))),
-    Group("cuda12", ("jax==0.11.2",), (package("jax"), package("cudnn", "9.10"), package("jaxlib-cuda-12"))),
+    Group("cuda13", "cuda13", ("jax==0.11.2",), (package("jax"), package("cudnn", "9.28"), package("jaxlib-cuda-13"))),
+    Group("cuda12", "cuda12", ("jax==0.11.2",), (package("jax"), package("cudnn", "9.10"), package("jaxlib-cuda-12"))),
 )
 
 
@@ -94,7 +96,8 @@ def test_packages_are_marked_with_their_groups() -> None:
 def test_a_package_of_several_groups_keeps_its_own_marker() -> None:
     """Both conditions hold together."""
     groups = [
-        Group(name, (), (package("a", marker="sys_platform == 'linux'"),) if name != "c" else ()) for name in "abc"
+        Group(name, name, (), (package("a", marker="sys_platform == 'linux'"),) if name != "c" else ())
+        for name in "abc"
     ]
     assert [entry["marker"] for entry in merge_packages(groups)] == [
         "(sys_platform == 'linux') and ('a' in dependency_groups or 'b' in dependency_groups)"
@@ -122,6 +125,7 @@ def test_a_wheel_with_a_higher_build_tag_outbids() -> None:
     (merged,) = merge_packages(
         [
             Group(
+                "a",
                 "a",
                 (),
                 ({"name": "jaxlib", "version": "0.11.2", "sdist": wheel("x.tar.gz"), "wheels": [theirs, ours]},),
@@ -167,6 +171,41 @@ def test_another_machine_wants_another_group(make_lock: Callable[..., Path]) -> 
     ]
 
 
+def test_a_group_with_other_bounds_is_no_help(make_lock: Callable[..., Path]) -> None:
+    """It has libraries that an older GPU cannot run, so another lock is needed."""
+    path = make_lock()
+    decision = Decision("jaxlib-cuda-12", "cuda12", ("jax==0.11.2",), (), constraints=("cudnn<9.11",))
+    assert find_differences(read_lock(path), decision) == [
+        f"the lock is for cuda13, this machine wants cuda12 (); run: jaxlib-select lock jax -o {path}"
+    ]
+
+
+def test_a_lock_has_a_group_for_every_set_of_bounds(tmp_path: Path) -> None:
+    """Written on an H100, it has one for a V100 as well, which the check names; written there, it is the default."""
+    h100, v100 = (make_choices("jax", machine, Policy(), ["cuda12", "cpu"]) for machine in (H100, V100))
+    assert [decision.group for decision in h100.decisions] == ["cuda13", "cuda12", "cuda12-legacy", "cpu"]
+    assert [decision.group for decision in v100.decisions] == ["cuda12-legacy", "cuda12", "cpu"]
+    groups = [Group(d.group, d.backend, (*d.requirements, *d.constraints), ()) for d in h100.decisions]
+    path = tmp_path / "pylock.toml"
+    path.write_text(write_toml(build_document(groups, "cuda13", h100.evidence())))
+    assert [apply.rpartition("; run: ")[2] for apply in find_differences(read_lock(path), v100.decision)] == [
+        f"jaxlib-select apply {path} --group cuda12-legacy"
+    ]
+    assert read_lock(path).groups["cuda12-legacy"].requirements[2:] == ("nvidia-cudnn-cu12<9.11",)
+
+
+def test_gpus_of_several_generations_get_bounds_of_their_own() -> None:
+    """One machine can have GPUs of two ranges: its group has both bounds."""
+    table = {"<7.5": ("old<1",), ">=10,<12": ("new>2",)}
+    assert _bounds("x", table, ("old<1", "new>2")) == {
+        "x": (),
+        "x-legacy": ("old<1",),
+        "x-cc100": ("new>2",),
+        "x-mixed": ("old<1", "new>2"),
+    }
+    assert list(_bounds("x", table, ("new>2",))) == ["x", "x-legacy", "x-cc100"]
+
+
 def test_another_machine_wants_what_is_not_in_the_lock(make_lock: Callable[..., Path]) -> None:
     """Then it is to be written again, as after a new release."""
     path = make_lock()
@@ -185,7 +224,7 @@ def test_a_lock_edited_by_hand(make_lock: Callable[..., Path], before: str, afte
     path = make_lock((before, after))
     lock = read_lock(path)
     assert lock.edited
-    decision = Decision("jaxlib-cuda-13", "cuda13", lock.requirements, ())
+    decision = Decision("jaxlib-cuda-13", "cuda13", lock.groups["cuda13"].requirements, ())
     assert find_differences(lock, decision) == [
         f"{path} was changed by hand since it was written; write it again: jaxlib-select lock jax -o {path}"
     ]
@@ -234,7 +273,7 @@ def test_the_names_of_locks() -> None:
 def test_requirements_with_hashes(tmp_path: Path) -> None:
     """Pinned, with every hash, the options in front, and the evidence as a comment."""
     path = tmp_path / "requirements.txt"
-    group = Group("cuda13", (), (package("jax"), package("a", marker="sys_platform == 'linux'")))
+    group = Group("cuda13", "cuda13", (), (package("jax"), package("a", marker="sys_platform == 'linux'")))
     path.write_text(write_requirements(group, evidence(), ["--no-index", "--find-links", "/my w"], "https://i/cu130"))
     lines = path.read_text().splitlines()
     assert lines[1:] == [
@@ -247,9 +286,9 @@ def test_requirements_with_hashes(tmp_path: Path) -> None:
         f"    --hash=sha256:{sum(b'jax-1.0-py3-none-any.whl'):064x}",
     ]
     lock = read_lock(path)
-    assert (lock.backend, lock.groups, lock.edited, names_of(lock, "cuda13")) == (
+    assert (lock.default, list(lock.groups), lock.edited, names_of(lock, "cuda13")) == (
         "cuda13",
-        ("cuda13",),
+        ["cuda13"],
         False,
         {"a", "jax"},
     )
@@ -292,11 +331,12 @@ def test_the_snippet_for_uv() -> None:
 
 def test_a_lock_is_about_every_backend_with_wheels_for_the_platform() -> None:
     """The decision comes first; a platform without GPU wheels gets none of them."""
-    names = [decision.backend for decision in make_choices("jax", H100, Policy()).decisions]
+    names = [decision.group for decision in make_choices("jax", H100, Policy()).decisions]
     assert names[0] == "cuda13"
-    assert sorted(names) == ["cpu", "cuda12", "cuda13", "oneapi", "rocm7-local", "tpu"]
+    cuda = ["cuda12", "cuda12-legacy", "cuda13", "cuda13-cc100"]
+    assert sorted(names) == ["cpu", *cuda, "oneapi", "rocm7-local", "tpu"]
     arm = Machine(os="linux", arch="aarch64")
-    assert sorted(d.backend for d in make_choices("jax", arm, Policy()).decisions) == ["cpu", "cuda12", "cuda13"]
+    assert sorted(d.group for d in make_choices("jax", arm, Policy()).decisions) == ["cpu", *cuda]
     chosen = make_choices("jax", H100, Policy(), ["cuda12-local"])
     assert [decision.backend for decision in chosen.decisions] == ["cuda13", "cuda12-local"]
     assert json.loads(str(chosen.evidence()["machine"]))["nvidia"]["cuda"] == "13.0"

@@ -11,6 +11,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from jaxlib_select.cli.arguments import add_backend, add_machine, machine_from, policy_from
@@ -80,7 +81,7 @@ def execute(args: argparse.Namespace) -> int:
     print(
         json.dumps(choices.decision.to_json(), indent=2)
         if args.json
-        else f"{path}: {choices.decision.backend} by default"
+        else f"{path}: {choices.decision.group} by default"
     )
     return 0
 
@@ -98,12 +99,15 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
         return text, args.output or Path("requirements.txt")
     path = args.output or Path("pylock.toml")
     groups = _relative(_resolve(choices, installer, options, strict=args.groups is not None), path.absolute().parent)
-    return write_toml(build_document(groups, choices.decision.backend, choices.evidence())), path
+    return write_toml(build_document(groups, choices.decision.group, choices.evidence())), path
 
 
 def _resolve(choices: Choices, installer: Installer, options: Sequence[str], *, strict: bool) -> list[Group]:
     """Resolve every group; one that nobody asked for by name may be missing from the index."""
-    others = [_resolve_other(other, installer, options, strict=strict) for other in choices.others]
+    others = [
+        _resolve_other(other, installer, options, strict=strict and other.group == other.backend)
+        for other in choices.others
+    ]
     return [resolve_group(choices.decision, installer, options), *(group for group in others if group is not None)]
 
 
@@ -113,7 +117,7 @@ def _resolve_other(decision: Decision, installer: Installer, options: Sequence[s
     except InstallError as error:
         if strict:
             raise
-        print(f"warning: no group {decision.backend}: {error.what} ({error.cause})", file=sys.stderr)
+        print(f"warning: no group {decision.group}: {error.what} ({error.cause})", file=sys.stderr)
         return None
 
 
@@ -123,7 +127,7 @@ def _relative(groups: Sequence[Group], folder: Path) -> list[Group]:
     for group in groups:
         packages, count = make_relative(group.packages, folder)
         elsewhere += count
-        found.append(Group(group.name, group.requirements, tuple(packages), group.requires_python))
+        found.append(replace(group, packages=tuple(packages)))
     if elsewhere:
         print(f"warning: {elsewhere} files of the lock lie in folders of this machine only", file=sys.stderr)
     return found
@@ -141,7 +145,7 @@ def _check(args: argparse.Namespace) -> int:
             json.dumps(
                 {
                     "lock": str(lock.path),
-                    "backend": lock.backend,
+                    "backend": lock.groups[lock.default].backend,
                     "wanted": decision.backend,
                     "differences": differences,
                 },
@@ -149,5 +153,5 @@ def _check(args: argparse.Namespace) -> int:
             )
         )
     else:
-        print("\n".join(differences) or f"{lock.path} and this machine agree: {lock.backend}")
+        print("\n".join(differences) or f"{lock.path} and this machine agree: {lock.default}")
     return 1 if differences else 0

@@ -8,6 +8,7 @@ import contextlib
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -15,7 +16,7 @@ from jaxlib_select.doctor.environment import Environment, normalize
 from jaxlib_select.errors import UsageError
 from jaxlib_select.install.commands import Installer
 from jaxlib_select.lock.check import Lock
-from jaxlib_select.lock.document import Group, Table, packages_of
+from jaxlib_select.lock.document import Table
 from jaxlib_select.lock.forms import write_requirements
 from jaxlib_select.versions import read_version
 
@@ -29,7 +30,7 @@ def choose_group(lock: Lock, asked: str | None) -> str:
     Raises:
         UsageError: The lock has no such group.
     """
-    group = asked if asked is not None else lock.backend
+    group = asked if asked is not None else lock.default
     if group not in lock.groups:
         raise UsageError(f"{lock.path} has no group {group!r}", remedy=f"it has: {', '.join(lock.groups)}")
     return group
@@ -38,7 +39,7 @@ def choose_group(lock: Lock, asked: str | None) -> str:
 def names_of(lock: Lock, group: str) -> set[str]:
     """Return the distributions that a group installs."""
     if lock.document:
-        return {normalize(package["name"]) for package in packages_of(lock.document, group)}
+        return {normalize(package["name"]) for package in lock.groups[group].packages}
     return {normalize(name) for name in re.findall(r"(?m)^([A-Za-z0-9._-]+)==", lock.path.read_text("utf-8"))}
 
 
@@ -59,18 +60,18 @@ def apply_lock(
     if not lock.document:
         yield installer.install(("-r", path), options=options)
     elif installer.kind == "uv":
-        yield installer.install(("-r", path, *(("--group", group) if group != lock.backend else ())), options=options)
+        yield installer.install(("-r", path, *(("--group", group) if group != lock.default else ())), options=options)
     elif (read_version(environment.version_of("pip") or "") or ()) >= _PIP_WITH_GROUPS:
         yield installer.install(
-            ("-r", path) if group == lock.backend else ("--group", f"{path}:{group}"), options=options
+            ("-r", path) if group == lock.default else ("--group", f"{path}:{group}"), options=options
         )
     else:
-        packages = packages_of(lock.document, group)
+        packages = lock.groups[group].packages
         with tempfile.TemporaryDirectory(prefix="jaxlib-select-") as folder:
             file = Path(folder) / "requirements.txt"
             found = [*options, *_link_options(packages, lock.path.absolute().parent)]
             plain = [{key: value for key, value in package.items() if key != "marker"} for package in packages]
-            file.write_text(write_requirements(Group(group, (), tuple(plain)), {}, found), "utf-8")
+            file.write_text(write_requirements(replace(lock.groups[group], packages=tuple(plain)), {}, found), "utf-8")
             yield installer.install(("-r", str(file)), options=("--no-deps",))
 
 

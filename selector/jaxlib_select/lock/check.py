@@ -11,7 +11,7 @@ from typing import Any
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.errors import LockError
-from jaxlib_select.lock.document import LOCK_VERSION, TOOL, digest
+from jaxlib_select.lock.document import LOCK_VERSION, TOOL, Group, digest, packages_of
 from jaxlib_select.lock.forms import PYLOCK, body_digest, form_of, read_requirements
 from jaxlib_select.lock.toml_reader import read_toml
 
@@ -24,9 +24,8 @@ class Lock:
         path: The file.
         package: The package it is about, such as `jax`.
         asked: The backend that was asked for when it was written, such as `auto`.
-        backend: The backend that is installed by default.
-        groups: Every backend it can install.
-        requirements: What was asked for, for the default.
+        default: The group that is installed by default.
+        groups: Every group it can install.
         edited: Whether somebody changed it since it was written.
         document: All of it; empty for a requirements file.
     """
@@ -34,9 +33,8 @@ class Lock:
     path: Path
     package: str
     asked: str
-    backend: str
-    groups: tuple[str, ...]
-    requirements: tuple[str, ...]
+    default: str
+    groups: Mapping[str, Group]
     edited: bool
     document: Mapping[str, Any]
 
@@ -77,12 +75,16 @@ def _read_pylock(path: Path, document: dict[str, Any]) -> Lock:
         path=path,
         package=str(evidence["package"]),
         asked=str(evidence["asked"]),
-        backend=str(default[0]),
-        groups=tuple(map(str, groups)),
-        requirements=tuple(map(str, evidence["requirements"])),
+        default=str(default[0]),
+        groups={str(name): _read_group(document, str(name), evidence["groups"][name]) for name in groups},
         edited=evidence["digest"] != digest(document),
         document=document,
     )
+
+
+def _read_group(document: Mapping[str, Any], name: str, asked: Mapping[str, Any]) -> Group:
+    requirements = tuple(map(str, asked["requirements"]))
+    return Group(name, str(asked["backend"]), requirements, tuple(packages_of(document, name)))
 
 
 def _read_requirements(path: Path, text: str) -> Lock:
@@ -94,9 +96,8 @@ def _read_requirements(path: Path, text: str) -> Lock:
         path=path,
         package=str(evidence["package"]),
         asked=str(evidence["asked"]),
-        backend=backend,
-        groups=(backend,),
-        requirements=tuple(map(str, evidence["requirements"])),
+        default=backend,
+        groups={backend: Group(backend, backend, tuple(map(str, evidence["requirements"])), ())},
         edited=evidence["digest"] != body_digest(evidence["body"]),
         document={},
     )
@@ -119,12 +120,22 @@ def find_differences(lock: Lock, decision: Decision) -> list[str]:
     again = f"jaxlib-select lock {lock.package} -o {lock.path}"
     if lock.edited:
         found.append(f"{lock.path} was changed by hand since it was written; write it again: {again}")
-    if lock.backend != decision.backend:
-        reason = next((entry.reason for entry in decision.candidates if entry.chosen), "")
-        other = decision.backend in lock.groups
-        remedy = f"jaxlib-select apply {lock.path} --group {decision.backend}" if other else again
-        found.append(f"the lock is for {lock.backend}, this machine wants {decision.backend} ({reason}); run: {remedy}")
-    elif lock.requirements != (*decision.requirements, *decision.constraints):
-        wanted = ", ".join((*decision.requirements, *decision.constraints))
-        found.append(f"the lock has {', '.join(lock.requirements)}, this machine wants {wanted}; run: {again}")
+    here, wanted = lock.groups[lock.default], (*decision.requirements, *decision.constraints)
+    if (here.backend, here.requirements) != (decision.backend, wanted):
+        found.append(f"{_compare(here, decision, wanted)}; run: {_find_remedy(lock, decision, wanted) or again}")
     return found
+
+
+def _compare(here: Group, decision: Decision, wanted: tuple[str, ...]) -> str:
+    """Say in what the default of a lock is not what a machine wants."""
+    if here.backend == decision.backend:
+        return f"the lock has {', '.join(here.requirements)}, this machine wants {', '.join(wanted)}"
+    reason = next((entry.reason for entry in decision.candidates if entry.chosen), "")
+    return f"the lock is for {here.backend}, this machine wants {decision.backend} ({reason})"
+
+
+def _find_remedy(lock: Lock, decision: Decision, wanted: tuple[str, ...]) -> str:
+    """Return the command that installs another group of a lock, if there is one with the very bounds of a machine."""
+    asked = (decision.backend, wanted)
+    name = next((name for name, group in lock.groups.items() if (group.backend, group.requirements) == asked), None)
+    return f"jaxlib-select apply {lock.path} --group {name}" if name is not None else ""

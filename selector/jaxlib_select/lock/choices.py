@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.errors import PolicyError
@@ -69,7 +69,7 @@ def make_choices(package: str, machine: Machine, policy: Policy, wanted: Sequenc
     name, _, release = package.partition("==")
     decision = resolve(name, machine, policy, release=release)
     names = wanted if wanted is not None else [candidate.backend for candidate in decision.candidates]
-    others: list[Decision] = []
+    others: dict[str, Decision] = {}
     for backend in names:
         try:
             other = resolve(name, machine, Policy((from_arguments([backend]),)), release=release)
@@ -77,6 +77,12 @@ def make_choices(package: str, machine: Machine, policy: Policy, wanted: Sequenc
             if wanted is not None:
                 raise
             continue  # no wheels for this platform
-        if other.backend not in {decision.backend, *(entry.backend for entry in others)}:
-            others.append(other)
-    return Choices(package, policy.choose(name).backend, machine, decision, tuple(others))
+        others.update({entry.group: entry for entry in _for_all_bounds(other)})
+    others.pop(decision.group, None)
+    return Choices(package, policy.choose(name).backend, machine, decision, tuple(others.values()))
+
+
+def _for_all_bounds(decision: Decision) -> list[Decision]:
+    """Return what a backend needs on other machines as well: bounds on its libraries may depend on the GPU."""
+    bounds = decision.bounds or {decision.backend: decision.constraints}
+    return [replace(decision, constraints=constraints) for constraints in bounds.values()]

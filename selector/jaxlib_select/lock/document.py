@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""A lock file with one dependency group for each backend (PEP 751), put together from one resolution for each.
+"""A lock file with dependency groups for each backend (PEP 751), put together from one resolution for each group.
 
 Packages are kept as they came, as tables of the resolution: what is not understood here is not lost.
 """
@@ -27,16 +27,18 @@ Table = dict[str, Any]
 
 @dataclass(frozen=True)
 class Group:
-    """What one backend needs.
+    """What one backend needs on some machines.
 
     Attributes:
-        name: Name of the dependency group, which is the backend's.
+        name: Name of the dependency group.
+        backend: Name of the backend, which has several groups if its bounds depend on the GPU.
         requirements: What was asked for, constraints included.
         packages: Everything that came out, as tables of `packages` (PEP 751).
         requires_python: For which Pythons that holds; empty if the resolution does not say.
     """
 
     name: str
+    backend: str
     requirements: tuple[str, ...]
     packages: tuple[Table, ...]
     requires_python: str = ""
@@ -46,9 +48,10 @@ def build_document(groups: Sequence[Group], default: str, evidence: Mapping[str,
     """Return the lock file as a document.
 
     Args:
-        groups: One for each backend.
+        groups: One for each backend and its bounds.
         default: The group that is installed when none is asked for.
-        evidence: What the decision was made from; kept in the table of this tool, with a digest over everything.
+        evidence: What the decision was made from; kept in the table of this tool, with what was asked for in each group
+            and a digest over everything.
     """
     document: Table = {"lock-version": LOCK_VERSION, "created-by": CREATED_BY}
     pythons = sorted({group.requires_python for group in groups if group.requires_python})
@@ -57,7 +60,8 @@ def build_document(groups: Sequence[Group], default: str, evidence: Mapping[str,
     document["dependency-groups"] = [group.name for group in groups]
     document["default-groups"] = [default]
     document["packages"] = merge_packages(groups)
-    document["tool"] = {TOOL: dict(evidence)}
+    asked = {group.name: {"backend": group.backend, "requirements": list(group.requirements)} for group in groups}
+    document["tool"] = {TOOL: {**evidence, "groups": asked}}
     document["tool"][TOOL]["digest"] = digest(document)
     return document
 

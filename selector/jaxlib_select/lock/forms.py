@@ -73,12 +73,12 @@ def body_digest(body: str) -> str:
 
 
 def write_uv_snippet(decisions: Sequence[Decision]) -> str:
-    """Return what to add to the `pyproject.toml` of a uv project: one extra per backend, which exclude each other.
+    """Return what to add to the `pyproject.toml` of a uv project: one extra per group, which exclude each other.
 
     Args:
         decisions: What was decided for this machine, and for others.
     """
-    extras = {decision.backend: [*decision.requirements, *decision.constraints] for decision in decisions}
+    extras = {decision.group: [*decision.requirements, *decision.constraints] for decision in decisions}
     tables: dict[str, object] = {"project": {"optional-dependencies": extras}}
     uv: dict[str, object] = {"conflicts": [[{"extra": name} for name in extras]]} if len(extras) > 1 else {}
     indexes = {decision.backend: decision.index_url for decision in decisions if decision.index_url is not None}
@@ -87,7 +87,7 @@ def write_uv_snippet(decisions: Sequence[Decision]) -> str:
         uv["sources"] = _sources(decisions)
     if uv:
         tables["tool"] = {"uv": uv}
-    chosen = decisions[0].backend
+    chosen = decisions[0].group
     return f"# Add this to pyproject.toml, then: uv sync --extra {chosen}\n{write_toml(tables)}"
 
 
@@ -96,7 +96,7 @@ def _sources(decisions: Sequence[Decision]) -> dict[str, list[dict[str, str]]]:
     found: dict[str, list[dict[str, str]]] = {}
     for decision in decisions:
         if decision.index_url is not None:
-            found.setdefault(decision.package, []).append({"index": decision.backend, "extra": decision.backend})
+            found.setdefault(decision.package, []).append({"index": decision.backend, "extra": decision.group})
     return found
 
 

@@ -38,7 +38,7 @@ def resolve_group(decision: Decision, installer: Installer, options: Sequence[st
     with tempfile.TemporaryDirectory(prefix="jaxlib-select-") as folder:
         run = _run_uv if installer.kind == "uv" else _run_pip
         packages, requires_python = run(installer, requirements, (*index, *options), Path(folder), quiet=quiet)
-    return Group(decision.backend, requirements, tuple(packages), requires_python)
+    return Group(decision.group, decision.backend, requirements, tuple(packages), requires_python)
 
 
 def _run_uv(

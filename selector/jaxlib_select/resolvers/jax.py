@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.facts import Facts, load_facts
@@ -13,6 +14,7 @@ from jaxlib_select.ranking import Ranked, known_names, rank
 from jaxlib_select.resolve import Resolver
 from jaxlib_select.vendors.platforms import platform_problem
 from jaxlib_select.vendors.verdict import Fit
+from jaxlib_select.versions import read_version
 
 
 def decide(package: str, machine: Machine, backend: str) -> Decision:
@@ -45,6 +47,7 @@ def _decision(name: str, facts: Facts, machine: Machine, ranked: Ranked) -> Deci
             f"{problem}: only {name} itself is asked for, which has an XLA for the CPU where JAX supports it"
         )
     constraints, advice = _constraints(verdict.constraints, extras)
+    table = backend.select.constraints if backend.select and extras else {}
     return Decision(
         package=backend.distribution,
         backend=ranked.variant,
@@ -55,6 +58,7 @@ def _decision(name: str, facts: Facts, machine: Machine, ranked: Ranked) -> Deci
         warnings=(*warnings, *advice),
         environment=verdict.environment,
         hidden=verdict.hidden,
+        bounds=_bounds(ranked.variant, table, constraints),
     )
 
 
@@ -63,6 +67,29 @@ def _constraints(constraints: tuple[str, ...], extras: str) -> tuple[tuple[str, 
     if extras or not constraints:
         return constraints, []
     return (), [f"the libraries of the system must keep these bounds: {', '.join(constraints)}"]
+
+
+def _bounds(variant: str, table: Mapping[str, tuple[str, ...]], own: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+    """Return the bounds that machines need, by what a lock calls them: the variant, and the GPUs they are for.
+
+    Args:
+        variant: The packaging.
+        table: Range of compute capabilities → bounds.
+        own: Those of the machine at hand, which may have GPUs of several ranges.
+    """
+    found: dict[str, tuple[str, ...]] = {variant: ()}
+    found.update({f"{variant}-{_generation(limits)}": bounds for limits, bounds in sorted(table.items())})
+    return found if own in found.values() else {**found, f"{variant}-mixed": own}
+
+
+def _generation(limits: str) -> str:
+    """Return what to call the GPUs of a range, as `jaxlib-auto` does: by age, or by the first one.
+
+    >>> _generation("<7.5"), _generation(">=10,<12")
+    ('legacy', 'cc100')
+    """
+    major, minor = (*(read_version(limits.lstrip("<>=")) or (0,)), 0)[:2]
+    return "legacy" if limits.startswith("<") else f"cc{major}{minor}"
 
 
 @functools.cache
