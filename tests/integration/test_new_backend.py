@@ -15,16 +15,18 @@ from pathlib import Path
 
 import pytest
 
+from pjrtwheel.backend import find_backend
 from pjrtwheel.bazel import BuildRequest, build, shutdown
 from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.inputs import check_inputs
 from pjrtwheel.release import DEFAULT_RELEASE, load_release
 
 pytestmark = pytest.mark.integration
 
 # A file's name in backticks at the start of a paragraph, and the code block behind that paragraph.
 FILE = re.compile(r"^`(plugins/abacus/[^`]+)`.*?\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-STUB = "tests/data/stub_xla/xla/xla/pjrt/c/stub_plugin.c"
 PLATFORM = "linux_x86_64"
+STUB = "tests/data/stub_xla/xla/xla/pjrt/c/stub_plugin.c"
 PROGRAM = """
 import jax
 print(jax.__version__)
@@ -73,7 +75,7 @@ def checkout(
     assert built_wheels.is_dir()
     copy = copy_checkout(tmp_path_factory.mktemp("checkout") / "copy")
     files = dict(FILE.findall((root / "CONTRIBUTING.md").read_text("utf-8")))
-    assert len(files) == 4
+    assert len(files) == 5
     for name, text in files.items():
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         (copy / name).write_text(text, "utf-8")
@@ -102,28 +104,61 @@ def run(checkout: Path, environ: dict[str, str]) -> Callable[..., str]:
 
 
 @pytest.fixture(scope="module")
-def dist(checkout: Path, run: Callable[..., str]) -> Path:
-    """Return the folder that the vendor's build fills, after the steps before it."""
-    before = load_release(checkout).pins
+def listed(checkout: Path, run: Callable[..., str]) -> Path:
+    """Return the copy of the repository after the first step: Bazel knows the backend."""
     run("pjrtwheel.bazel.backends_bzl")
+    return checkout
+
+
+@pytest.fixture(scope="module")
+def dist(listed: Path, run: Callable[..., str]) -> Path:
+    """Return the folder that the vendor's build fills, after the steps before it."""
+    before = load_release(listed).pins
     run("pjrtwheel", "pin", DEFAULT_RELEASE, "--missing")
-    after = load_release(checkout).pins
+    after = load_release(listed).pins
     assert {key: pin.version for key, pin in after.items() if key not in before} == {
         "plugin.abacus.linux_x86_64": "1.5"
     }
     assert {key: pin for key, pin in after.items() if key in before} == before
-    run("pjrtwheel", "build", "abacus", "--no-smoke", "--dist", str(checkout / "dist"))
-    return checkout / "dist"
+    run("pjrtwheel", "build", "abacus", "--no-smoke", "--dist", str(listed / "dist"))
+    return listed / "dist"
 
 
-def test_jax_finds_the_plugin(dist: Path, install_wheels: Callable[[Path, Path], Path], tmp_path: Path) -> None:
+def test_library_that_is_in_no_wheel_yet(
+    listed: Path, environ: dict[str, str], compile_library: Callable[..., Path], root: Path
+) -> None:
+    """The vendor's own build of the library makes a wheel while nothing of the vendor's is pinned."""
+    release = load_release(listed)
+    assert "plugin.abacus.linux_x86_64" not in release.pins
+    check_inputs(release, find_backend(listed, "abacus"), PLATFORM, "file", PLATFORM)
+    library = compile_library("abacus_of_today.so", root / STUB)
+    request = BuildRequest(listed, "abacus", PLATFORM, DEFAULT_RELEASE, "file", library, with_bindings=False)
+    (directory,) = build(request, environ).directories
+    report = json.loads((directory / "report.json").read_text("utf-8"))
+    assert report["provenance"]["filename"] == library.name
+
+
+@pytest.fixture(scope="module")
+def python(dist: Path, install_wheels: Callable[[Path, Path], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the Python of an environment with the vendor's wheels and JAX."""
+    return install_wheels(dist, tmp_path_factory.mktemp("user"))
+
+
+def test_jax_finds_the_plugin(python: Path, tmp_path: Path) -> None:
     """JAX loads the library out of the wheel and asks it for a client; the small plugin answers that it makes none."""
-    python = install_wheels(dist, tmp_path)
     done = subprocess.run([str(python), "-I", "-c", PROGRAM], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     version, error = done.stdout.splitlines()
     assert version == DEFAULT_RELEASE
     assert "backend 'abacus': UNIMPLEMENTED: this is a stub of XLA: it makes no client" in error
+
+
+def test_plugin_says_that_it_fits(python: Path, tmp_path: Path) -> None:
+    """The vendor's users can ask the package what it is."""
+    command = [str(python), "-I", "-m", "jaxlib_abacus"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"jaxlib-abacus {DEFAULT_RELEASE}, build 1, ")
 
 
 def test_jaxlib_knows_the_new_extra(dist: Path) -> None:
@@ -144,15 +179,3 @@ def test_record_says_where_the_library_came_from(dist: Path) -> None:
         assert (
             archive.read(f"jaxlib_abacus-{DEFAULT_RELEASE}.dist-info/licenses/abacus.NOTICE") == b"Counted by hand.\n"
         )
-
-
-def test_library_that_is_in_no_wheel_yet(
-    dist: Path, checkout: Path, environ: dict[str, str], compile_library: Callable[..., Path], root: Path
-) -> None:
-    """The vendor's own build of the library takes the place of the pinned one."""
-    assert dist.is_dir()
-    library = compile_library("abacus_of_today.so", root / STUB)
-    request = BuildRequest(checkout, "abacus", PLATFORM, DEFAULT_RELEASE, "file", library, with_bindings=False)
-    (directory,) = build(request, environ).directories
-    report = json.loads((directory / "report.json").read_text("utf-8"))
-    assert report["provenance"]["filename"] == library.name
