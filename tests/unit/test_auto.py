@@ -233,6 +233,22 @@ def test_variants_that_are_none_any_more_are_removed(dist: Path, root: Path) -> 
     assert [wheel["filename"] for wheel in record if wheel["distribution"] == "jaxlib-auto"] == names
 
 
+def test_a_run_that_fails_removes_nothing(dist: Path, root: Path) -> None:
+    """What the record lists is there, also when the list of variants could not be written."""
+    build_auto(root, dist, VERSION)
+    before = {path.name for path in dist.glob("jaxlib_auto-*.whl")}
+    document = json.loads((dist / "release.json").read_text())
+    document["wheels"] = [wheel for wheel in document["wheels"] if wheel["distribution"] != "jaxlib-cuda-12"]
+    (dist / "release.json").write_text(json.dumps(document))
+    (dist / "jaxlib_auto-0.11.2-variants.json").unlink()
+    (dist / "jaxlib_auto-0.11.2-variants.json").mkdir()
+    with pytest.raises(IsADirectoryError):
+        build_auto(root, dist, VERSION)
+    assert {path.name for path in dist.glob("jaxlib_auto-*.whl")} == before
+    record = json.loads((dist / "release.json").read_text())["wheels"]
+    assert {wheel["filename"] for wheel in record if wheel["distribution"] == "jaxlib-auto"} == before
+
+
 def test_wheels_of_two_sets_are_refused(dist: Path, root: Path) -> None:
     """They would refuse each other once installed."""
     document = json.loads((dist / "release.json").read_text())

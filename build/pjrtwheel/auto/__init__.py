@@ -18,7 +18,7 @@ from pjrtwheel.files import write_atomically
 from pjrtwheel.prove.levels import Level
 from pjrtwheel.prove.origin import find_origin
 from pjrtwheel.prove.record import Proof
-from pjrtwheel.publish import Entry, publish
+from pjrtwheel.publish import Entry, publish, withdraw
 from pjrtwheel.publish.entry import RELEASE_FILENAME, parse_entries
 from pjrtwheel.wheel.names import requires_python
 from pjrtwheel.wheel.report import BuiltWheel
@@ -47,12 +47,12 @@ def build_auto(root: Path, dist: Path, version: str) -> list[Variant]:
     common = _common(root, backends, entries, version)
     with tempfile.TemporaryDirectory(prefix="auto-") as scratch:
         built = [write_variant(variant, common, Path(scratch)) for variant in variants]
-        _remove_others(built, dist, version)
         origin = find_origin(root, os.environ)
         proofs = [Proof(wheel.report.wheel, Level.STATIC, None, (), origin=origin) for wheel in built]
         publish(built, proofs, dist)
     labelled = [variant for variant in variants if variant.label]
     write_atomically(dist / f"{_stem(version)}-variants.json", release_document(labelled))
+    withdraw(_others(built, dist, version), dist)  # last: what lies there until now is whole
     return variants
 
 
@@ -73,12 +73,9 @@ def _common(root: Path, backends: Sequence[Backend], entries: Sequence[Entry], v
     )
 
 
-def _remove_others(built: Sequence[BuiltWheel], dist: Path, version: str) -> None:
-    """Remove variants of an earlier run that are none any more: uv would still find them."""
-    names = {wheel.report.wheel for wheel in built}
-    for path in dist.glob(f"{_stem(version)}-*.whl"):
-        if path.name not in names:
-            path.unlink()
+def _others(built: Sequence[BuiltWheel], dist: Path, version: str) -> set[str]:
+    """Return the variants of an earlier run that are none any more: uv would still find them."""
+    return {path.name for path in dist.glob(f"{_stem(version)}-*.whl")} - {wheel.report.wheel for wheel in built}
 
 
 def _stem(version: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.errors import WheelError
@@ -28,7 +28,7 @@ from pjrtwheel.publish.entry import (
 from pjrtwheel.publish.table import render_table
 from pjrtwheel.wheel.report import BuiltWheel
 
-__all__ = ["Entry", "publish", "put_wheels", "render_table"]
+__all__ = ["Entry", "publish", "put_wheels", "render_table", "withdraw"]
 
 
 def publish(built: Sequence[BuiltWheel], proofs: Sequence[Proof], dist: Path) -> tuple[Entry, ...]:
@@ -83,6 +83,20 @@ def put_wheels(wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path)
     for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr, flush=True)
     return tuple(merged.values())
+
+
+def withdraw(names: Collection[str], dist: Path) -> None:
+    """Remove wheels from `dist`: from its record first, so that a run that is killed in between leaves the record true.
+
+    Args:
+        names: File names; those that are not there are passed over.
+        dist: The folder.
+    """
+    with staging.locked(dist):
+        kept = {name: entry for name, entry in _read_entries(dist).items() if name not in names}
+        write_atomically(dist / RELEASE_FILENAME, format_entries(kept))
+        for name in names:
+            (dist / name).unlink(missing_ok=True)
 
 
 def _is_published(entry: Entry, dist: Path) -> bool:
