@@ -75,18 +75,20 @@ def as_items(value: object) -> Any:
 
 
 def as_text(value: object) -> str:
-    """Return a text, or refuse the value."""
+    """Return a text, or refuse the value: control characters would forge lines of what is printed."""
     if not isinstance(value, str):
         raise UnfitError("a text")
+    if not value.isprintable():
+        raise UnfitError("a text that can be printed")
     return value
 
 
 def as_texts(value: object) -> dict[str, str]:
     """Return an object of texts, or refuse the value."""
-    entries = as_object(value)
-    if not all(isinstance(item, str) for item in entries.values()):
-        raise UnfitError("an object of texts")
-    return {key: str(item) for key, item in entries.items()}
+    try:
+        return {as_text(key): as_text(item) for key, item in as_object(value).items()}
+    except UnfitError as error:
+        raise UnfitError("an object of texts") from error
 
 
 def as_truth(value: object) -> bool:
@@ -110,5 +112,8 @@ def kind_of(value: object) -> str:
 
 def show(value: object) -> str:
     """Return a value short enough for a message."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        return "too deep"
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -12,7 +12,7 @@ import importlib
 from dataclasses import dataclass
 from typing import Callable
 
-from jaxlib_select.decision import Decision
+from jaxlib_select.decision import Decision, fault_of
 from jaxlib_select.errors import ResolverError, SelectError, UsageError
 from jaxlib_select.machine import Machine
 from jaxlib_select.policy import Choice, Policy, check_known, normalize
@@ -75,14 +75,15 @@ def _decide(resolver: Resolver, package: str, machine: Machine, choice: Choice) 
         decision = resolver.decide(package, machine, choice.backend)
     except SelectError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # one that ends the program has decided nothing
         raise ResolverError(
             f"the resolver of {package} failed",
             cause=f"{type(error).__name__}: {error}",
             remedy="tell its author; --debug shows where",
         ) from error
-    if not isinstance(decision, Decision):
-        raise ResolverError(f"the resolver of {package} returned {type(decision).__name__}, not a Decision")
+    fault = fault_of(decision)
+    if fault:
+        raise ResolverError(f"the resolver of {package} {fault}", remedy="tell its author")
     return decision
 
 
@@ -100,7 +101,7 @@ def find_resolver(name: str) -> Resolver:
         resolver = importlib.import_module(_SHIPPED[name]).RESOLVER if name in _SHIPPED else _installed_resolver(name)
     except SelectError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ResolverError(
             f"the resolver of {name} cannot be loaded", cause=f"{type(error).__name__}: {error}"
         ) from error

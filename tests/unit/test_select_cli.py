@@ -8,9 +8,12 @@ import io
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -185,6 +188,40 @@ def test_a_reader_that_leaves_early_is_no_error(root: Path) -> None:
     environ = {**os.environ, "PYTHONPATH": str(root / "selector"), "PYTHONUNBUFFERED": "1"}
     done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=False, env=environ)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.fixture
+def run_select(root: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Return a function that runs the command as a program, in a shell's line that says `{}` for it."""
+
+    def run(line: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        environ = {**os.environ, "PYTHONPATH": str(root / "selector"), **variables}
+        command = f"{shlex.quote(sys.executable)} -m jaxlib_select"
+        shell = ["bash", "-c", line.format(command)]
+        return subprocess.run(shell, capture_output=True, text=True, check=False, env=environ)
+
+    return run
+
+
+def test_letters_that_the_terminal_lacks_are_escaped(run_select: Callable[..., Any]) -> None:
+    """As a name in any letters is under an old locale."""
+    giant = Machine("linux", "x86_64", nvidia=Nvidia((13, 0), cuinit=0, gpus=(NvidiaGpu((3, 5), "G\xe9ant"),)))
+    Path("machine.json").write_text(json.dumps(to_json(giant)), "utf-8")
+    done = run_select("{} resolve jax --machine machine.json", PYTHONIOENCODING="ascii")
+    assert (done.returncode, "G\\xe9ant" in done.stdout) == (0, True)
+
+
+def test_a_folder_that_was_deleted_is_no_obstacle(run_select: Callable[..., Any]) -> None:
+    """There is no pyproject.toml then."""
+    done = run_select("mkdir gone; cd gone; rmdir ../gone; {} resolve jax --backend cpu")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk is played by /dev/full")
+def test_a_full_disk_is_one_line(run_select: Callable[..., Any]) -> None:
+    """The interpreter adds nothing of its own when it ends."""
+    done = run_select("{} detect --json > /dev/full")
+    assert (done.returncode, done.stderr) == (1, "error: [Errno 28] No space left on device\n")
 
 
 def test_modules_that_are_not_needed_are_not_imported(root: Path) -> None:

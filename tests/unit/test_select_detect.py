@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -18,6 +19,7 @@ from jaxlib_select.detect.probe import read_answer
 from jaxlib_select.detect.process import run
 from jaxlib_select.detect.world import World, this_world
 from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu
+from jaxlib_select.machine_json import parse_machine, to_json
 
 LIBCUDA = "/usr/lib/x86_64-linux-gnu/libcuda.so.1"
 NVML = "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1"
@@ -219,13 +221,18 @@ def smi_path(tmp_path: Path) -> dict[str, str]:
             Outcome(1),
             Nvidia(None, "580.95.05", None, (NvidiaGpu((8, 9), "NVIDIA L4"),), "nvidia-smi", "absent"),
         ),
+        (
+            said("A\x1b[2J, 9.0, 580.95.05"),
+            Outcome(1),
+            Nvidia(None, "580.95.05", None, (NvidiaGpu((9, 0), "A?[2J"),), "nvidia-smi", "absent"),
+        ),
         (said("No devices were found", status=6), Outcome(6), Nvidia(libcuda="absent")),
         (said("N/A", "N/A, N/A, N/A"), Outcome(0), Nvidia(libcuda="absent")),
         (said("\ufffd\ufffd, \ufffd, \ufffd"), Outcome(0), Nvidia(libcuda="absent")),
         (Outcome(None, timed_out=True), Outcome(None), Nvidia(libcuda="absent")),
         (Outcome(0, ""), Outcome(0), Nvidia(libcuda="absent")),
     ],
-    ids=["one", "several", "N/A", "suffix", "fails", "nothing", "not UTF-8", "slow", "empty"],
+    ids=["one", "several", "N/A", "suffix", "escapes", "fails", "nothing", "not UTF-8", "slow", "empty"],
 )
 def test_nvidia_smi_may_print_anything(
     make_world: MakeWorld, smi_path: dict[str, str], rows: Outcome, report: Outcome, expected: Nvidia
@@ -417,3 +424,16 @@ def test_garbage_of_a_probe_is_passed_over() -> None:
     """Only whole lines of the agreed form count, such as a library's own chatter does not have."""
     answer = read_answer(said("hello", "version x", "gpu", "version 13000 ", "init 0", "gpu 9 0"), "libcuda.so.1", 1)
     assert (answer.state, answer.cuda, answer.cuinit, answer.gpus) == ("ok", None, 0, (NvidiaGpu((9, 0)),))
+
+
+def test_what_cannot_be_printed_forges_no_lines(make_world: MakeWorld) -> None:
+    """Names from drivers and values of variables become texts that a machine file may hold."""
+    world = make_world(
+        {LIBCUDA: ""},
+        {"probe_cuda": said("version 13000", "init 0", "count 1", "gpu 9 0 H100\x1b[2J\t80GB")},
+        environ={"CUDA_VISIBLE_DEVICES": "0\nchosen  cpu", "TPU_VISIBLE_CHIPS": "\udcff"},
+    )
+    machine = detect(world)
+    assert machine.nvidia.gpus == (NvidiaGpu((9, 0), "H100?[2J 80GB"),)
+    assert machine.visible == {"CUDA_VISIBLE_DEVICES": "0 chosen  cpu", "TPU_VISIBLE_CHIPS": "?"}
+    assert parse_machine(json.dumps(to_json(machine))) == machine

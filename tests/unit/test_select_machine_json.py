@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 
 import pytest
 
 from jaxlib_select.errors import MachineError
 from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu
-from jaxlib_select.machine_json import LARGEST, parse_machine, to_json
+from jaxlib_select.machine_json import LARGEST, from_json, parse_machine, to_json
 from jaxlib_select.resolve import resolve
 
 CONTRACT = """{"os": "linux", "arch": "x86_64", "wsl": false, "tegra": false,
@@ -50,6 +51,9 @@ def test_what_is_missing_was_not_found(text: str) -> None:
         ("3", "is a number, not an object"),
         ('{"nvidia": []}', ": nvidia is [], expected an object"),
         ('{"os": 1}', ": os is 1, expected a text"),
+        (r'{"nvidia": {"driver": "\ud800"}}', r": nvidia.driver is '\ud800', expected a text that can be printed"),
+        (r'{"libc": "a\nchosen  cpu"}', r": libc is 'a\nchosen  cpu', expected a text that can be printed"),
+        (r'{"visible": {"X": "\u001b[2J"}}', r": visible is {'X': '\x1b[2J'}, expected an object of texts"),
         ('{"wsl": "no"}', ": wsl is 'no', expected true or false"),
         ('{"nvidia": {"cuda": 13}}', ": nvidia.cuda is 13, expected a version such as '13.0'"),
         ('{"nvidia": {"cuinit": true}}', ": nvidia.cuinit is True, expected a whole number"),
@@ -71,6 +75,15 @@ def test_a_bad_description_is_refused_by_the_name_of_the_key(text: str, what: st
         parse_machine(text)
     assert caught.value.what == f"machine description{'' if what.startswith(':') else ' '}{what}"
     assert caught.value.exit_code == 2
+
+
+def test_a_value_too_deep_to_be_shown_is_refused() -> None:
+    """Documents may be nested about as deep as Python can follow."""
+    value: list[object] = []
+    for _ in range(sys.getrecursionlimit()):
+        value = [value]
+    with pytest.raises(MachineError, match="machine description: os is too deep, expected a text"):
+        from_json({"os": value})
 
 
 def test_a_document_about_something_else_is_refused() -> None:

@@ -8,14 +8,16 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from jaxlib_select.decision import Candidate, Decision
 from jaxlib_select.errors import FactsError, ResolverError, UsageError
 from jaxlib_select.machine import Machine, Nvidia, NvidiaGpu
 from jaxlib_select.policy import read_policy
-from jaxlib_select.resolve import find_resolver, resolve
+from jaxlib_select.resolve import Resolver, find_resolver, resolve
 
 PLAIN = Machine("linux", "x86_64")
 L4 = Machine("linux", "x86_64", nvidia=Nvidia((13, 0), cuinit=0, gpus=(NvidiaGpu((8, 9), "L4"),)))
@@ -80,11 +82,16 @@ def test_the_resolver_in_the_readme_works(root: Path, install_resolver: InstallR
             "the resolver of abacus returned str, not a Decision",
         ),
         (
+            "from jaxlib_select import Resolver\nRESOLVER = Resolver(lambda *_: exit(0))",
+            "the resolver of abacus failed\nSystemExit: 0",
+        ),
+        ("exit(0)", "the resolver of abacus cannot be loaded\nSystemExit: 0"),
+        (
             "from jaxlib_select import Resolver\nRESOLVER = Resolver(lambda *_: 0, backends=lambda: 1 / 0)",
             "the resolver of abacus failed\nZeroDivisionError: division by zero",
         ),
     ],
-    ids=["import", "kind", "decide", "answer", "backends"],
+    ids=["import", "kind", "decide", "answer", "exit", "exit at import", "backends"],
 )
 def test_a_resolver_that_fails_is_named(source: str, message: str, install_resolver: InstallResolver) -> None:
     """Whatever a plug-in does, the user learns whose fault it is, and other packages are not disturbed."""
@@ -93,6 +100,40 @@ def test_a_resolver_that_fails_is_named(source: str, message: str, install_resol
         resolve("abacus", PLAIN)
     assert str(caught.value).startswith(message)
     assert resolve("jax", PLAIN).package == "jaxlib-cpu"
+
+
+BEADS = Candidate("beads", chosen=True, reason="always works")
+BEAD = Decision("abacus", "beads", ("abacus",), (BEADS,))
+
+
+@pytest.mark.parametrize(
+    ("decision", "fault"),
+    [
+        (replace(BEAD, candidates=()), "without exactly one Candidate that is chosen"),
+        (replace(BEAD, candidates=None), "without exactly one Candidate that is chosen"),  # type: ignore[arg-type]
+        (replace(BEAD, candidates=(BEADS, BEADS)), "without exactly one Candidate that is chosen"),
+        (replace(BEAD, environment=None), "whose environment is no mapping"),  # type: ignore[arg-type]
+        (replace(BEAD, environment={"X": 1}), "with something else where texts belong"),  # type: ignore[dict-item]
+        (replace(BEAD, requirements="abacus"), "with something else where texts belong"),  # type: ignore[arg-type]
+        (replace(BEAD, requirements=(None,)), "with something else where texts belong"),  # type: ignore[arg-type]
+        (replace(BEAD, index_url=5), "with something else where texts belong"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_decision_that_nobody_can_use_is_refused(
+    decision: Decision, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is printed or installed by it."""
+    monkeypatch.setattr("jaxlib_select.resolve.find_resolver", lambda _: Resolver(lambda *_: decision))
+    with pytest.raises(ResolverError) as caught:
+        resolve("abacus", PLAIN)
+    assert caught.value.what == f"the resolver of abacus returned a Decision {fault}"
+
+
+def test_a_usable_decision_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists are as good as tuples."""
+    decision = replace(BEAD, requirements=["abacus"], environment={"X": "1"})  # type: ignore[arg-type]
+    monkeypatch.setattr("jaxlib_select.resolve.find_resolver", lambda _: Resolver(lambda *_: decision))
+    assert resolve("abacus", PLAIN) is decision
 
 
 def test_an_unknown_package_lists_the_known_ones() -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -41,18 +42,33 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
+    _allow_any_text()
     try:
         status = _run([argument for argument in arguments if argument != "--debug"])
         sys.stdout.flush()
     except SelectError as error:
         return _fail(str(error), error.exit_code, debug=debug)
-    except BrokenPipeError:
-        # The reader has what it wanted; the interpreter must not try to flush once more at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except OSError as error:
+        _settle_output()
+        # Whoever read the output has what it wanted.
+        return 0 if isinstance(error, BrokenPipeError) else _fail(str(error), SelectError.exit_code, debug=debug)
     except KeyboardInterrupt:
         return _fail("interrupted", INTERRUPTED, debug=debug)
     return status
+
+
+def _allow_any_text() -> None:
+    """Let what the encoding of stdout lacks be written as escapes: the names of devices may be in any letters."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _settle_output() -> None:
+    """Write out what was printed; if that cannot be, the interpreter must not try once more at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: list[str]) -> int:

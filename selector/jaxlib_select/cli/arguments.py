@@ -73,4 +73,12 @@ def policy_from(args: argparse.Namespace) -> Policy:
         UsageError: One of them contradicts itself, or cannot be read.
     """
     given = [value for values in args.backend for value in values]
-    return read_policy(given, os.environ, Path.cwd())
+    return read_policy(given, os.environ, _folder())
+
+
+def _folder() -> Path | None:
+    """Return the folder this runs in; nothing if it was deleted meanwhile."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None

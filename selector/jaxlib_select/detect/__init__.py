@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from jaxlib_select.detect import amd, google, host, intel, nvidia
+from jaxlib_select.detect.printable import printable
 from jaxlib_select.detect.world import World, this_world
 from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, Tpu
 
@@ -38,7 +39,7 @@ def detect(world: World | None = None) -> Machine:
         container=_guard(lambda: (host.container(around), []), None, notes),
         libc=around.libc,
         visible=host.visible(around),
-        notes=tuple(notes),
+        notes=tuple(printable(note) for note in notes),
     )
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from jaxlib_select.detect.printable import printable
 from jaxlib_select.detect.world import World
 
 _ARCHES = {"amd64": "x86_64", "x64": "x86_64"}
@@ -63,4 +64,4 @@ def container(world: World) -> str | None:
 
 def visible(world: World) -> dict[str, str]:
     """Return the variables that hide devices, as they are set."""
-    return {name: world.environ[name] for name in _VISIBLE if name in world.environ}
+    return {name: printable(world.environ[name]) for name in _VISIBLE if name in world.environ}

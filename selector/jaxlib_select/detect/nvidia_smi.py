@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 
+from jaxlib_select.detect.printable import printable
 from jaxlib_select.detect.world import World
 from jaxlib_select.machine import Nvidia, NvidiaGpu, Version
 
@@ -48,7 +49,7 @@ def _row(line: str) -> tuple[NvidiaGpu, str | None] | None:
     if capability is None and driver is None:
         return None
     numbers = (int(capability.group(1)), int(capability.group(2))) if capability else None
-    return NvidiaGpu(numbers, fields[0] or None), driver.group() if driver else None
+    return NvidiaGpu(numbers, printable(fields[0]) or None), driver.group() if driver else None
 
 
 def _cuda(report: str) -> Version | None:

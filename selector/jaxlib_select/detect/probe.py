@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass
 
 from jaxlib_select.detect.outcome import Outcome
+from jaxlib_select.detect.printable import printable
 from jaxlib_select.detect.world import World
 from jaxlib_select.machine import NvidiaGpu, Version
 
@@ -71,7 +72,7 @@ def read_answer(outcome: Outcome, library: str, timeout: float) -> Answer:
         state="odd" if state == "ok" and notes else state,
         cuda=cuda,
         cuinit=numbers.get("init"),
-        driver=driver,
+        driver=None if driver is None else printable(driver),
         gpus=gpus,
         notes=(*said, *notes),
     )
@@ -100,7 +101,7 @@ def _gpus(lines: list[str]) -> tuple[NvidiaGpu, ...]:
     """Return the devices; one with an impossible compute capability is kept without it."""
     found = [match for match in map(_GPU.fullmatch, lines) if match]
     return tuple(
-        NvidiaGpu(_capability(int(match.group(1)), int(match.group(2))), match.group(3).strip() or None)
+        NvidiaGpu(_capability(int(match.group(1)), int(match.group(2))), printable(match.group(3)).strip() or None)
         for match in found
     )
 
