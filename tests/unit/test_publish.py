@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import multiprocessing
 import os
@@ -12,10 +13,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
@@ -24,7 +27,7 @@ from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.record import Proof
 from pjrtwheel.publish import publish, staging
 from pjrtwheel.publish.entry import Entry, format_entries, make_entry, merge_entries, parse_entries, proofs_of
-from pjrtwheel.publish.table import describe_level, describe_pythons, make_table, mixed_locks
+from pjrtwheel.publish.table import describe_level, describe_pythons, make_table, mixed_locks, render_table
 from pjrtwheel.wheel.report import BuiltWheel, Report
 
 ORIGIN = Origin("0" * 40, dirty=False, version="0.1.0", date="2026-11-21T09:40:00Z")
@@ -417,7 +420,7 @@ def test_the_record_survives_its_text(tmp_path: Path) -> None:
 def test_the_level_shows_what_was_compiled_for(targets: dict[str, list[str]], cell: str) -> None:
     """Chips go by their own names, and those that gave no code are counted apart."""
     listed = [{"target": name, "code": code} for name, code in targets.items()]
-    proof = {"backend": "tpu", "level": "aot", "targets": listed}
+    proof = {"backend": "tpu", "level": "aot", "targets": listed, "pythons": []}
     assert describe_level({"distribution": "jaxlib-tpu", "proof": proof, "other_proofs": []}) == cell
 
 
@@ -427,6 +430,8 @@ def test_the_row_of_bindings_names_the_backends(tmp_path: Path) -> None:
     proofs = [make_proof(Level.DEVICE, RAN), make_proof(Level.AOT, COMPILED, backend="cuda13")]
     entries = [make_entry(wheel.report, proof) for proof in proofs]
     (merged,) = merge_entries({wheel.report.wheel: entries[0]}, entries[1:], [wheel.report.wheel]).values()
+    untried = make_entry(wheel.report, make_proof(Level.STATIC, UNTRIED))
+    assert (describe_level(untried), describe_pythons(untried)) == ("static", "3.12: not run: smoke tests switched off")
     assert describe_level(merged) == "device with cpu; aot with cuda13"
     assert describe_pythons(merged) == "3.12 with cpu: 1 program passed; 3.12 with cuda13: 1 target passed"
 
@@ -437,6 +442,16 @@ def test_the_table_has_a_row_for_each_wheel(tmp_path: Path) -> None:
     entries = publish([wheel for wheel, _ in made], [proof for _, proof in made], tmp_path / "dist")
     assert make_table(entries).row_count == 2
     assert describe_pythons(entries[0]) == "3.14: not run: no interpreter"
+
+
+def test_names_stay_whole_in_a_log(tmp_path: Path) -> None:
+    """However much is said of the Pythons, each row has the file's name in one piece."""
+    wheel, _ = make_wheel(tmp_path, "jaxlib_of_some_length")
+    long = [replace(UNTRIED, python=f"cp3{minor}", reason="a long reason for it") for minor in range(10, 30)]
+    entry = make_entry(wheel.report, make_proof(Level.STATIC, *long))
+    console = Console(width=170, record=True, file=io.StringIO())
+    render_table([entry], console)
+    assert wheel.report.wheel in console.export_text()
 
 
 def test_wheels_that_refuse_each_other_are_named() -> None:

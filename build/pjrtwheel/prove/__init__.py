@@ -24,7 +24,7 @@ from pjrtwheel.prove.levels import Level, PythonProof, highest
 from pjrtwheel.prove.loading import read_api
 from pjrtwheel.prove.machine import describe_machine
 from pjrtwheel.prove.material import Material, gather_material
-from pjrtwheel.prove.origin import find_origin
+from pjrtwheel.prove.origin import Origin, find_origin
 from pjrtwheel.prove.python import Evidence, fitting, has_bindings, prove_python
 from pjrtwheel.prove.record import Proof, explain_level
 from pjrtwheel.prove.tags import fits, platform_of
@@ -64,18 +64,19 @@ def prove(
     cache = cache or cache_root(os.environ)
     platform = platform_of(wheel.report.tag for wheel in built)
     tags = release.pythons(platform)
+    origin = find_origin(root, os.environ)  # at once: while programs run, the repository may move on
     if platform != host_platform().name:
         proofs = _unproven(built, tags, f"wheels are for {platform}")
     elif not smoke_tests:
         versions = {wheel.path.name: read_api(wheel.path, backend) for wheel in built}
         proofs = _unproven(built, tags, "smoke tests switched off", versions)
     else:
-        return _prove_here(built, gather_material(root, release, backend), tags, root, cache, fresh=fresh)
-    return _sign(proofs, backend, root)
+        return _prove_here(built, gather_material(root, release, backend), tags, origin, cache, fresh=fresh)
+    return _sign(proofs, backend, origin)
 
 
 def _prove_here(
-    built: Sequence[BuiltWheel], material: Material, tags: Sequence[str], root: Path, cache: Path, *, fresh: bool
+    built: Sequence[BuiltWheel], material: Material, tags: Sequence[str], origin: Origin, cache: Path, *, fresh: bool
 ) -> tuple[Proof, ...]:
     """Run programs on every Python of this machine, unless evidence of an earlier run is as good."""
     interpreters = find_interpreters(tags)
@@ -86,7 +87,7 @@ def _prove_here(
         return kept
     evidence = _prove_pythons(interpreters, [wheel.path for wheel in built], material, cache)
     store.raise_failures((found.python for found in evidence.values()), path.with_suffix(".failed.txt"))
-    proofs = _sign([_combine(wheel, evidence, material) for wheel in built], material.backend, root)
+    proofs = _sign([_combine(wheel, evidence, material) for wheel in built], material.backend, origin)
     store.write_proofs(path, proofs)
     return proofs
 
@@ -105,9 +106,9 @@ def _evidence_path(
     return cache / "proofs" / f"{store.evidence_key(built, material, interpreters, houses, machine)}.json"
 
 
-def _sign(proofs: Sequence[Proof], backend: Backend | None, root: Path) -> tuple[Proof, ...]:
+def _sign(proofs: Sequence[Proof], backend: Backend | None, origin: Origin) -> tuple[Proof, ...]:
     """Add to proofs with which plugin, from which revision and when they came about."""
-    name, origin = backend.name if backend else None, find_origin(root, os.environ)
+    name = backend.name if backend else None
     return tuple(replace(proof, backend=name, origin=origin) for proof in proofs)
 
 

@@ -120,8 +120,16 @@ def _with_proofs(entry: Entry, proofs: Sequence[Entry]) -> Entry:
 
 def _strength(proof: Entry) -> tuple[int, int]:
     """Return what to compare proofs of the same bytes by: the level, then on how many Pythons something was tried."""
-    tried = sum(bool(python["programs"] or python["missed"]) for python in proof["pythons"])
-    return ORDER.index(Level(proof["level"])), tried
+    return ORDER.index(Level(proof["level"])), len(_pythons_tried(proof))
+
+
+def was_tried(proof: Entry) -> bool:
+    """Tell whether a program ran for a proof, or was found not to be able to run."""
+    return bool(_pythons_tried(proof))
+
+
+def _pythons_tried(proof: Entry) -> list[Entry]:
+    return [python for python in proof["pythons"] if python["programs"] or python["missed"]]
 
 
 def format_entries(entries: Mapping[str, Entry]) -> str:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from pjrtwheel.prove.levels import Outcome, count
-from pjrtwheel.publish.entry import Entry, proofs_of
+from pjrtwheel.publish.entry import Entry, proofs_of, was_tried
 
 _LOG_WIDTH = 170
 
@@ -33,8 +33,9 @@ def describe_level(entry: Entry) -> str:
 
 
 def _companion(entry: Entry, proof: Entry) -> str:
-    """Name the plugin that bindings were proven with; a plugin's own wheel says it by itself."""
-    return f" with {proof['backend']}" if entry["distribution"] == "jaxlib" and proof["backend"] else ""
+    """Name the plugin that bindings were proven with, if anything was tried; a plugin's own wheel says it by itself."""
+    named = entry["distribution"] == "jaxlib" and proof["backend"] and was_tried(proof)
+    return f" with {proof['backend']}" if named else ""
 
 
 def _describe_targets(proof: Entry) -> str:
@@ -55,10 +56,18 @@ def mixed_locks(entries: Sequence[Entry]) -> tuple[str, ...]:
     )
 
 
-def make_table(entries: Sequence[Entry]) -> Table:
-    """Lay out one row per wheel."""
+def make_table(entries: Sequence[Entry], *, whole_names: bool = False) -> Table:
+    """Lay out one row per wheel, perhaps with names that are not folded however narrow the other columns become."""
+    width = max((len(entry["filename"]) for entry in entries), default=0) if whole_names else None
     table = Table(
-        Column("wheel", overflow="fold"), "MB", "stripped MB", "PJRT", "proof", "programs", "lock", title="dist/"
+        Column("wheel", overflow="fold", min_width=width),
+        "MB",
+        "stripped MB",
+        "PJRT",
+        "proof",
+        "programs",
+        "lock",
+        title="dist/",
     )
     for entry in entries:
         table.add_row(
@@ -76,7 +85,8 @@ def make_table(entries: Sequence[Entry]) -> Table:
 def render_table(entries: Sequence[Entry], console: Console | None = None) -> None:
     """Print the table, and a warning for each wheel that its neighbours would refuse."""
     # A log has no width; the names of wheels should stay whole there.
-    console = console or Console(width=None if sys.stdout.isatty() else _LOG_WIDTH)
-    console.print(make_table(entries))
+    log = not sys.stdout.isatty()
+    console = console or Console(width=_LOG_WIDTH if log else None)
+    console.print(make_table(entries, whole_names=log))
     for name in mixed_locks(entries):
         console.print(f"warning: {name} has another lock than jaxlib beside it, which will refuse it: build it again")
