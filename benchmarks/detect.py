@@ -4,7 +4,8 @@
 
 Three columns: without an accelerator, with a library that plays a driver (tests/data/fake_libcuda.c), and uv, which
 runs `nvidia-smi -q` while it resolves a wheel with a variant (`uv pip install --dry-run`). uv's provider is given a
-program nvidia-smi that answers at once, so that it has something to read.
+program nvidia-smi that answers at once, so that it has something to read; the variant asks for a package that the plain
+wheel does not, and a run in which uv does not want that package is an error.
 
     python benchmarks/detect.py [--repeats N] [--python PATH]
 """
@@ -22,10 +23,12 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 GOALS = {"nothing there": 0.100, "driver played": 0.200}
+MEGABYTES = 30
 H100 = {"FAKE_CUDA_VERSION": "13000", "FAKE_CUDA_GPUS": "9.0:NVIDIA H100"}
 VARIANTS = {
     "default-priorities": {"namespace": ["nvidia"]},
@@ -40,6 +43,7 @@ VARIANTS = {
 }
 SMI = """#!/bin/sh
 case "$*" in
+  *driver_version*) echo 580.95.05 ;;
   *compute_cap*) echo 9.0 ;;
   *) echo "CUDA Version                              : 13.0" ;;
 esac
@@ -54,24 +58,37 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         runs = prepare(Path(folder), args.python)
-        seconds: dict[str, list[float]] = {name: [] for name in runs}
+        measured: dict[str, list[Measured]] = {name: [] for name in runs}
         for _ in range(args.repeats):
             for name, run in runs.items():
-                start = time.perf_counter()
-                run()
-                seconds[name].append(time.perf_counter() - start)
-    missed = False
-    for name, values in seconds.items():
-        goal = GOALS.get(name)
-        verdict = "" if goal is None else f"  goal {1000 * goal:.0f} ms"
-        missed |= goal is not None and statistics.median(values) > goal
-        print(
-            f"{name:<16}median {1000 * statistics.median(values):6.1f} ms  best {1000 * min(values):6.1f} ms{verdict}"
-        )
-    return int(missed)
+                measured[name].append(run())
+    return max([report(name, values) for name, values in measured.items()])
 
 
-def prepare(folder: Path, python: str) -> dict[str, Callable[[], None]]:
+@dataclass(frozen=True)
+class Measured:
+    """One run of a command.
+
+    Attributes:
+        seconds: From start to end.
+        megabytes: The most memory that it had resident; no less than the benchmark itself had, whose peak it inherits.
+    """
+
+    seconds: float
+    megabytes: float
+
+
+def report(name: str, runs: Sequence[Measured]) -> int:
+    """Print a row; 1 if a goal was missed."""
+    seconds = [run.seconds for run in runs]
+    megabytes = max(run.megabytes for run in runs)
+    median, goal = statistics.median(seconds), GOALS.get(name)
+    verdict = "" if goal is None else f"  goals {1000 * goal:.0f} ms, {MEGABYTES} MB"
+    print(f"{name:<16}median {1000 * median:6.1f} ms  best {1000 * min(seconds):6.1f} ms  {megabytes:5.1f} MB{verdict}")
+    return int(goal is not None and (median > goal or megabytes > MEGABYTES))
+
+
+def prepare(folder: Path, python: str) -> dict[str, Callable[[], Measured]]:
     """Return what is timed, by name; what this machine lacks is left out."""
     base = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT / "selector"), "HOME": str(folder)}
     command = [python, "-m", "jaxlib_select", "detect", "--json"]
@@ -86,17 +103,32 @@ def prepare(folder: Path, python: str) -> dict[str, Callable[[], None]]:
     return runs
 
 
-def runner(command: Sequence[str], environ: Mapping[str, str]) -> Callable[[], None]:
-    """Return a function that runs a command and minds its status."""
-    return lambda: subprocess.run(command, env=dict(environ), capture_output=True, check=True) and None
+def runner(command: Sequence[str], environ: Mapping[str, str], wanted: str = "") -> Callable[[], Measured]:
+    """Return a function that runs a command and minds its status, and what it has to say."""
+
+    def run() -> Measured:
+        start = time.perf_counter()
+        with tempfile.TemporaryFile() as output:
+            process = subprocess.Popen(command, env=dict(environ), stdout=output, stderr=subprocess.STDOUT)
+            _, status, usage = os.wait4(process.pid, 0)  # Popen itself tells nothing of memory
+            seconds = time.perf_counter() - start
+            process.returncode = os.waitstatus_to_exitcode(status)
+            output.seek(0)
+            said = output.read().decode()
+        if process.returncode or wanted not in said:
+            raise SystemExit(f"{' '.join(command)} did not do what is timed:\n{said}")
+        return Measured(seconds, usage.ru_maxrss / 1000)
+
+    return run
 
 
-def uv_runner(uv: str, folder: Path, python: str, base: Mapping[str, str]) -> Callable[[], None]:
-    """Return a function that lets uv choose a variant of an empty wheel, and makes sure that it does."""
+def uv_runner(uv: str, folder: Path, python: str, base: Mapping[str, str]) -> Callable[[], Measured]:
+    """Return a function that lets uv choose a variant of a wheel, and makes sure that it does."""
     wheels = folder / "wheels"
     wheels.mkdir()
-    for label in ("", "-cuda13"):
-        write_wheel(wheels / f"empty-1-py3-none-any{label}.whl", label.removeprefix("-"))
+    write_wheel(wheels / "chosen-1-py3-none-any.whl")
+    write_wheel(wheels / "empty-1-py3-none-any.whl")
+    write_wheel(wheels / "empty-1-py3-none-any-cuda13.whl", requires="chosen")
     (wheels / "empty-1-variants.json").write_text(json.dumps(VARIANTS), "utf-8")
     (folder / "nvidia-smi").write_text(SMI, "utf-8")
     (folder / "nvidia-smi").chmod(0o755)
@@ -104,19 +136,21 @@ def uv_runner(uv: str, folder: Path, python: str, base: Mapping[str, str]) -> Ca
     options = ["--preview-features", "wheel-variants", "--offline", "--no-cache"]
     command = [uv, "pip", "install", "--dry-run", *options, *places, "empty"]
     environ = {**base, "PATH": f"{folder}:{base['PATH']}"}
-    return runner(command, environ)
+    return runner(command, environ, wanted="chosen==1")
 
 
-def write_wheel(path: Path, label: str) -> None:
-    """Write a wheel without content."""
-    metadata = "Metadata-Version: 2.1\nName: empty\nVersion: 1\n"
+def write_wheel(path: Path, requires: str = "") -> None:
+    """Write a wheel without content; one that requires something is the variant."""
+    name = path.name.partition("-")[0]
+    needs = f"Requires-Dist: {requires}\n" if requires else ""
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n{needs}"
     wheel = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("empty-1.dist-info/METADATA", metadata)
-        archive.writestr("empty-1.dist-info/WHEEL", wheel)
-        archive.writestr("empty-1.dist-info/RECORD", "")
-        if label:
-            archive.writestr("empty-1.dist-info/variant.json", json.dumps(VARIANTS))
+        archive.writestr(f"{name}-1.dist-info/METADATA", metadata)
+        archive.writestr(f"{name}-1.dist-info/WHEEL", wheel)
+        archive.writestr(f"{name}-1.dist-info/RECORD", "")
+        if requires:
+            archive.writestr(f"{name}-1.dist-info/variant.json", json.dumps(VARIANTS))
 
 
 if __name__ == "__main__":
