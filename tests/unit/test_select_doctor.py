@@ -5,16 +5,21 @@
 from __future__ import annotations
 
 import json
+import struct
+import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from jaxlib_select.decision import Candidate, Decision
 from jaxlib_select.doctor.child import Answer, ask_jax, compare, read_answer
-from jaxlib_select.doctor.environment import Environment, other_environment, read_environment
+from jaxlib_select.doctor.elf import Misfit, find_misfit
+from jaxlib_select.doctor.environment import Environment, find_interpreter, other_environment, read_environment
 from jaxlib_select.doctor.examine import Surroundings, examine
 from jaxlib_select.doctor.forecast import Prediction
+from jaxlib_select.doctor.here import find_sources
 from jaxlib_select.doctor.report import Report
 from jaxlib_select.errors import UsageError
 from jaxlib_select.install.commands import pip_installer
@@ -29,7 +34,8 @@ CUDA13 = Decision(
     requirements=("jax==0.11.2", "jaxlib-cuda-13[with-cuda]==0.11.2"),
     candidates=(Candidate("cuda13", chosen=True, reason="serves H100"),),
 )
-INSTALL_CUDA13 = "/venv/bin/python -m pip install jax==0.11.2 'jaxlib-cuda-13[with-cuda]==0.11.2'"
+SOURCE = "  (with --find-links DIR or --index-url URL, where our wheels are)"
+INSTALL_CUDA13 = f"/venv/bin/python -m pip install jax==0.11.2 'jaxlib-cuda-13[with-cuda]==0.11.2'{SOURCE}"
 NAMES = {"jaxlib_cpu": "jaxlib-cpu", "jaxlib_cuda_12": "jaxlib-cuda-12", "jaxlib_cuda_13": "jaxlib-cuda-13"}
 
 
@@ -76,6 +82,7 @@ class Site:
         self.write(f"{package}/__init__.py", f'PLUGIN = Plugin(name="{platform}")\nPRIORITY = {priority}\n')
         self.write(f"{package}/release_lock.json", lock_text("0.11.2", lock))
         self.write(f"{package}/plugin.so", self.elf(**elf))
+        self.write(f"{package}/pjrt/_pjrt.abi3.so", self.elf(exports=["PyInit__pjrt"]))
         return self
 
     def upstream(self, backend: str, platform: str, kernels: str = "0.11.2") -> Site:
@@ -103,10 +110,11 @@ class Site:
         variables: Mapping[str, str] | None = None,
         decision: Decision | None = None,
         unfit: Mapping[str, str] | None = None,
+        sources: tuple[str, ...] = (),
     ) -> Report:
         """Run the doctor."""
         around = Surroundings(machine, variables or {}, decision, unfit or {}, NAMES, self.root)
-        return examine(self.environment(), around, pip_installer(PYTHON))
+        return examine(self.environment(), around, replace(pip_installer(PYTHON), sources=sources))
 
 
 def lock_text(release: str, lock: str) -> str:
@@ -210,8 +218,8 @@ def test_wheels_of_different_sets_are_named(site: Site, jaxlib: str, lock: str, 
     report = site.jax(jaxlib=jaxlib, lock=lock).ours("jaxlib_cpu", "cpu", 0).examine()
     finding = report.findings[0]
     assert (finding.code, finding.what) == ("lock-mismatch", f"jaxlib-cpu refuses to serve: {problem}")
-    assert finding.remedy.startswith(
-        "/venv/bin/python -m pip install --force-reinstall --no-deps jaxlib==0.11.2 jaxlib-cpu==0.11.2"
+    assert finding.remedy == (
+        f"/venv/bin/python -m pip install --force-reinstall --no-deps jaxlib==0.11.2 jaxlib-cpu==0.11.2{SOURCE}"
     )
     assert (report.prediction.default, report.exit_code) == (None, 1)
 
@@ -261,8 +269,9 @@ def test_a_half_removed_plugin_still_announces_itself(site: Site) -> None:
     report = site.node().examine(H100, decision=CUDA13)
     assert codes(report) == ["plugin-gone", "silent-cpu"]
     assert report.findings[0].remedy == (
-        "/venv/bin/python -m pip install --force-reinstall --no-deps jaxlib-cuda-13==0.11.2"
+        f"/venv/bin/python -m pip install --force-reinstall --no-deps jaxlib-cuda-13==0.11.2{SOURCE}"
     )
+    assert report.findings[1].what.endswith("jaxlib-cuda-13 is installed, but JAX leaves it out")
 
 
 def test_a_plugin_whose_metadata_is_gone(site: Site) -> None:
@@ -288,7 +297,7 @@ def test_a_truncated_library(site: Site) -> None:
     library.write_bytes(library.read_bytes()[:200])
     report = site.examine()
     assert (codes(report), report.exit_code) == (["library-damaged"], 1)
-    assert report.findings[0].what.startswith(f"{library} is damaged: cut off")
+    assert report.findings[0].what == f"{library} cannot be used: it is a library whose end is missing"
 
 
 def test_metadata_twice_in_one_folder(site: Site) -> None:
@@ -329,11 +338,215 @@ def test_a_wrong_jaxlib(site: Site, version: str, jaxlib: str, what: str) -> Non
 
 def test_no_jax_at_all(site: Site) -> None:
     """An empty environment is an answer too."""
+    report = site.node().examine(H100, decision=CUDA13)
+    (finding,) = report.findings
+    assert (finding.code, finding.what, finding.remedy) == (
+        "jax-missing",
+        "jax and jaxlib are not installed",
+        INSTALL_CUDA13,
+    )
+    assert (report.prediction.default, report.prediction.forecasts) == (None, ())
+    assert "serves" not in report.to_text()
+    assert "JAX        cannot be imported: jax and jaxlib are not installed" in report.to_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("name", "release", "remedy"),
+    [
+        ("jaxlib", "0.11.2", INSTALL_CUDA13),
+        ("jax", "0.11.2", INSTALL_CUDA13),
+        ("jax", "0.10.0", "/venv/bin/python -m pip install jax==0.10.0 jaxlib==0.10.0"),
+    ],
+)
+def test_half_of_jax_is_completed_with_our_wheels(site: Site, name: str, release: str, remedy: str) -> None:
+    """Those of the same release, and upstream's only where we have none."""
+    site.distribution(name, release)
+    (finding,) = site.examine(H100, decision=CUDA13).findings
+    other = "jax" if name == "jaxlib" else "jaxlib"
+    assert (finding.code, finding.what, finding.remedy) == (f"{other}-missing", f"{other} is not installed", remedy)
+
+
+def test_remedies_say_where_the_wheels_are(site: Site) -> None:
+    """As the options say, and without a remark where a variable of the installer does."""
+    command = "/venv/bin/python -m pip install {}jax==0.11.2 'jaxlib-cuda-13[with-cuda]==0.11.2'"
+    (told,) = site.examine(H100, decision=CUDA13, sources=("--find-links", "dist")).findings
+    (known,) = site.examine(H100, {"PIP_FIND_LINKS": "dist"}, CUDA13).findings
+    (mirror,) = site.examine(H100, {"PIP_INDEX_URL": "mirror"}, CUDA13).findings
+    (other,) = site.examine(H100, {"UV_FIND_LINKS": "dist"}, CUDA13).findings
+    assert told.remedy == command.format("--find-links dist ")
+    assert known.remedy == command.format("")
+    assert mirror.remedy == other.remedy == INSTALL_CUDA13
+
+
+def test_the_folder_that_the_wheels_came_from(site: Site, tmp_path: Path) -> None:
+    """An installer that was given a file wrote that down (PEP 610); upstream's jaxlib is no reason to go there."""
+    site.jax()
+    dist = tmp_path / "our wheels"
+    dist.mkdir()
+    site.write("jaxlib-0.11.2.dist-info/direct_url.json", json.dumps({"url": (dist / "jaxlib.whl").as_uri()}))
+    assert find_sources(site.environment()) == ("--find-links", str(dist))
+    (site.folder / "jaxlib/release_lock.json").unlink()
+    assert find_sources(site.environment()) == ()
+
+
+def test_a_plugin_without_its_extension_module(site: Site) -> None:
+    """Nothing else opens its library, so the first use of JAX fails."""
+    site.jax().ours("jaxlib_cpu", "cpu", 0)
+    (site.folder / "jaxlib_cpu/pjrt/_pjrt.abi3.so").unlink()
     report = site.examine()
-    assert [(finding.code, finding.remedy) for finding in report.findings] == [
-        ("jax-missing", "/venv/bin/python -m pip install jax"),
-        ("jaxlib-missing", "/venv/bin/python -m pip install jaxlib"),
-    ]
+    (finding,) = report.findings
+    assert (finding.level, finding.code, report.prediction.default) == ("error", "extension-missing", None)
+    assert finding.what == (
+        "jaxlib-cpu has no extension module pjrt/_pjrt.abi3.so, without which it cannot open its library"
+    )
+    assert finding.remedy == (f"/venv/bin/python -m pip install --force-reinstall --no-deps jaxlib-cpu==0.11.2{SOURCE}")
+
+
+@pytest.mark.parametrize(
+    ("recorded", "there", "level", "remedy"),
+    [
+        (("312", "313"), ("312", "313"), "", ""),
+        (("312", "314"), ("312", "314"), "warning", "use a Python that it has them for: 3.12, 3.14"),
+        (("312", "313"), ("312",), "error", "--force-reinstall --no-deps jaxlib-cuda-13==0.11.2"),
+        (("312", "313"), (), "error", "--force-reinstall --no-deps jaxlib-cuda-13==0.11.2"),
+    ],
+)
+def test_kernels_for_this_python(
+    site: Site, recorded: tuple[str, ...], there: tuple[str, ...], level: str, remedy: str
+) -> None:
+    """Lost ones are an error that a new installation mends; those that the wheel never had ask for another Python."""
+    site.jax().ours("jaxlib_cuda_13", "cuda", 500).node()
+    kernels = "jax_cuda13_plugin/_solver.cpython-{}-x86_64-linux-gnu.so"
+    site.write("jaxlib_cuda_13/accelerator.py", 'KERNELS = Kernels("jax_cuda13_plugin", "cuda_plugin_extension")\n')
+    site.distribution("jaxlib-cuda-13", plugin="jaxlib_cuda_13", record=" ".join(map(kernels.format, recorded)))
+    for python in there:
+        site.write(kernels.format(python), site.elf())
+    found = [(finding.level, finding.code) for finding in site.examine(H100, decision=CUDA13).findings]
+    assert found == ([(level, "kernels-missing")] if level else [])
+    for finding in site.examine(H100, decision=CUDA13).findings:
+        assert finding.what.startswith("jaxlib-cuda-13 has no GPU kernels for Python 3.13: JAX runs, but solvers")
+        assert remedy in finding.remedy
+
+
+def test_code_that_is_gone(site: Site) -> None:
+    """What was installed and another Python's kernels do not count."""
+    site.jax().ours("jaxlib_cpu", "cpu", 0)
+    record = "jaxlib_cpu/__init__.py jaxlib_cpu/gone.py jaxlib_cpu/notes.txt k/_solver.cpython-312-x.so"
+    site.distribution("jaxlib-cpu", plugin="jaxlib_cpu", record=record)
+    (finding,) = site.examine().findings
+    assert (finding.level, finding.code, finding.what) == (
+        "error",
+        "files-missing",
+        "jaxlib-cpu 0.11.2 is incomplete, it lacks jaxlib_cpu/gone.py",
+    )
+
+
+def header(site: Site, **changes: int) -> bytes:
+    """Return a library with a changed ELF header: e_ident's class and data, and e_type."""
+    data = bytearray(site.elf(**{key: changes[key] for key in ("machine", "kind") if key in changes}))
+    data[4:6] = bytes((changes.get("bits", 2), changes.get("order", 1)))
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("changes", "what", "passed_over"),
+    [
+        ({}, None, False),
+        ({"machine": 183}, "a library for aarch64", True),
+        ({"machine": 999}, "a library for another processor (ELF machine 999)", True),
+        ({"machine": 3, "bits": 1}, "a 32-bit library for x86", True),
+        ({"order": 2, "machine": 62 << 8}, "a big-endian library for x86_64", False),
+        ({"kind": 1}, "an object file, not yet linked", False),
+        ({"kind": 2}, "a program, not a library", False),
+        ({"kind": 77}, "an ELF file of type 77", False),
+    ],
+)
+def test_elf_headers(site: Site, changes: dict[str, int], what: str | None, passed_over: bool) -> None:  # noqa: FBT001
+    """The linker passes over libraries of other processors only."""
+    misfit = find_misfit(site.write("it.so", header(site, **changes)), "x86_64")
+    assert misfit == (None if what is None else Misfit(what, passed_over))
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"", "an empty file"),
+        (b"GROUP ( libx.so.1 )\n", "a text file"),
+        ("n\u00e9".encode() * 21 + b"\xc3", "a text file"),
+        (b"MZ\x90\0\x03", "no ELF file"),
+        (b"\xff" * 64, "no ELF file"),
+        (b"\x7fELF\x02\x01", "a library whose end is missing"),
+    ],
+)
+def test_files_that_are_no_libraries(site: Site, content: bytes, what: str) -> None:
+    """They are called what they are."""
+    assert find_misfit(site.write("it.so", content), "x86_64") == Misfit(what)
+
+
+def test_a_library_whose_end_is_missing(site: Site) -> None:
+    """Its headers are whole, and speak of more than is there."""
+    data = site.elf()
+    (size,) = struct.unpack_from("<Q", data, 64 + 32)  # p_filesz of the first segment
+    assert find_misfit(site.write("whole.so", data[:size]), "x86_64") is None
+    assert find_misfit(site.write("short.so", data[: size - 1]), "x86_64") == Misfit("a library whose end is missing")
+
+
+def test_a_plugin_library_for_another_processor(site: Site) -> None:
+    """The plugin refuses it, and so does the doctor."""
+    report = site.jax().ours("jaxlib_cpu", "cpu", 0, machine=183).examine()
+    (finding,) = report.findings
+    library = site.folder / "jaxlib_cpu/plugin.so"
+    assert (finding.code, finding.what) == (
+        "library-damaged",
+        f"{library} cannot be used: it is a library for aarch64",
+    )
+    assert report.prediction.default is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "expected"),
+    [
+        ("text", "elsewhere", ("error", "unfit-backend")),
+        ("foreign", "foo", ("note", "library-foreign")),
+    ],
+)
+def test_what_is_no_library_on_the_search_path(site: Site, kind: str, path: str, expected: tuple[str, str]) -> None:
+    """A text file stops the dynamic linker; a library for another processor does not."""
+    site.jax().ours("jaxlib_cuda_13", "cuda", 500, needed=["libfoo.so.1"], runpath="$ORIGIN/../foo").node()
+    site.write("foo/libfoo.so.1", site.elf())
+    bad = site.write("elsewhere/libfoo.so.1", b"no library\n" if kind == "text" else site.elf(machine=183))
+    report = site.examine(H100, {"LD_LIBRARY_PATH": str(bad.parent)}, CUDA13)
+    (finding,) = report.findings
+    (entry,) = report.libraries["jaxlib-cuda-13"]
+    assert (entry.path, (finding.level, finding.code)) == (site.folder / path / "libfoo.so.1", expected)
+    what, remedy = {
+        "text": (f"jaxlib-cuda-13 does not run here: {bad} is a text file, not libfoo.so.1", "unset LD_LIBRARY_PATH"),
+        "foreign": (f"LD_LIBRARY_PATH: {bad} is a library for aarch64, which is passed over", ""),
+    }[kind]
+    assert (finding.what, finding.remedy) == (what, remedy)
+
+
+def test_a_driver_that_is_no_library(site: Site) -> None:
+    """Where no GPU is seen, that may be why."""
+    site.jax().ours("jaxlib_cuda_13", "cuda", 500)
+    site.write("jaxlib_cuda_13/toolkit.py", 'LIBRARIES = ("libcuda.so.1",)\n')
+    bad = site.write("elsewhere/libcuda.so.1", b"no library\n")
+    (finding,) = site.examine(NONE, {"LD_LIBRARY_PATH": str(bad.parent)}).findings
+    assert (finding.level, finding.what) == (
+        "warning",
+        f"LD_LIBRARY_PATH leads to {bad}, which is a text file: libcuda.so.1 cannot be loaded",
+    )
+
+
+def test_a_plugin_takes_from_the_wheels_first_what_it_opens(site: Site) -> None:
+    """By path, so LD_LIBRARY_PATH does not matter."""
+    site.jax().ours("jaxlib_cuda_13", "cuda", 500).node()
+    site.write("jaxlib_cuda_13/toolkit.py", 'LIBRARIES = ("libbar.so.3",)\n')
+    wheel = site.write("nvidia/cu13/lib/libbar.so.3", site.elf())
+    other = site.write("elsewhere/libbar.so.3", site.elf())
+    report = site.examine(H100, {"LD_LIBRARY_PATH": str(other.parent)}, CUDA13)
+    (entry,) = report.libraries["jaxlib-cuda-13"]
+    assert (entry.path, report.findings) == (wheel, ())
 
 
 def test_switched_off(site: Site) -> None:
@@ -351,7 +564,7 @@ def test_a_driver_that_is_too_old_for_the_plugin(site: Site) -> None:
     report = site.examine(H100, decision=cuda12, unfit={"jaxlib-cuda-13": "the driver is too old"})
     (finding,) = report.findings
     assert (finding.code, finding.what) == ("unfit-backend", "jaxlib-cuda-13 does not run here: the driver is too old")
-    assert finding.remedy == "/venv/bin/python -m pip install jaxlib-cuda-12==0.11.2"
+    assert finding.remedy == f"/venv/bin/python -m pip install jaxlib-cuda-12==0.11.2{SOURCE}"
 
 
 def test_jax_platforms_asks_for_what_is_not_there(site: Site) -> None:
@@ -404,10 +617,10 @@ def test_libraries_and_where_they_come_from(site: Site) -> None:
     site.jax().ours(
         "jaxlib_cuda_13", "cuda", 500, needed=["libc.so.6", "libfoo.so.1", "libgone.so.2"], runpath="$ORIGIN/../foo"
     )
-    wheel = site.write("foo/libfoo.so.1", b"")
+    wheel = site.write("foo/libfoo.so.1", site.elf())
     site.write("jaxlib_cuda_13/toolkit.py", 'LIBRARIES = ("libbar.so.3",)\n')
-    bar = site.write("nvidia/cu13/lib/libbar.so.3", b"")
-    elsewhere = site.write("elsewhere/libfoo.so.1", b"")
+    bar = site.write("nvidia/cu13/lib/libbar.so.3", site.elf())
+    elsewhere = site.write("elsewhere/libfoo.so.1", site.elf())
     report = site.node().examine(H100, {"LD_LIBRARY_PATH": str(elsewhere.parent)}, CUDA13)
     assert [(entry.name, entry.path, entry.origin, entry.how) for entry in report.libraries["jaxlib-cuda-13"]] == [
         ("libfoo.so.1", elsewhere, "LD_LIBRARY_PATH", "needed"),
@@ -431,7 +644,7 @@ def test_a_plugin_without_its_vendors_libraries(site: Site) -> None:
     assert [(finding.code, finding.remedy) for finding in report.findings] == [("unfit-backend", INSTALL_CUDA13)]
     assert report.prediction.error.endswith("nowhere on the search path: libcudart.so.13, libcudnn.so.9")
     assert codes(site.examine()) == []
-    site.write("nvidia/cu13/lib/libcudart.so.13")
+    site.write("nvidia/cu13/lib/libcudart.so.13", site.elf())
     (partial,) = site.examine(H100, decision=CUDA13).findings
     assert (partial.level, partial.code) == ("warning", "library-not-found")
 
@@ -484,7 +697,34 @@ def test_a_jax_that_crashes_or_hangs(tmp_path: Path) -> None:
     assert read_answer("[1]\n", "", 0).error == "JAX ended with status 0: no message"
 
 
-def test_another_environment_is_asked_for_its_path(tmp_path: Path) -> None:
-    """An interpreter that is none is a clear error."""
-    with pytest.raises(UsageError, match="not a usable Python"):
-        other_environment(tmp_path / "python")
+def test_what_is_no_interpreter_is_said_in_one_line(tmp_path: Path) -> None:
+    """A folder, a file, a program that fails, and one that is another."""
+
+    def refusal(name: str, content: str = "", mode: int = 0o755) -> str:
+        path = tmp_path / name
+        if content:
+            path.write_text(content, "utf-8")
+            path.chmod(mode)
+        with pytest.raises(UsageError) as caught:
+            other_environment(path)
+        return str(caught.value).replace(str(tmp_path), "PATH")
+
+    assert refusal("") == "no Python in the folder PATH: neither bin/python nor Scripts/python.exe is there"
+    assert refusal("absent") == "no such Python: PATH/absent"
+    assert refusal("text", "text", 0o644) == "not a Python interpreter: PATH/text is a file that cannot be run"
+    assert refusal("lost", "#!/nowhere\n") == "not a Python interpreter: PATH/lost (No such file or directory)"
+    assert refusal("garbage", "garbage") == "not a Python interpreter: PATH/garbage (Exec format error)"
+    assert refusal("other", "#!/bin/sh\necho 1\n") == "not a Python interpreter: PATH/other does not answer as one"
+    failing = "#!/bin/sh\necho 'Fatal Python error: no encodings' >&2\nexit 1\n"
+    assert refusal("failing", failing) == (
+        "not a usable Python: PATH/failing ended with status 1: Fatal Python error: no encodings"
+    )
+
+
+def test_the_folder_of_an_environment_stands_for_its_python(tmp_path: Path) -> None:
+    """Where `venv` puts it."""
+    program = tmp_path / "bin/python"
+    program.parent.mkdir()
+    program.symlink_to(sys.executable)
+    assert find_interpreter(tmp_path) == program
+    assert other_environment(tmp_path).version == sys.version_info[:3]

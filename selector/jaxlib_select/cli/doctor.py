@@ -13,7 +13,7 @@ import os
 from dataclasses import replace
 
 from jaxlib_select.cli.arguments import add_machine, machine_from
-from jaxlib_select.cli.environments import add_python, environment_from
+from jaxlib_select.cli.environments import add_installer, add_python, environment_from, options_from
 from jaxlib_select.doctor.child import ask_jax, compare
 from jaxlib_select.doctor.here import examine_here
 from jaxlib_select.doctor.report import Report, sort_findings
@@ -23,13 +23,15 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_python(parser)
     add_machine(parser)
+    add_installer(parser)
     parser.add_argument("--import", dest="ask", action="store_true", help="also start JAX, and compare")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Examine, print the report, and return its status."""
-    report = examine_here(environment_from(args), machine_from(args))
+    environment, machine = environment_from(args), machine_from(args)
+    report = examine_here(environment, machine, options=options_from(args), kind=args.installer)
     if args.ask:
         report = _confirmed(report)
     print(json.dumps(report.to_json(), indent=2) if args.json else report.to_text())

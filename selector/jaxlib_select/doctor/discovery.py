@@ -21,6 +21,7 @@ from jaxlib_select.doctor.registration import read_registration
 
 VARIABLE = "PJRT_NAMES_AND_LIBRARY_PATHS"
 LOCK_FILENAME = "release_lock.json"
+EXTENSION = "pjrt/_pjrt.abi3.so"  # in each of our plugins: opens its library
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Plugin:
         damaged: Shared libraries that cannot be read → why.
         lock: Its release lock, if it is one of ours.
         refused: What is wrong with an entry of the environment variable.
+        kernels: The package of its GPU kernels, if it is one of ours that has any.
     """
 
     module: str
@@ -61,11 +63,18 @@ class Plugin:
     damaged: Mapping[str, str] = field(default_factory=dict)
     lock: Lock | None = None
     refused: str = ""
+    kernels: str = ""
 
     @property
     def label(self) -> str:
         """Name for messages."""
         return self.distribution or self.module or VARIABLE
+
+    @property
+    def lacks_extension(self) -> bool:
+        """Whether it is one of ours without an extension module that opens its library."""
+        path = self.location / EXTENSION if self.lock is not None and self.location is not None else None
+        return path is not None and (not path.is_file() or str(path) in self.damaged)
 
 
 def find_plugins(environment: Environment, variables: Mapping[str, str]) -> tuple[Plugin, ...]:
@@ -150,12 +159,14 @@ def _describe(environment: Environment, module: str, sources: tuple[str, ...], o
         libraries=libraries,
         damaged=damaged,
         lock=read_lock(location),
+        kernels=registration.kernels if registration is not None else "",
     )
 
 
 def _libraries(location: Path | None) -> tuple[tuple[Path, ...], dict[str, str]]:
     """Return the PJRT libraries of a package, and what cannot be read."""
-    files = sorted(location.glob("*.so")) if location is not None and location.is_dir() else []
+    folder = location if location is not None and location.is_dir() else None
+    files = sorted([*folder.glob("*.so"), *folder.glob(EXTENSION)]) if folder is not None else []
     read = {path: _read_or_reason(path) for path in files}
     found = tuple(path for path, library in read.items() if isinstance(library, Library) and library.plugin)
     return found, {str(path): reason for path, reason in read.items() if isinstance(reason, str)}

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.metadata
 import json
+import os
 import re
 import subprocess
 import sys
@@ -16,6 +18,7 @@ from pathlib import Path
 from jaxlib_select.errors import UsageError
 
 GROUP = "jax_plugins"
+_PLACES = ("bin/python", "Scripts/python.exe")  # of the interpreter in a virtual environment
 _ASK = "import json, sys; print(json.dumps([sys.executable, list(sys.version_info[:3]), sys.path, sys.prefix]))"
 
 
@@ -28,7 +31,8 @@ class Distribution:
         version: Its version; empty when its metadata is damaged.
         folder: The folder on the search path it lies in.
         plugins: Modules it advertises to JAX, by the name of the entry point.
-        record: Files it is made of, relative to the folder; none if it does not say.
+        record: Files it is made of, relative to the folder, there or not; none if it does not say.
+        url: The file that it was installed from, if the installer was given one (PEP 610); empty otherwise.
     """
 
     name: str
@@ -36,6 +40,7 @@ class Distribution:
     folder: Path
     plugins: Mapping[str, str]
     record: tuple[str, ...] = ()
+    url: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ class Environment:
         paths: Folders where it looks for modules, in order.
         prefix: Its root.
         distributions: What is installed, by normalized name; the one that Python takes, where there are several.
-        doubled: Names of which there are several in one folder: remains of an installation that was cut off.
+        doubled: Names of which there are several in one folder: remains of an interrupted installation.
         damaged: Folders of metadata without a name or version.
     """
 
@@ -118,19 +123,60 @@ def this_environment() -> Environment:
 def other_environment(python: Path) -> Environment:
     """Read the environment of another interpreter, which is asked for its search path.
 
+    Args:
+        python: The interpreter, or the folder of a virtual environment.
+
     Raises:
-        UsageError: It is no Python, or does not answer.
+        UsageError: It is no Python, or does not start.
     """
+    python = find_interpreter(python)
     try:
         # In a folder without modules, and without PYTHONSAFEPATH, which older versions do not know.
         result = subprocess.run(
-            [str(python), "-c", _ASK], capture_output=True, text=True, timeout=60, check=True, cwd=str(python.parent)
+            [str(python), "-c", _ASK],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=60,
+            check=False,
+            cwd=str(python.parent),
         )
+    except subprocess.TimeoutExpired as error:
+        raise UsageError(f"not a usable Python: {python} did not answer within {error.timeout:.0f} seconds") from error
+    except OSError as error:
+        raise UsageError(f"not a Python interpreter: {python} ({error.strerror or error})") from error
+    return _read_answer(python, result)
+
+
+def find_interpreter(path: Path) -> Path:
+    """Return the interpreter that is meant by a path: itself, or the one of a virtual environment.
+
+    Raises:
+        UsageError: There is none.
+    """
+    if path.is_dir():
+        found = next((path / place for place in _PLACES if (path / place).is_file()), None)
+        if found is None:
+            raise UsageError(f"no Python in the folder {path}: neither {' nor '.join(_PLACES)} is there")
+        return found
+    if not path.exists():
+        raise UsageError(f"no such Python: {path}")
+    if not os.access(path, os.X_OK):
+        raise UsageError(f"not a Python interpreter: {path} is a file that cannot be run")
+    return path
+
+
+def _read_answer(python: Path, result: subprocess.CompletedProcess[str]) -> Environment:
+    """Read the environment that an interpreter described."""
+    if result.returncode != 0:
+        said = (result.stderr.strip().splitlines() or ["it says nothing"])[-1]
+        raise UsageError(f"not a usable Python: {python} ended with status {result.returncode}: {said}")
+    try:
         executable, version, paths, prefix = json.loads(result.stdout.splitlines()[-1])
-    except (OSError, subprocess.SubprocessError, ValueError, IndexError) as error:
-        raise UsageError(f"not a usable Python: {str(python)!r}", cause=str(error)) from error
-    folders = [Path(entry) for entry in paths if entry]
-    return read_environment(folders, python=Path(executable), version=tuple(version), prefix=Path(prefix))
+        folders = [Path(entry) for entry in paths if entry]
+        return read_environment(folders, python=Path(executable), version=tuple(version), prefix=Path(prefix))
+    except (ValueError, IndexError, TypeError) as error:
+        raise UsageError(f"not a Python interpreter: {python} does not answer as one") from error
 
 
 def _read_distribution(metadata: importlib.metadata.Distribution, folder: Path) -> Distribution | None:
@@ -138,7 +184,7 @@ def _read_distribution(metadata: importlib.metadata.Distribution, folder: Path) 
     try:
         # Missing METADATA gives an empty message, and a version of None in newer Pythons.
         name, version = metadata.metadata["Name"], metadata.metadata["Version"]
-        files = tuple(str(file) for file in metadata.files or ())
+        files = _recorded(metadata)
         plugins = {
             entry.name: entry.value.split(":")[0].strip() for entry in metadata.entry_points if entry.group == GROUP
         }
@@ -146,7 +192,20 @@ def _read_distribution(metadata: importlib.metadata.Distribution, folder: Path) 
         return None
     if not name or not version:
         return None
-    return Distribution(normalize(name), version, folder, plugins, files)
+    return Distribution(normalize(name), version, folder, plugins, files, _origin(metadata))
+
+
+def _recorded(metadata: importlib.metadata.Distribution) -> tuple[str, ...]:
+    """Return the files that RECORD lists; Python's own `files` leaves out those that are gone."""
+    return tuple(row[0] for row in csv.reader((metadata.read_text("RECORD") or "").splitlines()) if row)
+
+
+def _origin(metadata: importlib.metadata.Distribution) -> str:
+    """Return the URL of the file that a distribution was installed from."""
+    try:
+        return str(json.loads(metadata.read_text("direct_url.json") or "{}").get("url", ""))
+    except (ValueError, AttributeError):
+        return ""
 
 
 def _metadata_folder(metadata: importlib.metadata.Distribution, folder: Path) -> Path:

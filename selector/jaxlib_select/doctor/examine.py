@@ -5,16 +5,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jaxlib_select.decision import Decision
+from jaxlib_select.doctor.case import Case, switch_remedy
 from jaxlib_select.doctor.discovery import Plugin, find_plugins, locate, read_lock
+from jaxlib_select.doctor.elf import find_misfit
 from jaxlib_select.doctor.environment import Environment, normalize
-from jaxlib_select.doctor.findings import Case, find_problems, switch_remedy
+from jaxlib_select.doctor.findings import find_problems
 from jaxlib_select.doctor.forecast import SERVES, Prediction, World, predict
 from jaxlib_select.doctor.hardware import describe_hardware, find_libtpu, has_nvidia_node, missing_hardware
 from jaxlib_select.doctor.libraries import Loaded, find_libraries, unusable_without
+from jaxlib_select.doctor.pair import find_break
 from jaxlib_select.doctor.report import ERROR, WARNING, Finding, Report, sort_findings
 from jaxlib_select.install.commands import Installer
 from jaxlib_select.machine import Machine
@@ -52,7 +55,8 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
         around: What it is judged by.
         installer: Writes the commands that mend.
     """
-    plugins = find_plugins(environment, around.variables)
+    found = find_plugins(environment, around.variables)
+    plugins = tuple(_without_foreign(plugin, around.machine.arch) for plugin in found)
     libraries, unreadable = _libraries(plugins, environment, around)
     unusable = {name: reason for name, entries in libraries.items() for reason in [unusable_without(entries)] if reason}
     world = _world(environment, around, {**unusable, **around.unfit})
@@ -91,10 +95,21 @@ def _world(environment: Environment, around: Surroundings, unfit: Mapping[str, s
         variables=around.variables,
         jaxlib=read_lock(locate(environment, "jaxlib")),
         jaxlib_version=environment.version_of("jaxlib"),
+        broken=find_break(environment)[1],
         no_hardware=missing_hardware(around.machine),
         unfit=unfit,
         nvidia_nodes=has_nvidia_node(around.root),
         tpu_library=find_libtpu(environment, around.variables),
+    )
+
+
+def _without_foreign(plugin: Plugin, arch: str) -> Plugin:
+    """Return a plugin whose libraries count as damaged if they are incomplete, or for another processor."""
+    misfits = {path: misfit for path in plugin.libraries for misfit in [find_misfit(path, arch)] if misfit is not None}
+    return replace(
+        plugin,
+        libraries=tuple(path for path in plugin.libraries if path not in misfits),
+        damaged={**plugin.damaged, **{str(path): misfit.what for path, misfit in misfits.items()}},
     )
 
 
@@ -142,8 +157,10 @@ def _cpu_findings(case: Case, around: Surroundings, *, silent: bool) -> Iterator
         "",
     )
     what = f"JAX will run on the CPU, though there is {seen}"
-    what += f": {because}" if because else "" if installed else f": {decision.package} is not installed"
-    yield Finding(ERROR, "silent-cpu", what, case.advise())
+    state = "is installed, but JAX leaves it out" if installed else "is not installed"
+    what += f": {because or f'{decision.package} {state}'}"
+    # Why JAX leaves it out is another finding, whose remedy is the one.
+    yield Finding(ERROR, "silent-cpu", what, "" if installed and not because else case.advise())
 
 
 def _other_backend(case: Case) -> Iterator[Finding]:

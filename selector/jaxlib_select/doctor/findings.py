@@ -4,69 +4,27 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from typing import Callable
 
-from jaxlib_select.decision import Decision
-from jaxlib_select.doctor.discovery import Plugin, namespace_folders
-from jaxlib_select.doctor.environment import GROUP, Environment, normalize
+from jaxlib_select.doctor.case import Case, switch_remedy, unset
+from jaxlib_select.doctor.damage import damaged_plugins, lost_files, missing_kernels, torn_installation
+from jaxlib_select.doctor.discovery import namespace_folders
+from jaxlib_select.doctor.environment import GROUP, Environment
 from jaxlib_select.doctor.forecast import (
+    FAILS,
     SERVES,
-    Prediction,
-    World,
+    Forecast,
     count_by_platform,
     is_switched_off,
     lock_problem,
     switch_name,
 )
-from jaxlib_select.doctor.libraries import (
-    NEEDED,
-    OPENED,
-    Loaded,
-    enumerate_some,
-    missing_libraries,
-    unusable_without,
-)
+from jaxlib_select.doctor.libraries import NEEDED, OPENED, Loaded, enumerate_some, missing_libraries, unusable_without
+from jaxlib_select.doctor.pair import incomplete
 from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding
-from jaxlib_select.install.commands import Installer, show
-from jaxlib_select.versions import read_version
-
-
-@dataclass(frozen=True)
-class Case:
-    """All that the rules look at.
-
-    Attributes:
-        environment: What is installed.
-        plugins: What JAX will find.
-        world: What else counts.
-        prediction: What JAX will do.
-        libraries: Name of a plugin → shared libraries that it would load.
-        installer: Writes the commands that mend.
-        decision: What should be installed on this machine; nothing if that could not be worked out.
-        names: Import packages of our plugins → their distributions, installed or not.
-    """
-
-    environment: Environment
-    plugins: tuple[Plugin, ...]
-    world: World
-    prediction: Prediction
-    libraries: Mapping[str, tuple[Loaded, ...]]
-    installer: Installer
-    decision: Decision | None = None
-    names: Mapping[str, str] = field(default_factory=dict)
-
-    def advise(self) -> str:
-        """Return the command that installs what belongs on this machine; empty if that is not known."""
-        return "" if self.decision is None else show(install_decision(self.installer, self.decision))
-
-
-def install_decision(installer: Installer, decision: Decision) -> tuple[str, ...]:
-    """Return the command that carries out a decision; constraints are requirements of what comes along anyway."""
-    return installer.install((*decision.requirements, *decision.constraints), index_url=decision.index_url)
+from jaxlib_select.install.commands import show
 
 
 def find_problems(case: Case) -> list[Finding]:
@@ -74,91 +32,14 @@ def find_problems(case: Case) -> list[Finding]:
     return [finding for rule in RULES for finding in rule(case)]
 
 
-def incomplete(case: Case) -> Iterator[Finding]:
-    """JAX or jaxlib is missing, or they do not fit."""
-    jax, jaxlib = case.environment.version_of("jax"), case.environment.version_of("jaxlib")
-    for name, version in (("jax", jax), ("jaxlib", jaxlib)):
-        if version is None:
-            release = f"=={jaxlib or jax}" if jaxlib or jax else ""
-            yield Finding(
-                ERROR, f"{name}-missing", f"{name} is not installed", show(case.installer.install([f"{name}{release}"]))
-            )
-    if jax is None or jaxlib is None:
-        return
-    oldest = minimum_jaxlib(case.environment)
-    if (read_version(jaxlib) or ()) > (read_version(jax) or ()):
-        what = f"jaxlib {jaxlib} is newer than jax {jax}, which JAX refuses"
-    elif oldest is not None and (read_version(jaxlib) or ()) < (read_version(oldest) or ()):
-        what = f"jax {jax} needs jaxlib {oldest} at least, and jaxlib {jaxlib} is installed"
-    else:
-        return
-    yield Finding(ERROR, "jaxlib-mismatch", what, show(case.installer.install([f"jax=={jax}", f"jaxlib=={jax}"])))
-
-
-def minimum_jaxlib(environment: Environment) -> str | None:
-    """Return the oldest jaxlib that the installed JAX takes, from its source."""
-    path = environment.find("jax/version.py")
-    try:
-        text = path.read_text("utf-8") if path is not None else ""
-    except (OSError, UnicodeError):
-        return None
-    found = re.search(r"""^_minimum_jaxlib_version\s*=\s*["']([^"']+)""", text, re.MULTILINE)
-    return found.group(1) if found else None
-
-
-def torn_installation(case: Case) -> Iterator[Finding]:
-    """The remains of an installation or removal that was cut off."""
-    for name in case.environment.doubled:
-        if name in _concerned(case):
-            again = show(case.installer.reinstall([f"{name}=={case.environment.version_of(name)}"]))
-            yield Finding(ERROR, "doubled-metadata", f"{name} is installed twice in one folder", again)
-    for folder in case.environment.damaged:
-        if re.match(r"(jax|libtpu)", folder.name):
-            what = f"the metadata in {folder} has no name or version: an installation was cut off"
-            yield Finding(ERROR, "damaged-metadata", what, f"remove that folder, then: {case.advise()}".rstrip(": "))
-    for plugin in case.plugins:
-        if plugin.module and plugin.location is None:
-            what = f"{plugin.label} tells JAX to import {plugin.module}, which is not there; JAX logs that and goes on"
-            yield Finding(ERROR, "plugin-gone", what, _reinstall(case, plugin))
-    installed = set(case.environment.distributions)
-    for package, distribution in case.names.items():
-        place = case.environment.find(package)
-        if place is not None and normalize(distribution) not in installed and any(place.glob("*.so")):
-            what = f"{place} is there without {distribution}: JAX does not find it, and no installer removes it"
-            yield Finding(
-                WARNING, "plugin-left-behind", what, f"remove that folder, then: {case.advise()}".rstrip(": ")
-            )
-
-
-def damaged_plugins(case: Case) -> Iterator[Finding]:
-    """A plugin without its library, or with one that cannot be read."""
-    for plugin in case.plugins:
-        for path, reason in plugin.damaged.items():
-            yield Finding(ERROR, "library-damaged", f"{path} is damaged: {reason}", _reinstall(case, plugin))
-        bare = plugin.location is not None and not plugin.libraries and not plugin.damaged and plugin.module
-        if bare and plugin.platform not in (None, "tpu"):
-            what = f"{plugin.label} has no PJRT library in {plugin.location}"
-            yield Finding(ERROR, "library-missing", what, _reinstall(case, plugin))
-        if plugin.refused:
-            level = ERROR if plugin.platform is not None else WARNING
-            yield Finding(
-                level,
-                "variable",
-                f"PJRT_NAMES_AND_LIBRARY_PATHS: {plugin.refused}",
-                _unset("PJRT_NAMES_AND_LIBRARY_PATHS"),
-            )
-
-
 def locks(case: Case) -> Iterator[Finding]:
     """Wheels of different sets."""
     for plugin in case.plugins:
         problem = lock_problem(plugin, case.world)
-        if problem and plugin.lock is not None:
+        if problem and plugin.lock is not None and not case.world.broken:
             pair = [f"{name}=={plugin.lock.release}" for name in ("jaxlib", plugin.distribution or plugin.module)]
-            remedy = (
-                f"{show(case.installer.reinstall(pair))}  (with the --find-links or --index-url that both came from)"
-            )
-            yield Finding(ERROR, "lock-mismatch", f"{plugin.label} refuses to serve: {problem}", remedy)
+            what = f"{plugin.label} refuses to serve: {problem}"
+            yield Finding(ERROR, "lock-mismatch", what, case.reinstall(pair))
 
 
 def doubled_backends(case: Case) -> Iterator[Finding]:
@@ -170,7 +51,7 @@ def doubled_backends(case: Case) -> Iterator[Finding]:
             keep = wanted if wanted in labels else labels[-1]
             others = [name for label in labels if label != keep for name in belongings(label, case.environment)]
             what = f"{' and '.join(labels)} are both for JAX's platform {platform!r}, and JAX can take only one"
-            yield Finding(ERROR, "doubled-backend", what, show(case.installer.uninstall(others)))
+            yield Finding(ERROR, "doubled-backend", what, case.uninstall(others))
     accelerators = sorted({p.label for p in case.plugins if p.platform not in (None, "cpu") and p.location is not None})
     platforms = {p.platform for p in case.plugins if p.platform not in (None, "cpu")}
     if len(platforms) > 1:
@@ -188,7 +69,7 @@ def stale_kernels(case: Case) -> Iterator[Finding]:
             continue
         if f"{stem.group(1)}-pjrt" not in case.environment.distributions:
             what = f"{name} is there without {stem.group(1)}-pjrt: JAX may take its kernels for another plugin"
-            yield Finding(WARNING, "stale-kernels", what, show(case.installer.uninstall([name])))
+            yield Finding(WARNING, "stale-kernels", what, case.uninstall([name]))
         elif jaxlib is not None and distribution.version != jaxlib and "rocm" not in name:
             what = f"{name} {distribution.version} does not fit jaxlib {jaxlib}, so JAX does not use it"
             yield Finding(ERROR, "kernel-mismatch", what, show(case.installer.install([f"{name}=={jaxlib}"])))
@@ -199,16 +80,16 @@ def switches(case: Case) -> Iterator[Finding]:
     for plugin in case.plugins:
         if plugin.lock is not None and is_switched_off(plugin.distribution, case.world.variables):
             name = switch_name(plugin.distribution)
-            yield Finding(WARNING, "switched-off", f"{name} leaves {plugin.distribution} out", _unset(name))
+            yield Finding(WARNING, "switched-off", f"{name} leaves {plugin.distribution} out", unset(name))
     asked = case.world.variables.get("JAX_PLATFORMS", "")
     serving = [entry.platform for entry in case.prediction.forecasts if entry.outcome == SERVES]
-    if asked and case.prediction.default is None:
+    if asked and case.prediction.default is None and case.prediction.forecasts:
         yield Finding(
             ERROR, "platforms", case.prediction.error, switch_remedy("JAX_PLATFORMS", ",".join(reversed(serving)))
         )
     elif asked and case.prediction.default == "cpu" and len(serving) > 1:
         what = f"JAX_PLATFORMS is {asked!r}, so JAX leaves {', '.join(name for name in serving if name != 'cpu')} out"
-        yield Finding(WARNING, "platforms", what, _unset("JAX_PLATFORMS"))
+        yield Finding(WARNING, "platforms", what, unset("JAX_PLATFORMS"))
 
 
 def lost_libraries(case: Case) -> Iterator[Finding]:
@@ -219,15 +100,26 @@ def lost_libraries(case: Case) -> Iterator[Finding]:
         needed = missing_libraries(entries, NEEDED)
         opened = missing_libraries(entries, OPENED)
         if needed and absent:
-            what = f"{plugin.label} cannot be opened without {enumerate_some(needed)}, which are nowhere"
+            what = f"{plugin.label} cannot be opened without {enumerate_some(needed)}, which cannot be loaded here"
             yield Finding(NOTE, "library-not-found", what)
         elif opened and not absent and not unusable_without(entries):
-            what = f"{plugin.label} may not run without {enumerate_some(opened)}, which are nowhere"
+            what = f"{plugin.label} may not run without {enumerate_some(opened)}, which cannot be loaded here"
             yield Finding(WARNING, "library-not-found", what, case.advise())
-        for entry in entries:
-            if entry.shadows is not None:
-                what = f"LD_LIBRARY_PATH leads to {entry.path} instead of {entry.shadows}"
-                yield Finding(WARNING, "library-shadowed", what, _unset("LD_LIBRARY_PATH"))
+
+
+def poisoned_search_path(case: Case) -> Iterator[Finding]:
+    """Files on LD_LIBRARY_PATH that come before the wheels' libraries, or that are no libraries for this machine."""
+    for entry in dict.fromkeys(entry for plugin in case.plugins for entry in case.libraries.get(plugin.label, ())):
+        if any(_is_to_blame(entry, forecast) for forecast in case.prediction.forecasts):
+            continue  # the rule about the platform has said so
+        if entry.origin == "LD_LIBRARY_PATH" and entry.problem:
+            what = f"LD_LIBRARY_PATH leads to {entry.path}, which is {entry.problem}: {entry.name} cannot be loaded"
+            yield Finding(WARNING, "library-foreign", what, unset("LD_LIBRARY_PATH"))
+        elif entry.shadows is not None:
+            what = f"LD_LIBRARY_PATH leads to {entry.path} instead of {entry.shadows}"
+            yield Finding(WARNING, "library-shadowed", what, unset("LD_LIBRARY_PATH"))
+        for passed in entry.passed:
+            yield Finding(NOTE, "library-foreign", f"LD_LIBRARY_PATH: {passed}, which is passed over")
 
 
 def hidden_namespace(case: Case) -> Iterator[Finding]:
@@ -243,8 +135,10 @@ def hidden_namespace(case: Case) -> Iterator[Finding]:
 def failing_platforms(case: Case) -> Iterator[Finding]:
     """Platforms whose first use raises an error, for a reason that no other rule names."""
     for entry in case.prediction.forecasts:
-        if entry.outcome == "fails" and entry.reason in case.world.unfit.values():
-            yield Finding(ERROR, "unfit-backend", f"{entry.provider} does not run here: {entry.reason}", case.advise())
+        if entry.outcome == FAILS and entry.reason in case.world.unfit.values():
+            spoiled = any(_is_to_blame(library, entry) for library in case.libraries.get(entry.provider, ()))
+            remedy = unset("LD_LIBRARY_PATH") if spoiled else case.advise()
+            yield Finding(ERROR, "unfit-backend", f"{entry.provider} does not run here: {entry.reason}", remedy)
 
 
 RULES: Sequence[Callable[[Case], Iterator[Finding]]] = (
@@ -258,7 +152,16 @@ RULES: Sequence[Callable[[Case], Iterator[Finding]]] = (
     switches,
     failing_platforms,
     lost_libraries,
+    poisoned_search_path,
+    missing_kernels,
+    lost_files,
 )
+
+
+def _is_to_blame(library: Loaded, forecast: Forecast) -> bool:
+    """Return whether a platform fails because of a file on LD_LIBRARY_PATH that is no library."""
+    spoiled = library.origin == "LD_LIBRARY_PATH" and bool(library.problem)
+    return spoiled and forecast.outcome == FAILS and str(library.path) in forecast.reason
 
 
 def belongings(distribution: str, environment: Environment) -> tuple[str, ...]:
@@ -266,24 +169,3 @@ def belongings(distribution: str, environment: Environment) -> tuple[str, ...]:
     stem, separator, _ = distribution.rpartition("-pjrt")
     kernels = f"{stem}-plugin"
     return (distribution, kernels) if separator and kernels in environment.distributions else (distribution,)
-
-
-def _concerned(case: Case) -> dict[str, None]:
-    """Return the names of distributions that this is about."""
-    return dict.fromkeys(["jax", "jaxlib", *(plugin.distribution for plugin in case.plugins)])
-
-
-def _reinstall(case: Case, plugin: Plugin) -> str:
-    if not plugin.distribution:
-        return f"remove {plugin.location or plugin.module}"
-    return show(case.installer.reinstall([f"{plugin.distribution}=={plugin.version}"]))
-
-
-def _unset(variable: str) -> str:
-    return f"set {variable}=" if os.name == "nt" else f"unset {variable}"
-
-
-def switch_remedy(variable: str, value: str, remark: str = "") -> str:
-    """Return the command that sets a variable, with a remark behind it."""
-    command = f"set {variable}={value}" if os.name == "nt" else f"export {variable}={value}"
-    return f"{command}  ({remark})" if remark else command

@@ -31,6 +31,7 @@ class World:
         variables: Environment variables.
         jaxlib: Release lock of the installed jaxlib; nothing if it has none.
         jaxlib_version: Its version; nothing if there is none.
+        broken: Why JAX cannot be imported at all; empty if it can.
         no_hardware: Platform → why there is none of its hardware here; platforms with hardware are missing.
         unfit: Distribution → why its programs do not run on the hardware that is here.
         nvidia_nodes: Whether a device node of NVIDIA's driver exists, which is all that JAX looks at.
@@ -40,6 +41,7 @@ class World:
     variables: Mapping[str, str] = field(default_factory=dict)
     jaxlib: Lock | None = None
     jaxlib_version: str | None = None
+    broken: str = ""
     no_hardware: Mapping[str, str] = field(default_factory=dict)
     unfit: Mapping[str, str] = field(default_factory=dict)
     nvidia_nodes: bool = False
@@ -71,7 +73,7 @@ class Prediction:
 
     Attributes:
         default: Its default platform; nothing if its first use raises an error.
-        forecasts: Every platform that is registered, and what becomes of it.
+        forecasts: Every platform that is registered, and what becomes of it; none if JAX cannot be imported.
         error: What the error says; empty if there is none.
     """
 
@@ -87,6 +89,8 @@ def predict(plugins: Sequence[Plugin], world: World) -> Prediction:
         plugins: What it will find.
         world: What else counts.
     """
+    if world.broken:
+        return Prediction(None, (), world.broken)
     forecasts = {entry.platform: entry for entry in (_builtin_cpu(), _builtin_tpu(world))}
     for platform in dict.fromkeys(plugin.platform for plugin in plugins if plugin.platform is not None):
         chosen = _winner([plugin for plugin in plugins if plugin.platform == platform], world)
@@ -129,7 +133,7 @@ def switch_name(distribution: str) -> str:
 
 def lock_problem(plugin: Plugin, world: World) -> str:
     """Return why the locks of one of our plugins and of jaxlib do not fit; empty if they do, or if it has none."""
-    if plugin.lock is None:
+    if plugin.lock is None or (world.jaxlib is None and world.jaxlib_version is None):
         return ""
     if world.jaxlib is None:
         if world.jaxlib_version not in (None, plugin.lock.release):
@@ -176,8 +180,8 @@ def _forecast(plugin: Plugin, world: World) -> Forecast | None:
         return None
     absent = world.no_hardware.get(platform, "")
     problem = lock_problem(plugin, world)
-    if ours and not plugin.libraries and platform != "tpu":
-        problem = problem or "its library is missing or damaged"
+    if ours and platform != "tpu" and (not plugin.libraries or plugin.lacks_extension):
+        problem = problem or "its library or extension module is missing or damaged"
     reason = problem or absent or world.unfit.get(plugin.label, "")
     # Without hardware our plugins let JAX go on, and JAX itself skips `cuda` where NVIDIA's driver has no node.
     quiet = bool(absent) or (platform == "cuda" and not world.nvidia_nodes)

@@ -7,20 +7,23 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from jaxlib_select.decision import Decision
-from jaxlib_select.doctor.discovery import Plugin, find_plugins
+from jaxlib_select.doctor.case import show_decision
+from jaxlib_select.doctor.discovery import Plugin, find_plugins, locate, read_lock
 from jaxlib_select.doctor.environment import Distribution, Environment, this_environment
 from jaxlib_select.doctor.examine import Surroundings, examine
-from jaxlib_select.doctor.findings import install_decision
 from jaxlib_select.doctor.forecast import ALIASES
 from jaxlib_select.doctor.hardware import missing_hardware
 from jaxlib_select.doctor.report import Report
 from jaxlib_select.errors import BackendError, FactsError, InstallError, SelectError
 from jaxlib_select.facts import Facts, known_releases, load_facts
-from jaxlib_select.install.commands import Installer, find_installer, pip_installer, show
+from jaxlib_select.install.commands import Installer, find_installer, pip_installer
 from jaxlib_select.machine import Machine
 from jaxlib_select.policy import Policy, Wishes, from_arguments
 from jaxlib_select.resolve import resolve
@@ -31,16 +34,25 @@ from jaxlib_select.vendors.verdict import Fit
 _PLATFORMS = ("cpu", "tpu", *ALIASES["gpu"])
 
 
-def examine_here(environment: Environment | None = None, machine: Machine | None = None) -> Report:
+def examine_here(
+    environment: Environment | None = None,
+    machine: Machine | None = None,
+    *,
+    options: Sequence[str] = (),
+    kind: str | None = None,
+) -> Report:
     """Examine an environment on this machine.
 
     Args:
         environment: The environment; the one this program runs in unless given.
         machine: The machine; this one unless given.
+        options: What the commands that mend are to say to the installer, such as `--find-links DIR`.
+        kind: `uv` or `pip` to insist on one.
     """
     environment = environment if environment is not None else this_environment()
     machine = machine if machine is not None else detect_here()
-    return examine(environment, surroundings(environment, machine, os.environ), installer_of(environment))
+    around = surroundings(environment, machine, os.environ)
+    return examine(environment, around, installer_of(environment, options=options, kind=kind))
 
 
 def detect_here() -> Machine:
@@ -68,12 +80,29 @@ def surroundings(environment: Environment, machine: Machine, variables: Mapping[
     )
 
 
-def installer_of(environment: Environment) -> Installer:
-    """Return the installer for messages: there is always one to show."""
+def installer_of(environment: Environment, *, options: Sequence[str] = (), kind: str | None = None) -> Installer:
+    """Return the installer for messages: there is always one to show.
+
+    Args:
+        environment: The environment.
+        options: Where wheels are; where those that are installed came from unless given.
+        kind: `uv` or `pip` to insist on one.
+    """
     try:
-        return find_installer(environment, os.environ)
+        installer = find_installer(environment, os.environ, kind=kind)
     except InstallError:
-        return pip_installer(environment.python)
+        installer = pip_installer(environment.python)
+    return replace(installer, sources=tuple(options) or find_sources(environment))
+
+
+def find_sources(environment: Environment) -> tuple[str, ...]:
+    """Return the options that lead to the folders from which our wheels were installed, where that is recorded."""
+    names = {backend.distribution for backend in facts_for(environment).backends}
+    names |= {"jaxlib"} if read_lock(locate(environment, "jaxlib")) is not None else set()
+    urls = [urlsplit(found.url) for name, found in environment.distributions.items() if name in names]
+    folders = [Path(url2pathname(url.path)).parent for url in urls if url.scheme == "file"]
+    there = dict.fromkeys(str(folder) for folder in folders if folder.is_dir())
+    return tuple(word for folder in there for word in ("--find-links", folder))
 
 
 def facts_for(environment: Environment) -> Facts:
@@ -165,7 +194,7 @@ def explain_absence(backend: str, said: str = "") -> BackendError:
         reasons += [entry.reason for entry in report.prediction.forecasts if entry.platform in wanted and entry.reason]
     remedy = "find out more: jaxlib-select doctor"
     if decision is not None and not here:
-        remedy = f"install it: {show(install_decision(installer_of(environment), decision))}"
+        remedy = f"install it: {show_decision(installer_of(environment), decision, os.environ)}"
     return BackendError(
         f"backend {backend!r} cannot be used here", cause="; ".join(dict.fromkeys(reasons)) or said, remedy=remedy
     )

@@ -11,16 +11,19 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from jaxlib_select.doctor.discovery import Plugin
-from jaxlib_select.doctor.elf import Library, read_library
+from jaxlib_select.doctor.elf import Library, find_misfit, read_library
 from jaxlib_select.doctor.environment import Environment
 from jaxlib_select.doctor.registration import module_files, parse_module
 
 NEEDED, OPENED = "needed", "opened"
+
+# Folders, and what leads to them, in the order in which they are searched.
+_Order = Sequence[tuple[Sequence[Path], str]]
 
 _NAME = re.compile(r"lib[A-Za-z0-9_+-]+\.so\.\d+")
 # The C and C++ runtime are part of the platform tag of a wheel.
@@ -40,6 +43,8 @@ class Loaded:
         origin: What led to it: `wheel`, `LD_LIBRARY_PATH`, `system`; empty if it was not found.
         how: `needed` by the plugin's library, which cannot be opened without it, or `opened` by the plugin.
         shadows: A file of a wheel that would have been there as well.
+        problem: What the file is, if the dynamic linker cannot load it and gives up there; empty if it can.
+        passed: Files before it on `LD_LIBRARY_PATH` that the linker passes over, and what they are.
     """
 
     name: str
@@ -47,6 +52,13 @@ class Loaded:
     origin: str
     how: str
     shadows: Path | None = None
+    problem: str = ""
+    passed: tuple[str, ...] = ()
+
+    @property
+    def usable(self) -> bool:
+        """Whether it is there, and can be loaded."""
+        return self.path is not None and not self.problem
 
 
 def find_libraries(
@@ -69,15 +81,20 @@ def find_libraries(
     # DT_RPATH comes before LD_LIBRARY_PATH and is void where there is DT_RUNPATH, which comes after it.
     first = wheels if library.rpath and not library.runpath else []
     order = [(first, "wheel"), (library_path, "LD_LIBRARY_PATH"), (wheels, "wheel"), (system, "system")]
-    names = [(name, NEEDED) for name in library.needed if not _BASE.fullmatch(name)]
-    names += [(name, OPENED) for name in named_libraries(plugin.location) if name not in library.needed]
-    return tuple(_find(name, how, order, wheels) for name, how in names)
+    named = named_libraries(plugin.location)
+    needed = [name for name in library.needed if not _BASE.fullmatch(name)]
+    # What a plugin opens by itself it takes from the wheels first, by path, and the linker takes what is open already.
+    found = [
+        _find(name, NEEDED, [(wheels, "wheel"), *order] if name in named else order, wheels, arch) for name in needed
+    ]
+    opened = [name for name in named if name not in library.needed]
+    return (*found, *(_find(name, OPENED, [(wheels, "wheel"), *order], wheels, arch) for name in opened))
 
 
 def missing_libraries(entries: Sequence[Loaded], how: str) -> tuple[str, ...]:
-    """Return the names of the libraries that are nowhere, drivers aside."""
+    """Return the names of the libraries that are nowhere or cannot be loaded, drivers aside."""
     return tuple(
-        entry.name for entry in entries if entry.path is None and entry.how == how and not _DRIVER.fullmatch(entry.name)
+        entry.name for entry in entries if not entry.usable and entry.how == how and not _DRIVER.fullmatch(entry.name)
     )
 
 
@@ -87,9 +104,16 @@ def unusable_without(entries: Sequence[Loaded]) -> str:
     A library that it needs is missing, or every one that it opens: then none of the vendor's packages is installed.
     """
     needed, opened = missing_libraries(entries, NEEDED), missing_libraries(entries, OPENED)
-    some = any(entry.path is not None and entry.how == OPENED for entry in entries)
+    some = any(entry.usable and entry.how == OPENED for entry in entries)
     missing = needed or (() if some else opened)
-    return f"its libraries are nowhere on the search path: {enumerate_some(missing)}" if missing else ""
+    spoiled = [
+        f"{entry.path} is {entry.problem}, not {entry.name}"
+        for entry in entries
+        if entry.problem and entry.name in missing
+    ]
+    nowhere = [entry.name for entry in entries if entry.path is None and entry.name in missing]
+    said = [f"its libraries are nowhere on the search path: {enumerate_some(nowhere)}"] if nowhere else []
+    return "; ".join([*spoiled, *said])
 
 
 def enumerate_some(names: Sequence[str]) -> str:
@@ -134,12 +158,21 @@ def _configured(root: Path) -> list[Path]:
     return [root / line.lstrip("/") for line in lines if line.startswith("/")]
 
 
-def _find(name: str, how: str, order: Sequence[tuple[Sequence[Path], str]], wheels: Sequence[Path]) -> Loaded:
+def _find(name: str, how: str, order: _Order, wheels: Sequence[Path], arch: str) -> Loaded:
     in_wheel = next((folder / name for folder in wheels if (folder / name).is_file()), None)
-    for folders, origin in order:
-        for folder in folders:
-            path = folder / name
-            if path.is_file():
-                shadows = in_wheel if origin == "LD_LIBRARY_PATH" and in_wheel not in (None, path) else None
-                return Loaded(name, path, origin, how, shadows)
-    return Loaded(name, None, "", how)
+    passed: list[str] = []
+    for path, origin in _files(name, order):
+        misfit = find_misfit(path, arch)
+        mine = origin == "LD_LIBRARY_PATH"
+        if misfit is not None and misfit.passed_over:
+            passed += [f"{path} is {misfit.what}"] if mine else []
+            continue
+        shadows = in_wheel if mine and in_wheel not in (None, path) else None
+        return Loaded(name, path, origin, how, shadows, misfit.what if misfit is not None else "", tuple(passed))
+    return Loaded(name, None, "", how, passed=tuple(passed))
+
+
+def _files(name: str, order: _Order) -> Iterator[tuple[Path, str]]:
+    """Yield the files of this name in the order of the search, and what led to each."""
+    paths = [(folder / name, origin) for folders, origin in order for folder in folders]
+    yield from ((path, origin) for path, origin in paths if path.is_file())

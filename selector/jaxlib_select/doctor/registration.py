@@ -3,7 +3,8 @@
 """For which platform, and with which priority, a plugin will register itself: read from its source, never run.
 
 A plugin calls `register_plugin("cuda", priority=500, ...)` or `register_backend_factory(...)` of JAX; ours describe
-themselves in a `Plugin(name=...)` and a constant `PRIORITY`. What is computed at run time stays unknown.
+themselves in a `Plugin(name=...)`, a `Kernels("package", ...)` and a constant `PRIORITY`. What is computed at
+run time stays unknown.
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ class Registration:
     Attributes:
         platform: The name, such as `cuda`; nothing if it is not written down in its source.
         priority: The platform with the highest is JAX's default; nothing if it is not written down.
+        kernels: The package of its GPU kernels; empty if it names none.
     """
 
     platform: str | None = None
     priority: int | None = None
+    kernels: str = ""
 
 
 def read_registration(module: Path) -> Registration:
@@ -48,7 +51,10 @@ def read_registration(module: Path) -> Registration:
     described = [_keyword(call, "name", constants) for name, call in calls if name == "Plugin"]
     platform = next((value for value in described if isinstance(value, str)), None)
     priority = constants.get("PRIORITY")
-    return Registration(platform, priority if isinstance(priority, int) else None)
+    kernels = next((_value(call.args[0], constants) for name, call in calls if name == "Kernels" and call.args), None)
+    return Registration(
+        platform, priority if isinstance(priority, int) else None, kernels if isinstance(kernels, str) else ""
+    )
 
 
 def module_files(module: Path) -> list[Path]:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from jaxlib_select.doctor.discovery import Plugin
@@ -94,7 +94,7 @@ class Report:
                 f"Platform   {forecast.platform}{by}, priority {forecast.priority}, {forecast.outcome}{because}"
             )
         for name, entries in self.libraries.items():
-            lines += [f"Library    {entry.name}: {_found(entry)} ({name})" for entry in entries]
+            lines += _library_lines(name, entries)
         lines.append(f"JAX        {_default_line(self.prediction)}")
         for finding in self.findings:
             lines += [f"{finding.level}: {finding.what}", *([f"  {finding.remedy}"] if finding.remedy else [])]
@@ -127,15 +127,22 @@ def _plugin_line(plugin: Plugin) -> str:
     return f"{plugin.label}{version} by {' and '.join(plugin.sources)}: {place}"
 
 
+def _library_lines(plugin: str, entries: Sequence[Loaded]) -> list[str]:
+    """Return one line for each library that would be loaded, and one for all that are nowhere."""
+    lines = [f"Library    {entry.name}: {_found(entry)} ({plugin})" for entry in entries if entry.path is not None]
+    absent = [entry.name for entry in entries if entry.path is None]
+    return [*lines, *([f"Library    not found: {', '.join(absent)} ({plugin})"] if absent else [])]
+
+
 def _found(entry: Loaded) -> str:
-    if entry.path is None:
-        return "not found"
+    if entry.problem:
+        return f"{entry.path}, which is {entry.problem}"
     return f"{entry.path}" if entry.shadows is None else f"{entry.path}, instead of {entry.shadows}"
 
 
 def _default_line(prediction: Prediction) -> str:
     if prediction.default is None:
-        return f"its first use will fail: {prediction.error}"
+        return f"{'its first use will fail' if prediction.forecasts else 'cannot be imported'}: {prediction.error}"
     return f"default platform will be {prediction.default}"
 
 

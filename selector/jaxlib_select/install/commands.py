@@ -27,11 +27,13 @@ class Installer:
         kind: `uv` or `pip`.
         program: How it is started, up to and with its subcommand group.
         python: Interpreter of the environment.
+        sources: Options of every installation, such as `--find-links DIR`.
     """
 
     kind: str
     program: tuple[str, ...]
     python: Path
+    sources: tuple[str, ...] = ()
 
     def install(
         self, requirements: Sequence[str], *, index_url: str | None = None, options: Sequence[str] = ()
@@ -44,7 +46,7 @@ class Installer:
             options: Further options of the installer.
         """
         index = ("--index-url", index_url) if index_url is not None else ()
-        return (*self.program, "install", *self._target(), *index, *options, *requirements)
+        return (*self.program, "install", *self._target(), *self.sources, *index, *options, *requirements)
 
     def reinstall(self, requirements: Sequence[str]) -> tuple[str, ...]:
         """Return the command that installs requirements again, and nothing else."""

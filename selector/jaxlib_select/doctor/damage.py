@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an interrupted installation or removal leaves behind, and files that are missing or damaged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from jaxlib_select.doctor.case import Case, unset
+from jaxlib_select.doctor.discovery import EXTENSION, Plugin
+from jaxlib_select.doctor.environment import normalize
+from jaxlib_select.doctor.libraries import enumerate_some
+from jaxlib_select.doctor.report import ERROR, WARNING, Finding
+
+# What extension modules are named after that only one version of CPython can import (PEP 3149).
+_KERNEL = re.compile(r"\.cpython-(3)(\d+)-")
+_WITHOUT_KERNELS = "JAX runs, but solvers, sparse matrices, Mosaic and host callbacks fail on the GPU"
+_CODE = (".py", ".so", ".json")
+
+
+def torn_installation(case: Case) -> Iterator[Finding]:
+    """The remains of an interrupted installation or removal."""
+    for name in case.environment.doubled:
+        if name in _concerned(case):
+            again = case.reinstall([f"{name}=={case.environment.version_of(name)}"])
+            yield Finding(ERROR, "doubled-metadata", f"{name} is installed twice in one folder", again)
+    for folder in case.environment.damaged:
+        if re.match(r"(jax|libtpu)", folder.name):
+            what = f"the metadata in {folder} has no name or version: an installation was interrupted"
+            yield Finding(ERROR, "damaged-metadata", what, f"remove that folder, then: {case.advise()}".rstrip(": "))
+    for plugin in case.plugins:
+        if plugin.module and plugin.location is None:
+            what = f"{plugin.label} tells JAX to import {plugin.module}, which is not there; JAX logs that and goes on"
+            yield Finding(ERROR, "plugin-gone", what, _reinstall(case, plugin))
+    installed = set(case.environment.distributions)
+    for package, distribution in case.names.items():
+        place = case.environment.find(package)
+        if place is not None and normalize(distribution) not in installed and any(place.glob("*.so")):
+            what = f"{place} is there without {distribution}: JAX does not find it, and no installer removes it"
+            yield Finding(
+                WARNING, "plugin-left-behind", what, f"remove that folder, then: {case.advise()}".rstrip(": ")
+            )
+
+
+def damaged_plugins(case: Case) -> Iterator[Finding]:
+    """A plugin without its library or extension module, or with one that cannot be read."""
+    for plugin in case.plugins:
+        for path, reason in plugin.damaged.items():
+            yield Finding(ERROR, "library-damaged", f"{path} cannot be used: it is {reason}", _reinstall(case, plugin))
+        if plugin.lacks_extension and not plugin.damaged:
+            what = f"{plugin.label} has no extension module {EXTENSION}, without which it cannot open its library"
+            yield Finding(ERROR, "extension-missing", what, _reinstall(case, plugin))
+        bare = plugin.location is not None and not plugin.libraries and not plugin.damaged and plugin.module
+        if bare and plugin.platform not in (None, "tpu"):
+            what = f"{plugin.label} has no PJRT library in {plugin.location}"
+            yield Finding(ERROR, "library-missing", what, _reinstall(case, plugin))
+        if plugin.refused:
+            level = ERROR if plugin.platform is not None else WARNING
+            yield Finding(
+                level,
+                "variable",
+                f"PJRT_NAMES_AND_LIBRARY_PATHS: {plugin.refused}",
+                unset("PJRT_NAMES_AND_LIBRARY_PATHS"),
+            )
+
+
+def missing_kernels(case: Case) -> Iterator[Finding]:
+    """One of our plugins without GPU kernels for this Python: they are lost, or were never in the wheel."""
+    major, minor = case.environment.version[:2]
+    for plugin in case.plugins:
+        if not _lacks_kernels(case, plugin):
+            continue
+        what = f"{plugin.label} has no GPU kernels for Python {major}.{minor}: {_WITHOUT_KERNELS}"
+        served = {found for file in _recorded(case, plugin.distribution) for found in _KERNEL.findall(file)}
+        if not served or (str(major), str(minor)) in served:
+            yield Finding(ERROR, "kernels-missing", what, _reinstall(case, plugin))
+        else:
+            pythons = ", ".join(".".join(found) for found in sorted(served))
+            yield Finding(WARNING, "kernels-missing", what, f"use a Python that it has them for: {pythons}")
+
+
+def lost_files(case: Case) -> Iterator[Finding]:
+    """Code that was installed and is gone, where no other rule says so."""
+    here = tuple(map(str, case.environment.version[:2]))
+    named = {plugin.distribution for plugin in case.plugins if _is_named(case, plugin)}
+    for name in _concerned(case):
+        found = case.environment.distributions.get(name)
+        if found is None or name in named:
+            continue
+        code = [file for file in found.record if file.endswith(_CODE) and _KERNEL.findall(file) in ([], [here])]
+        gone = [file for file in code if not (found.folder / file).exists()]
+        if gone:
+            what = f"{name} {found.version} is incomplete, it lacks {enumerate_some(gone)}"
+            yield Finding(ERROR, "files-missing", what, case.reinstall([f"{name}=={found.version}"]))
+
+
+def _is_named(case: Case, plugin: Plugin) -> bool:
+    """Return whether another rule says that a plugin must be installed again."""
+    bare = not plugin.libraries and plugin.platform != "tpu"
+    return plugin.location is None or bare or plugin.lacks_extension or _lacks_kernels(case, plugin)
+
+
+def _lacks_kernels(case: Case, plugin: Plugin) -> bool:
+    """Return whether one of our plugins has GPU kernels, but none for this Python."""
+    if plugin.lock is None or not plugin.kernels:
+        return False
+    folder = case.environment.find(plugin.kernels)
+    names = [entry.name for entry in folder.iterdir()] if folder is not None and folder.is_dir() else []
+    here = tuple(map(str, case.environment.version[:2]))
+    return not any(here in _KERNEL.findall(name) for name in names)
+
+
+def _recorded(case: Case, name: str) -> tuple[str, ...]:
+    found = case.environment.distributions.get(name)
+    return found.record if found is not None else ()
+
+
+def _concerned(case: Case) -> dict[str, None]:
+    """Return the names of distributions that this is about."""
+    return dict.fromkeys(["jax", "jaxlib", *(plugin.distribution for plugin in case.plugins)])
+
+
+def _reinstall(case: Case, plugin: Plugin) -> str:
+    if not plugin.distribution:
+        return f"remove {plugin.location or plugin.module}"
+    return case.reinstall([f"{plugin.distribution}=={plugin.version}"])
