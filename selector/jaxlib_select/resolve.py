@@ -15,7 +15,7 @@ from typing import Callable
 from jaxlib_select.decision import Decision, fault_of
 from jaxlib_select.errors import ResolverError, SelectError, UsageError
 from jaxlib_select.machine import Machine
-from jaxlib_select.policy import Choice, Policy, check_known, normalize
+from jaxlib_select.policy import GENERAL, Choice, Policy, check_known, normalize
 
 GROUP = "jaxlib_select.resolvers"
 
@@ -108,6 +108,14 @@ def find_resolver(name: str) -> Resolver:
     if not isinstance(resolver, Resolver):
         raise ResolverError(f"the resolver of {name} is a {type(resolver).__name__}, not a jaxlib_select.Resolver")
     return resolver
+
+
+def is_package(word: str) -> bool:
+    """Return whether a word, such as `jax` or `jax==0.11.2`, names a package that some resolver knows."""
+    name, equals, _ = word.partition("==")
+    if word in GENERAL or ("=" in word and not equals):
+        return False
+    return normalize(name) in _SHIPPED or normalize(name) in _entry_points()
 
 
 def _installed_resolver(name: str) -> object:

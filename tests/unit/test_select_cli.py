@@ -83,6 +83,40 @@ def test_warnings_go_to_stderr(pascal: str, capsys: pytest.CaptureFixture[str]) 
     )
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--backend", "cuda13", "jax"],
+        ["--backend", "cuda13", "JAX==0.11.2"],
+        ["--backend", "cuda13", "torch=cpu", "jax"],
+        ["--backend", "torch=cpu", "auto", "--backend", "jax=cuda13", "jax"],
+        ["--backend=cuda13", "jax"],
+        ["jax", "--backend", "cuda13"],
+    ],
+)
+def test_a_package_may_follow_the_backend(
+    arguments: list[str], pascal: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the most natural order of words, though `--backend` takes several values."""
+    assert main(["resolve", "--machine", pascal, *arguments]) == 0
+    assert "install     jaxlib-cuda-13[with-cuda]==0.11.2" in capsys.readouterr().out.splitlines()
+
+
+def test_packages_may_stand_apart(pascal: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before and behind options."""
+    command = ["install", "--dry-run", "torch", "--machine", pascal, "--json", "--backend", "cpu", "jax"]
+    assert main(command) == 0
+    decisions = json.loads(capsys.readouterr().out)["decisions"]
+    assert [decision["package"] for decision in decisions] == ["torch", "jaxlib-cpu"]
+
+
+def test_an_option_without_its_value_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+    """As argparse says it."""
+    with pytest.raises(SystemExit):
+        main(["resolve", "jax", "--backend", "--json"])
+    assert "argument --backend: expected at least one argument" in capsys.readouterr().err
+
+
 def test_a_machine_comes_through_a_pipe(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """`detect --json | resolve jax --machine -`."""
     assert main(["detect", "--json"]) == 0

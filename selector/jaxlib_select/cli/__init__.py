@@ -77,7 +77,11 @@ def _run(arguments: list[str]) -> int:
     module = importlib.import_module(f"jaxlib_select.cli.{command}")
     parser = argparse.ArgumentParser(prog=f"{PROGRAM} {command}", description=COMMANDS[command])
     module.configure_parser(parser)
-    status: int = module.execute(parser.parse_args(rest))
+    if "--backend" in rest:
+        from jaxlib_select.cli.arguments import set_packages_apart  # detection has no such option, and must start fast
+
+        rest = set_packages_apart(rest)
+    status: int = module.execute(parser.parse_intermixed_args(rest))
     return status
 
 

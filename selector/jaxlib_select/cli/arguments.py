@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from jaxlib_select.detect import detect
@@ -14,6 +16,7 @@ from jaxlib_select.errors import MachineError
 from jaxlib_select.machine import Machine
 from jaxlib_select.machine_json import LARGEST, parse_machine
 from jaxlib_select.policy import Policy, read_policy
+from jaxlib_select.resolve import is_package
 
 
 def add_machine(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +39,24 @@ def add_backend(parser: argparse.ArgumentParser) -> None:
         help="auto, cpu, prefer-gpu, require-gpu, or a name such as cuda12 or cuda12-local; "
         "PACKAGE=BACKEND for one package (default: the environment, then pyproject.toml, then auto)",
     )
+
+
+def set_packages_apart(words: Sequence[str]) -> list[str]:
+    """Return a command line in which no package stands among the values of `--backend`, which takes several.
+
+    >>> set_packages_apart(["--backend", "cuda12", "torch=cpu", "jax", "--json"])
+    ['--backend=cuda12', '--backend=torch=cpu', 'jax', '--json']
+    """
+    arranged: list[str] = []
+    rest = list(words)
+    while "--backend" in rest:
+        place = rest.index("--backend")
+        values = list(itertools.takewhile(lambda word: not word.startswith("-"), rest[place + 1 :]))
+        packages = [word for word in values[1:] if is_package(word)]
+        arranged += rest[:place]
+        arranged += [word if word in packages else f"--backend={word}" for word in values] or ["--backend"]
+        rest = rest[place + 1 + len(values) :]
+    return arranged + rest
 
 
 def machine_from(args: argparse.Namespace) -> Machine:
