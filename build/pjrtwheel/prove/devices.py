@@ -101,10 +101,11 @@ def parse_answer(output: str, distribution: str) -> Devices:
     r"""Return what JAX answered; a reason that the wheel's own loader gives is better than JAX's.
 
     >>> answer = '{"count": 0, "kind": "", "reason": "Unknown backend cuda"}'
-    >>> parse_answer("jaxlib-cuda-13: no NVIDIA GPU found\n" + answer, "jaxlib-cuda-13").reason
+    >>> parse_answer("jaxlib-cuda-13: no NVIDIA GPU found; JAX goes on without it\n" + answer, "jaxlib-cuda-13").reason
     'no NVIDIA GPU found'
     """
     *talk, answer = output.strip().splitlines()
     devices = Devices(**json.loads(answer))
-    own = [line.partition(": ")[2] for line in talk if line.startswith(f"{distribution}: ")]
+    # Behind the reason the loader says what that means for JAX.
+    own = [line.partition(": ")[2].partition("; JAX ")[0] for line in talk if line.startswith(f"{distribution}: ")]
     return replace(devices, reason=own[0]) if own and not devices.count else devices
