@@ -38,6 +38,11 @@ MACHINES = {
         "arch": "x86_64",
         "nvidia": {"cuda": "13.0", "cuinit": 0, "gpus": [{"name": "H100", "compute_capability": "9.0"}]},
     },
+    "gh200": {
+        "os": "linux",
+        "arch": "aarch64",
+        "nvidia": {"cuda": "13.0", "cuinit": 0, "gpus": [{"name": "GH200", "compute_capability": "9.0"}]},
+    },
     "gtx1080ti": {
         "os": "linux",
         "arch": "x86_64",
@@ -75,6 +80,11 @@ class Bench:
         path = self.folder / f"{name}.json"
         path.write_text(json.dumps(MACHINES[name]))
         return path
+
+    def check(self, lock: Path, machine: str, status: int = 0) -> str:
+        """Compare a lock with a machine and with the Python of the release."""
+        options = ("--machine", self.machine(machine), "--python", self.interpreter.path)
+        return self.select("lock", "--check", lock, *options, status=status)
 
     def python(self, name: str) -> Path:
         """Return the Python of a fresh environment."""
@@ -255,7 +265,7 @@ def backends(python: Path) -> dict[str, str]:
 def test_uv_and_pip_install_every_group_of_a_lock(bench: Bench, locked: Path) -> None:
     """The decision by default, another backend by its group; the lock made for a GPU serves a machine without."""
     for tool in ("uv", "pip"):
-        for group in WANTED:
+        for group, wanted in WANTED.items():
             python = bench.python(f"{tool} {group}")
             by_default = group == "cuda13"
             if tool == "uv":
@@ -265,7 +275,7 @@ def test_uv_and_pip_install_every_group_of_a_lock(bench: Bench, locked: Path) ->
             else:
                 asked: tuple[str | Path, ...] = ("-r", locked) if by_default else ("--group", f"{locked}:{group}")
                 bench.pip(python, "install", "--no-index", *asked)
-            assert backends(python) == WANTED[group]
+            assert backends(python) == wanted
 
 
 def test_a_wrong_hash_is_refused(bench: Bench, locked: Path) -> None:
@@ -278,16 +288,39 @@ def test_a_wrong_hash_is_refused(bench: Bench, locked: Path) -> None:
     command = [environment.find_uv() or "uv", "pip", "install", "--python", str(python), "-r", str(locked)]
     result = subprocess.run(command, capture_output=True, text=True, check=False, env=bench.environ)
     assert (result.returncode, "Hash mismatch" in result.stderr) == (1, True)
-    assert "changed by hand" in bench.select("lock", "--check", locked, "--machine", bench.machine("h100"), status=1)
+    assert "changed by hand" in bench.check(locked, "h100", status=1)
 
 
 def test_lock_check(bench: Bench, locked: Path) -> None:
     """The machine it was made for agrees; one without GPU is told which group to apply."""
-    assert "agree: cuda13" in bench.select("lock", "--check", locked, "--machine", bench.machine("h100"))
-    said = bench.select("lock", "--check", locked, "--machine", bench.machine("cpu"), status=1)
+    assert "agree: cuda13" in bench.check(locked, "h100")
+    said = bench.check(locked, "cpu", status=1)
     assert f"run: jaxlib-select apply {locked} --group cpu" in said
-    said = bench.select("lock", "--check", locked, "--machine", bench.machine("gtx1080ti"), status=1)
+    said = bench.check(locked, "gtx1080ti", status=1)
     assert f"run: jaxlib-select apply {locked} --group cuda12-legacy" in said
+    assert "it holds for linux_x86_64, not for linux_aarch64" in bench.check(locked, "gh200", status=1)
+
+
+def test_a_lock_holds_for_one_platform_and_one_python(bench: Bench, locked: Path) -> None:
+    """The check, `apply`, uv and pip refuse it for another Python; none is written for another platform."""
+    misfit = "it holds for Python 3.12, not for 3.11"
+    here: tuple[str | Path, ...] = ("--machine", bench.machine("h100"), "--python", sys.executable)
+    assert misfit in bench.select("lock", "--check", locked, *here, status=1)
+    assert misfit in bench.select("apply", locked, "--dry-run", *here, status=2)
+    other = bench.folder / "other"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(other)], check=True)
+    target = ("--python", other / "bin/python")
+    for program, status in (
+        ((environment.find_uv() or "uv", "pip", "install", *target), 2),
+        ((sys.executable, "-m", "pip", *target, "install", "--no-index"), 1),
+    ):
+        command = [*map(str, program), "-r", str(locked)]
+        refused = subprocess.run(command, capture_output=True, text=True, check=False, env=bench.environ)
+        assert (refused.returncode, "==3.12.*" in refused.stderr) == (status, True), refused.stderr
+    said = bench.select(
+        "lock", "jax", "--machine", bench.machine("gh200"), "--python", bench.interpreter.path, status=2
+    )
+    assert "error: the machine is Linux on aarch64, but the lock would hold for linux_x86_64" in said
 
 
 def test_apply_swaps_the_backend(bench: Bench, locked: Path) -> None:
@@ -318,7 +351,7 @@ def test_a_requirements_file_for_every_tool(bench: Bench, machine: str) -> None:
     python = bench.python("resolving")
     options: tuple[str | Path, ...] = ("--machine", bench.machine(machine), "--python", python, *bench.links())
     bench.select("lock", "jax", "-o", "requirements.txt", *options)
-    bench.select("lock", "--check", "requirements.txt", "--machine", bench.machine(machine))
+    bench.check(bench.folder / "requirements.txt", machine)
     with_uv, with_pip = bench.python("with uv"), bench.python("with pip")
     bench.uv("pip", "install", "--python", with_uv, "--require-hashes", "-r", "requirements.txt")
     bench.pip(with_pip, "install", "-r", bench.folder / "requirements.txt")
@@ -337,10 +370,9 @@ def test_a_uv_project_swaps_extras(bench: Bench) -> None:
     index = f'\n[[tool.uv.index]]\nname = "here"\nurl = "{bench.wheels}"\nformat = "flat"\ndefault = true\n'
     (project / "pyproject.toml").write_text(f"{head}\n{snippet}{index}")
     select_python = ("--python", bench.interpreter.path)
-    for extra in WANTED:
+    # uv takes one version over all extras where one will do.
+    for extra, wanted in {**WANTED, "cuda12": WANTED["cuda12-legacy"]}.items():
         bench.uv("sync", "--extra", extra, *select_python, folder=project)
-        # uv takes one version over all extras where one will do.
-        wanted = WANTED["cuda12-legacy" if extra == "cuda12" else extra]
         assert (extra, backends(project / ".venv/bin/python")) == (extra, wanted)
     command = [environment.find_uv() or "uv", "sync", "--extra", "cpu", "--extra", "cuda13"]
     refused = subprocess.run(command, capture_output=True, text=True, check=False, env=bench.environ, cwd=project)

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from packaging.pylock import Pylock
+from packaging.markers import default_environment
+from packaging.pylock import Pylock, PylockSelectError
 
 from jaxlib_select.cli import main
 from jaxlib_select.decision import Candidate, Decision
@@ -28,6 +29,7 @@ from jaxlib_select.lock.choices import make_choices
 from jaxlib_select.lock.document import Group, Table, build_document, drop_outbid, merge_packages, packages_of
 from jaxlib_select.lock.forms import form_of, write_requirements, write_uv_snippet
 from jaxlib_select.lock.resolution import make_relative, read_report
+from jaxlib_select.lock.target import Target, check_machine, make_target
 from jaxlib_select.lock.toml_reader import read_toml
 from jaxlib_select.lock.toml_writer import write_toml
 from jaxlib_select.machine import Machine, Nvidia, NvidiaGpu
@@ -37,6 +39,14 @@ from jaxlib_select.resolvers.jax import _bounds
 H100 = Machine(os="linux", arch="x86_64", nvidia=Nvidia(cuda=(13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
 V100 = Machine(os="linux", arch="x86_64", nvidia=Nvidia(cuda=(13, 0), cuinit=0, gpus=(NvidiaGpu((7, 0), "V100"),)))
 PYTHON = Path("/venv/bin/python")
+HERE = make_target("linux", "x86_64", (3, 12, 1))
+ENVIRONMENT: Any = {
+    **default_environment(),
+    "sys_platform": "linux",
+    "platform_machine": "x86_64",
+    "python_version": "3.12",
+    "python_full_version": "3.12.1",
+}
 
 
 def wheel(name: str, place: str = "https://example.org") -> Table:
@@ -63,7 +73,7 @@ GROUPS = (
 def evidence(**more: object) -> dict[str, object]:
     """Return the evidence of a lock."""
     table = {"schema": 1, "package": "jax", "asked": "auto", "backend": "cuda13", "requirements": ["jax==0.11.2"]}
-    return {**table, **more}
+    return {**table, "platform": HERE.platform, "python": HERE.python, **more}
 
 
 @pytest.fixture
@@ -71,7 +81,7 @@ def make_lock(tmp_path: Path) -> Callable[..., Path]:
     """Return a function that writes the lock of `GROUPS`, with texts in it replaced."""
 
     def make(*changes: tuple[str, str], name: str = "pylock.toml") -> Path:
-        text = write_toml(build_document(GROUPS, "cuda13", evidence()))
+        text = write_toml(build_document(GROUPS, "cuda13", evidence(), HERE))
         for before, after in changes:
             assert before in text
             text = text.replace(before, after)
@@ -109,12 +119,28 @@ def test_the_lock_is_one_for_the_standard(make_lock: Callable[..., Path]) -> Non
     document = tomllib.loads(make_lock().read_text())
     lock = Pylock.from_dict(document)
     lock.validate()
+    assert (list(map(str, lock.environments or ())), str(lock.requires_python)) == (
+        ['sys_platform == "linux" and platform_machine == "x86_64"'],
+        "==3.12.*",
+    )
     assert (lock.dependency_groups, lock.default_groups) == (["cuda13", "cuda12"], ["cuda13"])
-    chosen = [f"{entry.name}=={entry.version}" for entry, _ in lock.select()]
+    chosen = [f"{entry.name}=={entry.version}" for entry, _ in lock.select(environment=ENVIRONMENT)]
     assert sorted(chosen) == ["cudnn==9.28", "jax==1.0", "jaxlib-cuda-13==1.0"]
-    other = [f"{entry.name}=={entry.version}" for entry, _ in lock.select(dependency_groups=["cuda12"])]
+    other = [
+        f"{entry.name}=={entry.version}"
+        for entry, _ in lock.select(environment=ENVIRONMENT, dependency_groups=["cuda12"])
+    ]
     assert sorted(other) == ["cudnn==9.10", "jax==1.0", "jaxlib-cuda-12==1.0"]
     assert [entry["name"] for entry in packages_of(document, "cuda12")] == ["cudnn", "jax", "jaxlib-cuda-12"]
+
+
+@pytest.mark.parametrize("other", [{"platform_machine": "aarch64"}, {"python_full_version": "3.13.0"}])
+def test_installers_refuse_the_lock_elsewhere(make_lock: Callable[..., Path], other: dict[str, str]) -> None:
+    """Another platform and another Python need other wheels, and perhaps other packages."""
+    lock = Pylock.from_dict(tomllib.loads(make_lock().read_text()))
+    elsewhere: Any = {**ENVIRONMENT, **other}
+    with pytest.raises(PylockSelectError):
+        list(lock.select(environment=elsewhere))
 
 
 def test_a_wheel_with_a_higher_build_tag_outbids() -> None:
@@ -159,14 +185,60 @@ def test_times_are_written_and_others_refused() -> None:
 def test_lock_and_machine_agree(make_lock: Callable[..., Path]) -> None:
     """There is nothing to say."""
     decision = Decision("jaxlib-cuda-13", "cuda13", ("jax==0.11.2",), ())
-    assert find_differences(read_lock(make_lock()), decision) == []
+    assert find_differences(read_lock(make_lock()), decision, HERE) == []
+
+
+@pytest.mark.parametrize(
+    ("here", "misfits"),
+    [
+        (Target("linux_aarch64", "3.12"), ["it holds for linux_x86_64, not for linux_aarch64"]),
+        (Target("linux_x86_64", "3.13"), ["it holds for Python 3.12, not for 3.13"]),
+        (
+            Target("darwin_arm64", "3.14"),
+            ["it holds for linux_x86_64, not for darwin_arm64", "it holds for Python 3.12, not for 3.14"],
+        ),
+    ],
+)
+def test_another_platform_or_python_needs_another_lock(
+    make_lock: Callable[..., Path], here: Target, misfits: list[str]
+) -> None:
+    """Though the backend is the same: no group of this one is proposed."""
+    path = make_lock()
+    again = f"jaxlib-select lock jax -o {path}"
+    decision = Decision("jaxlib-cuda-13", "cuda13", ("jax==0.11.2",), ())
+    assert find_differences(read_lock(path), decision, here) == [
+        f"{path} does not fit: {misfit}; write another one there: {again}" for misfit in misfits
+    ]
+    other = Decision("jaxlib-cuda-12", "cuda12", ("jax==0.11.2",), ())
+    assert find_differences(read_lock(path), other, here)[-1].endswith(f"wants cuda12 (); run: {again}")
+
+
+@pytest.mark.parametrize(
+    ("says", "platform", "marker"),
+    [
+        (("linux", "aarch64"), "linux_aarch64", "sys_platform == 'linux' and platform_machine == 'aarch64'"),
+        (("darwin", "arm64"), "darwin_arm64", "sys_platform == 'darwin' and platform_machine == 'arm64'"),
+        (("win32", "AMD64"), "windows_x86_64", "sys_platform == 'win32' and platform_machine == 'AMD64'"),
+    ],
+)
+def test_platforms_in_machines_and_in_markers(says: tuple[str, str], platform: str, marker: str) -> None:
+    """The interpreter's words are those of markers; machines have names of their own."""
+    assert make_target(*says, (3, 12, 1)) == Target(platform, "3.12", marker)
+
+
+def test_a_lock_for_a_machine_of_another_platform_is_refused() -> None:
+    """Its wheels would be those of the platform that resolves."""
+    check_machine(HERE, H100)
+    with pytest.raises(UsageError) as caught:
+        check_machine(HERE, Machine(os="linux", arch="aarch64"))
+    assert caught.value.what == "the machine is Linux on aarch64, but the lock would hold for linux_x86_64"
 
 
 def test_another_machine_wants_another_group(make_lock: Callable[..., Path]) -> None:
     """With the command that installs that group, as it is in the lock."""
     path = make_lock()
     decision = Decision("jaxlib-cuda-12", "cuda12", ("jax==0.11.2",), (Candidate("cuda12", chosen=True, reason="old"),))
-    assert find_differences(read_lock(path), decision) == [
+    assert find_differences(read_lock(path), decision, HERE) == [
         f"the lock is for cuda13, this machine wants cuda12 (old); run: jaxlib-select apply {path} --group cuda12"
     ]
 
@@ -175,7 +247,7 @@ def test_a_group_with_other_bounds_is_no_help(make_lock: Callable[..., Path]) ->
     """It has libraries that an older GPU cannot run, so another lock is needed."""
     path = make_lock()
     decision = Decision("jaxlib-cuda-12", "cuda12", ("jax==0.11.2",), (), constraints=("cudnn<9.11",))
-    assert find_differences(read_lock(path), decision) == [
+    assert find_differences(read_lock(path), decision, HERE) == [
         f"the lock is for cuda13, this machine wants cuda12 (); run: jaxlib-select lock jax -o {path}"
     ]
 
@@ -187,8 +259,8 @@ def test_a_lock_has_a_group_for_every_set_of_bounds(tmp_path: Path) -> None:
     assert [decision.group for decision in v100.decisions] == ["cuda12-legacy", "cuda12", "cpu"]
     groups = [Group(d.group, d.backend, (*d.requirements, *d.constraints), ()) for d in h100.decisions]
     path = tmp_path / "pylock.toml"
-    path.write_text(write_toml(build_document(groups, "cuda13", h100.evidence())))
-    assert [apply.rpartition("; run: ")[2] for apply in find_differences(read_lock(path), v100.decision)] == [
+    path.write_text(write_toml(build_document(groups, "cuda13", h100.evidence(HERE), HERE)))
+    assert [apply.rpartition("; run: ")[2] for apply in find_differences(read_lock(path), v100.decision, HERE)] == [
         f"jaxlib-select apply {path} --group cuda12-legacy"
     ]
     assert read_lock(path).groups["cuda12-legacy"].requirements[2:] == ("nvidia-cudnn-cu12<9.11",)
@@ -209,9 +281,9 @@ def test_gpus_of_several_generations_get_bounds_of_their_own() -> None:
 def test_another_machine_wants_what_is_not_in_the_lock(make_lock: Callable[..., Path]) -> None:
     """Then it is to be written again, as after a new release."""
     path = make_lock()
-    (other,) = find_differences(read_lock(path), Decision("jaxlib-rocm-7", "rocm7", (), ()))
+    (other,) = find_differences(read_lock(path), Decision("jaxlib-rocm-7", "rocm7", (), ()), HERE)
     assert other.endswith(f"run: jaxlib-select lock jax -o {path}")
-    (newer,) = find_differences(read_lock(path), Decision("jaxlib-cuda-13", "cuda13", ("jax==0.11.3",), ()))
+    (newer,) = find_differences(read_lock(path), Decision("jaxlib-cuda-13", "cuda13", ("jax==0.11.3",), ()), HERE)
     assert newer.startswith("the lock has jax==0.11.2, this machine wants jax==0.11.3")
 
 
@@ -225,7 +297,7 @@ def test_a_lock_edited_by_hand(make_lock: Callable[..., Path], before: str, afte
     lock = read_lock(path)
     assert lock.edited
     decision = Decision("jaxlib-cuda-13", "cuda13", lock.groups["cuda13"].requirements, ())
-    assert find_differences(lock, decision) == [
+    assert find_differences(lock, decision, HERE) == [
         f"{path} was changed by hand since it was written; write it again: jaxlib-select lock jax -o {path}"
     ]
 
@@ -339,7 +411,7 @@ def test_a_lock_is_about_every_backend_with_wheels_for_the_platform() -> None:
     assert sorted(d.group for d in make_choices("jax", arm, Policy()).decisions) == ["cpu", *cuda]
     chosen = make_choices("jax", H100, Policy(), ["cuda12-local"])
     assert [decision.backend for decision in chosen.decisions] == ["cuda13", "cuda12-local"]
-    assert json.loads(str(chosen.evidence()["machine"]))["nvidia"]["cuda"] == "13.0"
+    assert json.loads(str(chosen.evidence(HERE)["machine"]))["nvidia"]["cuda"] == "13.0"
 
 
 def test_pips_report_becomes_packages() -> None:

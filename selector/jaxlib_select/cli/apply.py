@@ -12,11 +12,13 @@ from jaxlib_select.cli.arguments import add_machine, machine_from
 from jaxlib_select.cli.environments import add_installer, add_python, environment_from, installer_from, options_from
 from jaxlib_select.cli.install import check_result
 from jaxlib_select.doctor.discovery import find_plugins
+from jaxlib_select.errors import UsageError
 from jaxlib_select.install.commands import show
 from jaxlib_select.install.plan import other_backends
 from jaxlib_select.install.process import run_installer
 from jaxlib_select.lock.apply import apply_lock, choose_group, names_of
-from jaxlib_select.lock.check import read_lock
+from jaxlib_select.lock.check import read_lock, write_again
+from jaxlib_select.lock.target import read_target
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +38,13 @@ def execute(args: argparse.Namespace) -> int:
     lock = read_lock(args.lock)
     group = choose_group(lock, args.group)
     environment = environment_from(args)
+    misfits = lock.target.differences(read_target(environment.python))
+    if misfits:
+        raise UsageError(
+            f"{lock.path} does not fit {environment.python}",
+            cause="; ".join(misfits),
+            remedy=f"name the interpreter of another environment: --python PYTHON, or run: {write_again(lock)}",
+        )
     installer = installer_from(args, environment)
     others = other_backends(names_of(lock, group), environment, find_plugins(environment, os.environ))
     removal = [installer.uninstall(others)] if others else []

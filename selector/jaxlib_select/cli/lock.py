@@ -32,6 +32,7 @@ from jaxlib_select.lock.choices import Choices, make_choices
 from jaxlib_select.lock.document import Group, build_document
 from jaxlib_select.lock.forms import FORMS, PYLOCK, REQUIREMENTS, UV, form_of, write_requirements, write_uv_snippet
 from jaxlib_select.lock.resolution import make_relative, resolve_group
+from jaxlib_select.lock.target import Target, check_machine, minor_of, read_target
 from jaxlib_select.lock.toml_writer import write_toml
 from jaxlib_select.policy import Policy, from_arguments
 from jaxlib_select.resolve import resolve
@@ -92,14 +93,16 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
         return write_uv_snippet(choices.decisions), args.output
     environment = environment_from(args)
     check_python(choices.decisions, environment)
+    target = read_target(environment.python)
+    check_machine(target, choices.machine)
     installer, options = installer_from(args, environment), options_from(args)
     if form == REQUIREMENTS:
         group = resolve_group(choices.decision, installer, options)
-        text = write_requirements(group, choices.evidence(), options, choices.decision.index_url)
+        text = write_requirements(group, choices.evidence(target), options, choices.decision.index_url)
         return text, args.output or Path("requirements.txt")
     path = args.output or Path("pylock.toml")
     groups = _relative(_resolve(choices, installer, options, strict=args.groups is not None), path.absolute().parent)
-    return write_toml(build_document(groups, choices.decision.group, choices.evidence())), path
+    return write_toml(build_document(groups, choices.decision.group, choices.evidence(target), target)), path
 
 
 def _resolve(choices: Choices, installer: Installer, options: Sequence[str], *, strict: bool) -> list[Group]:
@@ -138,8 +141,10 @@ def _check(args: argparse.Namespace) -> int:
     lock = read_lock(args.check)
     name, _, release = lock.package.partition("==")
     policy = policy_from(args) if args.backend else Policy((from_arguments([lock.asked]),))
-    decision = resolve(name, machine_from(args), policy, release=release)
-    differences = find_differences(lock, decision)
+    machine = machine_from(args)
+    decision = resolve(name, machine, policy, release=release)
+    here = Target(machine.platform, minor_of(environment_from(args).version))
+    differences = find_differences(lock, decision, here)
     if args.json:
         print(
             json.dumps(

@@ -13,6 +13,7 @@ from jaxlib_select.decision import Decision
 from jaxlib_select.errors import LockError
 from jaxlib_select.lock.document import LOCK_VERSION, TOOL, Group, digest, packages_of
 from jaxlib_select.lock.forms import PYLOCK, body_digest, form_of, read_requirements
+from jaxlib_select.lock.target import Target, target_from
 from jaxlib_select.lock.toml_reader import read_toml
 
 
@@ -26,6 +27,7 @@ class Lock:
         asked: The backend that was asked for when it was written, such as `auto`.
         default: The group that is installed by default.
         groups: Every group it can install.
+        target: What it holds for.
         edited: Whether somebody changed it since it was written.
         document: All of it; empty for a requirements file.
     """
@@ -35,6 +37,7 @@ class Lock:
     asked: str
     default: str
     groups: Mapping[str, Group]
+    target: Target
     edited: bool
     document: Mapping[str, Any]
 
@@ -77,6 +80,7 @@ def _read_pylock(path: Path, document: dict[str, Any]) -> Lock:
         asked=str(evidence["asked"]),
         default=str(default[0]),
         groups={str(name): _read_group(document, str(name), evidence["groups"][name]) for name in groups},
+        target=target_from(evidence),
         edited=evidence["digest"] != digest(document),
         document=document,
     )
@@ -98,6 +102,7 @@ def _read_requirements(path: Path, text: str) -> Lock:
         asked=str(evidence["asked"]),
         default=backend,
         groups={backend: Group(backend, backend, tuple(map(str, evidence["requirements"])), ())},
+        target=target_from(evidence),
         edited=evidence["digest"] != body_digest(evidence["body"]),
         document={},
     )
@@ -109,29 +114,38 @@ def _foreign(path: Path, cause: str) -> LockError:
     )
 
 
-def find_differences(lock: Lock, decision: Decision) -> list[str]:
+def find_differences(lock: Lock, decision: Decision, here: Target) -> list[str]:
     """Return why a lock and a machine do not agree; empty if they do.
 
     Args:
         lock: The lock.
         decision: What the machine wants.
+        here: Platform of the machine, and the Python to install for.
     """
     found = []
-    again = f"jaxlib-select lock {lock.package} -o {lock.path}"
+    again = write_again(lock)
     if lock.edited:
         found.append(f"{lock.path} was changed by hand since it was written; write it again: {again}")
-    here, wanted = lock.groups[lock.default], (*decision.requirements, *decision.constraints)
-    if (here.backend, here.requirements) != (decision.backend, wanted):
-        found.append(f"{_compare(here, decision, wanted)}; run: {_find_remedy(lock, decision, wanted) or again}")
+    misfits = lock.target.differences(here)
+    found += [f"{lock.path} does not fit: {misfit}; write another one there: {again}" for misfit in misfits]
+    group, wanted = lock.groups[lock.default], (*decision.requirements, *decision.constraints)
+    if (group.backend, group.requirements) != (decision.backend, wanted):
+        remedy = again if misfits else _find_remedy(lock, decision, wanted) or again
+        found.append(f"{_compare(group, decision, wanted)}; run: {remedy}")
     return found
 
 
-def _compare(here: Group, decision: Decision, wanted: tuple[str, ...]) -> str:
+def write_again(lock: Lock) -> str:
+    """Return the command that writes a lock again."""
+    return f"jaxlib-select lock {lock.package} -o {lock.path}"
+
+
+def _compare(group: Group, decision: Decision, wanted: tuple[str, ...]) -> str:
     """Say in what the default of a lock is not what a machine wants."""
-    if here.backend == decision.backend:
-        return f"the lock has {', '.join(here.requirements)}, this machine wants {', '.join(wanted)}"
+    if group.backend == decision.backend:
+        return f"the lock has {', '.join(group.requirements)}, this machine wants {', '.join(wanted)}"
     reason = next((entry.reason for entry in decision.candidates if entry.chosen), "")
-    return f"the lock is for {here.backend}, this machine wants {decision.backend} ({reason})"
+    return f"the lock is for {group.backend}, this machine wants {decision.backend} ({reason})"
 
 
 def _find_remedy(lock: Lock, decision: Decision, wanted: tuple[str, ...]) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.errors import PolicyError
+from jaxlib_select.lock.target import Target
 from jaxlib_select.machine import Machine
 from jaxlib_select.machine_json import to_json
 from jaxlib_select.policy import Policy, from_arguments
@@ -41,14 +42,16 @@ class Choices:
         """Every decision, the one for this machine first."""
         return (self.decision, *self.others)
 
-    def evidence(self) -> dict[str, object]:
-        """Return what the decision was made from, as a table for the lock."""
+    def evidence(self, target: Target) -> dict[str, object]:
+        """Return what the decision was made from, and what it holds for, as a table for the lock."""
         return {
             "schema": SCHEMA,
             "package": self.package,
             "asked": self.asked,
             "backend": self.decision.backend,
             "requirements": [*self.decision.requirements, *self.decision.constraints],
+            "platform": target.platform,
+            "python": target.python,
             "machine": json.dumps(to_json(self.machine), sort_keys=True),
             "reasons": {candidate.backend: candidate.reason for candidate in self.decision.candidates},
         }

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from jaxlib_select.doctor.environment import normalize
+from jaxlib_select.lock.target import Target
 
 TOOL = "jaxlib-select"
 CREATED_BY = "jaxlib-select"
@@ -34,17 +35,15 @@ class Group:
         backend: Name of the backend, which has several groups if its bounds depend on the GPU.
         requirements: What was asked for, constraints included.
         packages: Everything that came out, as tables of `packages` (PEP 751).
-        requires_python: For which Pythons that holds; empty if the resolution does not say.
     """
 
     name: str
     backend: str
     requirements: tuple[str, ...]
     packages: tuple[Table, ...]
-    requires_python: str = ""
 
 
-def build_document(groups: Sequence[Group], default: str, evidence: Mapping[str, object]) -> Table:
+def build_document(groups: Sequence[Group], default: str, evidence: Mapping[str, object], target: Target) -> Table:
     """Return the lock file as a document.
 
     Args:
@@ -52,11 +51,12 @@ def build_document(groups: Sequence[Group], default: str, evidence: Mapping[str,
         default: The group that is installed when none is asked for.
         evidence: What the decision was made from; kept in the table of this tool, with what was asked for in each group
             and a digest over everything.
+        target: What the resolutions hold for; installers refuse the file elsewhere.
     """
-    document: Table = {"lock-version": LOCK_VERSION, "created-by": CREATED_BY}
-    pythons = sorted({group.requires_python for group in groups if group.requires_python})
-    if len(pythons) == 1:
-        document["requires-python"] = pythons[0]
+    document: Table = {"lock-version": LOCK_VERSION}
+    document["environments"] = [target.marker]
+    document["requires-python"] = f"=={target.python}.*"
+    document["created-by"] = CREATED_BY
     document["dependency-groups"] = [group.name for group in groups]
     document["default-groups"] = [default]
     document["packages"] = merge_packages(groups)

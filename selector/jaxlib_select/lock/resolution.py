@@ -37,8 +37,8 @@ def resolve_group(decision: Decision, installer: Installer, options: Sequence[st
     index = ("--index-url", decision.index_url) if decision.index_url is not None else ()
     with tempfile.TemporaryDirectory(prefix="jaxlib-select-") as folder:
         run = _run_uv if installer.kind == "uv" else _run_pip
-        packages, requires_python = run(installer, requirements, (*index, *options), Path(folder), quiet=quiet)
-    return Group(decision.group, decision.backend, requirements, tuple(packages), requires_python)
+        packages = run(installer, requirements, (*index, *options), Path(folder), quiet=quiet)
+    return Group(decision.group, decision.backend, requirements, tuple(packages))
 
 
 def _run_uv(
@@ -48,15 +48,14 @@ def _run_uv(
     folder: Path,
     *,
     quiet: bool,
-) -> tuple[list[Table], str]:
+) -> list[Table]:
     """`uv pip compile` writes a lock file itself."""
     asked, answer = folder / "requirements.in", folder / "pylock.toml"
     asked.write_text("".join(f"{requirement}\n" for requirement in requirements), "utf-8")
     output = ["--format", "pylock.toml", "--output-file", str(answer), "--no-header", "--quiet"]
     target = ["--python", str(installer.python)]
     run_installer([*installer.program, "compile", str(asked), *output, *target, *options], quiet=quiet)
-    document = read_toml(answer.read_text("utf-8"))
-    return list(document.get("packages", [])), str(document.get("requires-python", ""))
+    return list(read_toml(answer.read_text("utf-8")).get("packages", []))
 
 
 def _run_pip(
@@ -66,12 +65,12 @@ def _run_pip(
     folder: Path,
     *,
     quiet: bool,
-) -> tuple[list[Table], str]:
+) -> list[Table]:
     """`pip install --report` says what it would install (pip 22.2 or newer)."""
     report = folder / "report.json"
     dry = ["--dry-run", "--ignore-installed", "--report", str(report)]
     run_installer([*installer.program, "install", *dry, *options, *requirements], quiet=quiet)
-    return read_report(json.loads(report.read_text("utf-8"))), ""
+    return read_report(json.loads(report.read_text("utf-8")))
 
 
 def read_report(report: Mapping[str, Any]) -> list[Table]:

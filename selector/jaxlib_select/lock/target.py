@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a lock holds for: uv and pip resolve for the platform and the Python that they are asked about."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jaxlib_select.detect.host import arch
+from jaxlib_select.detect.world import World
+from jaxlib_select.errors import UsageError
+from jaxlib_select.machine import Machine
+from jaxlib_select.vendors.platforms import describe_platform
+
+_ASK = "import json, platform, sys; print(json.dumps([sys.platform, platform.machine(), *sys.version_info[:2]]))"
+
+
+@dataclass(frozen=True)
+class Target:
+    """One platform and one minor version of Python.
+
+    Attributes:
+        platform: As `Machine.platform` spells it, such as `linux_x86_64`.
+        python: Such as `3.12`.
+        marker: The platform as an environment marker (PEP 508); empty where nobody asked the interpreter.
+    """
+
+    platform: str
+    python: str
+    marker: str = ""
+
+    def differences(self, other: Target) -> list[str]:
+        """Return why what holds for this one does not hold for another one; empty if it does."""
+        found = [] if self.platform == other.platform else [f"it holds for {self.platform}, not for {other.platform}"]
+        return found + (
+            [] if self.python == other.python else [f"it holds for Python {self.python}, not for {other.python}"]
+        )
+
+
+def make_target(sys_platform: str, processor: str, python: tuple[int, ...]) -> Target:
+    """Return what an interpreter runs on, from what it says about itself.
+
+    >>> make_target("win32", "AMD64", (3, 12)).platform
+    'windows_x86_64'
+    """
+    system = {"win32": "windows"}.get(sys_platform, sys_platform)
+    platform = Machine(os=system, arch=arch(World(system=system, machine=processor))).platform
+    marker = f"sys_platform == '{sys_platform}' and platform_machine == '{processor}'"
+    return Target(platform, minor_of(python), marker)
+
+
+def read_target(python: Path) -> Target:
+    """Ask an interpreter what it runs on.
+
+    Raises:
+        UsageError: It does not answer.
+    """
+    try:
+        # In a folder without modules, as `other_environment` asks.
+        result = subprocess.run(
+            [str(python), "-c", _ASK], capture_output=True, text=True, timeout=60, check=True, cwd=str(python.parent)
+        )
+        sys_platform, processor, *version = json.loads(result.stdout.splitlines()[-1])
+    except (OSError, subprocess.SubprocessError, ValueError, IndexError) as error:
+        raise UsageError(f"not a usable Python: {str(python)!r}", cause=str(error)) from error
+    return make_target(sys_platform, processor, tuple(version))
+
+
+def minor_of(version: tuple[int, ...]) -> str:
+    """Return the minor version that a version of Python belongs to.
+
+    >>> minor_of((3, 12, 1))
+    '3.12'
+    """
+    return ".".join(map(str, version[:2]))
+
+
+def check_machine(target: Target, machine: Machine) -> None:
+    """Make sure that a lock for a machine is written for its platform.
+
+    Args:
+        target: What the interpreter runs on that the installer resolves for.
+        machine: The machine that was decided for.
+
+    Raises:
+        UsageError: It is another platform.
+    """
+    if machine.platform != target.platform:
+        raise UsageError(
+            f"the machine is {describe_platform(machine)}, but the lock would hold for {target.platform}",
+            cause="uv and pip find the wheels of the platform they run on",
+            remedy="write the lock on a machine of that platform, or one that every tool resolves: --format uv",
+        )
+
+
+def target_from(evidence: Mapping[str, object]) -> Target:
+    """Return what a lock says that it holds for."""
+    return Target(str(evidence["platform"]), str(evidence["python"]))
