@@ -361,6 +361,8 @@ def test_no_jax_at_all(site: Site) -> None:
 def test_half_of_jax_is_completed_with_our_wheels(site: Site, name: str, release: str, remedy: str) -> None:
     """Those of the same release, and upstream's only where we have none."""
     site.distribution(name, release)
+    site.write(f"{name}/__init__.py")
+    site.write(f"{name}/release_lock.json", lock_text(release, "1" * 32))
     (finding,) = site.examine(H100, decision=CUDA13).findings
     other = "jax" if name == "jaxlib" else "jaxlib"
     assert (finding.code, finding.what, finding.remedy) == (f"{other}-missing", f"{other} is not installed", remedy)
@@ -376,6 +378,15 @@ def test_remedies_say_where_the_wheels_are(site: Site) -> None:
     assert told.remedy == command.format("--find-links dist ")
     assert known.remedy == command.format("")
     assert mirror.remedy == other.remedy == INSTALL_CUDA13
+
+
+def test_a_jaxlib_of_the_same_version_that_is_not_ours_is_replaced(site: Site) -> None:
+    """Installers would take it for what is wanted."""
+    report = site.jax(lock="").node().examine(H100, decision=CUDA13, sources=("--find-links", "dist"))
+    assert report.findings[0].remedy == (
+        "/venv/bin/python -m pip install --find-links dist --force-reinstall --no-deps jaxlib==0.11.2 && "
+        "/venv/bin/python -m pip install --find-links dist jax==0.11.2 'jaxlib-cuda-13[with-cuda]==0.11.2'"
+    )
 
 
 def test_the_folder_that_the_wheels_came_from(site: Site, tmp_path: Path) -> None:

@@ -57,12 +57,18 @@ def execute(args: argparse.Namespace) -> int:
         return 0
     for command in plan.steps(installer):
         run_installer(command)
-    return check_result(environment, machine)
+    return check_result(environment, machine, options_from(args))
 
 
-def check_result(environment: Environment, machine: Machine) -> int:
-    """Look at what came out of an installation; return 1 if JAX would not be what it should be there."""
-    report = examine_here(other_environment(environment.python), machine)
+def check_result(environment: Environment, machine: Machine, options: Sequence[str] = ()) -> int:
+    """Look at what came out of an installation; return 1 if JAX would not be what it should be there.
+
+    Args:
+        environment: Where something was installed.
+        machine: The hardware.
+        options: What the installer was told, for the commands that mend.
+    """
+    report = examine_here(other_environment(environment.python), machine, options=options)
     for finding in report.findings:
         if finding.level != NOTE and "jax" in report.versions:
             print(f"{finding.level}: {finding.what}\n  {finding.remedy}".rstrip(), file=sys.stderr)

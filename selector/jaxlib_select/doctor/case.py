@@ -51,8 +51,17 @@ class Case:
         return self.world.jaxlib is not None or any(plugin.lock is not None for plugin in self.plugins)
 
     def advise(self) -> str:
-        """Return the command that installs what belongs on this machine; empty if that is not known."""
-        return "" if self.decision is None else show_decision(self.installer, self.decision, self.world.variables)
+        """Return the command that installs what belongs on this machine; empty if that is not known.
+
+        Installers take a jaxlib of the same version that is not ours for what is wanted, so it is replaced first.
+        """
+        if self.decision is None:
+            return ""
+        command = show_decision(self.installer, self.decision, self.world.variables)
+        foreign = f"jaxlib=={self.world.jaxlib_version}"
+        if self.world.jaxlib is None and foreign.replace("jaxlib", "jax", 1) in self.decision.requirements:
+            return f"{show(self.installer.reinstall([foreign]))} && {command}"
+        return command
 
     def install(self, requirements: Sequence[str]) -> str:
         """Return the command that installs requirements, which are ours if anything here is."""

@@ -82,13 +82,13 @@ def find_libraries(
     first = wheels if library.rpath and not library.runpath else []
     order = [(first, "wheel"), (library_path, "LD_LIBRARY_PATH"), (wheels, "wheel"), (system, "system")]
     named = named_libraries(plugin.location)
-    needed = [name for name in library.needed if not _BASE.fullmatch(name)]
+    names = [(name, NEEDED) for name in library.needed if not _BASE.fullmatch(name)]
+    names += [(name, OPENED) for name in named if name not in library.needed]
     # What a plugin opens by itself it takes from the wheels first, by path, and the linker takes what is open already.
-    found = [
-        _find(name, NEEDED, [(wheels, "wheel"), *order] if name in named else order, wheels, arch) for name in needed
-    ]
-    opened = [name for name in named if name not in library.needed]
-    return (*found, *(_find(name, OPENED, [(wheels, "wheel"), *order], wheels, arch) for name in opened))
+    return tuple(
+        (_open_by_path(name, how, wheels, arch) if name in named else None) or _find(name, how, order, wheels, arch)
+        for name, how in names
+    )
 
 
 def missing_libraries(entries: Sequence[Loaded], how: str) -> tuple[str, ...]:
@@ -156,6 +156,13 @@ def _configured(root: Path) -> list[Path]:
         line.strip() for file in files if file.is_file() for line in file.read_text("utf-8", "replace").splitlines()
     ]
     return [root / line.lstrip("/") for line in lines if line.startswith("/")]
+
+
+def _open_by_path(name: str, how: str, wheels: Sequence[Path], arch: str) -> Loaded | None:
+    """Return what a plugin opens in the folders of the wheels; a file that cannot be loaded does not stop it."""
+    files = (folder / name for folder in wheels if (folder / name).is_file())
+    path = next((path for path in files if find_misfit(path, arch) is None), None)
+    return Loaded(name, path, "wheel", how) if path is not None else None
 
 
 def _find(name: str, how: str, order: _Order, wheels: Sequence[Path], arch: str) -> Loaded:
