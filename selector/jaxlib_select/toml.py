@@ -1,14 +1,31 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Read one table of texts out of a TOML file, also on Pythons older than `tomllib` (3.11)."""
+"""Read TOML with what this Python has for it; one table of texts also where there is nothing."""
 
 from __future__ import annotations
 
+import importlib
 import re
-import sys
 from collections.abc import Mapping, Sequence
+from typing import Any, Callable
 
-_ENTRY = re.compile(r"""(?P<key>[A-Za-z0-9_-]+|"[^"\\]*"|'[^']*')\s*=\s*(?P<value>"[^"\\]*"|'[^']*')\s*(#.*)?""")
+# The standard library's, from Python 3.11, and what it was made from; with the latter under the name pip keeps it by.
+_READERS = ("tomllib", "tomli", "pip._vendor.tomli")
+
+_KEY = r"""(?:[A-Za-z0-9_-]+|"[^"\\]*"|'[^']*')"""
+_HEADER = re.compile(rf"\[\[?\s*({_KEY}(?:\s*\.\s*{_KEY})*)\s*\]?\]\s*(#.*)?")
+_ENTRY = re.compile(rf"""(?P<key>{_KEY})\s*=\s*(?P<value>"[^"\\]*"|'[^']*')\s*(#.*)?""")
+
+
+def find_reader() -> Callable[[str], dict[str, Any]] | None:
+    """Return a function that reads TOML, and raises ValueError for anything else; nothing if there is none here."""
+    for name in _READERS:
+        try:
+            reader: Callable[[str], dict[str, Any]] = importlib.import_module(name).loads
+        except ImportError:
+            continue
+        return reader
+    return None
 
 
 def read_table(text: str, path: Sequence[str]) -> Mapping[str, object]:
@@ -21,11 +38,10 @@ def read_table(text: str, path: Sequence[str]) -> Mapping[str, object]:
     Raises:
         ValueError: The document, or that table, cannot be read.
     """
-    if sys.version_info < (3, 11):
+    reader = find_reader()
+    if reader is None:
         return read_plain_table(text, path)
-    import tomllib  # not there on every Python
-
-    table: object = tomllib.loads(text)
+    table: object = reader(text)
     for key in path:
         table = table.get(key, {}) if isinstance(table, dict) else None
     if not isinstance(table, dict):
@@ -34,37 +50,40 @@ def read_table(text: str, path: Sequence[str]) -> Mapping[str, object]:
 
 
 def read_plain_table(text: str, path: Sequence[str]) -> Mapping[str, object]:
-    r"""Return a table that is written as `[a.b.c]` with one `key = "text"` a line, all that is asked of it.
+    r"""Return a table that is written as `[a.b.c]` with one `key = "text"` a line; the rest is passed over.
 
-    >>> read_plain_table('[tool.x]\njax = "cpu"  # here\n', ("tool", "x"))
+    >>> read_plain_table('[x]\ny = [\n["z"],\n]\n[tool.x]\njax = "cpu"  # here\n', ("tool", "x"))
     {'jax': 'cpu'}
 
     Raises:
-        ValueError: A line of the table is anything else.
+        ValueError: A line of the table is anything else, or the table is written in another way.
     """
     found: dict[str, object] = {}
     table: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
         content = line.strip()
-        if content.startswith("["):
-            table = _read_header(content, number)
+        header = _HEADER.fullmatch(content)
+        if header is not None:
+            table = _keys(header.group(1))
+        elif content.startswith(f"[{path[0]}"):
+            raise ValueError(f"line {number}: expected ] at the end of {content!r}")
         elif table == list(path) and content and not content.startswith("#"):
             entry = _ENTRY.fullmatch(content)
             if entry is None:
                 raise ValueError(f'line {number}: expected KEY = "TEXT", found {content!r}')
             found[entry["key"].strip("\"'")] = entry["value"][1:-1]
-        elif table == list(path[:-1]) and content.partition("=")[0].strip(" \"'") == path[-1]:
+        elif _reaches(table, content, path):
             raise ValueError(f"line {number}: expected a table [{'.'.join(path)}], found {content!r}")
     return found
 
 
-def _read_header(content: str, number: int) -> list[str]:
-    """Return the keys of a line such as `[a.b]`.
+def _keys(dotted: str) -> list[str]:
+    """Return the keys of a header such as `a . "b"`."""
+    return [key.strip("\"'") for key in re.findall(_KEY, dotted)]
 
-    Raises:
-        ValueError: It does not end.
-    """
-    header = content.partition("#")[0].strip()
-    if not header.endswith("]"):
-        raise ValueError(f"line {number}: expected ] at the end of {content!r}")
-    return [part.strip(" \"'") for part in header.strip("[] ").split(".")]
+
+def _reaches(table: Sequence[str], content: str, path: Sequence[str]) -> bool:
+    """Return whether a line outside of a table sets it, or something in it, as `a.b.c.key = "text"` does."""
+    name, equals, _ = content.partition("=")
+    keys = [*table, *_keys(name)]
+    return bool(equals) and not content.startswith("#") and all(a == b for a, b in zip(keys, path))

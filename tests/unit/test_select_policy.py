@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -207,5 +209,63 @@ def test_old_pythons_read_the_same_table() -> None:
         read_plain_table("[tool.jaxlib-select.backends]\njax = [1]\n", path)
     with pytest.raises(ValueError, match="line 1: expected ] at the end"):
         read_plain_table("[tool.jaxlib-select.backends\njax = 'a'\n", path)
-    with pytest.raises(ValueError, match="line 2: expected a table"):
-        read_plain_table("[tool.jaxlib-select]\nbackends = 3\n", path)
+
+
+UV_PROJECT = """
+[project]
+dependencies = [
+    "jaxlib-select",  # [tool.jaxlib-select.backends]
+]
+[tool.uv]
+conflicts = [
+    [{ extra = "cpu" }, { extra = "cuda12" }],
+    [
+        { extra = "a" },
+    ],
+]
+environments = [
+["linux"]
+]
+[[tool.uv.index]]
+name = "jaxlib-select"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (UV_PROJECT, {}),
+        (UV_PROJECT + '[ tool . jaxlib-select . backends ]\n# "here"\njax = "cpu"\n[[x]]\njax = 3', {"jax": "cpu"}),
+    ],
+)
+def test_old_pythons_pass_over_what_is_not_ours(text: str, expected: dict[str, str]) -> None:
+    """Any valid pyproject.toml can be read, such as one with the table that `lock --format uv` asks for."""
+    path = ("tool", "jaxlib-select", "backends")
+    assert read_plain_table(text, path) == read_table(text, path) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[tool.jaxlib-select]\nbackends = 3",
+        "[tool.jaxlib-select]\nbackends.jax = 'cpu'",
+        "[tool.jaxlib-select]\n\"backends\" = { jax = 'cpu' }",
+        "[tool]\njaxlib-select.backends.jax = 'cpu'",
+        "\ntool.jaxlib-select = {}",
+    ],
+)
+def test_old_pythons_ignore_no_wish(text: str) -> None:
+    """A table that only a real reader understands is refused."""
+    with pytest.raises(ValueError, match=r"line 2: expected a table \[tool.jaxlib-select.backends\], found"):
+        read_plain_table(text, ("tool", "jaxlib-select", "backends"))
+
+
+def test_the_reader_of_any_python_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of pip where there is no other, and ours where there is none at all."""
+    (tmp_path / "pyproject.toml").write_text("[tool.jaxlib-select]\nbackends.jax = 'cpu'\n", "utf-8")
+    for name, module in (("tomllib", None), ("tomli", None), ("pip._vendor.tomli", tomllib)):
+        monkeypatch.setitem(sys.modules, name, module)
+    assert read_policy([], {}, tmp_path).choose("jax").backend == "cpu"
+    monkeypatch.setitem(sys.modules, "pip._vendor.tomli", None)
+    with pytest.raises(UsageError, match=r"cannot read .*\n.*expected a table"):
+        read_policy([], {}, tmp_path)

@@ -1,16 +1,13 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Read TOML with what this Python has for it."""
+"""Read a lock in TOML."""
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from jaxlib_select.errors import LockError, UsageError
-
-# The standard library's, from Python 3.11, and what it was made from; with the latter under the name pip keeps it by.
-_READERS = ("tomllib", "tomli", "pip._vendor.tomli")
+from jaxlib_select.toml import find_reader
 
 
 def read_toml(text: str) -> dict[str, Any]:
@@ -20,17 +17,13 @@ def read_toml(text: str) -> dict[str, Any]:
         LockError: It is not TOML.
         UsageError: This Python cannot read TOML.
     """
-    for name in _READERS:
-        try:
-            reader = importlib.import_module(name)
-        except ImportError:
-            continue
-        try:
-            document: dict[str, Any] = reader.loads(text)
-        except ValueError as error:  # TOMLDecodeError is one
-            raise LockError("not a TOML file", cause=str(error)) from error
-        return document
-    raise UsageError(
-        "this Python cannot read TOML",
-        remedy="use Python 3.11 or newer, or install the package tomli beside jaxlib-select",
-    )
+    reader = find_reader()
+    if reader is None:
+        raise UsageError(
+            "this Python cannot read TOML",
+            remedy="use Python 3.11 or newer, or install the package tomli beside jaxlib-select",
+        )
+    try:
+        return reader(text)
+    except ValueError as error:  # TOMLDecodeError is one
+        raise LockError("not a TOML file", cause=str(error)) from error
