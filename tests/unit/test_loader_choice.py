@@ -246,3 +246,35 @@ def test_kernels_of_another_release_are_refused(cpu_loader: Loader) -> None:
         "jaxlib takes kernels of exactly its own version, and finds the version of the other ones",
         "pip uninstall jax-cuda12-plugin",
     ]
+
+
+@pytest.mark.parametrize(
+    ("plugin", "version", "refused"),
+    [("12", "0.11.2", True), ("12", "0.11.1", False), ("12", None, False), ("13", "0.11.2", False)],
+    ids=["newer ones", "of another release", "gone", "its own"],
+)
+def test_kernels_that_were_left_behind(
+    cpu_loader: Loader,
+    plugin: str,
+    version: str | None,
+    refused: bool,  # noqa: FBT001
+) -> None:
+    """Those of CUDA 13 come first in jaxlib, whoever installed them, if they are of its own release."""
+    kernels = cpu_loader("pjrt.kernels")
+    packages = ["jax_cuda13_plugin", "jax_cuda12_plugin"]
+    installed = {"jax-cuda13-plugin": version}.get
+
+    def check() -> None:
+        ours = kernels.Kernels(f"jax_cuda{plugin}_plugin", "")
+        kernels.check_precedence(ours, f"jaxlib-cuda-{plugin}", "0.11.2", packages, installed)
+
+    if not refused:
+        check()
+        return
+    with pytest.raises(cpu_loader("pjrt.errors").TakeOverError) as caught:
+        check()
+    assert caught.value.told().splitlines() == [
+        "jaxlib takes the kernels of jax-cuda13-plugin before those of jaxlib-cuda-12",
+        "they are made for another version of the vendor's libraries, and would run with this plugin",
+        "pip uninstall jax-cuda13-plugin",
+    ]

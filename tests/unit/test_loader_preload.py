@@ -63,16 +63,19 @@ def test_the_first_candidate_that_opens_is_taken(
 
 
 IMPOSTORS = {
-    "text": (lambda _: b"not a library\n" * 9, "is no library: not an ELF file"),
-    "empty": (lambda _: b"", "is no library: not an ELF file"),
-    "another machine": (lambda make: make(machine=40), "is no library: built for another machine than "),
-    "truncated": (lambda make: make()[:300], "is no library: truncated: 300 bytes of at least "),
-    "object file": (lambda make: make(kind=1), "is no library: it is an ELF file of another kind"),
+    "text": (lambda _: b"not a library\n" * 9, "is not a library: not an ELF file"),
+    "empty": (lambda _: b"", "is not a library: not an ELF file"),
+    "another machine": (lambda make: make(machine=40), "is not a library: built for another machine than "),
+    "truncated": (lambda make: make()[:300], "is not a library: truncated: 300 bytes of at least "),
+    "object file": (lambda make: make(kind=1), "is not a library: it is an ELF file of another kind"),
     "no tables": (
         lambda make: make()[:56] + bytes(2) + make()[58:],
-        "is no library: it is an ELF file of another kind",
+        "is not a library: it is an ELF file of another kind",
     ),
-    "another library": (lambda make: make(exports=("zlibVersion",)), "is another library: it has no function aVersion"),
+    "another library": (
+        lambda make: make(exports=("zlibVersion",)),
+        "is not the library of that name: it has no function aVersion",
+    ),
 }
 
 
@@ -114,7 +117,7 @@ def test_what_cannot_be_opened_keeps_its_reasons(
     wheel, toolkit = put(tmp_path / "wheel", "a"), put(tmp_path / "toolkit")
     (toolkit / "a").write_bytes(make_elf())
     result = preload.preload([preload.Wanted("a", (wheel,), (toolkit,)), preload.Wanted("b")], open_library)
-    impostor = f"{wheel / 'a'} is no library: not an ELF file"
+    impostor = f"{wheel / 'a'} is not a library: not an ELF file"
     reasons = f"{impostor}; a: cannot open; {toolkit / 'a'}: cannot open"
     assert result == preload.Preloaded({"b": "b"}, {"a": reasons}, (impostor,))
 

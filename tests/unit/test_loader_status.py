@@ -209,6 +209,22 @@ def test_others_of_another_version(
     assert lines[-1] == f"jaxlib-cuda-13 does not fit here. To mend it: {remedy}"
 
 
+def test_a_jaxlib_of_another_build(install: Install, make_elf: Callable[..., bytes]) -> None:
+    """Told without the name of the error's class, and nothing is opened."""
+    site, backend = install(BACKENDS["cuda13"], make_elf(), TALKING), BACKENDS["cuda13"]
+    (site / "jaxlib/release_lock.json").write_text(json.dumps(LOCK | {"lock_id": "b" * 32}), "utf-8")
+    result = call(site, backend)
+    (problem,) = problems(result.stdout.splitlines())
+    assert (result.returncode, problem) == (
+        1,
+        (
+            f"jaxlib-cuda-13 0.11.2 (lock {'a' * 32}, prebuilt) and jaxlib 0.11.2 (lock {'b' * 32}, prebuilt) "
+            "are not of one build"
+        ),
+    )
+    assert "PJRT API" not in result.stdout
+
+
 @pytest.mark.parametrize(
     ("backend", "rival", "package", "label", "yields"),
     [
@@ -244,7 +260,7 @@ def test_a_text_in_the_place_of_a_vendors_library(
     code, lines = status(BACKENDS["rocm7"], library, LINKER, ROCM_PATH=str(tmp_path / "rocm"))
     expected = "jaxlib-rocm-7 needs libvendor.so.1 (looked in rocm/lib, "
     assert (code, problems(lines)[0][: len(expected)]) == (1, expected)
-    assert any(line.strip().startswith("rocm/lib/libvendor.so.1 is no library: not an ELF file; ") for line in lines)
+    assert any(line.strip().startswith("rocm/lib/libvendor.so.1 is not a library: not an ELF file; ") for line in lines)
 
 
 @pytest.mark.parametrize(

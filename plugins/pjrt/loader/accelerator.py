@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from . import private
 from .errors import PluginError
-from .kernels import Kernels, check_kernels
+from .kernels import Kernels, check_kernels, check_precedence
 from .lock import installed_version
 from .plugin import Plugin, check_plugin
 
@@ -58,6 +59,8 @@ def check_accelerator(accelerator: Accelerator) -> None:
     plugin, kernels = accelerator.plugin, accelerator.kernels
     lock = check_plugin(plugin)
     check_kernels(kernels, plugin.distribution, lock.release, installed_version(kernels.package))
+    packages = private.kernel_packages(plugin.name)
+    check_precedence(kernels, plugin.distribution, lock.release, packages, installed_version)
 
 
 def find_absence(accelerator: Accelerator) -> PluginError | None:

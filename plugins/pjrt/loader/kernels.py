@@ -8,11 +8,12 @@ import importlib
 import importlib.machinery
 import logging
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from .errors import VersionMismatchError
+from .errors import TakeOverError, VersionMismatchError
 
 logger = logging.getLogger(__name__)
 
@@ -79,6 +80,35 @@ def check_kernels(kernels: Kernels, distribution: str, release: str, version: st
             f"{other} {version} is installed beside {distribution} {release}, which has kernels of its own",
             cause="jaxlib takes kernels of exactly its own version, and finds the version of the other ones",
             remedy=f"pip uninstall {other}",
+        )
+
+
+def check_precedence(
+    kernels: Kernels,
+    distribution: str,
+    release: str,
+    packages: Sequence[str],
+    installed: Callable[[str], str | None],
+) -> None:
+    """Check that jaxlib takes these kernels, and not those that somebody else left for another version of the vendor's.
+
+    Args:
+        kernels: The kernels.
+        distribution: Name of the plugin's distribution.
+        release: The release it belongs to; jaxlib passes over kernels of others.
+        packages: The packages in which jaxlib looks for kernels of the platform, in its order.
+        installed: Gives the version of an installed distribution.
+
+    Raises:
+        TakeOverError: It takes others.
+    """
+    before = packages[: packages.index(kernels.package)] if kernels.package in packages else []
+    others = [name for name in (package.replace("_", "-") for package in before) if installed(name) == release]
+    if others:
+        raise TakeOverError(
+            f"jaxlib takes the kernels of {' and '.join(others)} before those of {distribution}",
+            cause="they are made for another version of the vendor's libraries, and would run with this plugin",
+            remedy=f"pip uninstall {' '.join(others)}",
         )
 
 

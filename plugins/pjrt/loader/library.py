@@ -117,14 +117,14 @@ def find_misfit(path: Path, machine: str, symbol: str = "") -> str | None:
             header = file.read(_HEADER.size)
             damage = find_damage(header, b"", path.stat().st_size, machine)
             if damage is not None:
-                return f"{path} is no library: {damage}"
+                return f"{path} is not a library: {damage}"
             entries, names = _read_dynamic(file, header)
     except _UNREADABLE as error:
-        return f"{path} is no library: its tables cannot be read ({error!r})"
+        return f"{path} is not a library: its tables cannot be read ({error!r})"
     if _HEADER.unpack(header)[5] != _ET_DYN or not entries:
-        return f"{path} is no library: it is an ELF file of another kind"
+        return f"{path} is not a library: it is an ELF file of another kind"
     if symbol.encode() not in names:
-        return f"{path} is another library: it has no function {symbol}"
+        return f"{path} is not the library of that name: it has no function {symbol}"
     return None
 
 

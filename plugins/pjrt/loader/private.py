@@ -38,6 +38,14 @@ def jaxlib(module: str) -> Any:
     return importlib.import_module(f"jaxlib.{module}")
 
 
+def kernel_packages(platform: str) -> list[str]:
+    """Return the packages in which jaxlib looks for the kernels of a platform, in its order. Else: nowhere."""
+    try:
+        return list(jaxlib("plugin_support")._PLUGIN_MODULE_NAMES.get(platform, ()))  # noqa: SLF001
+    except (ImportError, AttributeError):
+        return []
+
+
 def setting(module: str, name: str, default: Any) -> Any:
     """Return the value of a setting of JAX's; `default` if this JAX has it not."""
     return getattr(find(module, name), "value", default)

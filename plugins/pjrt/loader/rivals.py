@@ -114,9 +114,10 @@ def stand_back(distribution: str, platform: str, rivals: Iterable[str]) -> Rival
         rivals: Distributions of the others.
     """
     others = sorted(set(rivals))
+    verb = "is" if len(others) == 1 else "are"
     removal = " ".join(sorted({name for other in others for name in _belongings(other)}))
     return RivalError(
-        f"{distribution} stands back: {' and '.join(others)} is for JAX's platform {platform!r} as well, "
+        f"{distribution} stands back: {' and '.join(others)} {verb} for JAX's platform {platform!r} as well, "
         "and JAX can take only one",
         remedy=f"keep one of them: pip uninstall {removal}, or: pip uninstall {distribution}",
     )
