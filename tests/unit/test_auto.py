@@ -258,6 +258,14 @@ def test_wheels_of_two_sets_are_refused(dist: Path, root: Path) -> None:
         build_auto(root, dist, VERSION)
 
 
+def test_a_listed_wheel_that_is_gone_is_an_error(dist: Path, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No variant asks for it."""
+    (dist / "jaxlib_cuda_12-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl").unlink()
+    assert main(["auto", "--root", str(root), "--dist", str(dist)]) == 7
+    assert "x86_64.whl is not there, though release.json lists it" in capsys.readouterr().err
+    assert list(dist.glob("jaxlib_auto*")) == []
+
+
 def test_an_empty_folder_is_an_error(tmp_path: Path, root: Path) -> None:
     """Nothing is written."""
     assert main(["auto", "--root", str(root), "--dist", str(tmp_path)]) == 2

@@ -13,7 +13,7 @@ from pjrtwheel.auto.document import release_document
 from pjrtwheel.auto.variants import Variant, make_variants
 from pjrtwheel.auto.write import DISTRIBUTION, Common, write_variant
 from pjrtwheel.backend import Backend, load_backends
-from pjrtwheel.errors import UsageError
+from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.prove.levels import Level
 from pjrtwheel.prove.origin import find_origin
@@ -39,9 +39,9 @@ def build_auto(root: Path, dist: Path, version: str) -> list[Variant]:
 
     Raises:
         UsageError: Nothing, or nothing for the CPU, was built into the folder, or its wheels are of several sets.
+        WheelError: A wheel that `release.json` lists is not there.
     """
-    path = dist / RELEASE_FILENAME
-    entries = list(parse_entries(path.read_bytes()).values()) if path.is_file() else []
+    entries = _listed(dist)
     backends = list(load_backends(root).values())
     variants = make_variants(backends, entries, version)
     common = _common(root, backends, entries, version)
@@ -54,6 +54,19 @@ def build_auto(root: Path, dist: Path, version: str) -> list[Variant]:
     write_atomically(dist / f"{_stem(version)}-variants.json", release_document(labelled))
     withdraw(_others(built, dist, version), dist)  # last: what lies there until now is whole
     return variants
+
+
+def _listed(dist: Path) -> list[Entry]:
+    """Return the entries of the wheels in a folder; a variant that asks for a wheel that is gone would serve nobody."""
+    path = dist / RELEASE_FILENAME
+    entries = list(parse_entries(path.read_bytes()).values()) if path.is_file() else []
+    for entry in entries:
+        if not (dist / entry["filename"]).is_file():
+            raise WheelError(
+                f"{dist / entry['filename']} is not there, though {RELEASE_FILENAME} lists it",
+                remedy="build the wheels again, or give another folder with --dist",
+            )
+    return entries
 
 
 def _common(root: Path, backends: Sequence[Backend], entries: Sequence[Entry], version: str) -> Common:
