@@ -18,11 +18,17 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
+from jaxlib_select.decision import Decision
+from jaxlib_select.doctor.environment import other_environment
+from jaxlib_select.install.commands import Installer, pip_installer, uv_installer
+from jaxlib_select.install.plan import make_plan
+from jaxlib_select.install.process import run_installer
 from pjrtwheel.fetch import cache_root
 from pjrtwheel.prove import environment
 from pjrtwheel.prove.interpreters import Interpreter
@@ -60,17 +66,19 @@ class Bench:
         wheels: Every wheel there is: no index is asked.
         interpreter: For which Python.
         selector: The folder of the package under test.
+        more: Further variables.
     """
 
     folder: Path
     wheels: Path
     interpreter: Interpreter
     selector: Path
+    more: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def environ(self) -> dict[str, str]:
         """Return an environment in which uv and pip know no index, and keep nothing of what they saw."""
-        more = {"PIP_CONFIG_FILE": os.devnull, "UV_NO_CACHE": "1", "UV_OFFLINE": "1"}
+        more = {"PIP_CONFIG_FILE": os.devnull, "UV_NO_CACHE": "1", "UV_OFFLINE": "1", **self.more}
         uv = environment.find_uv()
         path = os.pathsep.join([*([str(uv.parent)] if uv else []), os.environ["PATH"]])
         return environment.clean_environ(PYTHONPATH=str(self.selector), PATH=path, **more)
@@ -443,6 +451,52 @@ def test_an_index_that_cannot_be_reached(bench: Bench, installer: str) -> None:
     assert result.returncode == 4
     assert "error: the package index cannot be reached" in result.stderr
     assert not (bench.folder / "pylock.toml").exists()
+
+
+def write_torch(bench: Bench) -> Path:
+    """Write a small PyTorch for the CPU, and a folder that serves one for CUDA 12.6 with what it needs."""
+    index = bench.folder / "index"
+    for name in ("cpu/torch", "cu126/torch", "cu126/small"):
+        (index / name).mkdir(parents=True)
+    write_wheel(index / "cpu/torch", "torch-2.14.0+cpu-py3-none-any.whl", {"torch.py": ""})
+    write_wheel(index / "cu126/torch", "torch-2.14.0+cu126-py3-none-any.whl", {"torch.py": ""}, ["small"])
+    write_wheel(index / "cu126/small", "small-1.0-py3-none-any.whl", {"small.py": ""})
+    return index
+
+
+@pytest.fixture(params=["uv", "pip"])
+def torch_environment(request: pytest.FixtureRequest, bench: Bench) -> tuple[Installer, Path]:
+    """Return an installer and the index, for an environment in which PyTorch for the CPU is installed."""
+    index, python = write_torch(bench), bench.python("torch")
+    bench.pip(python, "install", "--quiet", "--no-index", *_wheel_of_pip(bench))
+    bench.uv("pip", "install", "--python", python, *(index / "cpu/torch").iterdir())
+    uv = uv_installer(python, str(environment.find_uv() or "uv"))
+    return (uv if request.param == "uv" else pip_installer(python)), index
+
+
+def test_torch_of_another_index_is_exchanged(
+    bench: Bench, torch_environment: tuple[Installer, Path], serve: Callable[..., AbstractContextManager[str]]
+) -> None:
+    """Its version differs in the local part only, which installers take for the same."""
+    installer, index = torch_environment
+    with serve(index) as address:
+        decision = Decision("torch", "cu126", ("torch==2.14.*",), (), index_url=f"{address}cu126")
+        plan = make_plan([decision], other_environment(installer.python), (), installer)
+        for step in plan.steps(installer):
+            run_installer(step, environ={**bench.environ, "UV_OFFLINE": "0"})
+    found = installed(installer.python)
+    assert (found["torch"], found["small"]) == ("2.14.0+cu126", "1.0")
+
+
+def test_torch_stays_while_its_index_cannot_be_reached(bench: Bench, torch_environment: tuple[Installer, Path]) -> None:
+    """An environment that worked is not left empty."""
+    installer, _ = torch_environment
+    options = ("--python", installer.python, "--installer", installer.kind, "--machine", bench.machine("h100"))
+    said = replace(bench, more={"HTTPS_PROXY": "http://127.0.0.1:9", "PIP_RETRIES": "1"}).select(
+        "install", "torch", *options, status=4
+    )
+    assert "error: the package index cannot be reached" in said
+    assert installed(installer.python)["torch"] == "2.14.0+cpu"
 
 
 def test_an_index_without_the_package(bench: Bench) -> None:

@@ -5,15 +5,16 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
-from jaxlib_select.doctor.environment import Environment
+from jaxlib_select.doctor.environment import Environment, normalize
 from jaxlib_select.errors import InstallError, UsageError
 
 KINDS = ("uv", "pip")
@@ -47,6 +48,33 @@ class Installer:
         """
         index = ("--index-url", index_url) if index_url is not None else ()
         return (*self.program, "install", *self._target(), *self.sources, *index, *options, *requirements)
+
+    def exchange(
+        self,
+        requirements: Sequence[str],
+        names: Collection[str],
+        *,
+        index_url: str | None = None,
+        options: Sequence[str] = (),
+    ) -> tuple[tuple[str, ...], ...]:
+        """Return the commands that install requirements, some of them though they seem to be installed.
+
+        What is there is removed only once its successor is at hand: a network that is down changes nothing.
+
+        Args:
+            requirements: What to install (PEP 508).
+            names: Distributions among them to install again, normalized.
+            index_url: Package index to use instead of the configured one.
+            options: Further options of the installer.
+        """
+        again = [text for text in requirements if name_of(text) in names]
+        if self.kind == "uv":
+            forced = tuple(part for name in map(name_of, again) for part in ("--reinstall-package", name))
+            return (self.install(requirements, index_url=index_url, options=(*forced, *options)),)
+        # pip installs all of them again or none, so what they bring along is left to a second command.
+        plain = self.install(requirements, index_url=index_url, options=options)
+        forced = ("--force-reinstall", "--no-deps", *options)
+        return (self.install(again, index_url=index_url, options=forced), plain) if again else (plain,)
 
     def reinstall(self, requirements: Sequence[str]) -> tuple[str, ...]:
         """Return the command that installs requirements again, and nothing else."""
@@ -100,6 +128,15 @@ def uv_installer(python: Path, program: str = "uv") -> Installer:
 def pip_installer(python: Path) -> Installer:
     """Return the commands of an environment's own pip."""
     return Installer("pip", (str(python), "-m", "pip"), python)
+
+
+def name_of(requirement: str) -> str:
+    """Return the distribution that a requirement is about, normalized.
+
+    >>> name_of("jaxlib_cuda-12[with-cuda]==0.11.2")
+    'jaxlib-cuda-12'
+    """
+    return normalize(re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0])
 
 
 def show(command: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.discovery import Plugin
 from jaxlib_select.doctor.environment import Environment, normalize
-from jaxlib_select.install.commands import Installer
+from jaxlib_select.install.commands import Installer, name_of
 
 # Distributions by which JAX itself publishes an accelerator: the plugin, and its kernels.
 _UPSTREAM = re.compile(r"jax-[a-z]+\d*-(pjrt|plugin)")
@@ -22,20 +22,17 @@ class Plan:
     """Commands to run, in this order.
 
     Attributes:
-        before: Distributions to remove first, because the installer would take them for what is wanted.
-        commands: What installs, one command per package index.
+        commands: What installs, package index by package index.
         after: Distributions to remove at last: other backends.
     """
 
-    before: tuple[str, ...]
     commands: tuple[tuple[str, ...], ...]
     after: tuple[str, ...]
 
     def steps(self, installer: Installer) -> tuple[tuple[str, ...], ...]:
         """Return every command."""
-        before = (installer.uninstall(self.before),) if self.before else ()
         after = (installer.uninstall(self.after),) if self.after else ()
-        return (*before, *self.commands, *after)
+        return (*self.commands, *after)
 
 
 def make_plan(
@@ -57,16 +54,13 @@ def make_plan(
     by_index: dict[str | None, list[Decision]] = {}
     for decision in decisions:
         by_index.setdefault(decision.index_url, []).append(decision)
-    commands = [
-        installer.install(_requirements(group), index_url=index, options=options) for index, group in by_index.items()
-    ]
+    commands: list[tuple[str, ...]] = []
+    for index, group in by_index.items():
+        foreign = [name for decision in group for name in foreign_builds(decision, environment)]
+        commands += installer.exchange(_requirements(group), foreign, index_url=index, options=options)
     for_jax = {normalize(decision.package) for decision in decisions if decision.package.startswith("jaxlib")}
     after = other_backends(for_jax, environment, plugins) if for_jax else ()
-    return Plan(
-        before=tuple(name for decision in decisions for name in foreign_builds(decision, environment)),
-        commands=tuple(commands),
-        after=after,
-    )
+    return Plan(tuple(commands), after)
 
 
 def other_backends(wanted: Collection[str], environment: Environment, plugins: Iterable[Plugin]) -> tuple[str, ...]:
@@ -95,7 +89,7 @@ def foreign_builds(decision: Decision, environment: Environment) -> tuple[str, .
     if decision.index_url is None:
         return ()
     wanted = decision.index_url.rstrip("/").rpartition("/")[2]
-    installed = {name: environment.version_of(name) for name in _names(decision.requirements)}
+    installed = {name: environment.version_of(name) for name in map(name_of, decision.requirements)}
     builds = {name: version.partition("+")[2] for name, version in installed.items() if version is not None}
     return tuple(name for name, build in builds.items() if build != wanted)
 
@@ -110,7 +104,3 @@ def _requirements(decisions: Iterable[Decision]) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(text for decision in decisions for text in (*decision.requirements, *decision.constraints))
     )
-
-
-def _names(requirements: Iterable[str]) -> tuple[str, ...]:
-    return tuple(normalize(re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0]) for text in requirements)

@@ -21,7 +21,7 @@ _DECORATION = " -\u2500\u2502\u251c\u2570\u25b6\u00d7\u203a"
 _UNREACHABLE = re.compile(
     r"Failed to establish a new connection|Connection refused|ConnectionError|Max retries exceeded|Read timed out"
     r"|Name or service not known|Temporary failure in name resolution|error sending request|dns error|Failed to fetch"
-    r"|tcp connect error|Network connectivity is disabled",
+    r"|tcp connect error|Network connectivity is disabled|the network was disabled",
     re.IGNORECASE,
 )
 _UNKNOWN = re.compile(
