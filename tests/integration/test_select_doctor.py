@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from jaxlib_select.doctor.elf import find_misfit
 from pjrtwheel.prove import environment
 
 pytestmark = pytest.mark.integration
@@ -37,7 +38,8 @@ def python(make_environment: Callable[[Path], Path], tmp_path_factory: pytest.Te
 def site(python: Path, tmp_path: Path) -> Iterator[Site]:
     """Return its `site-packages`; what is small in the packages of the wheels is put back afterwards."""
     (folder,) = (python.parent.parent / "lib").glob("python3*/site-packages")
-    small = [*folder.glob("jaxlib*/*.json"), *folder.glob("jaxlib*.dist-info/*.txt")]
+    patterns = ("jaxlib*/*.json", "jaxlib*.dist-info/*.txt", "jaxlib*/pjrt/*.py", "jaxlib*/pjrt/*.so")
+    small = [path for pattern in patterns for path in folder.glob(pattern)]
     for path in small:
         kept = tmp_path / path.relative_to(folder)
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -97,6 +99,16 @@ def forget_plugin(site: Site) -> None:
     next(site.glob("jaxlib_cpu-*.dist-info")).joinpath("entry_points.txt").unlink()
 
 
+def lose_extension(site: Site) -> None:
+    """Take away what opens the plugin's library."""
+    (site / "jaxlib_cpu/pjrt/_pjrt.abi3.so").unlink()
+
+
+def lose_module(site: Site) -> None:
+    """Take away a module without which the plugin cannot be imported."""
+    (site / "jaxlib_cpu/pjrt/lock.py").unlink()
+
+
 def add_foreign_plugin(site: Site) -> None:
     """Add somebody's plugin to the namespace package: the CPU's library under another name."""
     folder = site / "jax_plugins/mine"
@@ -127,6 +139,8 @@ def add_foreign_plugin(site: Site) -> None:
         (change_lock, {}, None, ["lock-mismatch", "jax-fails"]),
         (announce_nothing, {}, "cpu", ["plugin-gone", "confirmed"]),
         (forget_plugin, {}, "cpu", ["confirmed"]),
+        (lose_extension, {}, None, ["extension-missing", "jax-fails"]),
+        (lose_module, {}, "cpu", ["files-missing", "confirmed"]),
         (add_foreign_plugin, {}, "mine", ["confirmed"]),
         (add_foreign_plugin, {"JAX_PLATFORMS": "cpu"}, "cpu", ["platforms", "confirmed"]),
     ],
@@ -143,7 +157,7 @@ def test_jax_does_what_was_foretold(
     change(site)
     report = doctor(**{name: value.replace("SITE", str(site)) for name, value in variables.items()})
     assert (report["default"], report["codes"]) == (default, codes)
-    assert report["status"] == (1 if default is None or "plugin-gone" in codes else 0)
+    assert report["status"] == (1 if default is None or {"plugin-gone", "files-missing"} & set(codes) else 0)
 
 
 def test_a_gpu_without_its_package(doctor: Callable[..., dict[str, Any]], python: Path) -> None:
@@ -166,6 +180,40 @@ def test_a_truncated_library(site: Site, doctor: Callable[..., dict[str, Any]]) 
     finally:
         kept.replace(library)
     assert (report["default"], report["codes"], report["status"]) == (None, ["library-damaged", "jax-fails"], 1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the rules are those of the GNU C library")
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: data,
+        lambda data: data[:4] + b"\1" + data[5:],
+        lambda data: data[:5] + b"\2" + data[6:],
+        lambda data: data[:16] + b"\1\0" + data[18:],
+        lambda data: data[:16] + b"\2\0" + data[18:],
+        lambda data: data[:18] + b"\x16\0" + data[20:],
+        lambda data: data[:100],
+        lambda _: b"no library\n" * 100,
+        lambda _: b"",
+    ],
+    ids=["good", "32-bit", "big-endian", "object", "program", "s390x", "short", "text", "empty"],
+)
+def test_the_dynamic_linker_judges_files_alike(
+    python: Path, site: Site, tmp_path: Path, change: Callable[[bytes], bytes]
+) -> None:
+    """A file on LD_LIBRARY_PATH before a good one: it is loaded, passed over, or the end of the search."""
+    good, first = tmp_path / "good", tmp_path / "first"
+    for folder in (good, first):
+        folder.mkdir()
+    data = (site / "jaxlib_cpu/pjrt/_pjrt.abi3.so").read_bytes()
+    (good / "libpart.so.1").write_bytes(data)
+    (first / "libpart.so.1").write_bytes(change(data))
+    misfit = find_misfit(first / "libpart.so.1", os.uname().machine)
+    program = "import ctypes; ctypes.CDLL('libpart.so.1'); print(open('/proc/self/maps').read())"
+    environ = environment.clean_environ(LD_LIBRARY_PATH=f"{first}:{good}")
+    done = subprocess.run([python, "-c", program], capture_output=True, text=True, check=False, env=environ)
+    loaded = next((folder for folder in (first, good) if str(folder) in done.stdout), None)
+    assert loaded == (first if misfit is None else good if misfit.passed_over else None), done.stderr
 
 
 def test_it_looks_at_nothing_it_was_not_asked_to(doctor: Callable[..., dict[str, Any]], python: Path) -> None:

@@ -16,7 +16,7 @@ from jaxlib_select.doctor.report import ERROR, WARNING, Finding
 # What extension modules are named after that only one version of CPython can import (PEP 3149).
 _KERNEL = re.compile(r"\.cpython-(3)(\d+)-")
 _WITHOUT_KERNELS = "JAX runs, but solvers, sparse matrices, Mosaic and host callbacks fail on the GPU"
-_CODE = (".py", ".so", ".json")
+_CODE = (".py", ".so")
 
 
 def torn_installation(case: Case) -> Iterator[Finding]:
