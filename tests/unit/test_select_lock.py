@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import os
 import re
+import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -29,7 +31,7 @@ from jaxlib_select.lock.choices import make_choices
 from jaxlib_select.lock.document import Group, Table, build_document, drop_outbid, merge_packages, packages_of
 from jaxlib_select.lock.forms import form_of, write_requirements, write_uv_snippet
 from jaxlib_select.lock.resolution import make_relative, read_report
-from jaxlib_select.lock.target import Target, check_machine, make_target
+from jaxlib_select.lock.target import Target, check_machine, make_target, read_target
 from jaxlib_select.lock.toml_reader import read_toml
 from jaxlib_select.lock.toml_writer import write_toml
 from jaxlib_select.machine import Machine, Nvidia, NvidiaGpu
@@ -316,6 +318,13 @@ def test_comments_and_layout_are_no_change(make_lock: Callable[..., Path]) -> No
         ([('default-groups = ["cuda13"]', 'default-groups = ["cpu"]')], "default-groups is ['cpu']"),
         ([('default-groups = ["cuda13"]', "default-groups = []")], "default-groups is []"),
         ([('default-groups = ["cuda13"]', "default-groups = 3")], "not a lock of jaxlib-select"),
+        ([("[[packages]]", "[[other]]")], "not a lock of jaxlib-select"),
+        ([('name = "cudnn"', 'called = "cudnn"')], "damaged lock"),
+        ([('name = "jax"', "name = 3")], "damaged lock"),
+        ([('version = "9.10"\n', "")], "damaged lock"),
+        ([("marker = \"'cuda13' in dependency_groups\"", "marker = []")], "damaged lock"),
+        ([("{ sha256 =", "{ md5 =")], "damaged lock"),
+        ([("wheels = [\n", 'wheels = ["x", \n')], "damaged lock"),
     ],
 )
 def test_a_broken_lock(make_lock: Callable[..., Path], changes: list[tuple[str, str]], what: str) -> None:
@@ -324,6 +333,28 @@ def test_a_broken_lock(make_lock: Callable[..., Path], changes: list[tuple[str, 
     with pytest.raises(LockError, match=re.escape(f"{what}: {path}")):
         read_lock(path)
     assert main(["lock", "--check", str(path)]) == LockError.exit_code
+    assert main(["apply", str(path), "--dry-run", "--force"]) == LockError.exit_code
+
+
+def test_a_lock_edited_by_hand_is_not_applied(
+    make_lock: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless the user insists."""
+    (tmp_path / "uv").touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    here = read_target(Path(sys.executable))
+    path = make_lock(
+        (f'platform = "{HERE.platform}"', f'platform = "{here.platform}"'),
+        (f'\npython = "{HERE.python}"', f'\npython = "{here.python}"'),
+    )
+    assert main(["apply", str(path), "--dry-run"]) == LockError.exit_code
+    assert capsys.readouterr() == (
+        "",
+        f"error: {path} was changed by hand since it was written\n"
+        f"       write it again: jaxlib-select lock jax -o {path}, or install it as it is: --force\n",
+    )
+    assert main(["apply", str(path), "--dry-run", "--force"]) == 0
+    assert f"-r {path}" in capsys.readouterr().out
 
 
 def test_no_lock_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from jaxlib_select.cli.arguments import add_machine, machine_from
 from jaxlib_select.cli.environments import add_installer, add_python, environment_from, installer_from, options_from
 from jaxlib_select.cli.install import check_result
 from jaxlib_select.doctor.discovery import find_plugins
-from jaxlib_select.errors import UsageError
+from jaxlib_select.errors import LockError, UsageError
 from jaxlib_select.install.commands import show
 from jaxlib_select.install.plan import other_backends
 from jaxlib_select.install.process import run_installer
@@ -27,6 +27,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
         "lock", nargs="?", type=Path, default=Path("pylock.toml"), metavar="LOCK", help="default: pylock.toml"
     )
     parser.add_argument("--group", metavar="BACKEND", help="another backend of the lock than its default")
+    parser.add_argument("--force", action="store_true", help="install from a lock that was changed by hand as well")
     parser.add_argument("--dry-run", action="store_true", help="print the commands, and run none")
     add_machine(parser)
     add_python(parser)
@@ -36,6 +37,11 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Install from the lock, remove other backends, and let the doctor look at what came out."""
     lock = read_lock(args.lock)
+    if lock.edited and not args.force:
+        raise LockError(
+            f"{lock.path} was changed by hand since it was written",
+            remedy=f"write it again: {write_again(lock)}, or install it as it is: --force",
+        )
     group = choose_group(lock, args.group)
     environment = environment_from(args)
     misfits = lock.target.differences(read_target(environment.python))

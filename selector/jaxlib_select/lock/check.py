@@ -67,6 +67,8 @@ def _read_pylock(path: Path, document: dict[str, Any]) -> Lock:
     if version != LOCK_VERSION:
         raise LockError(f"lock version {version!r} is not known here", remedy=f"known: {LOCK_VERSION}")
     evidence = document["tool"][TOOL]
+    for index, package in enumerate(document["packages"]):
+        _check_package(package, f"packages[{index}]")
     groups, default = list(document["dependency-groups"]), list(document["default-groups"])
     if len(default) != 1 or default[0] not in groups:
         raise LockError(
@@ -84,6 +86,26 @@ def _read_pylock(path: Path, document: dict[str, Any]) -> Lock:
         edited=evidence["digest"] != digest(document),
         document=document,
     )
+
+
+def _check_package(package: Any, where: str) -> None:
+    """Make sure that a package has what installing it takes.
+
+    Raises:
+        LockError: It has not.
+    """
+    try:
+        files = [*package.get("wheels", []), *([package["sdist"]] if "sdist" in package else [])]
+        texts = [package["name"], package["version"], package.get("marker", "")]
+        texts += [file["hashes"]["sha256"] for file in files]
+        odd = next((text for text in texts if not isinstance(text, str)), None)
+        problem = f"{odd!r} is no text" if odd is not None else ""
+    except KeyError as error:
+        problem = f"it lacks {error}"
+    except (TypeError, AttributeError) as error:
+        problem = str(error)
+    if problem:
+        raise LockError("damaged lock", cause=f"{where}: {problem}", remedy="write it again: jaxlib-select lock jax")
 
 
 def _read_group(document: Mapping[str, Any], name: str, asked: Mapping[str, Any]) -> Group:
