@@ -95,6 +95,7 @@ class Select:
         rank: Of several backends that serve a machine equally well, the highest is taken.
         driver: Oldest version of the vendor's driver or runtime, such as the CUDA version that libcuda serves.
         toolkit: Version of the toolkit that made the intermediate code; a driver must be as new to compile it.
+        oldest_capability: Oldest compute capability that is served, where the wheel has code for older ones.
         supported: Chip → oldest runtime with which its vendor supports it; empty when the vendor names no chips.
         integrated: Chips that are part of a processor, and never switch the backend by themselves.
         devices: PCI ids of the accelerators, `vendor:device` or `vendor:first-last`.
@@ -106,6 +107,7 @@ class Select:
     rank: int
     driver: str = ""
     toolkit: str = ""
+    oldest_capability: str = ""
     supported: dict[str, str] = field(default_factory=dict)
     integrated: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()

@@ -53,7 +53,7 @@ MACHINES = [
     ("T4, older driver", X86, "12.2", "7.5", CUDA12),
     ("V100", X86, "13.0", "7.0", LEGACY),
     ("GTX 1080 Ti", X86, "13.0", "6.1", LEGACY),
-    ("GTX 750, no code", X86, "12.4", "5.0", CPU),
+    ("GTX 750, too old for JAX", X86, "12.4", "5.0", CPU),
     ("B200", X86, "13.0", "10.0", CUDA13),
     ("RTX PRO 6000", X86, "13.0", "12.0", CUDA13),
     ("a GPU to come", X86, "14.0", "13.0", CUDA13),

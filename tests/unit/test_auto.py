@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from jaxlib_select.vendors.cuda_code import TEGRA, runs
+from jaxlib_select.versions import read_version
 from pjrtwheel.auto import build_auto
 from pjrtwheel.auto.nvidia import Group, compiled, nvidia_groups, served
 from pjrtwheel.auto.variants import Variant, make_variants
@@ -28,7 +29,9 @@ from pjrtwheel.prove.record import Proof
 VERSION = "0.11.2"
 CODE12 = ["compute_120", "sm_50", "sm_60", "sm_70", "sm_80", "sm_90", "sm_100", "sm_101", "sm_120"]
 CODE13 = ["compute_120", "sm_75", "sm_80", "sm_90", "sm_100", "sm_110", "sm_120"]
-SELECT12 = Select("nvidia", 300, driver="12.0", toolkit="12.9", constraints={"<7.5": ("cudnn<9.11",)})
+SELECT12 = Select(
+    "nvidia", 300, driver="12.0", toolkit="12.9", oldest_capability="5.2", constraints={"<7.5": ("cudnn<9.11",)}
+)
 SELECT13 = Select("nvidia", 400, driver="13.0", toolkit="13.0", constraints={">=10,<12": ("cublas>=13.2",)})
 
 
@@ -82,8 +85,14 @@ FUTURE = (120, 130, 140, 150)
             [Group("", properties("13.0", [75, 80, 90, 100, 120], FUTURE))],
         ),
         (replace(SELECT13, constraints={}), [], "x86_64", []),
+        (
+            replace(SELECT12, oldest_capability="", constraints={}),
+            CODE12[:3],
+            "x86_64",
+            [Group("", properties("12.0", [50, 60]))],
+        ),
     ],
-    ids=["12", "12 on Arm", "13", "13 on Arm", "no bounds", "no code"],
+    ids=["12", "12 on Arm", "13", "13 on Arm", "no bounds", "no code", "any age"],
 )
 def test_groups_follow_from_code_and_bounds(
     select: Select, code: list[str], architecture: str, expected: list[Group]
@@ -104,21 +113,24 @@ def test_variants_agree_with_the_selector(architecture: str, select: Select, cod
     """For every GPU: a variant is taken where `jaxlib-select` says that the code runs, and nowhere else."""
     thor = {12: (10, 1), 13: (11, 0)}[cuda]
     chips = [chip for chip in TEGRA if chip[0] < 10 or chip == thor] if architecture == "aarch64" else []
-    cards = [(5, 2), (6, 0), (6, 1), (7, 0), (7, 5), (8, 0), (8, 6), (8, 9), (9, 0), (10, 0), (10, 3), (12, 0), (12, 1)]
+    cards = [divmod(number, 10) for number in (50, 52, 60, 61, 70, 75, 80, 86, 89, 90, 100, 103, 120, 121)]
     # An A100, an RTX 30 and the like in an Arm server cannot be told from a Tegra chip: they get the CPU.
-    given_up = {(5, 2), (6, 0), (6, 1), (7, 0), (8, 0), (8, 6)} if architecture == "aarch64" else set()
+    given_up = {(5, 0), (5, 2), (6, 0), (6, 1), (7, 0), (8, 0), (8, 6)} if architecture == "aarch64" else set()
     listed = {
         text.split("::")[2] for group in nvidia_groups(select, code, architecture) for text in group.properties[1:]
     }
     for capability in sorted({*cards, *chips} - given_up):
-        running = runs(capability, code, tegra=False, cuda=(cuda, 0), driver=(cuda, 0), toolkit=(cuda, 9))
+        oldest = read_version(select.oldest_capability)
+        running = runs(
+            capability, code, tegra=False, cuda=(cuda, 0), driver=(cuda, 0), toolkit=(cuda, 9), oldest=oldest
+        )
         assert bool(listed & offered(capability)) == running, capability
     assert not any(listed & offered(capability) for capability in given_up)
 
 
 def test_code_for_one_chip_cannot_be_said() -> None:
     """`sm_90a` and PTX of a minor version have no value of their own."""
-    assert served(["sm_90a", "gfx942"], "13.0", tegra=False) == []
+    assert served(["sm_90a", "gfx942"], SELECT13, tegra=False) == []
     assert compiled(["compute_90a"]) == ()
     assert compiled(["compute_86"]) == ((9, 0), (10, 0), (11, 0))
 

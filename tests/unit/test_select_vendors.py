@@ -52,6 +52,18 @@ def test_a_tegra_needs_code_made_for_exactly_it(capability: tuple[int, int], cod
         assert runs(capability, [code], tegra=tegra, cuda=(13, 0), driver=(13, 0), toolkit=(13, 0)) is expected
 
 
+def test_a_gpu_that_is_too_old_is_not_served_though_there_is_code() -> None:
+    """As JAX promises nothing below 5.2; the reason says so."""
+    machine = Machine("linux", "x86_64", nvidia=Nvidia((12, 4), cuinit=0, gpus=(NvidiaGpu((5, 0), "GTX 750 Ti"),)))
+    select = Select("nvidia", driver=(12, 0), oldest_capability=(5, 2))
+    backend = Backend("x", "x", "1", "cuda", TAGS, {}, {"linux_x86_64": ("sm_50",)}, select)
+    verdict = judge(machine, backend)
+    assert (verdict.fit, verdict.reason) == (
+        Fit.NONE,
+        "serves compute capability 5.2 and newer, not GTX 750 Ti (compute capability 5.0)",
+    )
+
+
 @pytest.mark.parametrize(
     ("cuda", "toolkit", "expected"),
     [((12, 9), (12, 9), True), ((12, 8), (12, 9), False), ((13, 0), (12, 9), True), ((13, 0), None, False)],

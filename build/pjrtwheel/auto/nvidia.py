@@ -20,8 +20,8 @@ from pjrtwheel.backend import Select
 
 Capability = tuple[int, int]
 
-# What there is in cards and servers, from the first that JAX serves (5.2).
-_CARDS = ((5, 2), (6, 0), (6, 1), (7, 0), (7, 5), (8, 0), (8, 6), (8, 9), (9, 0), (10, 0), (10, 3), (12, 0), (12, 1))
+# What there is in cards and servers, from the first that the provider knows.
+_CARDS = tuple(divmod(number, 10) for number in (50, 52, 60, 61, 70, 75, 80, 86, 89, 90, 100, 103, 120, 121))
 # What there is in Tegra chips: Parker to Orin, and Thor, which has one name under CUDA 12 and another since.
 _TEGRA = ((5, 3), (6, 2), (7, 2), (8, 7))
 _THOR = {12: (10, 1), 13: (11, 0)}
@@ -53,7 +53,7 @@ def nvidia_groups(select: Select, code: Iterable[str], architecture: str) -> lis
         architecture: Of the platform; Tegra chips are aarch64.
     """
     names = list(code)
-    real = served(names, select.driver, tegra=architecture == "aarch64")
+    real = served(names, select, tegra=architecture == "aarch64")
     virtual = compiled(names) if Version(select.driver) >= Version(select.toolkit) else ()
     needs = {capability: _bounds(select.constraints, capability) for capability in (*real, *virtual)}
     main = [capability for capability in real if not needs[capability]]
@@ -71,22 +71,24 @@ def nvidia_groups(select: Select, code: Iterable[str], architecture: str) -> lis
     ]
 
 
-def served(code: Iterable[str], driver: str, *, tegra: bool) -> list[Capability]:
+def served(code: Iterable[str], select: Select, *, tegra: bool) -> list[Capability]:
     """Return the compute capabilities whose `_real` value says no more than what the machine code in a wheel keeps.
 
     Args:
         code: GPU code in the wheel.
-        driver: CUDA version of the oldest driver; Thor's name depends on it.
+        select: What selection needs to know; Thor's name depends on the oldest driver.
         tegra: Whether the provider can meet Tegra chips on this platform.
     """
     exact = _targets(code, "sm")
-    thor = _THOR[min(max(Version(driver).major, 12), 13)]
+    thor = _THOR[min(max(Version(select.driver).major, 12), 13)]
+    oldest = Version(select.oldest_capability or "0")
     chips = (*_TEGRA, thor) if tegra else ()
     # A Tegra chip later in the same major would take the value, too.
     cards = [
         card
         for card in _CARDS
-        if any(x == card[0] and y <= card[1] for x, y in exact - {*_TEGRA, *_THOR.values()})
+        if Version(f"{card[0]}.{card[1]}") >= oldest
+        and any(x == card[0] and y <= card[1] for x, y in exact - {*_TEGRA, *_THOR.values()})
         and all(chip in exact for chip in chips if chip[0] == card[0] and chip[1] > card[1])
     ]
     return sorted({*cards, *(chip for chip in chips if chip in exact)})

@@ -27,6 +27,7 @@ class Select:
         driver: Oldest version of the vendor's driver or runtime; the first number is its major version.
         bundled: Whether the wheel brings the vendor's runtime along, so that a machine without it is fine.
         toolkit: What compiled the intermediate code; a driver must be as new to finish it.
+        oldest_capability: Oldest compute capability that is served, where the wheel has code for older ones.
         supported: Chip → oldest runtime with which its vendor supports it; empty when the vendor names no chips.
         integrated: Chips that are part of a processor: they never switch the backend by themselves.
         devices: PCI ids, `vendor:device` or `vendor:first-last`, of the accelerators.
@@ -39,6 +40,7 @@ class Select:
     driver: Version | None = None
     bundled: bool = False
     toolkit: Version | None = None
+    oldest_capability: Version | None = None
     supported: Mapping[str, str] = field(default_factory=dict)
     integrated: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
@@ -171,6 +173,7 @@ def _select(table: Mapping[str, Any]) -> Select:
         driver=read_version(table.get("driver", "")),
         bundled=bool(table.get("bundled", False)),
         toolkit=read_version(table.get("toolkit", "")),
+        oldest_capability=read_version(table.get("oldest_capability", "")),
         supported=dict(table.get("supported", {})),
         integrated=tuple(table.get("integrated", ())),
         devices=tuple(table.get("devices", ())),

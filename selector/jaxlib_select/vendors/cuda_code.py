@@ -31,6 +31,7 @@ def runs(
     cuda: Version | None,
     driver: Version | None,
     toolkit: Version | None,
+    oldest: Version | None = None,
 ) -> bool:
     """Return whether a GPU runs any of the code in a wheel.
 
@@ -41,7 +42,10 @@ def runs(
         cuda: CUDA version of its driver.
         driver: Oldest driver that the wheel works with. An older one is a problem of its own, to be told as such.
         toolkit: CUDA version that made the PTX; unknown means that no driver is sure to compile it.
+        oldest: Oldest compute capability that whoever made the wheel lets it run on.
     """
+    if oldest and not at_least(capability, oldest):
+        return False
     if is_tegra(capability, tegra=tegra):
         return any(found == ("sm", capability, "") for found in map(_parse, code))
     # What a driver update would bring must not be called missing code.

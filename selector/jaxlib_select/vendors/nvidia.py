@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Callable
 
 from jaxlib_select.facts import Backend, Select
-from jaxlib_select.machine import Machine, NvidiaGpu, format_version
+from jaxlib_select.machine import Machine, format_version
 from jaxlib_select.sentences import describe_gpus
 from jaxlib_select.vendors.cuda_code import is_tegra, runs
 from jaxlib_select.vendors.hiding import visible_value
@@ -55,7 +55,7 @@ def _fit(machine: Machine, backend: Backend, covered: Sequence[int]) -> Verdict:
         fit = Fit.DOUBT if problem.doubtful and covered else Fit.NONE
         return Verdict(fit, problem.reason, problem.advice if present else "", present)
     if not covered:
-        return Verdict(Fit.NONE, _no_code(machine, gpus), present=present)
+        return Verdict(Fit.NONE, _no_code(machine, backend), present=present)
     oldest = _select(backend).driver
     served_version = machine.nvidia.cuda or ()
     if oldest and not at_least(served_version, oldest):
@@ -87,6 +87,7 @@ def _covered(machine: Machine, backend: Backend) -> list[int]:
                 cuda=machine.nvidia.cuda,
                 driver=select.driver,
                 toolkit=select.toolkit,
+                oldest=select.oldest_capability,
             )
         if known[capability]:
             found.append(index)
@@ -101,7 +102,7 @@ def _serve(machine: Machine, covered: Sequence[int]) -> Verdict:
     hidden = [index for index in range(len(gpus)) if index not in chosen]
     reason = f"has code for {describe_gpus(served)}, and the driver serves CUDA {format_version(machine.nvidia.cuda)}"
     if hidden:
-        reason += f"; it has none for {describe_gpus([gpus[index] for index in hidden])}, to be hidden"
+        reason += f"; it does not serve {describe_gpus([gpus[index] for index in hidden])}, to be hidden"
     return Verdict(
         Fit.PART if hidden else Fit.FULL,
         reason,
@@ -128,8 +129,12 @@ def _within(
     return tuple(found)
 
 
-def _no_code(machine: Machine, gpus: Sequence[NvidiaGpu]) -> str:
-    """Say that a backend has no code for any of the GPUs."""
+def _no_code(machine: Machine, backend: Backend) -> str:
+    """Say that a backend serves none of the GPUs: they are too old, or it has no code for them."""
+    gpus = machine.nvidia.gpus
+    oldest = _select(backend).oldest_capability
+    if oldest and not any(at_least(gpu.compute_capability or oldest, oldest) for gpu in gpus):
+        return f"serves compute capability {format_version(oldest)} and newer, not {describe_gpus(gpus)}"
     if any(is_tegra(gpu.compute_capability, tegra=machine.tegra) for gpu in gpus):
         return f"has no code made for exactly {describe_gpus(gpus)}; a Tegra chip runs no other"
     return f"has no code for {describe_gpus(gpus)}"
