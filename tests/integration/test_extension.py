@@ -123,22 +123,28 @@ def test_an_old_api_is_read_as_far_as_it_goes(run: Callable[..., Any]) -> None:
 
 
 def test_the_status_command_says_what_the_plugin_says(run: Callable[..., Any]) -> None:
-    """Versions, extensions and attributes; a plugin that refuses to tell is an error of one line."""
+    """Versions, extensions by PJRT's names, and attributes; a plugin that refuses to tell does not fit."""
     statements = (
-        "import contextlib, dataclasses, io, jaxlib_cpu.__main__ as command\n"
-        "command.PLUGIN = dataclasses.replace(command.PLUGIN, library=p.path)\n"
-        "def status():\n"
-        "    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:\n"
-        "        return command.main(), out.getvalue().splitlines()[2:], err.getvalue()\n"
+        "import dataclasses, jaxlib_cpu\n"
+        "from jaxlib_cpu.pjrt.status import examine_plugin\n"
+        "plugin = dataclasses.replace(jaxlib_cpu.PLUGIN, library=p.path)\n"
+        "status = lambda: examine_plugin(plugin).text()\n"
         "good = status(); p.library.fake_refuse_attributes()\n"
     )
     lines = [
         "PJRT API    0.115",
-        "extensions  1000:24 5:48",
-        "attributes  text=fake number=2 list=[1, 20, 0] ratio=0.5 flag=True newer=None",
+        "extensions  1000, FFI",
+        "attributes  text fake, number 2, list 1.20.0, ratio 0.5, flag True, newer None",
+        "jaxlib-cpu fits here: JAX uses it for its platform 'cpu'",
     ]
-    refusal = "jaxlib-cpu: cannot read the plugin's attributes: not today\n"
-    assert run("(good, status())", statements) == ((0, lines, ""), (1, [], refusal))
+    good, refused = run("(good, status())", statements)
+    path = good[2].removeprefix("library     ")
+    assert good[3:] == lines
+    assert refused == [
+        *good[:2],
+        f"problem     {path} does not say what it is: cannot read the plugin's attributes: not today",
+        f"jaxlib-cpu does not fit here: {path} does not say what it is: cannot read the plugin's attributes: not today",
+    ]
 
 
 def test_other_threads_run_while_a_library_is_opened(

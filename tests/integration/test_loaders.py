@@ -258,6 +258,8 @@ def test_two_of_our_wheels_for_one_platform(run: Program, overlay: Overlay) -> N
         BESIDE.format(ours="jaxlib-cuda-12", other="jaxlib-cuda-13"),
         "keep one of them: pip uninstall jaxlib-cuda-13, or: pip uninstall jaxlib-cuda-12",
     ]
+    result = run(USE_JAX, overlay("cuda12"), overlay("cuda13"), JAX_PLATFORMS="cuda")
+    assert f"{ABSENT['cuda13']}; {STOPS.format('cuda')}" in said(result)
 
 
 def test_a_wrong_pair_is_named_and_not_used(
@@ -332,6 +334,12 @@ def test_missing_libraries_are_named_all_together(
     assert lines[-1].startswith(f"{distribution} does not fit here. To mend it: {remedy}")
 
 
+def add_unchecked_libraries(nvidia: Callable[..., Path], folder: Path) -> None:
+    """Add what JAX starts without: NVIDIA's libraries whose versions are not checked, for one GPU."""
+    for library in ("libnvrtc.so.13", "libnvJitLink.so.13", "libcublasLt.so.13", "libcusolver.so.12"):
+        put(nvidia(library), folder / "nvidia/cu13/lib" / library)
+
+
 STATUS = "import runpy, sys; sys.argv[1:] = []; runpy.run_module('jaxlib_cuda_13', run_name='__main__')"
 
 
@@ -351,7 +359,7 @@ def test_the_status_of_a_plugin_for_gpus(run: Program, overlay: Overlay, tmp_pat
     assert "sm_90" in shown["GPU code"].split()
     assert {"_solver", "cuda_plugin_extension"} <= set(shown["kernels"].split())
     assert "libcudnn.so.9" in shown["missing"].split()
-    impostor = f"{tmp_path}/nvidia/cudnn/lib/libcudnn.so.9 is no library: not an ELF file"
+    impostor = f"{tmp_path}/nvidia/cudnn/lib/libcudnn.so.9 is not a library: not an ELF file"
     assert f"warning     {impostor}" in lines
     assert f"cuDNN cannot be opened: {impostor}" in shown["problem"]
     assert shown["hardware"] == ABSENT["cuda13"].partition(": ")[2]
@@ -362,13 +370,7 @@ def test_the_status_where_only_the_hardware_is_absent(
     run: Program, overlay: Overlay, nvidia: Callable[..., Path], nvidia_wheels: Path, tmp_path: Path
 ) -> None:
     """The plugin fits, and the last line says that there is nothing to use it with; a wrong file is passed over."""
-    for library, folder in (
-        ("libnvrtc.so.13", "cu13"),
-        ("libnvJitLink.so.13", "cu13"),
-        ("libcublasLt.so.13", "cu13"),
-        ("libcusolver.so.12", "cu13"),
-    ):
-        put(nvidia(library), tmp_path / "nvidia" / folder / "lib" / library)
+    add_unchecked_libraries(nvidia, tmp_path)
     result = run(STATUS, overlay("cuda13"), nvidia_wheels, tmp_path)
     assert (result.returncode, said(result)) == (0, []), result.stdout
     absence = ABSENT["cuda13"].partition(": ")[2]
@@ -513,6 +515,63 @@ def test_a_machine_with_a_device_of_nvidias(
     result = run(USE_JAX, overlay("cuda13"), inside=namespace, LD_LIBRARY_PATH=library_path, **environ)
     assert (result.returncode, result.stdout) == (status, USED * (status == 0)), result.stderr
     assert line in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("environ", "status", "verdict"),
+    [
+        ({"FAKE_GPUS": "90"}, 0, "jaxlib-cuda-13 fits here: JAX uses it for its platform 'cuda'"),
+        (
+            {"FAKE_CUINIT": "100", "CUDA_VISIBLE_DEVICES": ""},
+            1,
+            "jaxlib-cuda-13 does not fit here. To mend it: unset CUDA_VISIBLE_DEVICES",
+        ),
+        (
+            {"FAKE_GPUS": "90", "FAKE_CUDA": "12080"},
+            1,
+            (
+                "jaxlib-cuda-13 does not fit here. "
+                "To mend it: update the driver to 580 or newer, or use the wheel for CUDA 12"
+            ),
+        ),
+        (
+            {"FAKE_GPUS": "61"},
+            1,
+            (
+                "jaxlib-cuda-13 does not fit here. To mend it: use the wheel for CUDA 12, "
+                "or leave these GPUs out of CUDA_VISIBLE_DEVICES"
+            ),
+        ),
+        (
+            {"FAKE_GPUS": "90 90"},
+            1,
+            (
+                "jaxlib-cuda-13 does not fit here. To mend it: pip install --upgrade nvidia-nccl-cu13 "
+                "(or all of NVIDIA's: pip install 'jaxlib-cuda-13[with-cuda]==0.11.2'); "
+                "JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 tries it as it is"
+            ),
+        ),
+    ],
+    ids=["all well", "hidden", "old driver", "old GPU", "two GPUs without NCCL"],
+)
+def test_the_status_on_a_machine_with_a_device_of_nvidias(
+    run: Program,
+    overlay: Overlay,
+    nvidia: Callable[..., Path],
+    nvidia_wheels: Path,
+    namespace: list[str],
+    tmp_path: Path,
+    environ: dict[str, str],
+    status: int,
+    verdict: str,
+) -> None:
+    """Whatever keeps JAX from using a GPU that is there is a misfit, also that this process sees none."""
+    put(nvidia("libcuda.so.1"), tmp_path / "driver/libcuda.so.1")
+    add_unchecked_libraries(nvidia, tmp_path)
+    library_path = str(tmp_path / "driver")
+    plugins = overlay("cuda13"), nvidia_wheels, tmp_path
+    result = run(STATUS, *plugins, inside=namespace, LD_LIBRARY_PATH=library_path, **environ)
+    assert (result.returncode, result.stdout.splitlines()[-1]) == (status, verdict), result.stderr
 
 
 def test_libraries_of_the_wheels_are_taken_whatever_the_search_path(

@@ -282,7 +282,7 @@ def test_a_text_in_the_place_of_a_vendors_library(
             1,
             "jaxlib-cuda-13 does not fit here. To mend it: give it",
         ),
-        ([("DriverError", "it is silent", {})], 1, "jaxlib-cuda-13 does not fit here. To mend it: it is silent"),
+        ([("DriverError", "it is silent", {})], 1, "jaxlib-cuda-13 does not fit here: it is silent"),
         (
             [("DriverError", "a", {}), ("LockMismatchError", "b", {"remedy": "c"}), ("DriverError", "a", {})],
             2,

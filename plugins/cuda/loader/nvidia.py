@@ -133,6 +133,8 @@ class Cuda:
         lines = [row("libraries", f"{len(lines)} of NVIDIA's opened"), *lines]
         lines.append(row("missing", " ".join(self._inventory.preloaded.failed) or "none"))
         lines += [row("warning", warning) for warning in self._warnings()]
+        if os.environ.get(SKIP_CHECKS):
+            lines.append(row("warning", f"{SKIP_CHECKS} is set: versions are not checked"))
         try:
             gpus = " ".join(_dotted(capability) for capability in self.driver.capabilities)
         except PluginError as error:

@@ -83,8 +83,9 @@ class Report:
         """Return whether the plugin fits here, and what mends it."""
         distribution = self.plugin.distribution
         if self.problems:
-            mending = next((problem.remedy for problem in self.problems if problem.remedy), self.problems[0].what)
-            return f"{distribution} does not fit here. To mend it: {mending}"
+            remedy = next((problem.remedy for problem in self.problems if problem.remedy), "")
+            mending = f". To mend it: {remedy}" if remedy else f": {self.problems[0].what}"
+            return f"{distribution} does not fit here{mending}"
         if self.absence is not None:
             hint = f" ({self.absence.remedy})" if self.absence.remedy else ""
             return f"{distribution} fits, but JAX cannot use it here: {self.absence.what}{hint}"

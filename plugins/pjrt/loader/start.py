@@ -75,10 +75,10 @@ def _initialize(accelerator: Accelerator, *, asked_for: bool) -> None:
 
 
 def _tell_absence(accelerator: Accelerator, absence: PluginError | None, contest: Contest) -> None:
-    # Where several of our wheels are for the platform, the others have told the user that much already.
-    if isinstance(absence, NoDeviceError) and not contest.rivals:
-        distribution = accelerator.plugin.distribution
-        logger.warning("%s: %s; %s", distribution, absence.what, describe_consequence(_goes_on(accelerator)))
+    goes_on = _goes_on(accelerator)
+    # Where several of our wheels are for the platform, the others have told the user enough to go on with.
+    if isinstance(absence, NoDeviceError) and not (contest.rivals and goes_on):
+        logger.warning("%s: %s; %s", accelerator.plugin.distribution, absence.what, describe_consequence(goes_on))
 
 
 def _goes_on(accelerator: Accelerator) -> bool:
