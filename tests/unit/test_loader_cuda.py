@@ -172,7 +172,7 @@ def test_a_plugin_runs_with_what_it_was_built_with(load_module: Loader, backend:
     """The tables agree with each other."""
     toolkit = load_module(backend, "toolkit").TOOLKIT
     inventory = load_module(backend, "cuda.inventory").Inventory(
-        toolkit, load_module(backend, "pjrt.kernels").Kernels("none", "")
+        toolkit, load_module(backend, "pjrt.kernels").Kernels("none", ""), lambda: True
     )
     built = inventory.built()
     assert built == toolkit.built
@@ -241,7 +241,7 @@ def test_libraries_without_which_only_some_programs_end(load_module: Loader, dev
     """NCCL is for several GPUs, and NVSHMEM for programs that ask for it."""
     module, preload = load_module("cuda13", "cuda.inventory"), load_module("cuda13", "pjrt.preload")
     toolkit = load_module("cuda13", "toolkit").TOOLKIT
-    inventory = module.Inventory(toolkit, load_module("cuda13", "pjrt.kernels").Kernels("none", ""))
+    inventory = module.Inventory(toolkit, load_module("cuda13", "pjrt.kernels").Kernels("none", ""), lambda: True)
     inventory.wanted = tuple(preload.Wanted(library.soname) for library in toolkit.libraries)
     inventory.preloaded = preload.Preloaded({}, dict.fromkeys((wanted.soname for wanted in inventory.wanted), "gone"))
     problems = inventory.find_gaps(devices)
@@ -259,7 +259,7 @@ def test_a_library_that_is_not_what_it_is_called(load_module: Loader, monkeypatc
 
     module, preload = load_module("cuda13", "cuda.inventory"), load_module("cuda13", "pjrt.preload")
     toolkit = load_module("cuda13", "toolkit").TOOLKIT
-    inventory = module.Inventory(toolkit, load_module("cuda13", "pjrt.kernels").Kernels("none", ""))
+    inventory = module.Inventory(toolkit, load_module("cuda13", "pjrt.kernels").Kernels("none", ""), lambda: True)
     inventory.preloaded = preload.Preloaded({library.soname: library.soname for library in toolkit.libraries}, {})
     monkeypatch.setattr(module, "import_extension", lambda: SimpleNamespace(library_version=library_version))
     problems = inventory.find_problems(1)
@@ -267,6 +267,34 @@ def test_a_library_that_is_not_what_it_is_called(load_module: Loader, monkeypatc
         "libcudnn.so.9 is not cuDNN: libcudnn.so.9 has no function cudnnGetVersion"
     ]
     assert inventory.projects(problems) == ["nvidia-cudnn-cu13"]
+
+
+@pytest.mark.parametrize("driver_works", [False, True])
+@pytest.mark.parametrize("backend", TOOLKITS)
+def test_cupti_is_asked_where_the_driver_works(
+    load_module: Loader,
+    monkeypatch: pytest.MonkeyPatch,
+    backend: str,
+    driver_works: bool,  # noqa: FBT001
+) -> None:
+    """That of CUDA 13.2 ends the process elsewhere; it is not reported as missing for that."""
+    asked: list[str] = []
+
+    def library_version(_: str, symbol: str, _form: str) -> int:
+        asked.append(symbol)
+        return 999999
+
+    module, preload = load_module(backend, "cuda.inventory"), load_module(backend, "pjrt.preload")
+    toolkit, kernels = load_module(backend, "toolkit").TOOLKIT, load_module(backend, "pjrt.kernels").Kernels("none", "")
+    inventory = module.Inventory(toolkit, kernels, lambda: driver_works)
+    inventory.preloaded = preload.Preloaded({library.soname: library.soname for library in toolkit.libraries}, {})
+    monkeypatch.setattr(module, "import_extension", lambda: SimpleNamespace(library_version=library_version))
+    versions = inventory.versions()
+    text = "CUPTI was not asked for its version, which takes a working driver"
+    assert (versions.problems, versions.silent) == ([], [] if driver_works else [text])
+    assert ("cuptiGetVersion" in asked, len(asked), len(versions.found)) == (
+        (True, 6, 6) if driver_works else (False, 5, 5)
+    )
 
 
 @pytest.mark.parametrize("status", [34, 46, 304, 802, 803, 804, 805, 999])

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..pjrt.kernels import Kernels, import_module
@@ -23,7 +23,7 @@ class Versions:
     Attributes:
         found: Component → version.
         problems: What is missing or cannot be opened.
-        silent: What is open and does not answer, in words; CUPTI, for one, does so without a driver.
+        silent: What is open and does not answer, or was not asked, in words.
     """
 
     found: dict[str, int]
@@ -34,15 +34,17 @@ class Versions:
 class Inventory:
     """NVIDIA's libraries; they are opened once, when they are first asked for."""
 
-    def __init__(self, toolkit: Toolkit, kernels: Kernels) -> None:
+    def __init__(self, toolkit: Toolkit, kernels: Kernels, driver_works: Callable[[], bool]) -> None:
         """Open nothing yet.
 
         Args:
             toolkit: The CUDA they are to be of.
             kernels: The kernels, which know what they were built with.
+            driver_works: Tells whether there is a driver that sees a GPU.
         """
         self._toolkit = toolkit
         self._kernels = kernels
+        self._driver_works = driver_works
 
     @functools.cached_property
     def wanted(self) -> tuple[Wanted, ...]:
@@ -66,6 +68,9 @@ class Inventory:
             soname = self._soname(component)
             if soname not in self.preloaded.opened:
                 versions.problems.append(self._describe_missing(component.name, soname))
+                continue
+            if component.driver and not self._driver_works():
+                versions.silent.append(f"{component.name} was not asked for its version, which takes a working driver")
                 continue
             try:
                 versions.found[component.name] = self._ask(component, soname)

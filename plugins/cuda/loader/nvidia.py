@@ -46,7 +46,7 @@ class Cuda:
         self._plugin = plugin
         self._kernels = kernels
         self._toolkit = toolkit
-        self._inventory = Inventory(toolkit, kernels)
+        self._inventory = Inventory(toolkit, kernels, lambda: bool(self._capabilities()))
 
     def accelerator(self) -> Accelerator:
         """Return what JAX needs to know."""

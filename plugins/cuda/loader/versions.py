@@ -20,6 +20,7 @@ class Component:
         built: Prefix of the kernels' function that returns the version they were built with.
         major: The factor by which the major version stands in its version numbers.
         minor: The same for the minor version.
+        driver: Whether to ask it only where the driver works.
     """
 
     name: str
@@ -29,13 +30,15 @@ class Component:
     built: str
     major: int
     minor: int
+    driver: bool = False
 
 
 CUDNN = Component("cuDNN", "libcudnn", "cudnnGetVersion", "value", "cudnn", 10000, 100)
 COMPONENTS = (
     Component("CUDA runtime", "libcudart", "cudaRuntimeGetVersion", "pointer", "cuda_runtime", 1000, 10),
     Component("cuBLAS", "libcublas", "cublasGetProperty", "properties", "cublas", 10000, 100),
-    Component("CUPTI", "libcupti", "cuptiGetVersion", "pointer", "cupti", 10000, 100),
+    # Without a driver some fail with status 999, and that of CUDA 13.2 (13.2.86) calls itself until the stack is full.
+    Component("CUPTI", "libcupti", "cuptiGetVersion", "pointer", "cupti", 10000, 100, driver=True),
     Component("cuSPARSE", "libcusparse", "cusparseGetProperty", "properties", "cusparse", 1000, 100),
     Component("cuFFT", "libcufft", "cufftGetVersion", "pointer", "cufft", 1000, 100),
     CUDNN,
