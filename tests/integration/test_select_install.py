@@ -29,6 +29,7 @@ from jaxlib_select.doctor.environment import other_environment
 from jaxlib_select.install.commands import Installer, pip_installer, uv_installer
 from jaxlib_select.install.plan import make_plan
 from jaxlib_select.install.process import run_installer
+from jaxlib_select.lock.resolution import resolve_group
 from pjrtwheel.fetch import cache_root
 from pjrtwheel.prove import environment
 from pjrtwheel.prove.interpreters import Interpreter
@@ -477,13 +478,19 @@ def torch_environment(request: pytest.FixtureRequest, bench: Bench) -> tuple[Ins
 def test_torch_of_another_index_is_exchanged(
     bench: Bench, torch_environment: tuple[Installer, Path], serve: Callable[..., AbstractContextManager[str]]
 ) -> None:
-    """Its version differs in the local part only, which installers take for the same."""
+    """Its version differs in the local part only, which installers take for the same; the user's index is not asked."""
     installer, index = torch_environment
     with serve(index) as address:
         decision = Decision("torch", "cu126", ("torch==2.14.*",), (), index_url=f"{address}cu126")
-        plan = make_plan([decision], other_environment(installer.python), (), installer)
-        for step in plan.steps(installer):
-            run_installer(step, environ={**bench.environ, "UV_OFFLINE": "0"})
+        mine = ("--index-url", f"{address}cpu")
+        plan = make_plan([decision], other_environment(installer.python), (), installer, mine)
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in {**bench.environ, "UV_OFFLINE": "0"}.items():
+                patch.setenv(name, value)
+            for step in plan.steps(installer):
+                run_installer(step)
+            locked = resolve_group(decision, installer, mine).packages
+    assert {package["name"]: package["version"] for package in locked} == {"torch": "2.14.0+cu126", "small": "1.0"}
     found = installed(installer.python)
     assert (found["torch"], found["small"]) == ("2.14.0+cu126", "1.0")
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.discovery import Plugin
 from jaxlib_select.doctor.environment import Distribution, Environment
 from jaxlib_select.errors import InstallError, UsageError
-from jaxlib_select.install.commands import find_installer, pip_installer, show, uv_installer
+from jaxlib_select.install.commands import find_installer, only_from, pip_installer, show, uv_installer
 from jaxlib_select.install.plan import make_plan, other_backends
 from jaxlib_select.install.process import explain_failure, run_installer
 
@@ -55,6 +56,33 @@ def test_each_index_has_a_command_of_its_own() -> None:
         ("/venv/bin/python", "--find-links", "dist", *CUDA12.requirements, *CUDA12.constraints),
         ("/venv/bin/python", "--index-url", TORCH.index_url, "--find-links", "dist", "torch==2.9.0"),
     ]
+
+
+def test_an_index_of_the_decision_is_the_only_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two, uv refuses both and pip takes the last; folders stay, and with --no-index nothing is asked."""
+    mine = ("--index-url", "https://mine", "--find-links", "dist", "--extra-index-url", "https://more")
+    for tool in (UV, PIP):
+        jax, torch = make_plan([CUDA12, TORCH], environment(), [], tool, mine).commands
+        assert jax == (*tool.install(["x"], options=mine)[:-1], *CUDA12.requirements, *CUDA12.constraints)
+        assert torch == (
+            *tool.install(["x"])[:-1],
+            *("--index-url", TORCH.index_url, "--find-links", "dist", "torch==2.9.0"),
+        )
+    offline = ("--no-index", "--find-links", "dist")
+    assert only_from(TORCH.index_url, offline) == offline
+    machine = tmp_path / "m.json"
+    machine.write_text('{"os": "linux", "arch": "x86_64"}')
+    (tmp_path / "uv").touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert main(["install", "torch", "--dry-run", "--machine", str(machine), "--index-url", "https://mine"]) == 0
+    captured = capsys.readouterr()
+    assert "https://mine" not in captured.out
+    assert (
+        captured.err
+        == "warning: torch for cpu comes from https://download.pytorch.org/whl/cpu, not from https://mine\n"
+    )
 
 
 def test_other_backends_go_after_the_new_one_is_there() -> None:

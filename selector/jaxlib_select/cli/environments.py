@@ -15,7 +15,7 @@ from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.environment import Environment, other_environment, this_environment
 from jaxlib_select.errors import UsageError
 from jaxlib_select.facts import load_facts
-from jaxlib_select.install.commands import KINDS, Installer, find_installer
+from jaxlib_select.install.commands import KINDS, Installer, find_installer, indexes_in
 from jaxlib_select.versions import in_range
 
 _JAX = re.compile(r"jax(lib)?==")
@@ -86,6 +86,21 @@ def options_from(args: argparse.Namespace) -> tuple[str, ...]:
         for value in [values] if isinstance(values, str) else values:
             found += [option, str(Path(value).absolute()) if Path(value).is_dir() else value]
     return tuple(found)
+
+
+def index_warnings(decisions: Sequence[Decision], options: Sequence[str]) -> list[str]:
+    """Return for which decisions the user's package indexes are not asked, as these are made for one of their own.
+
+    Args:
+        decisions: What is to be installed.
+        options: What is said to the installer.
+    """
+    ignored = [] if "--no-index" in options else indexes_in(options)
+    return [
+        f"{decision.package} for {decision.backend} comes from {decision.index_url}, not from {', '.join(ignored)}"
+        for decision in decisions
+        if decision.index_url is not None and ignored
+    ]
 
 
 def check_python(decisions: Sequence[Decision], environment: Environment) -> None:

@@ -16,6 +16,7 @@ from jaxlib_select.cli.environments import (
     add_python,
     check_python,
     environment_from,
+    index_warnings,
     installer_from,
     options_from,
 )
@@ -93,6 +94,6 @@ def _print(args: argparse.Namespace, decisions: Sequence[Decision], plan: Plan, 
         lines: list[str] = [show(step) for step in steps]
         lines += [f"set {name}={value}" for name, value in shown_environment(decisions).items()]
         print("\n".join(lines), flush=True)
-    for decision in decisions:
-        for warning in decision.warnings:
-            print(f"warning: {warning}", file=sys.stderr)
+    warnings = [warning for decision in decisions for warning in decision.warnings]
+    for warning in (*warnings, *index_warnings(decisions, options_from(args))):
+        print(f"warning: {warning}", file=sys.stderr)

@@ -20,13 +20,14 @@ from jaxlib_select.cli.environments import (
     add_python,
     check_python,
     environment_from,
+    index_warnings,
     installer_from,
     options_from,
 )
 from jaxlib_select.decision import Decision
 from jaxlib_select.errors import InstallError, UsageError
 from jaxlib_select.files import write_text
-from jaxlib_select.install.commands import Installer
+from jaxlib_select.install.commands import Installer, only_from
 from jaxlib_select.lock.check import find_differences, read_lock
 from jaxlib_select.lock.choices import Choices, make_choices
 from jaxlib_select.lock.document import Group, build_document
@@ -71,7 +72,7 @@ def execute(args: argparse.Namespace) -> int:
         raise UsageError("PACKAGE is missing", remedy="as in: jaxlib-select lock jax")
     wanted = args.groups.split(",") if args.groups is not None else None
     choices = make_choices(args.package, machine_from(args), policy_from(args), wanted)
-    for warning in choices.decision.warnings:
+    for warning in (*choices.decision.warnings, *index_warnings(choices.decisions, options_from(args))):
         print(f"warning: {warning}", file=sys.stderr)
     form = args.format or (form_of(args.output) if args.output is not None else PYLOCK)
     text, path = _write(args, form, choices)
@@ -98,8 +99,8 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
     installer, options = installer_from(args, environment), options_from(args)
     if form == REQUIREMENTS:
         group = resolve_group(choices.decision, installer, options)
-        text = write_requirements(group, choices.evidence(target), options, choices.decision.index_url)
-        return text, args.output or Path("requirements.txt")
+        where = only_from(choices.decision.index_url, options)
+        return write_requirements(group, choices.evidence(target), where), args.output or Path("requirements.txt")
     path = args.output or Path("pylock.toml")
     groups = _relative(_resolve(choices, installer, options, strict=args.groups is not None), path.absolute().parent)
     return write_toml(build_document(groups, choices.decision.group, choices.evidence(target), target)), path

@@ -18,6 +18,7 @@ from jaxlib_select.doctor.environment import Environment, normalize
 from jaxlib_select.errors import InstallError, UsageError
 
 KINDS = ("uv", "pip")
+_INDEX_OPTIONS = ("--index-url", "--extra-index-url")
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,11 @@ class Installer:
 
         Args:
             requirements: What to install (PEP 508).
-            index_url: Package index to use instead of the configured one.
+            index_url: Package index to use instead of every other one.
             options: Further options of the installer.
         """
-        index = ("--index-url", index_url) if index_url is not None else ()
-        return (*self.program, "install", *self._target(), *self.sources, *index, *options, *requirements)
+        where = only_from(index_url, (*self.sources, *options))
+        return (*self.program, "install", *self._target(), *where, *requirements)
 
     def exchange(
         self,
@@ -64,7 +65,7 @@ class Installer:
         Args:
             requirements: What to install (PEP 508).
             names: Distributions among them to install again, normalized.
-            index_url: Package index to use instead of the configured one.
+            index_url: Package index to use instead of every other one.
             options: Further options of the installer.
         """
         again = [text for text in requirements if name_of(text) in names]
@@ -128,6 +129,31 @@ def uv_installer(python: Path, program: str = "uv") -> Installer:
 def pip_installer(python: Path) -> Installer:
     """Return the commands of an environment's own pip."""
     return Installer("pip", (str(python), "-m", "pip"), python)
+
+
+def only_from(index_url: str | None, options: Sequence[str]) -> tuple[str, ...]:
+    """Return an installer's options with one index instead of those that they name.
+
+    uv refuses two, pip takes the last, and either would take a package of the same version from any of several.
+
+    Args:
+        index_url: The index; the options stay as they are without one, and where no index at all is to be asked.
+        options: Options such as `--find-links DIR`.
+    """
+    if index_url is None or "--no-index" in options:
+        return tuple(options)
+    named = {place + offset for place in _places(options) for offset in (0, 1)}
+    kept = [option for place, option in enumerate(options) if place not in named]
+    return ("--index-url", index_url, *kept)
+
+
+def indexes_in(options: Sequence[str]) -> tuple[str, ...]:
+    """Return the package indexes that options name."""
+    return tuple(options[place + 1] for place in _places(options))
+
+
+def _places(options: Sequence[str]) -> list[int]:
+    return [place for place, option in enumerate(options) if option in _INDEX_OPTIONS]
 
 
 def name_of(requirement: str) -> str:

@@ -35,19 +35,15 @@ def form_of(path: Path) -> str:
     raise UsageError(f"not the name of a lock: {name!r}", remedy="call it pylock.toml, pylock.NAME.toml or NAME.txt")
 
 
-def write_requirements(
-    group: Group, evidence: Mapping[str, object], options: Sequence[str], index_url: str | None = None
-) -> str:
+def write_requirements(group: Group, evidence: Mapping[str, object], options: Sequence[str]) -> str:
     """Return a requirements file with hashes: the one form that every tool reads, for one backend.
 
     Args:
         group: What the backend needs.
         evidence: What the decision was made from.
         options: Options of the installer that say where the files are.
-        index_url: Package index of the decision, if it needs one.
     """
-    lines = [f"--index-url {index_url}"] if index_url is not None else []
-    lines += _option_lines(options)
+    lines = _option_lines(options)
     for package in sorted(group.packages, key=lambda table: str(table["name"])):
         lines.append(" \\\n    ".join([_pinned(package), *(f"--hash=sha256:{value}" for value in _hashes(package))]))
     body = "\n".join(lines) + "\n"

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.environment import normalize
 from jaxlib_select.errors import LockError
-from jaxlib_select.install.commands import Installer
+from jaxlib_select.install.commands import Installer, only_from
 from jaxlib_select.install.process import run_installer
 from jaxlib_select.lock.document import Group, Table
 from jaxlib_select.lock.toml_reader import read_toml
@@ -34,10 +34,10 @@ def resolve_group(decision: Decision, installer: Installer, options: Sequence[st
         LockError: What came out cannot be locked.
     """
     requirements = (*decision.requirements, *decision.constraints)
-    index = ("--index-url", decision.index_url) if decision.index_url is not None else ()
+    where = only_from(decision.index_url, options)
     with tempfile.TemporaryDirectory(prefix="jaxlib-select-") as folder:
         run = _run_uv if installer.kind == "uv" else _run_pip
-        packages = run(installer, requirements, (*index, *options), Path(folder), quiet=quiet)
+        packages = run(installer, requirements, where, Path(folder), quiet=quiet)
     return Group(decision.group, decision.backend, requirements, tuple(packages))
 
 
