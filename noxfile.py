@@ -135,6 +135,12 @@ def inspect(session: nox.Session) -> None:
 
 
 @IN_BUILD(default=False, tags=["wheel"])
+def build_select(session: nox.Session) -> None:
+    """Build jaxlib-select; its wheel ends up in dist/."""
+    _pjrtwheel(session, "select", "--root", str(ROOT), *session.posargs)
+
+
+@IN_BUILD(default=False, tags=["wheel"])
 def build_auto(session: nox.Session) -> None:
     """Build jaxlib-auto, a plain wheel and variants for what is in dist/; they end up there, too."""
     _pjrtwheel(session, "auto", "--root", str(ROOT), *session.posargs)

@@ -32,6 +32,7 @@ COMMANDS = {
     "pin": "write releases/VERSION.toml from the package index",
     "probe": "run PJRT's conformance checks on plugin libraries, without JAX",
     "repair": "repair a finished wheel",
+    "select": "build jaxlib-select, which finds out what fits a machine",
     "smoke": "prove finished wheels in clean environments",
     "verify": "check finished wheels against what their names and metadata promise",
 }

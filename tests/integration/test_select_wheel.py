@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel of `jaxlib-select`: built here, listed, installed from the index, and run without anything else."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tomllib
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.errors import WheelError
+from pjrtwheel.files import hash_file
+from pjrtwheel.index import write_index
+from pjrtwheel.prove import environment
+from pjrtwheel.prove.interpreters import Interpreter
+from pjrtwheel.publish.entry import RELEASE_FILENAME, parse_entries
+from pjrtwheel.selector import build_selector
+
+pytestmark = pytest.mark.integration
+
+
+def test_the_wheel_is_installed_from_the_index_and_runs(
+    root: Path, tmp_path: Path, interpreter: Interpreter, serve: Callable[..., AbstractContextManager[str]]
+) -> None:
+    """The same bytes each time, an entry in the record, a project of the index, and a command that needs no package."""
+    built = build_selector(root, tmp_path / "dist")
+    assert hash_file(build_selector(root, tmp_path / "again").path) == built.report.sha256
+    (entry,) = parse_entries((tmp_path / "dist" / RELEASE_FILENAME).read_bytes()).values()
+    assert (entry["distribution"], entry["tags"], entry["requires"]) == ("jaxlib-select", ["py3-none-any"], [])
+    write_index(tmp_path / "dist", tmp_path / "dist" / "simple")
+    site = tmp_path / "site"
+    uv = environment.find_uv() or "uv"
+    with serve(tmp_path / "dist" / "simple") as address:
+        where = ["--index-url", address, "--python", interpreter.path, "--target", site]
+        subprocess.run(list(map(str, [uv, "pip", "install", "--quiet", *where, "jaxlib-select"])), check=True)
+    command = [str(site / "bin" / "jaxlib-select"), "detect", "--json"]
+    environ = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(site)}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["os"] == "linux"
+
+
+def test_the_build_backend_is_the_one_that_the_project_asks_for(root: Path) -> None:
+    """It is taken from the environment of the tooling, which pins it, too."""
+    wanted = tomllib.loads((root / "selector" / "pyproject.toml").read_text("utf-8"))["build-system"]["requires"]
+    groups = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
+    assert [need for need in wanted if need not in groups["build"]] == []
+
+
+def test_a_project_that_cannot_be_built_is_an_error(tmp_path: Path) -> None:
+    """With what the build backend said last, and nothing in the folder."""
+    (tmp_path / "selector").mkdir()
+    (tmp_path / "selector" / "pyproject.toml").write_text("[build-system\n")
+    with pytest.raises(WheelError, match="could not be built"):
+        build_selector(tmp_path, tmp_path / "dist")
+    assert not (tmp_path / "dist").exists()
