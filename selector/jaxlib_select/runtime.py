@@ -78,11 +78,13 @@ def require(backend: str, *, initialize: bool = True) -> str:
     if initialize:
         return _platform_of(_device(backend))
     from jaxlib_select.doctor.here import explain_absence, platforms_of
+    from jaxlib_select.provider import check_provider
 
     wanted = platforms_of(backend)
     usable = [platform for platform in available() if platform in wanted]
-    if not usable or not _is_installed(backend):
+    if not usable:
         raise explain_absence(backend)
+    check_provider(backend)
     return usable[0]
 
 
@@ -149,9 +151,9 @@ def _device(backend: str) -> Any:
     if backend in (_initialized_platforms() or ()):
         return sys.modules["jax"].local_devices(backend=backend)[0]
     from jaxlib_select.doctor.here import explain_absence, platforms_of
+    from jaxlib_select.provider import check_provider
 
-    if not _is_installed(backend):
-        raise explain_absence(backend)
+    check_provider(backend)
     try:
         import jax
     except ImportError as error:
@@ -177,14 +179,6 @@ def _platform_of(device: Any) -> str:
     from jax.extend.backend import backends
 
     return next(str(name) for name, client in backends().items() if client is device.client)
-
-
-def _is_installed(backend: str) -> bool:
-    """Return whether the package is installed, if a backend is named by its package."""
-    from jaxlib_select.doctor.here import distributions_of, is_installed
-
-    names = distributions_of(backend)
-    return not names or any(is_installed(name) for name in names)
 
 
 def _initialized_platforms() -> tuple[str, ...] | None:
