@@ -423,10 +423,10 @@ def test_the_snippet_for_uv() -> None:
         },
         "tool": {"uv": {"conflicts": [[{"extra": "cuda13"}, {"extra": "cpu"}]]}},
     }
-    torch = Decision("torch", "cu126", ("torch==2.9.0",), (), index_url="https://i/cu126")
+    torch = Decision("torchvision", "cu126", ("torch==2.9.0", "torchvision"), (), index_url="https://i/cu126")
     assert tomllib.loads(write_uv_snippet([torch]))["tool"]["uv"] == {
         "index": [{"name": "cu126", "url": "https://i/cu126", "explicit": True}],
-        "sources": {"torch": [{"index": "cu126", "extra": "cu126"}]},
+        "sources": {name: [{"index": "cu126", "extra": "cu126"}] for name in ("torch", "torchvision")},
     }
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.errors import UsageError
+from jaxlib_select.install.commands import name_of
 from jaxlib_select.lock.document import Group, Table, drop_outbid, filename
 from jaxlib_select.lock.toml_writer import write_toml
 
@@ -88,11 +89,11 @@ def write_uv_snippet(decisions: Sequence[Decision]) -> str:
 
 
 def _sources(decisions: Sequence[Decision]) -> dict[str, list[dict[str, str]]]:
-    """Return for each package from an index of its own which extra takes it from where."""
+    """Return for each requirement from an index of its own which extra takes it from where."""
     found: dict[str, list[dict[str, str]]] = {}
     for decision in decisions:
-        if decision.index_url is not None:
-            found.setdefault(decision.package, []).append({"index": decision.backend, "extra": decision.group})
+        for name in map(name_of, decision.requirements if decision.index_url is not None else ()):
+            found.setdefault(name, []).append({"index": decision.backend, "extra": decision.group})
     return found
 
 
