@@ -99,7 +99,7 @@ class Cuda:
             logger.debug("%s is set: NVIDIA's libraries are not checked", SKIP_CHECKS)
             return
         self._refuse(self._inventory.find_problems(self._devices_in_use()))
-        for warning in self._warnings():
+        for warning in [*self._warnings(), *self._uncovered()]:
             logger.warning("%s: %s", self._plugin.distribution, warning)
 
     def examine(self) -> None:
@@ -145,12 +145,7 @@ class Cuda:
         """Return what may go wrong although everything is there."""
         versions = self._inventory.versions()
         passed_over = self._inventory.preloaded.rejected
-        return [
-            *passed_over,
-            *versions.silent,
-            *find_warnings(versions.found, self._capabilities()),
-            *self._uncovered(),
-        ]
+        return [*passed_over, *versions.silent, *find_warnings(versions.found, self._capabilities())]
 
     def _uncovered(self) -> list[str]:
         missing = uncovered(read_gpu_code(self._plugin.package), self._capabilities())
