@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import importlib
 import json
 import os
 import re
 import sys
 import tomllib
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,7 @@ from jaxlib_select.lock.check import find_differences, read_lock
 from jaxlib_select.lock.choices import make_choices
 from jaxlib_select.lock.document import Group, Table, build_document, drop_outbid, merge_packages, packages_of
 from jaxlib_select.lock.forms import form_of, write_requirements, write_uv_snippet
+from jaxlib_select.lock.places import local_file
 from jaxlib_select.lock.resolution import make_relative, read_report
 from jaxlib_select.lock.target import Target, check_machine, make_target, read_target
 from jaxlib_select.lock.toml_reader import read_toml
@@ -471,6 +474,26 @@ def test_files_below_the_lock_move_with_it(tmp_path: Path) -> None:
     packages, elsewhere = make_relative([near, far, package("c")], tmp_path)
     assert [entry["wheels"][0].get("path") for entry in packages] == ["dist/a b.whl", None, None]
     assert elsewhere == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "windows", "path"),
+    [
+        ("file:///w/a%20b.whl", False, "/w/a b.whl"),
+        ("file://localhost/w/a.whl", False, "/w/a.whl"),
+        ("file:///C:/w/a%20b.whl", True, r"C:\w\a b.whl"),
+        ("file://server/share/a.whl", True, r"\\server\share\a.whl"),
+        ("https://example.org/a.whl", False, None),
+        ("", False, None),
+    ],
+)
+def test_files_on_this_machine(url: str, path: str | None, *, windows: bool) -> None:
+    """A drive of Windows stands behind a slash, a server before one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # from Python 3.14, for who is not urllib
+        module = importlib.import_module("nturl2path" if windows else "urllib.request")
+    to_path = module.url2pathname
+    assert (str(found) if (found := local_file(url, to_path)) else None) == path
 
 
 def environment(pip: str) -> Environment:

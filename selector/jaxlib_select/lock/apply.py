@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from jaxlib_select.doctor.environment import Environment, normalize
 from jaxlib_select.errors import UsageError
@@ -18,6 +17,7 @@ from jaxlib_select.install.commands import Installer
 from jaxlib_select.lock.check import Lock
 from jaxlib_select.lock.document import Table
 from jaxlib_select.lock.forms import write_requirements
+from jaxlib_select.lock.places import local_file
 from jaxlib_select.versions import read_version
 
 # The first version of pip that takes a dependency group from pylock.toml.
@@ -89,5 +89,4 @@ def _link_options(packages: Sequence[Table], home: Path) -> list[str]:
 def _local_file(wheel: Mapping[str, object], home: Path) -> Path | None:
     if "path" in wheel:
         return home / str(wheel["path"])
-    url = str(wheel.get("url", ""))
-    return Path(unquote(urlsplit(url).path)) if url.startswith("file:") else None
+    return local_file(str(wheel.get("url", "")))

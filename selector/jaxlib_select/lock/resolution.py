@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.environment import normalize
@@ -17,6 +17,7 @@ from jaxlib_select.errors import LockError
 from jaxlib_select.install.commands import Installer, only_from
 from jaxlib_select.install.process import run_installer
 from jaxlib_select.lock.document import Group, Table
+from jaxlib_select.lock.places import local_file
 from jaxlib_select.lock.toml_reader import read_toml
 
 
@@ -119,10 +120,9 @@ def make_relative(packages: Sequence[Table], folder: Path) -> tuple[list[Table],
 
 
 def _relative(entry: Table, folder: Path) -> Table:
-    url = str(entry.get("url", ""))
-    if not url.startswith("file:"):
+    path = local_file(str(entry.get("url", "")))
+    if path is None:
         return entry
-    path = Path(unquote(urlsplit(url).path))
     try:
         relative = path.relative_to(folder.resolve())
     except ValueError:
