@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
 
+from jaxlib_select import variables
 from jaxlib_select.errors import UsageError
 
 AUTO = "auto"
@@ -17,9 +18,8 @@ CPU = "cpu"
 PREFER_GPU = "prefer-gpu"
 REQUIRE_GPU = "require-gpu"
 GENERAL = (AUTO, CPU, PREFER_GPU, REQUIRE_GPU)
+ALIASES = {"gpu": REQUIRE_GPU}  # as `jaxlib_select.require` and JAX say it
 
-ENVIRONMENT_DEFAULT = "JAXLIB_SELECT_BACKENDS_DEFAULT"
-ENVIRONMENT_PREFIX = "JAXLIB_SELECT_BACKEND_"
 FOREIGN = {"torch": "UV_TORCH_BACKEND"}  # variables of other tools that say the same about one package
 TABLE = "[tool.jaxlib-select.backends]"
 
@@ -31,10 +31,14 @@ class Choice:
     Attributes:
         backend: `auto`, `cpu`, `prefer-gpu`, `require-gpu`, or the name of a backend or of its packaging.
         origin: Who said so, for messages.
+        lasting: Whether it was said once for all packages, of which some may not have that backend.
+        warnings: What the user should know about how it was understood.
     """
 
     backend: str
     origin: str = "the default"
+    lasting: bool = False
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,10 @@ class Policy:
         choices = (place.about(keys) for place in self.places)
         return next((choice for choice in choices if choice), Choice(AUTO))
 
+    def about_packages(self) -> tuple[tuple[str, Choice], ...]:
+        """Return every package that is spoken of, by its normalized name, with what is said."""
+        return tuple(entry for place in self.places for entry in place.packages.items())
+
 
 def normalize(package: str) -> str:
     """Return the one spelling of a distribution's name (PEP 503).
@@ -94,13 +102,15 @@ def from_arguments(arguments: Sequence[str]) -> Wishes:
     """Read the values of `--backend`.
 
     Raises:
-        UsageError: One thing is said twice, differently.
+        UsageError: One thing is said twice, differently, or a value lacks its package or its backend.
     """
     found: dict[str, str] = {}
     for argument in arguments:
-        package, _, backend = argument.rpartition("=")
-        key = normalize(package)
-        if found.setdefault(key, backend) != backend:
+        package, equals, backend = argument.rpartition("=")
+        if not backend.strip() or bool(equals) != bool(package.strip()):
+            raise UsageError(f"--backend {argument!r} is incomplete", remedy="expected BACKEND or PACKAGE=BACKEND")
+        key = normalize(package.strip())
+        if found.setdefault(key, backend).lower() != backend.lower():
             whom = f" for {key}" if key else ""
             raise UsageError(
                 f"--backend says both {found[key]!r} and {backend!r}{whom}", remedy="give one, or PACKAGE=BACKEND each"
@@ -109,14 +119,19 @@ def from_arguments(arguments: Sequence[str]) -> Wishes:
 
 
 def from_environment(environ: Mapping[str, str]) -> Wishes:
-    """Read the variables of this program, and those of others that mean the same."""
+    """Read the variables of this program, and those of others that mean the same.
+
+    Raises:
+        UsageError: One looks like a variable of this program, and is none.
+    """
+    variables.check_names(environ)
     names = {package: name for package, name in FOREIGN.items() if environ.get(name)}
     for name in environ:
-        if name.startswith(ENVIRONMENT_PREFIX) and environ[name]:
-            names[normalize(name[len(ENVIRONMENT_PREFIX) :])] = name
-    if environ.get(ENVIRONMENT_DEFAULT):
-        names[""] = ENVIRONMENT_DEFAULT
-    return _wishes({key: environ[name] for key, name in names.items()}, lambda key: names[key])
+        if name.startswith(variables.BACKEND) and environ[name]:
+            names[normalize(name[len(variables.BACKEND) :])] = name
+    if environ.get(variables.DEFAULT):
+        names[""] = variables.DEFAULT
+    return _wishes({key: environ[name] for key, name in names.items()}, lambda key: names[key], lasting=True)
 
 
 def from_table(table: Mapping[str, object]) -> Wishes:
@@ -129,7 +144,7 @@ def from_table(table: Mapping[str, object]) -> Wishes:
         if not isinstance(value, str):
             raise UsageError(f"pyproject.toml: {TABLE} {key} is {value!r}", remedy="expected a text such as 'auto'")
     found = {"" if key == "default" else normalize(key): str(value) for key, value in table.items()}
-    return _wishes(found, lambda key: f"pyproject.toml, {TABLE} {key or 'default'}")
+    return _wishes(found, lambda key: f"pyproject.toml, {TABLE} {key or 'default'}", lasting=True)
 
 
 def find_table(folder: Path) -> Mapping[str, object]:
@@ -161,21 +176,27 @@ def _read_table(path: Path) -> Mapping[str, object]:
         raise UsageError(f"cannot read {path}", cause=str(error)) from error
 
 
-def _wishes(found: Mapping[str, str], origin: Callable[[str], str]) -> Wishes:
+def _wishes(found: Mapping[str, str], origin: Callable[[str], str], *, lasting: bool = False) -> Wishes:
     """Turn texts into wishes; the empty key is the default."""
-    choices = {key: Choice(value.strip(), origin(key)) for key, value in found.items()}
+    choices = {key: Choice(value.strip(), origin(key), lasting=lasting and not key) for key, value in found.items()}
     return Wishes(choices.pop("", None), choices)
 
 
-def check_known(choice: Choice, known: Sequence[str], package: str) -> None:
-    """Make sure that a choice is one that a package has.
+def find_name(choice: Choice, known: Sequence[str]) -> str | None:
+    """Return a choice as the package spells it, in whatever letters it was written; nothing if it has no such backend.
 
-    Raises:
-        UsageError: It is not; the message lists those there are.
+    >>> find_name(Choice("CUDA12"), ("cuda12", "cuda13")), find_name(Choice("gpu"), ())
+    ('cuda12', 'require-gpu')
     """
-    names: list[str] = [*GENERAL, *(name for name in known if name not in GENERAL)]
-    if choice.backend not in names:
-        raise UsageError(
-            f"unknown backend for {package}: {choice.backend!r} (from {choice.origin})",
-            remedy=f"known: {', '.join(names)}",
-        )
+    wanted = choice.backend.lower()
+    wanted = ALIASES.get(wanted, wanted)
+    return next((name for name in (*GENERAL, *known) if name.lower() == wanted), None)
+
+
+def unknown_backend(choice: Choice, known: Sequence[str], package: str) -> UsageError:
+    """Return the error about a backend that a package does not have, with those it has."""
+    names = dict.fromkeys((*GENERAL, *known))
+    return UsageError(
+        f"unknown backend for {package}: {choice.backend!r} (from {choice.origin})",
+        remedy=f"known: {', '.join(names)}",
+    )

@@ -9,15 +9,29 @@ A resolver is an entry point of the group `jaxlib_select.resolvers`, named after
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Callable
 
 from jaxlib_select.decision import Decision, fault_of
-from jaxlib_select.errors import ResolverError, SelectError, UsageError
+from jaxlib_select.detect.printable import printable
+from jaxlib_select.errors import PolicyError, ResolverError, SelectError, UsageError
 from jaxlib_select.machine import Machine
-from jaxlib_select.policy import GENERAL, Choice, Policy, check_known, normalize
+from jaxlib_select.policy import (
+    AUTO,
+    CPU,
+    GENERAL,
+    REQUIRE_GPU,
+    Choice,
+    Policy,
+    find_name,
+    normalize,
+    unknown_backend,
+)
 
 GROUP = "jaxlib_select.resolvers"
+
+_NAME = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?", re.IGNORECASE)  # PEP 508
 
 # Known without looking through everything that is installed, which takes longer than all the rest.
 _SHIPPED = {
@@ -58,33 +72,99 @@ def resolve(package: str, machine: Machine, policy: Policy | None = None, *, rel
         The decision, with a reason for each backend that was considered.
 
     Raises:
-        UsageError: No resolver knows the package, or the resolver does not know the backend.
+        UsageError: No resolver knows the package or one that the policy names, or the resolver not the backend.
         PolicyError: The policy cannot be kept on this machine.
         ResolverError: The resolver failed.
     """
+    name, version = _normal_name(package), release.strip()
+    choice = choose(name, policy or Policy())
+    decision = _decide(find_resolver(name), f"{name}=={version}" if version else name, machine, choice)
+    return replace(decision, warnings=(*choice.warnings, *decision.warnings)) if choice.warnings else decision
+
+
+def choose(package: str, policy: Policy) -> Choice:
+    """Return what a policy says about a package, in the words of its resolver.
+
+    A lasting default may name a backend that this package has not, and another has: then it is `auto`, with a warning.
+
+    Args:
+        package: Name of a distribution.
+        policy: What the user asks for.
+
+    Raises:
+        UsageError: No resolver knows the package or one that the policy names, or the resolver not the backend.
+        ResolverError: The resolver cannot be loaded, or does not know its own backends.
+    """
+    for name, spoken in policy.about_packages():
+        if not _has_resolver(name):
+            raise _unknown_package(name, f" (from {spoken.origin})")
     name = normalize(package)
     resolver = find_resolver(name)
-    choice = (policy or Policy()).choose(name, resolver.name or name)
-    return _decide(resolver, f"{name}=={release}" if release else name, machine, choice)
+    choice, known = policy.choose(name, resolver.name or name), _backends(resolver, name)
+    backend = find_name(choice, known)
+    if backend is not None:
+        return replace(choice, backend=backend)
+    if not (choice.lasting and any(_knows(other, choice) for other in (*_SHIPPED, *_entry_points()))):
+        raise unknown_backend(choice, known, name)
+    warning = f"{name} has no backend {choice.backend!r} (from {choice.origin}), so that it is {AUTO} here"
+    return replace(choice, backend=AUTO, warnings=(warning,))
+
+
+def _normal_name(package: str) -> str:
+    """Return the one spelling of a package's name.
+
+    Raises:
+        UsageError: It is none, such as `jax>=0.11`.
+    """
+    if not _NAME.fullmatch(package.strip()):
+        raise UsageError(f"not the name of a package: {package!r}", remedy="expected NAME or NAME==VERSION")
+    return normalize(package.strip())
+
+
+def _backends(resolver: Resolver, name: str) -> tuple[str, ...]:
+    """Return the backends that a resolver knows.
+
+    Raises:
+        ResolverError: It fails.
+    """
+    try:
+        return tuple(str(backend) for backend in resolver.backends())
+    except (Exception, SystemExit) as error:
+        raise _failure(f"the resolver of {name} failed", error) from error
+
+
+def _knows(name: str, choice: Choice) -> bool:
+    """Return whether the resolver of a package knows a backend; one that fails is told when it is asked for itself."""
+    try:
+        return find_name(choice, _backends(find_resolver(name), name)) is not None
+    except ResolverError:
+        return False
 
 
 def _decide(resolver: Resolver, package: str, machine: Machine, choice: Choice) -> Decision:
     """Run a resolver, which may be anybody's, and keep its failures apart from ours."""
     try:
-        check_known(choice, resolver.backends(), package)
         decision = resolver.decide(package, machine, choice.backend)
     except SelectError:
         raise
     except (Exception, SystemExit) as error:  # one that ends the program has decided nothing
-        raise ResolverError(
-            f"the resolver of {package} failed",
-            cause=f"{type(error).__name__}: {error}",
-            remedy="tell its author; --debug shows where",
-        ) from error
+        raise _failure(f"the resolver of {package} failed", error) from error
     fault = fault_of(decision)
     if fault:
         raise ResolverError(f"the resolver of {package} {fault}", remedy="tell its author")
+    if choice.backend == REQUIRE_GPU and decision.backend == CPU:  # nobody's resolver may pass over that
+        reasons = "; ".join(f"{entry.backend}: {entry.reason}" for entry in decision.candidates if not entry.chosen)
+        raise PolicyError(f"an accelerator is required for {package}, but none can be used", cause=reasons)
     return decision
+
+
+def _failure(what: str, error: BaseException) -> ResolverError:
+    """Return the error about somebody's code that raised one, which may be of many lines."""
+    return ResolverError(
+        what,
+        cause=" ".join(printable(f"{type(error).__name__}: {error}").split()),
+        remedy="tell its author; --debug shows where",
+    )
 
 
 def find_resolver(name: str) -> Resolver:
@@ -102,9 +182,7 @@ def find_resolver(name: str) -> Resolver:
     except SelectError:
         raise
     except (Exception, SystemExit) as error:
-        raise ResolverError(
-            f"the resolver of {name} cannot be loaded", cause=f"{type(error).__name__}: {error}"
-        ) from error
+        raise _failure(f"the resolver of {name} cannot be loaded", error) from error
     if not isinstance(resolver, Resolver):
         raise ResolverError(f"the resolver of {name} is a {type(resolver).__name__}, not a jaxlib_select.Resolver")
     return resolver
@@ -115,7 +193,20 @@ def is_package(word: str) -> bool:
     name, equals, _ = word.partition("==")
     if word in GENERAL or ("=" in word and not equals):
         return False
-    return normalize(name) in _SHIPPED or normalize(name) in _entry_points()
+    return _has_resolver(normalize(name))
+
+
+def _has_resolver(name: str) -> bool:
+    """Return whether some resolver knows a package, by its normalized name."""
+    return name in _SHIPPED or name in _entry_points()
+
+
+def _unknown_package(name: str, origin: str = "") -> UsageError:
+    """Return the error about a package that has no resolver, with those that have."""
+    known = ", ".join(sorted({*_SHIPPED, *_entry_points()}))
+    return UsageError(
+        f"no resolver knows the package {name!r}{origin}", remedy=f"known: {known}; others come as plug-ins ({GROUP})"
+    )
 
 
 def _installed_resolver(name: str) -> object:
@@ -126,10 +217,7 @@ def _installed_resolver(name: str) -> object:
     """
     entry_points = _entry_points()
     if name not in entry_points:
-        known = ", ".join(sorted({*_SHIPPED, *entry_points}))
-        raise UsageError(
-            f"no resolver knows the package {name!r}", remedy=f"known: {known}; others come as plug-ins ({GROUP})"
-        )
+        raise _unknown_package(name)
     return entry_points[name]()
 
 

@@ -33,16 +33,18 @@ def read_table(text: str, path: Sequence[str]) -> Mapping[str, object]:
 
     Args:
         text: The document.
-        path: Keys from the top, such as `("tool", "jaxlib-select", "backends")`.
+        path: Keys from the top, such as `("tool", "jaxlib-select", "backends")`; the last is all there may be above it.
 
     Raises:
-        ValueError: The document, or that table, cannot be read.
+        ValueError: The document, or that table, cannot be read, or something else stands beside it.
     """
     reader = find_reader()
     if reader is None:
         return read_plain_table(text, path)
     table: object = reader(text)
     for key in path:
+        if key == path[-1] and isinstance(table, dict) and not table.keys() <= {key}:
+            raise ValueError(f"unknown keys in [{'.'.join(path[:-1])}]: {', '.join(table)}; known: {key}")
         table = table.get(key, {}) if isinstance(table, dict) else None
     if not isinstance(table, dict):
         raise ValueError(f"{'.'.join(path)} is no table")  # noqa: TRY004  # the file's fault, not the caller's
@@ -83,7 +85,7 @@ def _keys(dotted: str) -> list[str]:
 
 
 def _reaches(table: Sequence[str], content: str, path: Sequence[str]) -> bool:
-    """Return whether a line outside of a table sets it, or something in it, as `a.b.c.key = "text"` does."""
+    """Return whether a line outside of a table sets it, in it, or beside it, as `a.b.c.key = "text"` does."""
     name, equals, _ = content.partition("=")
     keys = [*table, *_keys(name)]
-    return bool(equals) and not content.startswith("#") and all(a == b for a, b in zip(keys, path))
+    return bool(equals) and not content.startswith("#") and all(a == b for a, b in zip(keys, path[:-1]))

@@ -18,6 +18,7 @@ from jaxlib_select.detect.outcome import Outcome
 from jaxlib_select.detect.probe import read_answer
 from jaxlib_select.detect.process import run
 from jaxlib_select.detect.world import World, this_world
+from jaxlib_select.errors import UsageError
 from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu
 from jaxlib_select.machine_json import parse_machine, to_json
 
@@ -397,10 +398,21 @@ def test_this_machine_can_be_looked_at() -> None:
     assert found.arch
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("2.5", 2.5), ("0", 0.1), ("1e9", 600), ("soon", 10), ("", 10)])
+@pytest.mark.parametrize(("text", "seconds"), [("2.5", 2.5), ("0.001", 0.1), ("1e9", 600), ("inf", 600), ("", 10)])
 def test_the_time_limit_can_be_set(text: str, seconds: float) -> None:
     """Within reason."""
     assert this_world({"JAXLIB_SELECT_TIMEOUT": text}).timeout == seconds
+
+
+@pytest.mark.parametrize("text", ["soon", "0", "-1", "nan", "10s"])
+def test_a_time_limit_that_is_none_is_refused(text: str) -> None:
+    """The user means something by it."""
+    with pytest.raises(UsageError) as caught:
+        this_world({"JAXLIB_SELECT_TIMEOUT": text})
+    assert str(caught.value).splitlines() == [
+        f"JAXLIB_SELECT_TIMEOUT={text}",
+        "expected a positive number of seconds, such as 30",
+    ]
 
 
 def test_a_slow_program_is_stopped_with_its_children() -> None:

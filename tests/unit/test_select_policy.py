@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from jaxlib_select.detect.world import this_world
 from jaxlib_select.errors import PolicyError, UsageError
 from jaxlib_select.machine import Amd, Machine, Nvidia, NvidiaGpu
 from jaxlib_select.policy import Choice, Policy, Wishes, read_policy
@@ -42,7 +43,11 @@ def asked(backend: str) -> Policy:
         (["jax=cuda12"], {"JAXLIB_SELECT_BACKEND_JAX": "cpu"}, Choice("cuda12", "--backend jax=cuda12")),
         (["tpu"], {"JAXLIB_SELECT_BACKEND_JAX": "cpu"}, Choice("tpu", "--backend tpu")),
         (["torch=cpu"], {"JAXLIB_SELECT_BACKEND_JAX": "cpu"}, Choice("cpu", "JAXLIB_SELECT_BACKEND_JAX")),
-        ([], {"JAXLIB_SELECT_BACKENDS_DEFAULT": "auto"}, Choice("auto", "JAXLIB_SELECT_BACKENDS_DEFAULT")),
+        (
+            [],
+            {"JAXLIB_SELECT_BACKENDS_DEFAULT": "auto"},
+            Choice("auto", "JAXLIB_SELECT_BACKENDS_DEFAULT", lasting=True),
+        ),
         (
             [],
             {"JAXLIB_SELECT_BACKENDS_DEFAULT": "auto", "JAXLIB_SELECT_BACKEND_JAX": "tpu"},
@@ -91,6 +96,93 @@ def test_an_unknown_value_lists_the_known_ones() -> None:
         "known: auto, cpu, prefer-gpu, require-gpu, cuda12, cuda12-local, cuda13, cuda13-local, oneapi, rocm7, "
         "rocm7-local, tpu, cuda, rocm"
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environ", "table", "origin"),
+    [
+        (["jaxx=cuda12"], {}, "", "--backend jaxx=cuda12"),
+        (["cpu", "JAXX=cuda12"], {}, "", "--backend jaxx=cuda12"),
+        ([], {"JAXLIB_SELECT_BACKEND_JAXX": "cuda12"}, "", "JAXLIB_SELECT_BACKEND_JAXX"),
+        (["jax=cpu"], {}, "jaxx = 'cuda12'", "pyproject.toml, [tool.jaxlib-select.backends] jaxx"),
+    ],
+)
+def test_a_wish_about_no_package_is_refused(
+    arguments: list[str], environ: dict[str, str], table: str, origin: str, tmp_path: Path
+) -> None:
+    """It is a slip, and the package that was meant would get the CPU without a word."""
+    (tmp_path / "pyproject.toml").write_text(f"[tool.jaxlib-select.backends]\n{table}\n", "utf-8")
+    with pytest.raises(UsageError) as caught:
+        resolve("jax", PLAIN, read_policy(arguments, environ, tmp_path))
+    assert caught.value.what == f"no resolver knows the package 'jaxx' (from {origin})"
+    assert caught.value.remedy.startswith("known: jax, jaxlib, torch, torchaudio, torchvision")
+
+
+def test_a_wish_about_a_package_that_is_not_asked_for_is_none_of_its_business() -> None:
+    """Whatever it says: one line of a project serves every command."""
+    assert resolve("jax", H100, read_policy(["torch=cuda99", "cpu"], {}, None)).backend == "cpu"
+
+
+@pytest.mark.parametrize("argument", ["=cpu", "jax=", "", " = "])
+def test_half_a_wish_is_refused(argument: str) -> None:
+    """Either the package or the backend is missing."""
+    with pytest.raises(UsageError, match="is incomplete\nexpected BACKEND or PACKAGE=BACKEND"):
+        read_policy([argument], {}, None)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "JAXLIB_SELECT_BACKENDS_JAX",
+        "JAXLIB_SELECT_BACKEND_DEFAULT",
+        "JAXLIB_SELECT_BACKEND_",
+        "JAXLIB_SELECT_TIMEOUTS",
+    ],
+)
+def test_a_variable_that_only_looks_like_ours_is_refused(name: str) -> None:
+    """Wherever variables are read, with those there are."""
+    for read in (lambda environ: read_policy([], environ, None), this_world):
+        with pytest.raises(UsageError) as caught:
+            read({name: "cuda12"})
+        known = "JAXLIB_SELECT_BACKENDS_DEFAULT, JAXLIB_SELECT_TIMEOUT, and for one package such as"
+        assert caught.value.what == f"unknown variable {name}"
+        assert caught.value.remedy == f"known: {known} JAXLIB_SELECT_BACKEND_JAX"
+        read({name: ""})
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"), [("CUDA12", "cuda12"), ("Cpu", "cpu"), ("CUDA12-Local", "cuda12-local"), ("gpu", "cuda13")]
+)
+def test_letters_do_not_matter(written: str, expected: str) -> None:
+    """Nor whether somebody says it as JAX does; the same in two spellings is no contradiction."""
+    assert resolve("jax", H100, asked(written)).backend == expected
+    assert resolve("jax", H100, read_policy([written, written.lower()], {}, None)).backend == expected
+
+
+def test_a_gpu_that_is_asked_for_must_be_there() -> None:
+    """`gpu` is `require-gpu`."""
+    with pytest.raises(PolicyError, match="an accelerator is required"):
+        resolve("jax", PLAIN, asked("gpu"))
+
+
+def test_a_lasting_default_serves_packages_that_lack_the_backend() -> None:
+    """They choose by themselves, and say so; what holds for the package itself must be known."""
+    everywhere = {"JAXLIB_SELECT_BACKENDS_DEFAULT": "Cuda12"}
+    decision = resolve("torch", PLAIN, read_policy([], everywhere, None))
+    assert (decision.backend, decision.warnings) == (
+        "cpu",
+        ("torch has no backend 'Cuda12' (from JAXLIB_SELECT_BACKENDS_DEFAULT), so that it is auto here",),
+    )
+    assert resolve("jax", PLAIN, read_policy([], everywhere, None)).backend == "cuda12"
+    for policy in (asked("cuda12"), read_policy([], {"JAXLIB_SELECT_BACKEND_TORCH": "cuda12"}, None)):
+        with pytest.raises(UsageError, match="unknown backend for torch: 'cuda12'"):
+            resolve("torch", PLAIN, policy)
+
+
+def test_a_lasting_default_that_nobody_knows_is_refused() -> None:
+    """It is a slip for every package."""
+    with pytest.raises(UsageError, match="unknown backend for torch: 'cuda21'"):
+        resolve("torch", PLAIN, read_policy([], {"JAXLIB_SELECT_BACKENDS_DEFAULT": "cuda21"}, None))
 
 
 def test_require_gpu_fails_with_every_reason_and_what_helps() -> None:
@@ -177,6 +269,10 @@ def test_what_has_no_wheel_fails_loudly() -> None:
     [
         ("[tool.jaxlib-select.backends]\njax = 3\n", "jax (is|=) 3"),
         ("[tool.jaxlib-select]\nbackends = 3\n", "cannot read"),
+        (
+            "[tool.jaxlib-select]\nbackend = 'cpu'\n",
+            r"unknown keys in \[tool.jaxlib-select\]: backend; known: backends",
+        ),
         ("[tool.jaxlib-select.backends\n", "cannot read"),
     ],
 )
@@ -248,6 +344,8 @@ def test_old_pythons_pass_over_what_is_not_ours(text: str, expected: dict[str, s
     "text",
     [
         "[tool.jaxlib-select]\nbackends = 3",
+        "[tool.jaxlib-select]\nbackend = 'cpu'",
+        "[tool.jaxlib-select.backend]\njax = 'cpu'",
         "[tool.jaxlib-select]\nbackends.jax = 'cpu'",
         "[tool.jaxlib-select]\n\"backends\" = { jax = 'cpu' }",
         "[tool]\njaxlib-select.backends.jax = 'cpu'",

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from jaxlib_select.decision import Candidate, Decision
-from jaxlib_select.errors import FactsError, ResolverError, UsageError
+from jaxlib_select.errors import FactsError, PolicyError, ResolverError, UsageError
 from jaxlib_select.machine import Machine, Nvidia, NvidiaGpu
 from jaxlib_select.policy import read_policy
 from jaxlib_select.resolve import Resolver, find_resolver, resolve
@@ -90,8 +90,12 @@ def test_the_resolver_in_the_readme_works(root: Path, install_resolver: InstallR
             "from jaxlib_select import Resolver\nRESOLVER = Resolver(lambda *_: 0, backends=lambda: 1 / 0)",
             "the resolver of abacus failed\nZeroDivisionError: division by zero",
         ),
+        (
+            "import jaxlib_select as s\ndef fail(*_): raise ValueError('a\\nb\\n\\x1b[2J')\nRESOLVER = s.Resolver(fail)",
+            "the resolver of abacus failed\nValueError: a b ?[2J\ntell its author",
+        ),
     ],
-    ids=["import", "kind", "decide", "answer", "exit", "exit at import", "backends"],
+    ids=["import", "kind", "decide", "answer", "exit", "exit at import", "backends", "lines"],
 )
 def test_a_resolver_that_fails_is_named(source: str, message: str, install_resolver: InstallResolver) -> None:
     """Whatever a plug-in does, the user learns whose fault it is, and other packages are not disturbed."""
@@ -127,6 +131,31 @@ def test_a_decision_that_nobody_can_use_is_refused(
     with pytest.raises(ResolverError) as caught:
         resolve("abacus", PLAIN)
     assert caught.value.what == f"the resolver of abacus returned a Decision {fault}"
+
+
+def test_no_resolver_passes_over_a_gpu_that_is_required(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even one that has never heard of it."""
+    candidates = (
+        Candidate("beads", chosen=False, reason="no beads here"),
+        Candidate("cpu", chosen=True, reason="always"),
+    )
+    decision = replace(BEAD, backend="cpu", candidates=candidates)
+    monkeypatch.setattr("jaxlib_select.resolve.find_resolver", lambda _: Resolver(lambda *_: decision))
+    with pytest.raises(PolicyError) as caught:
+        resolve("abacus", PLAIN, read_policy(["require-gpu"], {}, None))
+    assert str(caught.value) == ("an accelerator is required for abacus, but none can be used\nbeads: no beads here")
+    assert resolve("abacus", PLAIN, read_policy(["prefer-gpu"], {}, None)) is decision
+
+
+@pytest.mark.parametrize("package", ["jax>=0.11", "jax[cuda12]", "", "jax torch"])
+def test_what_cannot_name_a_package_is_shown_as_it_was_written(package: str) -> None:
+    """And what would be one."""
+    with pytest.raises(UsageError) as caught:
+        resolve(package, PLAIN)
+    assert (caught.value.what, caught.value.remedy) == (
+        f"not the name of a package: {package!r}",
+        "expected NAME or NAME==VERSION",
+    )
 
 
 def test_a_usable_decision_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:

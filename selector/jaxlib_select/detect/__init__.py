@@ -22,7 +22,10 @@ def detect(world: World | None = None) -> Machine:
         world: Where to look; this machine if absent.
 
     Returns:
-        The machine. Never raises.
+        The machine; what is odd about it raises nothing.
+
+    Raises:
+        UsageError: This machine is looked at, and a variable of this program is wrong.
     """
     around = this_world() if world is None else world
     notes: list[str] = []

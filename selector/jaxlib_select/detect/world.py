@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Callable
 
+from jaxlib_select import variables
 from jaxlib_select.detect.outcome import Outcome, Runner
 
 _LARGEST = 1 << 20  # bytes of a file that are looked at
@@ -99,19 +100,23 @@ def this_world(environ: Mapping[str, str] | None = None) -> World:
 
     Args:
         environ: Environment instead of that of this process.
+
+    Raises:
+        UsageError: A variable of this program has a value that makes no sense, or a name that it does not know.
     """
-    variables = os.environ if environ is None else environ
+    settings = os.environ if environ is None else environ
+    variables.check_names(settings)
     system = {"linux": "linux", "darwin": "darwin", "win32": "windows"}.get(sys.platform, sys.platform)
     uname = os.uname() if hasattr(os, "uname") else None
     return World(
-        root=f"{variables.get('SystemDrive', 'C:')}\\" if system == "windows" else "/",
-        environ=dict(variables),
+        root=f"{settings.get('SystemDrive', 'C:')}\\" if system == "windows" else "/",
+        environ=dict(settings),
         system=system,
-        machine=uname.machine if uname else variables.get("PROCESSOR_ARCHITECTURE", ""),
+        machine=uname.machine if uname else settings.get("PROCESSOR_ARCHITECTURE", ""),
         kernel=uname.release if uname else "",
         libc=_libc(),
         python_path=tuple(sys.path),
-        timeout=_timeout(variables),
+        timeout=variables.read_timeout(settings, World.timeout),
     )
 
 
@@ -121,11 +126,3 @@ def _libc() -> str | None:
         return os.confstr("CS_GNU_LIBC_VERSION")
     except (AttributeError, ValueError, OSError):
         return "musl" if any(name.startswith("ld-musl-") for name in World().names("lib")) else None
-
-
-def _timeout(environ: Mapping[str, str]) -> float:
-    """Return how long to wait for a driver."""
-    try:
-        return min(max(float(environ.get("JAXLIB_SELECT_TIMEOUT", "")), 0.1), 600.0)
-    except ValueError:
-        return World.timeout

@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The environment variables of this program: their names, and those that are none although they look like it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from jaxlib_select.errors import UsageError
+
+DEFAULT = "JAXLIB_SELECT_BACKENDS_DEFAULT"
+BACKEND = "JAXLIB_SELECT_BACKEND_"  # the name of a package follows
+TIMEOUT = "JAXLIB_SELECT_TIMEOUT"
+
+_PREFIX = "JAXLIB_SELECT_"
+_SHORTEST, _LONGEST = 0.1, 600.0  # seconds
+
+
+def check_names(environ: Mapping[str, str]) -> None:
+    """Make sure that every variable which begins like ours is one of ours: a slip must not pass for no wish at all.
+
+    Raises:
+        UsageError: One is not; the message lists those there are.
+    """
+    for name in environ:
+        if name.startswith(_PREFIX) and environ[name] and not _is_known(name):
+            raise UsageError(
+                f"unknown variable {name}",
+                remedy=f"known: {DEFAULT}, {TIMEOUT}, and for one package such as {BACKEND}JAX",
+            )
+
+
+def read_timeout(environ: Mapping[str, str], default: float) -> float:
+    """Return how many seconds to wait for a driver, within reason.
+
+    Args:
+        environ: The environment.
+        default: What holds if nobody says anything.
+
+    Raises:
+        UsageError: It is no positive number.
+    """
+    text = environ.get(TIMEOUT, "")
+    try:
+        seconds = float(text) if text else default
+    except ValueError:
+        seconds = 0.0
+    if not seconds > 0:  # nor NaN
+        raise UsageError(f"{TIMEOUT}={text}", remedy="expected a positive number of seconds, such as 30")
+    return min(max(seconds, _SHORTEST), _LONGEST)
+
+
+def _is_known(name: str) -> bool:
+    """Return whether a variable is ours; no package is called `default`, so that one is a slip."""
+    return name in {DEFAULT, TIMEOUT} or (name.startswith(BACKEND) and name not in {BACKEND, f"{BACKEND}DEFAULT"})
