@@ -38,7 +38,7 @@ from jaxlib_select.lock.target import Target, check_machine, make_target, read_t
 from jaxlib_select.lock.toml_reader import read_toml
 from jaxlib_select.lock.toml_writer import write_toml
 from jaxlib_select.machine import Machine, Nvidia, NvidiaGpu
-from jaxlib_select.policy import Policy
+from jaxlib_select.policy import Policy, read_policy
 from jaxlib_select.resolvers.jax import _bounds
 
 H100 = Machine(os="linux", arch="x86_64", nvidia=Nvidia(cuda=(13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
@@ -444,6 +444,29 @@ def test_a_lock_is_about_every_backend_with_wheels_for_the_platform() -> None:
     chosen = make_choices("jax", H100, Policy(), ["cuda12-local"])
     assert [decision.backend for decision in chosen.decisions] == ["cuda13", "cuda12-local"]
     assert json.loads(str(chosen.evidence(HERE)["machine"]))["nvidia"]["cuda"] == "13.0"
+
+
+def test_a_lock_remembers_the_wish_that_counted() -> None:
+    """Also one about the package that its resolver is named after, and as the resolver spells it."""
+    wish = read_policy(["JAX=CPU"], {}, None)
+    assert make_choices("jaxlib", H100, wish).asked == "cpu"
+    lasting = read_policy([], {"JAXLIB_SELECT_BACKENDS_DEFAULT": "cuda12"}, None)
+    assert [make_choices(name, H100, lasting, []).asked for name in ("jax", "torch")] == ["cuda12", "auto"]
+
+
+def test_an_unknown_group_is_not_blamed_on_another_option() -> None:
+    """The user wrote `--groups`."""
+    with pytest.raises(UsageError, match=r"unknown backend for jax: 'bogus' \(from --groups\)"):
+        make_choices("jax", H100, Policy(), ["cpu", "bogus"])
+
+
+def test_a_lock_is_about_one_package(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its groups are the backends of that one."""
+    assert main(["lock", "jax", "torch==2.14.0"]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "error: a lock is about one package, not 2: jax torch==2.14.0",
+        "       write one for each, as in: jaxlib-select lock torch==2.14.0 -o pylock.torch.toml",
+    ]
 
 
 def test_pips_report_becomes_packages() -> None:

@@ -91,7 +91,7 @@ def test_the_resolver_in_the_readme_works(root: Path, install_resolver: InstallR
             "the resolver of abacus failed\nZeroDivisionError: division by zero",
         ),
         (
-            "import jaxlib_select as s\ndef fail(*_): raise ValueError('a\\nb\\n\\x1b[2J')\nRESOLVER = s.Resolver(fail)",
+            "import jaxlib_select as s\ndef f(*_): raise ValueError('a\\nb\\n\\x1b[2J')\nRESOLVER = s.Resolver(f)",
             "the resolver of abacus failed\nValueError: a b ?[2J\ntell its author",
         ),
     ],

@@ -41,7 +41,7 @@ from jaxlib_select.resolve import resolve
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("package", nargs="?", metavar="PACKAGE", help="such as jax or jax==0.11.2")
+    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="such as jax or jax==0.11.2; one")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="default: pylock.toml, requirements.txt, or stdout for uv"
     )
@@ -68,10 +68,8 @@ def execute(args: argparse.Namespace) -> int:
     """Write a lock, or check one."""
     if args.check is not None:
         return _check(args)
-    if args.package is None:
-        raise UsageError("PACKAGE is missing", remedy="as in: jaxlib-select lock jax")
     wanted = args.groups.split(",") if args.groups is not None else None
-    choices = make_choices(args.package, machine_from(args), policy_from(args), wanted)
+    choices = make_choices(_the_package(args.packages), machine_from(args), policy_from(args), wanted)
     for warning in (*choices.decision.warnings, *index_warnings(choices.decisions, options_from(args))):
         print(f"warning: {warning}", file=sys.stderr)
     form = args.format or (form_of(args.output) if args.output is not None else PYLOCK)
@@ -86,6 +84,23 @@ def execute(args: argparse.Namespace) -> int:
         else f"{path}: {choices.decision.group} by default"
     )
     return 0
+
+
+def _the_package(packages: Sequence[str]) -> str:
+    """Return what the lock is about: its groups are the backends of one package.
+
+    Raises:
+        UsageError: It is not one.
+    """
+    if not packages:
+        raise UsageError("PACKAGE is missing", remedy="as in: jaxlib-select lock jax")
+    if len(packages) > 1:
+        name = packages[1].partition("==")[0]
+        raise UsageError(
+            f"a lock is about one package, not {len(packages)}: {' '.join(packages)}",
+            remedy=f"write one for each, as in: jaxlib-select lock {packages[1]} -o pylock.{name}.toml",
+        )
+    return packages[0]
 
 
 def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, Path]:

@@ -13,8 +13,8 @@ from jaxlib_select.errors import PolicyError
 from jaxlib_select.lock.target import Target
 from jaxlib_select.machine import Machine
 from jaxlib_select.machine_json import to_json
-from jaxlib_select.policy import Policy, from_arguments
-from jaxlib_select.resolve import resolve
+from jaxlib_select.policy import Choice, Policy, Wishes
+from jaxlib_select.resolve import choose, resolve
 
 SCHEMA = 1
 
@@ -75,14 +75,14 @@ def make_choices(package: str, machine: Machine, policy: Policy, wanted: Sequenc
     others: dict[str, Decision] = {}
     for backend in names:
         try:
-            other = resolve(name, machine, Policy((from_arguments([backend]),)), release=release)
+            other = resolve(name, machine, Policy((Wishes(Choice(backend.strip(), "--groups")),)), release=release)
         except PolicyError:
             if wanted is not None:
                 raise
             continue  # no wheels for this platform
         others.update({entry.group: entry for entry in _for_all_bounds(other)})
     others.pop(decision.group, None)
-    return Choices(package, policy.choose(name).backend, machine, decision, tuple(others.values()))
+    return Choices(package, choose(name, policy).backend, machine, decision, tuple(others.values()))
 
 
 def _for_all_bounds(decision: Decision) -> list[Decision]:
