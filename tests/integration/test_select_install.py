@@ -483,7 +483,7 @@ def test_torch_of_another_index_is_exchanged(
     with serve(index) as address:
         decision = Decision("torch", "cu126", ("torch==2.14.*",), (), index_url=f"{address}cu126")
         mine = ("--index-url", f"{address}cpu")
-        plan = make_plan([decision], other_environment(installer.python), (), installer, mine)
+        plan = make_plan([decision], other_environment(installer.python), (), installer, mine, families=())
         with pytest.MonkeyPatch.context() as patch:
             for name, value in {**bench.environ, "UV_OFFLINE": "0"}.items():
                 patch.setenv(name, value)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,9 @@ from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.discovery import Plugin
 from jaxlib_select.doctor.environment import Distribution, Environment
 from jaxlib_select.errors import InstallError, UsageError
+from jaxlib_select.facts import load_facts
 from jaxlib_select.install.commands import find_installer, only_from, pip_installer, show, uv_installer
-from jaxlib_select.install.plan import make_plan, other_backends
+from jaxlib_select.install.plan import accelerator_families, make_plan, other_backends
 from jaxlib_select.install.process import explain_failure, run_installer
 
 PYTHON = Path("/venv/bin/python")
@@ -30,6 +32,7 @@ CUDA12 = Decision(
     candidates=(),
     constraints=("nvidia-cudnn-cu12<9.11",),
 )
+FAMILIES = accelerator_families(load_facts())
 TORCH = Decision("torch", "cu126", ("torch==2.9.0",), (), index_url="https://example.org/whl/cu126")
 
 
@@ -43,7 +46,9 @@ def environment(**versions: str) -> Environment:
 def test_constraints_are_installed_with_the_requirements() -> None:
     """Both installers get the same texts; uv is told the environment, pip is the environment's own."""
     requirements = "jax==0.11.2 'jaxlib-cuda-12[with-cuda]==0.11.2' 'nvidia-cudnn-cu12<9.11'"
-    assert [show(*make_plan([CUDA12], environment(), [], installer).commands) for installer in (UV, PIP)] == [
+    assert [
+        show(*make_plan([CUDA12], environment(), [], installer, families=FAMILIES).commands) for installer in (UV, PIP)
+    ] == [
         f"uv pip install --python /venv/bin/python {requirements}",
         f"/venv/bin/python -m pip install {requirements}",
     ]
@@ -51,7 +56,7 @@ def test_constraints_are_installed_with_the_requirements() -> None:
 
 def test_each_index_has_a_command_of_its_own() -> None:
     """The index of PyTorch must not be asked for JAX."""
-    plan = make_plan([CUDA12, TORCH], environment(), [], UV, ["--find-links", "dist"])
+    plan = make_plan([CUDA12, TORCH], environment(), [], UV, ["--find-links", "dist"], families=FAMILIES)
     assert [command[4:] for command in plan.commands] == [
         ("/venv/bin/python", "--find-links", "dist", *CUDA12.requirements, *CUDA12.constraints),
         ("/venv/bin/python", "--index-url", TORCH.index_url, "--find-links", "dist", "torch==2.9.0"),
@@ -64,7 +69,7 @@ def test_an_index_of_the_decision_is_the_only_one(
     """Of two, uv refuses both and pip takes the last; folders stay, and with --no-index nothing is asked."""
     mine = ("--index-url", "https://mine", "--find-links", "dist", "--extra-index-url", "https://more")
     for tool in (UV, PIP):
-        jax, torch = make_plan([CUDA12, TORCH], environment(), [], tool, mine).commands
+        jax, torch = make_plan([CUDA12, TORCH], environment(), [], tool, mine, families=FAMILIES).commands
         assert jax == (*tool.install(["x"], options=mine)[:-1], *CUDA12.requirements, *CUDA12.constraints)
         assert torch == (
             *tool.install(["x"])[:-1],
@@ -95,24 +100,36 @@ def test_other_backends_go_after_the_new_one_is_there() -> None:
         Plugin("jaxlib_cuda_13", (), "jaxlib-cuda-13", platform="cuda"),
         Plugin("odd", (), "odd", platform="odd"),
     ]
-    plan = make_plan([CUDA12], here, plugins, PIP)
+    plan = make_plan([CUDA12], here, plugins, PIP, families=FAMILIES)
     assert plan.steps(PIP)[-1] == (
         *("/venv/bin/python", "-m", "pip", "uninstall", "-y"),
         *("jax-cuda13-pjrt", "jax-cuda13-plugin", "jaxlib-cuda-13"),
     )
-    assert other_backends(["jaxlib-cuda-13"], here, plugins) == ("jax-cuda13-pjrt", "jax-cuda13-plugin")
+    assert other_backends(["jaxlib-cuda-13"], here, plugins, FAMILIES) == ("jax-cuda13-pjrt", "jax-cuda13-plugin")
+
+
+def test_which_platforms_are_accelerators_is_a_fact() -> None:
+    """Every backend of a release but the CPU's: nobody has to add a new one here."""
+    facts = load_facts()
+    assert accelerator_families(facts) == {backend.family for backend in facts.backends} - {"cpu"}
+    new = replace(facts.backends[0], name="npu1", family="npu")
+    families = accelerator_families(replace(facts, backends=(*facts.backends, new)))
+    plugins = [Plugin("jaxlib_npu_1", (), "jaxlib-npu-1", platform="npu")]
+    assert make_plan([CUDA12], environment(), plugins, UV, families=families).after == ("jaxlib-npu-1",)
 
 
 def test_torch_leaves_jax_alone() -> None:
     """Only a decision about JAX removes its backends."""
     here = environment(jax_cuda13_pjrt="0.11.2", jax_cuda13_plugin="0.11.2")
-    assert make_plan([TORCH], here, [], UV).after == ()
+    assert make_plan([TORCH], here, [], UV, families=FAMILIES).after == ()
 
 
 @pytest.mark.parametrize("installed", ["2.9.0+cpu", "2.9.0"])
 def test_a_wheel_of_another_index_is_installed_again(installed: str) -> None:
     """Installers take 2.9.0+cpu for 2.9.0 and would do nothing; nothing is removed before its successor is there."""
-    steps = [make_plan([TORCH], environment(torch=installed), [], tool).steps(tool) for tool in (UV, PIP)]
+    steps = [
+        make_plan([TORCH], environment(torch=installed), [], tool, families=FAMILIES).steps(tool) for tool in (UV, PIP)
+    ]
     index = "--index-url https://example.org/whl/cu126"
     assert [[show(step) for step in plan] for plan in steps] == [
         [f"uv pip install --python /venv/bin/python {index} --reinstall-package torch torch==2.9.0"],
@@ -126,7 +143,7 @@ def test_a_wheel_of_another_index_is_installed_again(installed: str) -> None:
 def test_a_wheel_of_the_right_index_stays() -> None:
     """There is nothing to install again."""
     for tool in (UV, PIP):
-        (command,) = make_plan([TORCH], environment(torch="2.9.0+cu126"), [], tool).commands
+        (command,) = make_plan([TORCH], environment(torch="2.9.0+cu126"), [], tool, families=FAMILIES).commands
         assert command == tool.install(["torch==2.9.0"], index_url=TORCH.index_url)
 
 

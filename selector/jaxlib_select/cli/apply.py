@@ -13,8 +13,9 @@ from jaxlib_select.cli.environments import add_installer, add_python, environmen
 from jaxlib_select.cli.install import check_result
 from jaxlib_select.doctor.discovery import find_plugins
 from jaxlib_select.errors import LockError, UsageError
+from jaxlib_select.facts import load_facts
 from jaxlib_select.install.commands import show
-from jaxlib_select.install.plan import other_backends
+from jaxlib_select.install.plan import accelerator_families, other_backends
 from jaxlib_select.install.process import run_installer
 from jaxlib_select.lock.apply import apply_lock, choose_group, names_of
 from jaxlib_select.lock.check import read_lock, write_again
@@ -52,7 +53,8 @@ def execute(args: argparse.Namespace) -> int:
             remedy=f"name the interpreter of another environment: --python PYTHON, or run: {write_again(lock)}",
         )
     installer = installer_from(args, environment)
-    others = other_backends(names_of(lock, group), environment, find_plugins(environment, os.environ))
+    plugins, families = find_plugins(environment, os.environ), accelerator_families(load_facts())
+    others = other_backends(names_of(lock, group), environment, plugins, families)
     removal = [installer.uninstall(others)] if others else []
     with apply_lock(lock, group, environment, installer, options_from(args)) as command:
         print("\n".join(show(step) for step in (command, *removal)), flush=True)

@@ -25,8 +25,9 @@ from jaxlib_select.doctor.discovery import find_plugins
 from jaxlib_select.doctor.environment import Environment, other_environment
 from jaxlib_select.doctor.here import examine_here
 from jaxlib_select.doctor.report import NOTE
+from jaxlib_select.facts import load_facts
 from jaxlib_select.install.commands import Installer, show
-from jaxlib_select.install.plan import Plan, make_plan, shown_environment
+from jaxlib_select.install.plan import Plan, accelerator_families, make_plan, shown_environment
 from jaxlib_select.install.process import run_installer
 from jaxlib_select.machine import Machine
 from jaxlib_select.policy import Policy
@@ -52,7 +53,14 @@ def execute(args: argparse.Namespace) -> int:
     installer = installer_from(args, environment)
     if not args.dry_run:
         check_python(decisions, environment)
-    plan = make_plan(decisions, environment, find_plugins(environment, os.environ), installer, options_from(args))
+    plan = make_plan(
+        decisions,
+        environment,
+        find_plugins(environment, os.environ),
+        installer,
+        options_from(args),
+        families=accelerator_families(load_facts()),
+    )
     _print(args, decisions, plan, installer)
     if args.dry_run:
         return 0

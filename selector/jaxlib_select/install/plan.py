@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.discovery import Plugin
 from jaxlib_select.doctor.environment import Environment, normalize
+from jaxlib_select.facts import Facts
 from jaxlib_select.install.commands import Installer, name_of
+from jaxlib_select.policy import CPU
 
 # Distributions by which JAX itself publishes an accelerator: the plugin, and its kernels.
 _UPSTREAM = re.compile(r"jax-[a-z]+\d*-(pjrt|plugin)")
@@ -41,6 +43,8 @@ def make_plan(
     plugins: Sequence[Plugin],
     installer: Installer,
     options: Sequence[str] = (),
+    *,
+    families: Collection[str],
 ) -> Plan:
     """Return what carries decisions out.
 
@@ -50,6 +54,7 @@ def make_plan(
         plugins: The plugins that JAX finds in it.
         installer: Writes the commands.
         options: Further options of the installer, such as `--find-links DIR`.
+        families: What JAX calls the platforms of its accelerator packages.
     """
     by_index: dict[str | None, list[Decision]] = {}
     for decision in decisions:
@@ -59,11 +64,18 @@ def make_plan(
         foreign = [name for decision in group for name in foreign_builds(decision, environment)]
         commands += installer.exchange(_requirements(group), foreign, index_url=index, options=options)
     for_jax = {normalize(decision.package) for decision in decisions if decision.package.startswith("jaxlib")}
-    after = other_backends(for_jax, environment, plugins) if for_jax else ()
+    after = other_backends(for_jax, environment, plugins, families) if for_jax else ()
     return Plan(tuple(commands), after)
 
 
-def other_backends(wanted: Collection[str], environment: Environment, plugins: Iterable[Plugin]) -> tuple[str, ...]:
+def accelerator_families(facts: Facts) -> frozenset[str]:
+    """Return what JAX calls the platforms of a release's accelerator packages."""
+    return frozenset(backend.family for backend in facts.backends) - {CPU}
+
+
+def other_backends(
+    wanted: Collection[str], environment: Environment, plugins: Iterable[Plugin], families: Collection[str]
+) -> tuple[str, ...]:
     """Return the installed accelerator packages that are not wanted.
 
     The package for the CPU is none, and stays: JAX uses the CPU beside every accelerator. So do plugins for platforms
@@ -73,9 +85,9 @@ def other_backends(wanted: Collection[str], environment: Environment, plugins: I
         wanted: Names of distributions, normalized.
         environment: What is installed.
         plugins: The plugins that JAX finds in it.
+        families: The platforms that the accelerator packages are for.
     """
-    platforms = {"cuda", "rocm", "oneapi", "tpu"}
-    found = {plugin.distribution for plugin in plugins if plugin.platform in platforms and plugin.distribution}
+    found = {plugin.distribution for plugin in plugins if plugin.platform in families and plugin.distribution}
     found |= {name for name in environment.distributions if _UPSTREAM.fullmatch(name)}
     return tuple(sorted(found - set(wanted)))
 
