@@ -63,10 +63,10 @@ def resolve(package: str, machine: Machine, policy: Policy | None = None, *, rel
     """Decide what to install for a package on a machine.
 
     Args:
-        package: Name of a distribution, such as `jax` or `torch`.
+        package: Name of a distribution, such as `jax` or `torch`, or with its version, such as `jax==0.11.2`.
         machine: Where it must run.
         policy: What the user asks for; the best that surely runs if absent.
-        release: Version of the package, as in `jax==0.11.2`; the newest known one if empty.
+        release: Version of the package, if it does not stand there; the newest known one if nowhere.
 
     Returns:
         The decision, with a reason for each backend that was considered.
@@ -76,7 +76,8 @@ def resolve(package: str, machine: Machine, policy: Policy | None = None, *, rel
         PolicyError: The policy cannot be kept on this machine.
         ResolverError: The resolver failed.
     """
-    name, version = _normal_name(package), release.strip()
+    written, _, version = package.partition("==")
+    name, version = _normal_name(written), (version or release).strip()
     choice = choose(name, policy or Policy())
     decision = _decide(find_resolver(name), f"{name}=={version}" if version else name, machine, choice)
     return replace(decision, warnings=(*choice.warnings, *decision.warnings)) if choice.warnings else decision

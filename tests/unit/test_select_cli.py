@@ -72,6 +72,18 @@ def test_a_decision_is_printed_for_programs(pascal: str, capsys: pytest.CaptureF
     )
 
 
+def test_several_packages_are_decided_about(pascal: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One after the other, in the order of the command; a warning about both is told once."""
+    document = json.loads(Path(pascal).read_text("utf-8"))
+    Path(pascal).write_text(json.dumps({**document, "notes": ["odd"]}), "utf-8")
+    assert main(["resolve", "jax", "torch", "--machine", pascal]) == 0
+    out, err = capsys.readouterr()
+    parts = [part.splitlines()[0] for part in out.split("\n\n")]
+    assert (parts, err) == (["install     jax==0.11.2", "install     torch==2.14.*"], "warning: odd\n")
+    assert main(["resolve", "torch", "jax", "--machine", pascal, "--json"]) == 0
+    assert [entry["package"] for entry in json.loads(capsys.readouterr().out)] == ["torch", "jaxlib-cuda-12"]
+
+
 def test_warnings_go_to_stderr(pascal: str, capsys: pytest.CaptureFixture[str]) -> None:
     """So that the result can be read by the next program."""
     assert main(["resolve", "jax==0.11.2", "--machine", pascal, "--backend", "cuda13"]) == 0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`resolve`: decide which package runs on a machine, and give a reason for each."""
+"""`resolve`: decide which package runs on a machine, and give a reason for each; JSON is a list for several packages."""
 
 from __future__ import annotations
 
@@ -15,22 +15,24 @@ from jaxlib_select.resolve import resolve
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("package", metavar="PACKAGE", help="such as jax or torch; jax==0.11.2 for one release")
+    parser.add_argument(
+        "packages", nargs="+", metavar="PACKAGE", help="such as jax or torch; jax==0.11.2 for one release"
+    )
     add_machine(parser)
     add_backend(parser)
     parser.add_argument("--json", action="store_true", help="print the decision as JSON")
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Decide, print the decision, and warn on stderr."""
-    policy = policy_from(args)
-    name, _, release = args.package.partition("==")
-    decision = resolve(name, machine_from(args), policy, release=release)
+    """Decide, print the decisions, and warn on stderr."""
+    policy, machine = policy_from(args), machine_from(args)
+    decisions = [resolve(package, machine, policy) for package in args.packages]
     if args.json:
-        print(json.dumps(decision.to_json(), indent=2))
+        documents = [decision.to_json() for decision in decisions]
+        print(json.dumps(documents if len(documents) > 1 else documents[0], indent=2))
         return 0
-    print("\n".join(format_decision(decision)))
-    for warning in decision.warnings:
+    print("\n\n".join("\n".join(format_decision(decision)) for decision in decisions))
+    for warning in dict.fromkeys(warning for decision in decisions for warning in decision.warnings):
         print(f"warning: {warning}", file=sys.stderr)
     return 0
 
