@@ -112,7 +112,6 @@ def _backend(backend: Backend, version: str, records: Mapping[tuple[str, str], R
         "version": version,
         "family": backend.pjrt_name,
         "package": backend.package,
-        "disable": backend.disable,
         "tags": backend.tags,
         "variants": {name: list(extras) for name, extras in backend.jaxlib_extras.items()},
         "code": {platform: list(record.code) for platform, record in coded.items()},

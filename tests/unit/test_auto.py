@@ -16,7 +16,8 @@ import pytest
 from jaxlib_select.vendors.cuda_code import TEGRA, runs
 from jaxlib_select.versions import read_version
 from pjrtwheel.auto import build_auto
-from pjrtwheel.auto.nvidia import Group, compiled, nvidia_groups, served
+from pjrtwheel.auto.nvidia import TEGRA as TEGRA_CHIPS
+from pjrtwheel.auto.nvidia import THOR, Group, compiled, nvidia_groups, served
 from pjrtwheel.auto.variants import Variant, make_variants
 from pjrtwheel.backend import Backend, Select, load_backends
 from pjrtwheel.cli import main
@@ -126,6 +127,11 @@ def test_variants_agree_with_the_selector(architecture: str, select: Select, cod
         )
         assert bool(listed & offered(capability)) == running, capability
     assert not any(listed & offered(capability) for capability in given_up)
+
+
+def test_the_selector_knows_the_same_tegra_chips() -> None:
+    """Who decides by itself, and who tells uv."""
+    assert {*TEGRA_CHIPS, *THOR.values()} == TEGRA
 
 
 def test_code_for_one_chip_cannot_be_said() -> None:

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from jaxlib_select import facts as facts_package
 from jaxlib_select.errors import FactsError
 from jaxlib_select.facts import load_facts, read_facts
 from jaxlib_select.vendors.devices import matching
 from jaxlib_select.versions import at_least, in_range, read_version
+
+FOLDER = Path(facts_package.__file__).parent
 
 
 def test_the_newest_release_is_taken(tmp_path: Path) -> None:
@@ -51,6 +54,16 @@ def test_damaged_facts_are_named(text: str, tmp_path: Path) -> None:
     with pytest.raises(FactsError) as caught:
         read_facts(path)
     assert (caught.value.what, caught.value.remedy) == (f"damaged facts: {path}", "install jaxlib-select again")
+
+
+def test_facts_about_pytorch_agree_with_ours_about_hardware() -> None:
+    """Which chips are part of a processor, and which PCI ids an accelerator has, depends on the vendor alone."""
+    ours = {backend.select.vendor: backend.select for backend in load_facts().backends if backend.select}
+    torch = [backend.select for backend in read_facts(FOLDER / "torch.json").backends if backend.select]
+    assert {select.vendor for select in torch} == {"cpu", "nvidia", "amd", "intel"}
+    for select in torch:
+        vendor = ours[select.vendor]
+        assert (select.integrated, select.devices) == (vendor.integrated, vendor.devices)
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,9 @@ Capability = tuple[int, int]
 
 # What there is in cards and servers, from the first that the provider knows.
 _CARDS = tuple(divmod(number, 10) for number in (50, 52, 60, 61, 70, 75, 80, 86, 89, 90, 100, 103, 120, 121))
-# What there is in Tegra chips: Parker to Orin, and Thor, which has one name under CUDA 12 and another since.
-_TEGRA = ((5, 3), (6, 2), (7, 2), (8, 7))
-_THOR = {12: (10, 1), 13: (11, 0)}
+# What there is in Tegra chips: Erista to Orin, and Thor, which has one name under CUDA 12 and another since.
+TEGRA = ((5, 3), (6, 2), (7, 2), (8, 7))
+THOR = {12: (10, 1), 13: (11, 0)}
 _FUTURE = 3  # majors beyond the PTX that will compile it, and that the provider cannot know of
 _CODE = re.compile(r"(sm|compute)_(\d{1,2})(\d)")
 
@@ -80,15 +80,15 @@ def served(code: Iterable[str], select: Select, *, tegra: bool) -> list[Capabili
         tegra: Whether the provider can meet Tegra chips on this platform.
     """
     exact = _targets(code, "sm")
-    thor = _THOR[min(max(Version(select.driver).major, 12), 13)]
+    thor = THOR[min(max(Version(select.driver).major, 12), 13)]
     oldest = Version(select.oldest_capability or "0")
-    chips = (*_TEGRA, thor) if tegra else ()
+    chips = (*TEGRA, thor) if tegra else ()
     # A Tegra chip later in the same major would take the value, too.
     cards = [
         card
         for card in _CARDS
         if Version(f"{card[0]}.{card[1]}") >= oldest
-        and any(x == card[0] and y <= card[1] for x, y in exact - {*_TEGRA, *_THOR.values()})
+        and any(x == card[0] and y <= card[1] for x, y in exact - {*TEGRA, *THOR.values()})
         and all(chip in exact for chip in chips if chip[0] == card[0] and chip[1] > card[1])
     ]
     return sorted({*cards, *(chip for chip in chips if chip in exact)})

@@ -63,7 +63,6 @@ class Backend:
         select: Which machines it serves; nothing if the backend does not say.
         index_url: Package index that has it, if it is not the user's own.
         package: Its import package.
-        disable: Variable that switches its loader off.
     """
 
     name: str
@@ -76,7 +75,6 @@ class Backend:
     select: Select | None = None
     index_url: str | None = None
     package: str = ""
-    disable: str = ""
 
 
 @dataclass(frozen=True)
@@ -161,7 +159,6 @@ def _backend(table: Mapping[str, Any]) -> Backend:
         select=_select(table["select"]) if table.get("select") else None,
         index_url=table.get("index_url"),
         package=table.get("package", ""),
-        disable=table.get("disable", ""),
     )
 
 
