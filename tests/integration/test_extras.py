@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the extras for CUDA ask for, resolved with what the package index has today: no file is downloaded."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pjrtwheel.backend import find_backend
+from pjrtwheel.fetch import unpack_wheel
+from pjrtwheel.prove import environment
+from pjrtwheel.prove.interpreters import Interpreter
+from pjrtwheel.prove.tags import fits, wheel_tag
+from pjrtwheel.release import Release
+
+pytestmark = pytest.mark.integration
+
+Resolve = Callable[..., dict[str, str]]
+
+# As uv names the platforms of `[tags]`.
+PLATFORMS = {"linux_x86_64": "x86_64-manylinux_2_28", "linux_aarch64": "aarch64-manylinux_2_28"}
+
+TABLE = """
+import importlib, json, sys
+toolkit = importlib.import_module(f"{sys.argv[1]}.toolkit").TOOLKIT
+print(json.dumps([(library.soname, library.project) for library in toolkit.libraries]))
+"""
+
+
+@pytest.fixture(scope="session")
+def libraries(
+    root: Path, backend_wheels: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], list[tuple[str, str]]]:
+    """Return a function: a backend → names of the libraries that its loader opens, with the projects they come from."""
+
+    def table(name: str) -> list[tuple[str, str]]:
+        package, folder = find_backend(root, name).package, tmp_path_factory.mktemp(name)
+        (wheel,) = backend_wheels(name).glob(f"{package}-*.whl")
+        unpack_wheel(wheel, folder, ["*.py"])
+        environ = environment.clean_environ(PYTHONPATH=str(folder))
+        command = [sys.executable, "-c", TABLE, package]
+        result = subprocess.run(command, capture_output=True, text=True, check=True, env=environ)
+        return [(soname, project) for soname, project in json.loads(result.stdout)]
+
+    return table
+
+
+@pytest.fixture(scope="session")
+def resolve(
+    backend_wheels: Callable[[str], Path],
+    list_wheel: Callable[..., dict[str, Any]],
+    interpreter: Interpreter,
+    release: Release,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Resolve:
+    """Return a function: backend, platform, more requirements → project and version of all that would be installed.
+
+    The wheels of a platform that cannot be built here are played by ones with the same metadata and its tag.
+    """
+    uv = environment.find_uv()
+    if uv is None:
+        pytest.skip("uv is not installed")
+
+    def ask(backend: str, platform: str, *requirements: str) -> dict[str, str]:
+        folder, machine = tmp_path_factory.mktemp("links"), platform.removeprefix("linux_")
+        for wheel in backend_wheels(backend).glob("*.whl"):
+            if fits(wheel_tag(wheel), interpreter.tag):
+                list_wheel(folder / wheel.name.replace("x86_64", machine), environment.needs_of(wheel))
+        command = [str(uv), "pip", "compile", "-", "--quiet", "--no-header", "--no-annotate", "--only-binary=:all:"]
+        command += [
+            f"--python={interpreter.path}",
+            f"--python-platform={PLATFORMS[platform]}",
+            f"--find-links={folder}",
+        ]
+        wanted = [f"jax=={release.version}", f"jaxlib[{backend}]=={release.version}", *requirements]
+        environ = environment.clean_environ(UV_PYTHON_DOWNLOADS="never")
+        result = subprocess.run(
+            command, input="\n".join(wanted), capture_output=True, text=True, check=False, env=environ
+        )
+        assert result.returncode == 0, result.stderr
+        pinned = [line.split("==") for line in result.stdout.split() if "==" in line]
+        return {project: version.split(";")[0].strip() for project, version in pinned}
+
+    return ask
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("backend", ["cuda12", "cuda13"])
+def test_the_extra_brings_the_libraries_that_the_loader_opens(
+    root: Path,
+    resolve: Resolve,
+    libraries: Callable[[str], list[tuple[str, str]]],
+    backend: str,
+    platform: str,
+) -> None:
+    """The newest that the bounds let through, each of the major version that is part of the library's file name."""
+    resolved = resolve(backend, platform)
+    assert find_backend(root, backend).distribution in resolved
+    expected = {project: soname.partition(".so.")[2] for soname, project in libraries(backend)}
+    assert {project: resolved.get(project, "").partition(".")[0] for project in expected} == expected
+
+
+def test_pytorch_for_cuda_13_beside_it(resolve: Resolve) -> None:
+    """PyTorch wants exact versions of NVIDIA's libraries; ours take those, and bring no other CUDA."""
+    resolved = resolve("cuda13", "linux_x86_64", "torch==2.15.0")
+    assert {"torch", "jaxlib-cuda-13"} <= set(resolved)
+    assert [project for project in resolved if project.endswith("-cu12")] == []
+
+
+def test_pytorch_for_cuda_12_beside_it(resolve: Resolve) -> None:
+    """The last that the index has for CUDA 12."""
+    resolved = resolve("cuda12", "linux_x86_64", "torch==2.9.1")
+    assert {"torch", "jaxlib-cuda-12"} <= set(resolved)
+    assert [project for project in resolved if project.endswith("-cu13")] == []
