@@ -21,6 +21,9 @@ from jaxlib_select.detect.world import World, this_world
 from jaxlib_select.errors import UsageError
 from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu
 from jaxlib_select.machine_json import parse_machine, to_json
+from jaxlib_select.policy import read_policy
+from jaxlib_select.resolve import resolve
+from jaxlib_select.vendors.hiding import visible_value
 
 LIBCUDA = "/usr/lib/x86_64-linux-gnu/libcuda.so.1"
 NVML = "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1"
@@ -173,6 +176,42 @@ def test_a_libcuda_that_does_not_work_is_told_apart(
     assert found.nvidia.libcuda == state
     assert any(note in text for text in found.notes)
     assert found.nvidia.gpus in {(H100,), (NvidiaGpu(None, "odd"),)}
+
+
+MIG = "MIG-3b5f2c9a-8d0e-5c1f-9a63-0e2b7f1d4c55"
+
+
+def test_a_mig_instance_is_what_libcuda_shows(make_world: MakeWorld) -> None:
+    """One instance, by its own name; the variable that names it is kept for what is decided later."""
+    world = make_world(
+        {LIBCUDA: "", NVML: ""},
+        {"probe_cuda": said("version 13000", "init 0", "count 1", "gpu 8 0 NVIDIA A100-SXM4-40GB MIG 1g.5gb")},
+        environ={"CUDA_VISIBLE_DEVICES": MIG},
+    )
+    machine = detect(world)
+    assert machine.nvidia.gpus == (NvidiaGpu((8, 0), "NVIDIA A100-SXM4-40GB MIG 1g.5gb"),)
+    assert machine.visible == {"CUDA_VISIBLE_DEVICES": MIG}
+    assert visible_value(machine, "CUDA_VISIBLE_DEVICES", [0], 1) == MIG
+    assert resolve("jax", machine).package == "jaxlib-cuda-13"
+
+
+def test_the_gpu_of_a_mig_instance_stands_in_where_libcuda_does_not_answer(
+    make_world: MakeWorld, smi_path: dict[str, str]
+) -> None:
+    """`nvidia-smi` lists whole GPUs, which run the same code, so that what is asked for gets the right bounds."""
+    world = make_world(
+        {LIBCUDA: ""},
+        {
+            "probe_cuda": Outcome(None, timed_out=True),
+            "--query-gpu": said("NVIDIA A100-SXM4-40GB, 8.0, 580.95.05"),
+            "-q": said("CUDA Version : 13.0"),
+        },
+        environ={**smi_path, "CUDA_VISIBLE_DEVICES": MIG},
+    )
+    machine = detect(world)
+    assert (machine.nvidia.source, len(machine.nvidia.gpus)) == ("nvidia-smi", 1)
+    decision = resolve("jax", machine, read_policy(["prefer-gpu"], {}, None))
+    assert (decision.package, dict(decision.environment)) == ("jaxlib-cuda-13", {})
 
 
 def test_no_device_is_an_answer(make_world: MakeWorld) -> None:

@@ -112,7 +112,11 @@ def _no_gpu(machine: Machine) -> DriverProblem:
             if value in {"", "-1", "none", "void", "NoDevFiles"}:
                 return DriverProblem(f"{name}={value} hides every NVIDIA GPU", f"unset {name} if that is not meant")
     if machine.nvidia.cuinit is not None or machine.nvidia.cuda is not None:
-        advice = _CONTAINER if machine.container else "check 'nvidia-smi -L', CUDA_VISIBLE_DEVICES and 'dmesg'"
+        advice = (
+            _CONTAINER
+            if machine.container
+            else "check 'nvidia-smi -L' (in MIG mode it must list an instance), CUDA_VISIBLE_DEVICES and 'dmesg'"
+        )
         return DriverProblem("the NVIDIA driver shows no GPU", advice)
     if machine.nvidia.pci:
         return _no_library(machine)
