@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Callable, TypeVar
 
 from jaxlib_select.errors import MachineError
@@ -83,6 +83,17 @@ def as_text(value: object) -> str:
     return value
 
 
+def as_one_of(*known: str) -> Callable[[object], str]:
+    """Return a reader that takes one of a few texts, or refuses the value."""
+
+    def read(value: object) -> str:
+        if not isinstance(value, str) or value not in known:
+            raise UnfitError(f"one of {', '.join(map(repr, known))}")
+        return value
+
+    return read
+
+
 def as_texts(value: object) -> dict[str, str]:
     """Return an object of texts, or refuse the value."""
     try:
@@ -103,6 +114,29 @@ def as_whole(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise UnfitError("a whole number")
     return value
+
+
+def unknown_keys(
+    document: Mapping[str, object], form: Mapping[str, Any], where: str = ""
+) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Yield the place of every key that a form does not have, the key, and the keys that it has there.
+
+    Args:
+        document: What was read.
+        form: The same with every key there is; of a list one entry.
+        where: The place of both.
+
+    >>> list(unknown_keys({"a": [{"c": 1}], "b": 3}, {"a": [{"d": 0}]}))
+    [('a.', 'c', ('d',)), ('', 'b', ('a',))]
+    """
+    for key, value in document.items():
+        if key not in form:
+            yield where, key, tuple(form)
+            continue
+        inner = form[key][0] if isinstance(form[key], list) and form[key] else form[key]
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, dict) and isinstance(inner, dict):
+                yield from unknown_keys(part, inner, f"{where}{key}.")
 
 
 def kind_of(value: object) -> str:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 Version = tuple[int, ...]
 
+LIBCUDA = ("ok", "absent", "hung", "crashed", "odd")  # how the driver's library behaves
+
 NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE
 STUB = 34  # CUDA_ERROR_STUB_LIBRARY: the library to link with, not the one to run with
 
@@ -36,7 +38,7 @@ class Nvidia:
         cuinit: What `cuInit` returned; nothing when it was not called or did not return.
         gpus: The GPUs that a CUDA program will see, in the driver's order.
         source: Who said so: `libcuda`, `nvml`, `nvidia-smi`.
-        libcuda: `ok`, `absent`, `hung`, `crashed` or `odd`; nothing when nobody looked.
+        libcuda: One of `LIBCUDA`; nothing when nobody looked.
         pci: Vendor and device of each NVIDIA GPU on the bus, whether a driver serves it or not.
     """
 

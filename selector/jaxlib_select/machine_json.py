@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON form of a machine: unknown keys are ignored, missing keys and nulls mean "not found"."""
+"""The JSON form of a machine: unknown keys are ignored, missing keys and nulls mean "not found".
+
+A key that is nearly one of ours gets a note, because it is hardly meant to be ignored.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,22 @@ import re
 from dataclasses import fields
 
 from jaxlib_select.errors import MachineError
-from jaxlib_select.json_table import Table, UnfitError, as_text, as_texts, as_truth, as_whole, kind_of, show
-from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu, Version, format_version
+from jaxlib_select.json_table import (
+    Table,
+    UnfitError,
+    as_one_of,
+    as_text,
+    as_texts,
+    as_truth,
+    as_whole,
+    kind_of,
+    show,
+    unknown_keys,
+)
+from jaxlib_select.machine import LIBCUDA, Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu, Version, format_version
 
 LARGEST = 16 * 1024 * 1024  # bytes of a machine file; ten thousand GPUs take one
+_NEAR = 0.7  # of 1: how much of a key must be as in a known one to be taken for a slip
 _KEYS = {attribute.name for attribute in fields(Machine)}
 _VERSION = re.compile(r"\d{1,4}(\.\d{1,4}){0,3}")
 _CAPABILITY = re.compile(r"(\d{1,2})\.(\d)")
@@ -102,8 +117,21 @@ def from_json(document: object) -> Machine:
         container=table.get("container", as_text),
         libc=table.get("libc", as_text),
         visible=table.get("visible", as_texts) or {},
-        notes=table.list("notes", as_text),
+        notes=(*table.list("notes", as_text), *_slips(document)),
     )
+
+
+def _slips(document: dict[str, object]) -> list[str]:
+    """Return a note for each unknown key that is nearly a known one."""
+    form = to_json(Machine(nvidia=Nvidia(gpus=(NvidiaGpu(None),))))
+    unknown = dict.fromkeys(unknown_keys(document, form))  # the same key of ten thousand GPUs once
+    if not unknown:
+        return []
+    from difflib import get_close_matches  # seldom needed
+
+    near = {where + key: (where, get_close_matches(key, known, 1, _NEAR)) for where, key, known in unknown}
+    slips = [(key, where + found[0]) for key, (where, found) in near.items() if found]
+    return [f"the key {show(key)} was ignored; known is {known}" for key, known in slips]
 
 
 def _nvidia(table: Table) -> Nvidia:
@@ -117,7 +145,7 @@ def _nvidia(table: Table) -> Nvidia:
             for gpu in table.tables("gpus")
         ),
         source=table.get("source", as_text),
-        libcuda=table.get("libcuda", as_text),
+        libcuda=table.get("libcuda", as_one_of(*LIBCUDA)),
         pci=table.list("pci", _pci),
     )
 

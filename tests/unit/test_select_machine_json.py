@@ -5,13 +5,15 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from jaxlib_select.errors import MachineError
-from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu
+from jaxlib_select.machine import LIBCUDA, Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu
 from jaxlib_select.machine_json import LARGEST, from_json, parse_machine, to_json
 from jaxlib_select.resolve import resolve
 
@@ -54,6 +56,10 @@ def test_what_is_missing_was_not_found(text: str) -> None:
         (r'{"nvidia": {"driver": "\ud800"}}', r": nvidia.driver is '\ud800', expected a text that can be printed"),
         (r'{"libc": "a\nchosen  cpu"}', r": libc is 'a\nchosen  cpu', expected a text that can be printed"),
         (r'{"visible": {"X": "\u001b[2J"}}', r": visible is {'X': '\x1b[2J'}, expected an object of texts"),
+        (
+            '{"nvidia": {"libcuda": "broken"}}',
+            ": nvidia.libcuda is 'broken', expected one of 'ok', 'absent', 'hung', 'crashed', 'odd'",
+        ),
         ('{"wsl": "no"}', ": wsl is 'no', expected true or false"),
         ('{"nvidia": {"cuda": 13}}', ": nvidia.cuda is 13, expected a version such as '13.0'"),
         ('{"nvidia": {"cuinit": true}}', ": nvidia.cuinit is True, expected a whole number"),
@@ -91,6 +97,31 @@ def test_a_document_about_something_else_is_refused() -> None:
     with pytest.raises(MachineError, match=r"none of its keys \('name, version'\) is known"):
         parse_machine('{"name": "x", "version": 3}')
     assert parse_machine('{"name": "x", "os": "linux"}') == Machine("linux")
+
+
+def test_a_key_that_is_nearly_known_is_told() -> None:
+    """It is ignored like any other unknown one, and the decision says so; ten thousand times are one."""
+    gpus = [{"compute_cap": "9.0", "color": "red"}] * 10_000
+    document = {"os": "linux", "arch": "x86_64", "tgera": 1, "nvidia": {"gpus": gpus}, "visible": {"wsl": "1"}}
+    machine = from_json({**document, "notes": ["odd"]})
+    assert machine.nvidia.gpus[0] == NvidiaGpu(None)
+    assert machine.notes == (
+        "odd",
+        "the key 'tgera' was ignored; known is tegra",
+        "the key 'nvidia.gpus.compute_cap' was ignored; known is nvidia.gpus.compute_capability",
+    )
+    assert set(machine.notes) <= set(resolve("jax", machine).warnings)
+
+
+def test_the_readme_shows_every_key(root: Path) -> None:
+    """The contract for whoever writes such a file."""
+    text = (root / "selector/README.md").read_text("utf-8")
+    (example,) = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    machine = parse_machine(example)
+    assert to_json(machine) == json.loads(example)
+    assert (machine.notes, resolve("jax", machine).backend) == ((), "tpu")
+    for value in ("source", *LIBCUDA):
+        assert f"`{value}`" in text
 
 
 def test_features_of_an_amd_architecture_are_left_out() -> None:

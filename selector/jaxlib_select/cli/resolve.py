@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`resolve`: decide which package runs on a machine, and give a reason for each; JSON is a list for several packages."""
+"""`resolve`: decide which package runs on a machine, and give a reason for each; of several packages JSON is a list."""
 
 from __future__ import annotations
 
