@@ -64,6 +64,14 @@ def test_the_resolver_in_the_readme_works(root: Path, install_resolver: InstallR
         ],
     }
     assert resolve("CuPy", L4, read_policy(["cupy=cpu"], {}, None)).package == "numpy"
+    assert resolve("cupy==14.0.1", L4).requirements == ("cupy-cuda13x==14.0.1",)
+    mute = replace(L4, nvidia=replace(L4.nvidia, cuda=None))
+    for machine in (PLAIN, mute):  # a driver may not state its version
+        assert resolve("cupy==14.0.1", machine).requirements == ("numpy",)
+        forced = resolve("cupy", machine, read_policy(["cupy=cuda13"], {}, None))
+        assert (forced.package, forced.warnings) == ("cupy-cuda13x", ("there is no GPU with CUDA 13 here",))
+        with pytest.raises(PolicyError, match="an accelerator is required for cupy"):
+            resolve("cupy", machine, read_policy(["require-gpu"], {}, None))
     with pytest.raises(UsageError, match="unknown backend for cupy: 'rocm7'"):
         resolve("cupy", L4, read_policy(["rocm7"], {}, None))
 
