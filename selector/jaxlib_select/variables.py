@@ -31,7 +31,7 @@ def check_names(environ: Mapping[str, str]) -> None:
 
 
 def read_timeout(environ: Mapping[str, str], default: float) -> float:
-    """Return how many seconds to wait for a driver, within reason.
+    """Return how many seconds to wait for libcuda, within reason.
 
     Args:
         environ: The environment.

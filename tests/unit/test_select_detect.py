@@ -266,13 +266,18 @@ def smi_path(tmp_path: Path) -> dict[str, str]:
             Outcome(1),
             Nvidia(None, "580.95.05", None, (NvidiaGpu((9, 0), "A?[2J"),), "nvidia-smi", "absent"),
         ),
+        (
+            said("Tesla K80, [N/A], [GPU is lost]"),
+            Outcome(0),
+            Nvidia(None, None, None, (NvidiaGpu(None, "Tesla K80"),), "nvidia-smi", "absent"),
+        ),
         (said("No devices were found", status=6), Outcome(6), Nvidia(libcuda="absent")),
         (said("N/A", "N/A, N/A, N/A"), Outcome(0), Nvidia(libcuda="absent")),
         (said("\ufffd\ufffd, \ufffd, \ufffd"), Outcome(0), Nvidia(libcuda="absent")),
         (Outcome(None, timed_out=True), Outcome(None), Nvidia(libcuda="absent")),
         (Outcome(0, ""), Outcome(0), Nvidia(libcuda="absent")),
     ],
-    ids=["one", "several", "N/A", "suffix", "escapes", "fails", "nothing", "not UTF-8", "slow", "empty"],
+    ids=["one", "several", "N/A", "suffix", "escapes", "unknown", "fails", "nothing", "not UTF-8", "slow", "empty"],
 )
 def test_nvidia_smi_may_print_anything(
     make_world: MakeWorld, smi_path: dict[str, str], rows: Outcome, report: Outcome, expected: Nvidia
@@ -280,6 +285,44 @@ def test_nvidia_smi_may_print_anything(
     """Lines that make sense are taken, all others are passed over."""
     world = make_world(programs={"--query-gpu": rows, "-q": report}, environ=smi_path)
     assert detect(world).nvidia == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "note"),
+    [
+        (Outcome(None, "\n", timed_out=True), "nvidia-smi did not answer within 15 s and was stopped"),
+        (Outcome(None), "nvidia-smi could not be started"),
+        (
+            said("", "NVIDIA-SMI has failed because it couldn't communicate", "with the driver", status=9),
+            "nvidia-smi failed with status 9: NVIDIA-SMI has failed because it couldn't communicate",
+        ),
+        (said("y" * 999, status=-13), f"nvidia-smi failed with status -13: {'y' * 120}"),
+        (said("[N/A], [N/A], [N/A]\x1b"), "nvidia-smi lists no GPU: [N/A], [N/A], [N/A]?"),
+        (Outcome(0), "nvidia-smi lists no GPU"),
+    ],
+    ids=["slow", "not started", "fails", "floods", "N/A", "empty"],
+)
+def test_an_nvidia_smi_that_lists_nothing_is_noted(
+    make_world: MakeWorld, smi_path: dict[str, str], rows: Outcome, note: str
+) -> None:
+    """The program is there, so that somebody expects a GPU."""
+    found = detect(make_world(programs={"--query-gpu": rows}, environ=smi_path, timeout=30.0))
+    assert (found.nvidia, found.notes) == (Nvidia(libcuda="absent"), (note,))
+
+
+def test_an_nvml_that_hangs_is_noted_and_nvidia_smi_spared(make_world: MakeWorld, smi_path: dict[str, str]) -> None:
+    """It asks NVML itself."""
+    world = make_world({NVML: ""}, {"probe_nvml": Outcome(None, timed_out=True)}, environ=smi_path, timeout=4.0)
+    assert detect(world).notes == ("libnvidia-ml.so.1 did not answer within 2 s and was stopped",)
+    assert world.run.asked == ["probe_nvml"]  # type: ignore[attr-defined]
+
+
+def test_who_was_named_by_libcuda_is_not_asked_for_again(make_world: MakeWorld) -> None:
+    """A libcuda that dies after it named its GPUs costs no more time."""
+    crash = said("version 13000", "init 0", "count 1", "gpu 9 0 NVIDIA H100", status=-6)
+    world = make_world({LIBCUDA: "", NVML: ""}, {"probe_cuda": crash})
+    assert detect(world).nvidia.gpus == (H100,)
+    assert world.run.asked == ["probe_cuda"]  # type: ignore[attr-defined]
 
 
 def test_a_gpu_without_a_driver_is_seen_on_the_bus(make_world: MakeWorld) -> None:
@@ -469,6 +512,14 @@ def test_a_program_may_be_absent_or_print_garbage() -> None:
     assert run(["/nowhere/at-all"], {}, 1.0) == Outcome(None)
     script = "import sys; sys.stdout.buffer.write(b'\\xff ok'); sys.exit(4)"
     assert run([sys.executable, "-I", "-c", script], {}, 30.0) == Outcome(4, "\ufffd ok")
+
+
+def test_a_flood_is_cut_off() -> None:
+    """Neither time nor memory is spent on it."""
+    start = time.monotonic()
+    outcome = run([sys.executable, "-I", "-c", "while True: print('y' * 9999)"], {}, 30.0)
+    assert time.monotonic() - start < 10
+    assert (outcome.status in {None, 0}, len(outcome.output), outcome.timed_out) == (False, 1 << 20, False)
 
 
 def test_garbage_of_a_probe_is_passed_over() -> None:

@@ -20,7 +20,7 @@ _NVML = {"linux": "libnvidia-ml.so.1", "windows": "nvml.dll"}
 _SYSTEM32 = "/Windows/System32"
 _DRIVER_FILES = ("/sys/module/nvidia/version", "/proc/driver/nvidia/version")
 _DRIVER = re.compile(r"\b\d{3}\.\d+(?:\.\d+)?\b")
-_SHORT = 5.0  # seconds for what is asked only to tell the user more
+_SHARE = 0.5  # of the time that libcuda gets, for what is asked only to tell the user more
 
 
 def detect(world: World) -> tuple[Nvidia, list[str]]:
@@ -39,7 +39,8 @@ def detect(world: World) -> tuple[Nvidia, list[str]]:
         found, notes = _ask_libcuda(world, found, library, place)
     if found.libcuda == "ok" and found.cuinit in {0, NO_DEVICE}:
         return found, notes
-    return _enrich(world, found), notes
+    found, more = _enrich(world, found)
+    return found, [*notes, *more]
 
 
 def _find(world: World, library: str) -> str | None:
@@ -71,29 +72,34 @@ def _ask_libcuda(world: World, found: Nvidia, library: str, place: str) -> tuple
     )
 
 
-def _enrich(world: World, found: Nvidia) -> Nvidia:
-    """Say which GPUs there are although libcuda does not work: NVML knows, else nvidia-smi."""
-    other = _ask_nvml(world) or nvidia_smi.detect(world, min(world.timeout, _SHORT))
-    if other is None or found.gpus:
-        return found
+def _enrich(world: World, found: Nvidia) -> tuple[Nvidia, list[str]]:
+    """Say which GPUs there are although libcuda does not work: NVML knows, else nvidia-smi; and what was odd."""
+    if found.gpus:
+        return found, []
+    other, notes = _ask_nvml(world)
+    if other is None and not notes:  # where NVML does not work, nvidia-smi, which is made from it, does not either
+        other, notes = nvidia_smi.detect(world, world.timeout * _SHARE)
+    if other is None:
+        return found, notes
     return replace(
         found,
         cuda=found.cuda or other.cuda,
         driver=other.driver or found.driver,
         gpus=other.gpus,
         source=other.source,
-    )
+    ), notes
 
 
-def _ask_nvml(world: World) -> Nvidia | None:
-    """Ask NVML in a child process; nothing if it is absent or lists no GPU."""
+def _ask_nvml(world: World) -> tuple[Nvidia | None, list[str]]:
+    """Ask NVML in a child process; nothing if it is absent or lists no GPU, and a sentence if it hangs or crashes."""
     library = _NVML[world.system]
     if _find(world, library) is None:
-        return None
+        return None, []
     from jaxlib_select.detect.probe import ask  # most machines need no child process
 
-    answer = ask(world, "probe_nvml.py", library, min(world.timeout, _SHORT))
-    return Nvidia(answer.cuda, answer.driver, None, answer.gpus, "nvml") if answer.gpus else None
+    answer = ask(world, "probe_nvml.py", library, world.timeout * _SHARE)
+    notes = list(answer.notes) if answer.state in {"hung", "crashed"} else []
+    return Nvidia(answer.cuda, answer.driver, None, answer.gpus, "nvml") if answer.gpus else None, notes
 
 
 def _driver(world: World) -> str | None:

@@ -6,18 +6,21 @@ from __future__ import annotations
 
 import re
 
+from jaxlib_select.detect.outcome import Outcome
 from jaxlib_select.detect.printable import printable
 from jaxlib_select.detect.world import World
 from jaxlib_select.machine import Nvidia, NvidiaGpu, Version
 
 _CUDA = re.compile(r"CUDA (?:UMD )?Version\s*:\s*(\d{1,2})\.(\d{1,2})")
+_UNKNOWN = re.compile(r"\[.*\]|N/A")  # what stands for a value that it does not know, such as [N/A] or [GPU is lost]
 _CAPABILITY = re.compile(r"(\d{1,2})\.(\d)")
 _DRIVER = re.compile(r"\d{3}\.\d+(\.\d+)?")
+_SHOWN = 120  # characters of what it printed
 _QUERY = "--query-gpu=name,compute_cap,driver_version"
 
 
-def detect(world: World, timeout: float) -> Nvidia | None:
-    """Return the GPUs that nvidia-smi lists, or nothing if it is absent, fails, or lists none.
+def detect(world: World, timeout: float) -> tuple[Nvidia | None, list[str]]:
+    """Return the GPUs that nvidia-smi lists, or nothing; and a sentence if it is there, but lists none.
 
     Args:
         world: Where to look.
@@ -25,18 +28,30 @@ def detect(world: World, timeout: float) -> Nvidia | None:
     """
     program = world.find_program("nvidia-smi.exe" if world.system == "windows" else "nvidia-smi")
     if program is None:
-        return None
+        return None, []
     listed = world.run([program, _QUERY, "--format=csv,noheader"], world.environ, timeout)
     rows = [row for row in map(_row, listed.output.splitlines()) if row] if listed.status == 0 else []
     if not rows:
-        return None
+        return None, [_describe(listed, timeout)]
     report = world.run([program, "-q"], world.environ, timeout)
     return Nvidia(
         cuda=_cuda(report.output) if report.status == 0 else None,
         driver=rows[0][1],
         gpus=tuple(gpu for gpu, _ in rows),
         source="nvidia-smi",
-    )
+    ), []
+
+
+def _describe(listed: Outcome, timeout: float) -> str:
+    """Say in one sentence how nvidia-smi did not list any GPU."""
+    if listed.timed_out:
+        return f"nvidia-smi did not answer within {timeout:g} s and was stopped"
+    line = next((line.strip() for line in listed.output.splitlines() if line.strip()), "")
+    words = f": {printable(line[:_SHOWN])}" if line else ""
+    if listed.status == 0:
+        return f"nvidia-smi lists no GPU{words}"
+    how = "could not be started" if listed.status is None else f"failed with status {listed.status}"
+    return f"nvidia-smi {how}{words}"
 
 
 def _row(line: str) -> tuple[NvidiaGpu, str | None] | None:
@@ -46,7 +61,8 @@ def _row(line: str) -> tuple[NvidiaGpu, str | None] | None:
         return None
     capability = _CAPABILITY.fullmatch(fields[1])
     driver = _DRIVER.match(fields[2])
-    if capability is None and driver is None:
+    nameless = not fields[0] or _UNKNOWN.fullmatch(fields[0])
+    if capability is None and driver is None and (nameless or not all(map(_UNKNOWN.fullmatch, fields[1:]))):
         return None
     numbers = (int(capability.group(1)), int(capability.group(2))) if capability else None
     return NvidiaGpu(numbers, printable(fields[0]) or None), driver.group() if driver else None

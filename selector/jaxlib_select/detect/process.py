@@ -6,11 +6,15 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
+import time
 from collections.abc import Mapping, Sequence
+from typing import IO
 
 from jaxlib_select.detect.outcome import Outcome
 
 _LARGEST = 1 << 20  # bytes of output that are looked at
+_PIECE = 1 << 16
 _GRACE = 1.0  # seconds that a killed program gets to vanish; one stuck in the kernel never does
 
 
@@ -33,15 +37,42 @@ def run(command: Sequence[str], environ: Mapping[str, str], timeout: float) -> O
         )
     except (OSError, ValueError):
         return Outcome(None)
+    chunks: list[bytes] = []
+    # A thread, because Windows cannot wait for a pipe; a daemon, because a program stuck in the kernel keeps it open.
+    reader = threading.Thread(target=_collect, args=(process.stdout, chunks), daemon=True)
+    reader.start()
+    end = time.monotonic() + timeout
+    reader.join(timeout)
+    if not reader.is_alive() and _has_ended(process, end - time.monotonic()):
+        return Outcome(process.returncode, _decode(chunks))
+    _kill(process)
+    reader.join(_GRACE)
+    return Outcome(None, _decode(chunks), timed_out=True)
+
+
+def _collect(pipe: IO[bytes], chunks: list[bytes]) -> None:
+    """Keep the start of what a program prints; one that goes on finds its pipe broken."""
+    left = _LARGEST
+    with pipe:
+        while left > 0:
+            chunk = os.read(pipe.fileno(), min(left, _PIECE))
+            if not chunk:
+                break
+            chunks.append(chunk)
+            left -= len(chunk)
+
+
+def _has_ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Return whether a program ends in time."""
     try:
-        output, _ = process.communicate(timeout=timeout)
-        return Outcome(process.returncode, _decode(output))
+        process.wait(max(seconds, 0))
     except subprocess.TimeoutExpired:
-        return Outcome(None, _decode(_kill(process)), timed_out=True)
+        return False
+    return True
 
 
-def _kill(process: subprocess.Popen[bytes]) -> bytes:
-    """Kill a program with its children and return what it had printed."""
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a program with its children."""
     try:
         if os.name == "posix":
             os.killpg(process.pid, 9)
@@ -49,11 +80,8 @@ def _kill(process: subprocess.Popen[bytes]) -> bytes:
             process.kill()
     except OSError:
         pass  # it ended just now
-    try:
-        return process.communicate(timeout=_GRACE)[0]
-    except subprocess.TimeoutExpired:
-        return b""
+    _has_ended(process, _GRACE)
 
 
-def _decode(output: bytes) -> str:
-    return output[:_LARGEST].decode("utf-8", "replace")
+def _decode(chunks: Sequence[bytes]) -> str:
+    return b"".join(chunks).decode("utf-8", "replace")
