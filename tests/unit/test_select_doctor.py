@@ -22,8 +22,9 @@ from jaxlib_select.doctor.forecast import Prediction
 from jaxlib_select.doctor.here import find_sources
 from jaxlib_select.doctor.report import Report
 from jaxlib_select.errors import UsageError
+from jaxlib_select.facts import load_facts
 from jaxlib_select.install.commands import pip_installer
-from jaxlib_select.machine import Machine, Nvidia, NvidiaGpu, Tpu
+from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu
 
 PYTHON = Path("/venv/bin/python")
 H100 = Machine(os="linux", arch="x86_64", nvidia=Nvidia(cuda=(13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
@@ -36,7 +37,8 @@ CUDA13 = Decision(
 )
 SOURCE = "  (with --find-links DIR or --index-url URL, where our wheels are)"
 INSTALL_CUDA13 = f"/venv/bin/python -m pip install jax==0.11.2 'jaxlib-cuda-13[with-cuda]==0.11.2'{SOURCE}"
-NAMES = {"jaxlib_cpu": "jaxlib-cpu", "jaxlib_cuda_12": "jaxlib-cuda-12", "jaxlib_cuda_13": "jaxlib-cuda-13"}
+BACKENDS = load_facts("0.11.2").backends
+TPU = Tpu(pci=("1ae0:0063",), devices=("/dev/vfio/0",))
 
 
 class Site:
@@ -109,11 +111,10 @@ class Site:
         machine: Machine = NONE,
         variables: Mapping[str, str] | None = None,
         decision: Decision | None = None,
-        unfit: Mapping[str, str] | None = None,
         sources: tuple[str, ...] = (),
     ) -> Report:
         """Run the doctor."""
-        around = Surroundings(machine, variables or {}, decision, unfit or {}, NAMES, self.root)
+        around = Surroundings(machine, variables or {}, decision, BACKENDS, self.root)
         return examine(self.environment(), around, replace(pip_installer(PYTHON), sources=sources))
 
 
@@ -572,9 +573,12 @@ def test_a_driver_that_is_too_old_for_the_plugin(site: Site) -> None:
     """What the rules of the vendor say is the reason."""
     site.jax().ours("jaxlib_cuda_13", "cuda", 500).node()
     cuda12 = Decision("jaxlib-cuda-12", "cuda12", ("jaxlib-cuda-12==0.11.2",), ())
-    report = site.examine(H100, decision=cuda12, unfit={"jaxlib-cuda-13": "the driver is too old"})
+    report = site.examine(replace(H100, nvidia=replace(H100.nvidia, cuda=(12, 4))), decision=cuda12)
     (finding,) = report.findings
-    assert (finding.code, finding.what) == ("unfit-backend", "jaxlib-cuda-13 does not run here: the driver is too old")
+    assert (finding.code, finding.what) == (
+        "unfit-backend",
+        "jaxlib-cuda-13 does not run here: needs a driver for CUDA 13.0, this one serves CUDA 12.4",
+    )
     assert finding.remedy == f"/venv/bin/python -m pip install jaxlib-cuda-12==0.11.2{SOURCE}"
 
 
@@ -663,8 +667,63 @@ def test_a_plugin_without_its_vendors_libraries(site: Site) -> None:
 def test_a_tpu_machine_asks_for_tpu_by_itself(site: Site) -> None:
     """With libtpu, JAX sets its platforms to `tpu,cpu`."""
     site.jax().write("libtpu/libtpu.so", b"")
-    tpu = Machine(os="linux", arch="x86_64", tpu=Tpu(pci=("1ae0:0063",), devices=("/dev/vfio/0",)))
-    assert site.examine(tpu).prediction.default == "tpu"
+    report = site.examine(replace(NONE, tpu=TPU))
+    assert (report.prediction.default, report.hardware) == ("tpu", ("TPU 1ae0:0063",))
+
+
+def test_a_tpu_without_its_device_fails(site: Site) -> None:
+    """JAX asks for `tpu,cpu` by the PCI bus alone."""
+    site.jax().write("libtpu/libtpu.so", b"")
+    report = site.examine(replace(NONE, tpu=replace(TPU, devices=())))
+    assert (report.prediction.default, codes(report), report.exit_code) == (None, ["unfit-backend"], 1)
+
+
+@pytest.mark.parametrize("device", ["1ae0:0042", "1ae0:001f"])
+def test_what_google_makes_beside_tpus_is_none(site: Site, device: str) -> None:
+    """Its network card and its disks are on every machine of its cloud, with or without libtpu."""
+    site.jax().write("libtpu/libtpu.so", b"")
+    report = site.examine(replace(NONE, tpu=Tpu(pci=(device,))))
+    assert (report.hardware, report.prediction.default, report.findings) == ((), "cpu", ())
+    assert report.prediction.forecasts[1].reason == f"{device} is a device of Google's, but no TPU"
+
+
+@pytest.mark.parametrize(
+    ("package", "platform", "machine", "outcome", "reason"),
+    [
+        (
+            "jaxlib_oneapi",
+            "oneapi",
+            replace(NONE, intel=Intel(("8086:46a6",), level_zero=True)),
+            "absent",
+            "no discrete Intel",
+        ),
+        (
+            "jaxlib_oneapi",
+            "oneapi",
+            replace(NONE, intel=Intel(("8086:0bd5",), level_zero=False)),
+            "fails",
+            "not Level Zero",
+        ),
+        ("jaxlib_oneapi", "oneapi", replace(NONE, intel=Intel(("8086:0bd5",), level_zero=True)), "serves", ""),
+        (
+            "jaxlib_rocm_7",
+            "rocm",
+            replace(NONE, amd=Amd("7.0", ("gfx942",), accessible=False)),
+            "fails",
+            "may not be opened",
+        ),
+        ("jaxlib_rocm_7", "rocm", replace(NONE, amd=Amd("7.0", ("gfx942",), accessible=True)), "serves", ""),
+        ("jaxlib_cuda_13", "cuda", replace(H100, nvidia=Nvidia(cuinit=803)), "fails", "(cuInit 803)"),
+        ("jaxlib_cuda_13", "cuda", replace(H100, nvidia=Nvidia(cuinit=100, pci=("10de:2330",))), "absent", "no GPU"),
+    ],
+)
+def test_the_vendors_rules_are_the_only_ones(
+    site: Site, package: str, platform: str, machine: Machine, outcome: str, reason: str
+) -> None:
+    """What is there and cannot be used fails, as the plugin does; what counts for nothing is absent."""
+    forecast = site.jax().ours(package, platform, 500).node().examine(machine).prediction.forecasts[-1]
+    assert (forecast.platform, forecast.outcome) == (platform, outcome)
+    assert reason in forecast.reason
 
 
 def test_the_report_is_json_and_text(site: Site) -> None:

@@ -7,13 +7,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.discovery import Plugin
 from jaxlib_select.doctor.environment import Environment
 from jaxlib_select.doctor.forecast import Prediction, World
 from jaxlib_select.doctor.libraries import Loaded
+from jaxlib_select.facts import Backend
 from jaxlib_select.install.commands import Installer, show
 
 # Where pip and uv are told of wheels; `INDEX_URL` is none of them, since it mostly names a mirror of the public index.
@@ -33,7 +34,7 @@ class Case:
         libraries: Name of a plugin → shared libraries that it would load.
         installer: Writes the commands that mend.
         decision: What should be installed on this machine; nothing if that could not be worked out.
-        names: Import packages of our plugins → their distributions, installed or not.
+        backends: Our accelerator packages, installed or not.
     """
 
     environment: Environment
@@ -43,7 +44,7 @@ class Case:
     libraries: Mapping[str, tuple[Loaded, ...]]
     installer: Installer
     decision: Decision | None = None
-    names: Mapping[str, str] = field(default_factory=dict)
+    backends: tuple[Backend, ...] = ()
 
     @property
     def ours(self) -> bool:

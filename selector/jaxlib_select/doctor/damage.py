@@ -34,10 +34,10 @@ def torn_installation(case: Case) -> Iterator[Finding]:
             what = f"{plugin.label} tells JAX to import {plugin.module}, which is not there; JAX logs that and goes on"
             yield Finding(ERROR, "plugin-gone", what, _reinstall(case, plugin))
     installed = set(case.environment.distributions)
-    for package, distribution in case.names.items():
-        place = case.environment.find(package)
-        if place is not None and normalize(distribution) not in installed and any(place.glob("*.so")):
-            what = f"{place} is there without {distribution}: JAX does not find it, and no installer removes it"
+    for backend in case.backends:
+        place = case.environment.find(backend.package) if backend.package else None
+        if place is not None and normalize(backend.distribution) not in installed and any(place.glob("*.so")):
+            what = f"{place} is there without {backend.distribution}: JAX does not find it, and no installer removes it"
             yield Finding(
                 WARNING, "plugin-left-behind", what, f"remove that folder, then: {case.advise()}".rstrip(": ")
             )

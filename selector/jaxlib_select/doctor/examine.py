@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jaxlib_select.decision import Decision
@@ -15,10 +15,18 @@ from jaxlib_select.doctor.elf import find_misfit
 from jaxlib_select.doctor.environment import Environment, normalize
 from jaxlib_select.doctor.findings import find_problems
 from jaxlib_select.doctor.forecast import SERVES, Prediction, World, predict
-from jaxlib_select.doctor.hardware import describe_hardware, find_libtpu, has_nvidia_node, missing_hardware
+from jaxlib_select.doctor.hardware import (
+    describe_hardware,
+    find_libtpu,
+    has_nvidia_driver,
+    has_nvidia_node,
+    missing_hardware,
+    unfit_packages,
+)
 from jaxlib_select.doctor.libraries import Loaded, find_libraries, unusable_without
 from jaxlib_select.doctor.pair import find_break
 from jaxlib_select.doctor.report import ERROR, WARNING, Finding, Report, sort_findings
+from jaxlib_select.facts import Backend
 from jaxlib_select.install.commands import Installer
 from jaxlib_select.machine import Machine
 
@@ -34,17 +42,20 @@ class Surroundings:
         machine: The hardware.
         variables: Environment variables.
         decision: What should be installed on this machine; nothing if that could not be worked out.
-        unfit: Distribution → why its programs do not run on the hardware that is here.
-        names: Import packages of our plugins → their distributions.
+        backends: The accelerator packages of the release.
         root: Root of the file system.
     """
 
     machine: Machine
     variables: Mapping[str, str]
     decision: Decision | None = None
-    unfit: Mapping[str, str] = field(default_factory=dict)
-    names: Mapping[str, str] = field(default_factory=dict)
+    backends: tuple[Backend, ...] = ()
     root: Path = Path("/")
+
+    @property
+    def hardware(self) -> tuple[str, ...]:
+        """Accelerators of the machine, one line each."""
+        return describe_hardware(self.machine, self.backends)
 
 
 def examine(environment: Environment, around: Surroundings, installer: Installer) -> Report:
@@ -59,10 +70,10 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
     plugins = tuple(_without_foreign(plugin, around.machine.arch) for plugin in found)
     libraries, unreadable = _libraries(plugins, environment, around)
     unusable = {name: reason for name, entries in libraries.items() for reason in [unusable_without(entries)] if reason}
-    world = _world(environment, around, {**unusable, **around.unfit})
+    world = _world(environment, around, unusable)
     prediction = predict(plugins, world)
     case = Case(
-        environment, plugins, world, prediction, libraries, installer, decision=around.decision, names=around.names
+        environment, plugins, world, prediction, libraries, installer, around.decision, backends=around.backends
     )
     silent = is_silent_cpu(prediction, around)
     findings = [*unreadable, *find_problems(case), *_cpu_findings(case, around, silent=silent), *_other_backend(case)]
@@ -71,7 +82,7 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
         versions=_versions(environment, plugins),
         plugins=plugins,
         prediction=prediction,
-        hardware=describe_hardware(around.machine),
+        hardware=around.hardware,
         libraries=libraries,
         findings=sort_findings(findings),
         silent_cpu=silent,
@@ -90,15 +101,16 @@ def has_accelerator(around: Surroundings) -> bool:
     return served or bool(nvidia.gpus) or nvidia.cuinit not in _HARMLESS_CUINIT
 
 
-def _world(environment: Environment, around: Surroundings, unfit: Mapping[str, str]) -> World:
+def _world(environment: Environment, around: Surroundings, unusable: Mapping[str, str]) -> World:
     return World(
         variables=around.variables,
         jaxlib=read_lock(locate(environment, "jaxlib")),
         jaxlib_version=environment.version_of("jaxlib"),
         broken=find_break(environment)[1],
-        no_hardware=missing_hardware(around.machine),
-        unfit=unfit,
+        no_hardware=missing_hardware(around.machine, around.backends),
+        unfit={**unusable, **unfit_packages(around.machine, around.backends)},
         nvidia_nodes=has_nvidia_node(around.root),
+        nvidia_driver=has_nvidia_driver(around.machine),
         tpu_library=find_libtpu(environment, around.variables),
     )
 
@@ -138,7 +150,7 @@ def _cpu_findings(case: Case, around: Surroundings, *, silent: bool) -> Iterator
     """Say why JAX would silently run on the CPU."""
     if not silent:
         return
-    seen = ", ".join(describe_hardware(around.machine)) or "an accelerator"
+    seen = ", ".join(around.hardware) or "an accelerator"
     decision = around.decision
     if decision is None or decision.backend == "cpu":
         reasons = [entry.reason for entry in decision.candidates if not entry.chosen] if decision is not None else []
@@ -169,7 +181,7 @@ def _other_backend(case: Case) -> Iterator[Finding]:
     if decision is None or case.prediction.default in (None, "cpu"):
         return
     (forecast,) = (entry for entry in case.prediction.forecasts if entry.platform == case.prediction.default)
-    ours = forecast.provider in case.names.values()
+    ours = forecast.provider in {backend.distribution for backend in case.backends}
     if ours and forecast.provider != decision.package:
         what = f"{forecast.provider} serves, but {decision.package} is the one for this machine"
         yield Finding(WARNING, "other-backend", what, case.advise())

@@ -19,6 +19,9 @@ SERVES, ABSENT, FAILS = "serves", "absent", "fails"
 # JAX's aliases, in the order in which it tries their platforms.
 ALIASES = {"gpu": ("cuda", "rocm", "oneapi")}
 
+# The platforms that JAX registers without any plugin.
+BUILT_IN = ("cpu", "tpu")
+
 _TPU_PRIORITY = 300
 _DEFAULT_PRIORITY = 400
 
@@ -33,8 +36,9 @@ class World:
         jaxlib_version: Its version; nothing if there is none.
         broken: Why JAX cannot be imported at all; empty if it can.
         no_hardware: Platform → why there is none of its hardware here; platforms with hardware are missing.
-        unfit: Distribution → why its programs do not run on the hardware that is here.
+        unfit: Distribution, or platform that is built in → why its programs do not run on the hardware that is here.
         nvidia_nodes: Whether a device node of NVIDIA's driver exists, which is all that JAX looks at.
+        nvidia_driver: Whether the driver is there and has a GPU to show, else plugins let JAX go on.
         tpu_library: The libtpu that JAX would open; nothing if there is none.
     """
 
@@ -45,6 +49,7 @@ class World:
     no_hardware: Mapping[str, str] = field(default_factory=dict)
     unfit: Mapping[str, str] = field(default_factory=dict)
     nvidia_nodes: bool = False
+    nvidia_driver: bool = True
     tpu_library: Path | None = None
 
 
@@ -151,9 +156,10 @@ def _builtin_cpu() -> Forecast:
 
 
 def _builtin_tpu(world: World) -> Forecast:
-    """JAX registers TPU by itself, and is quiet when it fails."""
-    reason = world.no_hardware.get("tpu", "") or ("" if world.tpu_library is not None else "there is no libtpu")
-    return Forecast("tpu", "jaxlib", _TPU_PRIORITY, ABSENT if reason else SERVES, reason)
+    """JAX registers TPU by itself, and is quiet when it fails, unless there is a TPU: then it asks for `tpu,cpu`."""
+    absent = world.no_hardware.get("tpu", "") or ("" if world.tpu_library is not None else "there is no libtpu")
+    unfit = world.unfit.get("tpu", "")
+    return Forecast("tpu", "jaxlib", _TPU_PRIORITY, ABSENT if absent else FAILS if unfit else SERVES, absent or unfit)
 
 
 def _winner(rivals: Sequence[Plugin], world: World) -> Forecast | None:
@@ -184,7 +190,7 @@ def _forecast(plugin: Plugin, world: World) -> Forecast | None:
         problem = problem or "its library or extension module is missing or damaged"
     reason = problem or absent or world.unfit.get(plugin.label, "")
     # Without hardware our plugins let JAX go on, and JAX itself skips `cuda` where NVIDIA's driver has no node.
-    quiet = bool(absent) or (platform == "cuda" and not world.nvidia_nodes)
+    quiet = bool(absent) or (platform == "cuda" and not (world.nvidia_nodes and world.nvidia_driver))
     outcome = SERVES if not reason else ABSENT if quiet else FAILS
     priority = plugin.priority if plugin.priority is not None else _DEFAULT_PRIORITY
     return Forecast(platform, plugin.label, priority, outcome, reason)

@@ -1,42 +1,95 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which of JAX's platforms have hardware on a machine, as far as the machine's description says."""
+"""Which of JAX's platforms have hardware on a machine: what the vendors' rules say, as the doctor needs it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Callable
 
 from jaxlib_select.doctor.environment import Environment
-from jaxlib_select.machine import Machine, format_version
+from jaxlib_select.doctor.forecast import BUILT_IN
+from jaxlib_select.facts import Backend
+from jaxlib_select.machine import NO_DEVICE, STUB, Machine, format_version
+from jaxlib_select.policy import CPU
+from jaxlib_select.vendors import JUDGES, judge
+from jaxlib_select.vendors.devices import matching
+from jaxlib_select.vendors.verdict import Fit
 
 # The device nodes by which JAX decides whether to try `cuda` (`jax._src.hardware_utils`).
 NVIDIA_NODES = ("dev/nvidia0", "dev/nvidiactl", "dev/dxg")
 
-# Google's network card in the cloud, which is no accelerator.
-_NETWORK_CARD = "1ae0:0042"
+
+def missing_hardware(machine: Machine, backends: Sequence[Backend]) -> dict[str, str]:
+    """Return for each platform without hardware why there is none; platforms with hardware are missing.
+
+    Args:
+        machine: The machine.
+        backends: The accelerator packages there are.
+    """
+    reasons: dict[str, str] = {}
+    there = {CPU}
+    for backend in backends:
+        vendor = backend.select.vendor if backend.select is not None else ""
+        if vendor in JUDGES:
+            verdict = JUDGES[vendor](machine, backend)
+            reasons[backend.family] = verdict.reason
+            there |= {backend.family} if verdict.present or verdict.fit is not Fit.NONE else set()
+    return {platform: reason for platform, reason in reasons.items() if platform not in there}
 
 
-def missing_hardware(machine: Machine) -> dict[str, str]:
-    """Return for each platform without hardware why there is none; platforms with hardware are missing."""
-    reasons = {platform: explain(machine) for platform, explain in _EXPLAIN.items()}
-    return {platform: reason for platform, reason in reasons.items() if reason}
+def unfit_packages(machine: Machine, backends: Sequence[Backend]) -> dict[str, str]:
+    """Return for each distribution whose vendor's hardware is here why its programs do not run on it.
+
+    A platform for which JAX needs no plugin stands for itself.
+
+    Args:
+        machine: The machine.
+        backends: The accelerator packages there are.
+    """
+    verdicts = [(backend, judge(machine, backend)) for backend in backends]
+    return {
+        name: verdict.reason
+        for backend, verdict in verdicts
+        if verdict.present and verdict.fit is Fit.NONE
+        for name in (backend.distribution, upstream_name(backend.name), backend.family)
+        if name != backend.family or name in BUILT_IN
+    }
 
 
-def describe_hardware(machine: Machine) -> tuple[str, ...]:
-    """Return one line for each kind of accelerator that was seen."""
+def upstream_name(backend: str) -> str:
+    """Return the distribution by which JAX itself publishes a backend.
+
+    >>> upstream_name("cuda12")
+    'jax-cuda12-pjrt'
+    """
+    return f"jax-{backend}-pjrt"
+
+
+def describe_hardware(machine: Machine, backends: Sequence[Backend]) -> tuple[str, ...]:
+    """Return one line for each kind of accelerator that was seen.
+
+    Args:
+        machine: The machine.
+        backends: The accelerator packages there are: which devices on the bus are accelerators, they say.
+    """
+    devices = [entry for backend in backends if backend.select is not None for entry in backend.select.devices]
     lines = [_describe_nvidia(gpu.name, gpu.compute_capability) for gpu in machine.nvidia.gpus]
     lines += [f"AMD GPU {architecture}" for architecture in machine.amd.gpus]
-    lines += [f"Intel display device {device}" for device in machine.intel.pci]
-    lines += [f"Google device {device}" for device in machine.tpu.pci if device != _NETWORK_CARD]
+    lines += [f"Intel GPU {device}" for device in matching(machine.intel.pci, devices)]
+    lines += [f"TPU {device}" for device in matching(machine.tpu.pci, devices)]
     return tuple(line if count == 1 else f"{count} x {line}" for line, count in Counter(lines).items())
 
 
 def has_nvidia_node(root: Path) -> bool:
     """Return whether JAX takes this for a machine with an NVIDIA GPU."""
     return any((root / node).exists() for node in NVIDIA_NODES)
+
+
+def has_nvidia_driver(machine: Machine) -> bool:
+    """Return whether NVIDIA's driver is there, and does not say that it has no GPU: with that, plugins are content."""
+    return machine.nvidia.libcuda != "absent" and machine.nvidia.cuinit not in {NO_DEVICE, STUB}
 
 
 def find_libtpu(environment: Environment, variables: Mapping[str, str]) -> Path | None:
@@ -50,36 +103,3 @@ def find_libtpu(environment: Environment, variables: Mapping[str, str]) -> Path 
 def _describe_nvidia(name: str | None, capability: tuple[int, int] | None) -> str:
     suffix = f", compute capability {format_version(capability)}" if capability is not None else ""
     return f"{name or 'NVIDIA GPU'}{suffix}"
-
-
-def _no_nvidia(machine: Machine) -> str:
-    if machine.nvidia.gpus and machine.nvidia.cuinit in (None, 0):
-        return ""
-    if machine.nvidia.gpus:
-        return f"NVIDIA's driver does not start: cuInit failed with status {machine.nvidia.cuinit}"
-    return "no NVIDIA GPU that a program can use was found"
-
-
-def _no_amd(machine: Machine) -> str:
-    if machine.amd.gpus and machine.amd.accessible is False:
-        return "the AMD GPU may not be opened by this user (groups render and video)"
-    return "" if machine.amd.gpus else "no AMD GPU was found"
-
-
-def _no_intel(machine: Machine) -> str:
-    if machine.intel.pci and not machine.intel.level_zero:
-        return "an Intel GPU is there, but not Level Zero (libze_loader.so.1)"
-    return "" if machine.intel.pci else "no Intel GPU was found"
-
-
-def _no_tpu(machine: Machine) -> str:
-    chips = [device for device in machine.tpu.pci if device != _NETWORK_CARD]
-    return "" if chips else "no TPU was found"
-
-
-_EXPLAIN: Mapping[str, Callable[[Machine], str]] = {
-    "cuda": _no_nvidia,
-    "rocm": _no_amd,
-    "oneapi": _no_intel,
-    "tpu": _no_tpu,
-}

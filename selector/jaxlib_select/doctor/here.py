@@ -18,8 +18,8 @@ from jaxlib_select.doctor.case import show_decision
 from jaxlib_select.doctor.discovery import Plugin, find_plugins, locate, read_lock
 from jaxlib_select.doctor.environment import Distribution, Environment, this_environment
 from jaxlib_select.doctor.examine import Surroundings, examine
-from jaxlib_select.doctor.forecast import ALIASES
-from jaxlib_select.doctor.hardware import missing_hardware
+from jaxlib_select.doctor.forecast import ALIASES, BUILT_IN
+from jaxlib_select.doctor.hardware import missing_hardware, upstream_name
 from jaxlib_select.doctor.report import Report
 from jaxlib_select.errors import BackendError, FactsError, InstallError, SelectError
 from jaxlib_select.facts import Facts, known_releases, load_facts
@@ -27,11 +27,6 @@ from jaxlib_select.install.commands import Installer, find_installer, pip_instal
 from jaxlib_select.machine import Machine
 from jaxlib_select.policy import Policy, Wishes, from_arguments
 from jaxlib_select.resolve import resolve
-from jaxlib_select.vendors import judge
-from jaxlib_select.vendors.verdict import Fit
-
-# What JAX calls the platforms it knows without any plugin.
-_PLATFORMS = ("cpu", "tpu", *ALIASES["gpu"])
 
 
 def examine_here(
@@ -75,8 +70,7 @@ def surroundings(environment: Environment, machine: Machine, variables: Mapping[
         machine=machine,
         variables=variables,
         decision=decide(machine, facts, "auto"),
-        unfit=_unfit(machine, facts),
-        names={backend.package: backend.distribution for backend in facts.backends if backend.package},
+        backends=facts.backends,
     )
 
 
@@ -133,7 +127,7 @@ def platforms_of(backend: str) -> tuple[str, ...]:
     facts = facts_for(_light_environment())
     families = {name: entry.family for entry in facts.backends for name in (entry.name, *entry.variants)}
     known = {**families, **{entry.family: entry.family for entry in facts.backends}}
-    known.update({name: name for name in _PLATFORMS})
+    known.update({name: name for name in (*BUILT_IN, *ALIASES["gpu"])})
     if backend in known:
         return (known[backend],)
     registered = {plugin.platform for plugin in _foreign_plugins()}
@@ -145,24 +139,15 @@ def platforms_of(backend: str) -> tuple[str, ...]:
 
 def distributions_of(backend: str) -> tuple[str, ...]:
     """Return the distributions that bring a backend which is named by its package; none for a platform's name."""
-    if backend in _PLATFORMS:
-        return ()
     facts = facts_for(_light_environment())
+    if backend in {entry.family for entry in facts.backends}:
+        return ()
     return tuple(
         name
         for entry in facts.backends
         if backend in (entry.name, *entry.variants)
         for name in (entry.distribution, upstream_name(entry.name))
     )
-
-
-def upstream_name(backend: str) -> str:
-    """Return the distribution by which JAX itself publishes a backend.
-
-    >>> upstream_name("cuda12")
-    'jax-cuda12-pjrt'
-    """
-    return f"jax-{backend}-pjrt"
 
 
 def is_installed(distribution: str) -> bool:
@@ -184,10 +169,11 @@ def explain_absence(backend: str, said: str = "") -> BackendError:
     environment, machine = this_environment(), detect_here()
     report = examine_here(environment, machine)
     wanted = platforms_of(backend)
-    decision = _best(machine, facts_for(environment), backend)
+    facts = facts_for(environment)
+    decision = _best(machine, facts, backend)
     here = decision is None or is_installed(decision.package)
     reasons = [] if decision is None or here else [f"{decision.package} is not installed"]
-    absent = missing_hardware(machine)
+    absent = missing_hardware(machine, facts.backends)
     if all(platform in absent for platform in wanted):
         reasons.append("no GPU that a program can use was found" if backend in ALIASES else absent[wanted[0]])
     elif here:
@@ -212,17 +198,6 @@ def _best(machine: Machine, facts: Facts, backend: str) -> Decision | None:
 
 def _policy(backend: str) -> Policy:
     return Policy((from_arguments([backend]), Wishes()))
-
-
-def _unfit(machine: Machine, facts: Facts) -> dict[str, str]:
-    """Return for each distribution whose vendor's hardware is here why its programs do not run on it."""
-    found: dict[str, str] = {}
-    for backend in facts.backends:
-        verdict = judge(machine, backend)
-        if verdict.present and verdict.fit is Fit.NONE:
-            found[backend.distribution] = verdict.reason
-            found[upstream_name(backend.name)] = verdict.reason
-    return found
 
 
 def _light_environment() -> Environment:
