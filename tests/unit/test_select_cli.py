@@ -270,6 +270,23 @@ def test_a_full_disk_is_one_line(run_select: Callable[..., Any]) -> None:
     assert (done.returncode, done.stderr) == (1, "error: [Errno 28] No space left on device\n")
 
 
+@pytest.mark.parametrize(
+    ("line", "status", "out", "err"),
+    [
+        ("{} resolve jax --backend cpu >&-", 0, "", ""),
+        ("{} resolve jax --backend bogus 2>&-", 2, "", ""),
+        ("{} resolve jax --machine - <&-", 2, "", "error: cannot read standard input\n       it is closed\n"),
+    ],
+    ids=["stdout", "stderr", "stdin"],
+)
+def test_a_stream_may_be_closed(
+    line: str, status: int, out: str, err: str, run_select: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    """As some schedulers start programs."""
+    done = run_select(line)
+    assert (done.returncode, done.stdout, done.stderr) == (status, out, err)
+
+
 def test_modules_that_are_not_needed_are_not_imported(root: Path) -> None:
     """Detection must start fast: none of the slow ones, and nothing about other subcommands."""
     slow = ["importlib.metadata", "urllib.request", "email", "pathlib", "jaxlib_select.facts", "jaxlib_select.policy"]

@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
-    _allow_any_text()
+    _prepare_output()
     try:
         status = _run([argument for argument in arguments if argument != "--debug"])
         sys.stdout.flush()
@@ -57,8 +57,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def _allow_any_text() -> None:
-    """Let what the encoding of stdout lacks be written as escapes: the names of devices may be in any letters."""
+def _prepare_output() -> None:
+    """Let what the encoding of stdout lacks be written as escapes: the names of devices may be in any letters.
+
+    Who closed stdout or stderr does not want to read it: nothing is written, and errors do not go to the other one.
+    """
+    if sys.stdout is None or sys.stderr is None:
+        nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for as long as the process lives
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 

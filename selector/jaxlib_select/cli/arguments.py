@@ -74,6 +74,8 @@ def read_machine(name: str) -> Machine:
     Raises:
         MachineError: The file cannot be read, or is no machine description.
     """
+    if name == "-" and sys.stdin is None:
+        raise MachineError("cannot read standard input", cause="it is closed")
     try:
         if name == "-":
             data = sys.stdin.buffer.read(LARGEST + 1)
