@@ -407,6 +407,33 @@ def test_install_removes_other_backends(bench: Bench, installer: str) -> None:
     assert backends(python) == WANTED["cpu"] | {"nvidia-cudnn-cu12": "9.28.0.1"}
 
 
+@pytest.fixture(params=["uv", "pip"])
+def stock_jax(request: pytest.FixtureRequest, bench: Bench) -> tuple[str | Path, ...]:
+    """Return the options for an environment with JAX as it is published: the same versions, but jaxlib is another."""
+    python = bench.python("stock")
+    bench.pip(python, "install", "--quiet", "--no-index", *_wheel_of_pip(bench))
+    (jaxlib,) = (path for path in bench.wheels.glob("jaxlib-*.whl") if path.name.count("-") == 4)
+    bench.uv("pip", "install", "--python", python, *bench.links(), "jax", jaxlib)
+    assert backends(python) == {"jax": "0.11.2", "jaxlib": "0.11.2-none"}
+    return ("--python", python, "--installer", request.param, "--machine", bench.machine("cpu"), *bench.links())
+
+
+def test_install_replaces_a_jaxlib_that_is_not_ours(bench: Bench, stock_jax: tuple[str | Path, ...]) -> None:
+    """What most people start from; installers take it for the same."""
+    bench.select("install", "jax", *stock_jax)
+    assert backends(bench.folder / "stock/bin/python") == WANTED["cpu"]
+
+
+@pytest.mark.parametrize("name", ["pylock.toml", "requirements.txt"])
+def test_apply_replaces_a_jaxlib_that_is_not_ours(bench: Bench, stock_jax: tuple[str | Path, ...], name: str) -> None:
+    """From every form of a lock, and only where it is needed: the second time it stays."""
+    bench.select("lock", "jax", "-o", name, *(() if name.endswith(".txt") else ("--groups", "cpu")), *stock_jax)
+    bench.select("apply", name, *stock_jax)
+    assert backends(bench.folder / "stock/bin/python") == WANTED["cpu"]
+    said = bench.select("apply", name, "--dry-run", *stock_jax)
+    assert "reinstall" not in said
+
+
 def test_the_real_jax_after_locking_and_applying(real_bench: Bench) -> None:
     """An environment with an accelerator's package becomes one in which JAX itself agrees with the doctor."""
     bench = real_bench

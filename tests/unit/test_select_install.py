@@ -140,6 +140,29 @@ def test_a_wheel_of_another_index_is_installed_again(installed: str) -> None:
     ]
 
 
+def test_another_jaxlib_of_the_same_version_is_installed_again(tmp_path: Path) -> None:
+    """Installers compare versions, and would keep JAX's own; ours has a lock, another version goes anyway."""
+    (tmp_path / "jaxlib").mkdir()
+    (tmp_path / "jaxlib/__init__.py").touch()
+    stock = replace(environment(jax="0.11.2", jaxlib="0.11.2"), paths=(tmp_path,))
+    found = [make_plan([CUDA12], stock, [], tool, families=FAMILIES).commands for tool in (UV, PIP)]
+    target = "uv pip install --python /venv/bin/python"
+    requirements = "jax==0.11.2 'jaxlib-cuda-12[with-cuda]==0.11.2' 'nvidia-cudnn-cu12<9.11' jaxlib==0.11.2"
+    assert [[show(step) for step in plan] for plan in found] == [
+        [f"{target} --reinstall-package jaxlib {requirements}"],
+        [
+            "/venv/bin/python -m pip install --force-reinstall --no-deps jaxlib==0.11.2",
+            f"/venv/bin/python -m pip install {requirements}",
+        ],
+    ]
+    plain = make_plan([CUDA12], environment(), [], UV, families=FAMILIES)
+    older = replace(environment(jax="0.11.1", jaxlib="0.11.1"), paths=(tmp_path,))
+    assert make_plan([CUDA12], older, [], UV, families=FAMILIES) == plain
+    lock = {"release": "0.11.2", "lock_id": "0" * 32}
+    (tmp_path / "jaxlib/release_lock.json").write_text(json.dumps(lock))
+    assert make_plan([CUDA12], stock, [], UV, families=FAMILIES) == plain
+
+
 def test_a_wheel_of_the_right_index_stays() -> None:
     """There is nothing to install again."""
     for tool in (UV, PIP):

@@ -9,6 +9,7 @@ import importlib
 import json
 import os
 import re
+import shutil
 import sys
 import tomllib
 import warnings
@@ -27,7 +28,7 @@ from jaxlib_select.decision import Candidate, Decision
 from jaxlib_select.doctor.environment import Distribution, Environment
 from jaxlib_select.errors import LockError, UsageError
 from jaxlib_select.install.commands import pip_installer, uv_installer
-from jaxlib_select.lock.apply import apply_lock, choose_group, names_of
+from jaxlib_select.lock.apply import apply_lock, choose_group, versions_of
 from jaxlib_select.lock.check import find_differences, read_lock
 from jaxlib_select.lock.choices import make_choices
 from jaxlib_select.lock.document import Group, Table, build_document, drop_outbid, merge_packages, packages_of
@@ -390,11 +391,11 @@ def test_requirements_with_hashes(tmp_path: Path) -> None:
         f"    --hash=sha256:{sum(b'jax-1.0-py3-none-any.whl'):064x}",
     ]
     lock = read_lock(path)
-    assert (lock.default, list(lock.groups), lock.edited, names_of(lock, "cuda13")) == (
+    assert (lock.default, list(lock.groups), lock.edited, versions_of(lock, "cuda13")) == (
         "cuda13",
         ["cuda13"],
         False,
-        {"a", "jax"},
+        {"a": "1.0", "jax": "1.0"},
     )
     path.write_text(path.read_text().replace("jax==1.0", "jax==1.1"))
     assert read_lock(path).edited
@@ -531,7 +532,7 @@ def test_each_installer_is_asked_in_its_own_way(make_lock: Callable[..., Path]) 
     found = []
     for installer in (uv_installer(PYTHON), pip_installer(PYTHON)):
         for group in ("cuda13", "cuda12"):
-            with apply_lock(lock, group, environment("26.3"), installer, []) as command:
+            with apply_lock(lock, group, environment("26.3"), installer, []) as (command,):
                 found.append(" ".join(command[command.index("install") + 1 :]))
     assert found == [
         f"--python /venv/bin/python -r {path}",
@@ -544,12 +545,18 @@ def test_each_installer_is_asked_in_its_own_way(make_lock: Callable[..., Path]) 
 def test_an_old_pip_gets_a_requirements_file(make_lock: Callable[..., Path]) -> None:
     """With the packages of the group, their hashes, and the folders where files lie."""
     path = make_lock(("https://example.org/jax-1.0", "file:///folder/jax-1.0"))
-    with apply_lock(read_lock(path), "cuda12", environment("23.2.1"), pip_installer(PYTHON), []) as command:
+    with apply_lock(read_lock(path), "cuda12", environment("23.2.1"), pip_installer(PYTHON), []) as (command,):
         file = Path(command[-1])
         lines = [line for line in file.read_text().splitlines() if not line.startswith(("#", " "))]
     assert lines == ["--find-links file:///folder", "cudnn==9.10 \\", "jax==1.0 \\", "jaxlib-cuda-12==1.0 \\"]
     assert command[-3:-1] == ("--no-deps", "-r")
     assert not file.exists()
+    with apply_lock(read_lock(path), "cuda12", environment("23.2.1"), pip_installer(PYTHON), [], keep=True) as (
+        command,
+    ):
+        pass
+    assert Path(command[-1]).is_file()  # as long as somebody may want to run what was printed
+    shutil.rmtree(Path(command[-1]).parent)
 
 
 def test_a_group_that_the_lock_has_not(make_lock: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ from jaxlib_select.facts import load_facts
 from jaxlib_select.install.commands import show
 from jaxlib_select.install.plan import accelerator_families, other_backends
 from jaxlib_select.install.process import run_installer
-from jaxlib_select.lock.apply import apply_lock, choose_group, names_of
+from jaxlib_select.lock.apply import apply_lock, choose_group, versions_of
 from jaxlib_select.lock.check import read_lock, write_again
 from jaxlib_select.lock.target import read_target
 
@@ -54,12 +54,13 @@ def execute(args: argparse.Namespace) -> int:
         )
     installer = installer_from(args, environment)
     plugins, families = find_plugins(environment, os.environ), accelerator_families(load_facts())
-    others = other_backends(names_of(lock, group), environment, plugins, families)
+    others = other_backends(versions_of(lock, group), environment, plugins, families)
     removal = [installer.uninstall(others)] if others else []
-    with apply_lock(lock, group, environment, installer, options_from(args)) as command:
-        print("\n".join(show(step) for step in (command, *removal)), flush=True)
+    options = options_from(args)
+    with apply_lock(lock, group, environment, installer, options, keep=args.dry_run) as commands:
+        print("\n".join(show(step) for step in (*commands, *removal)), flush=True)
         if args.dry_run:
             return 0
-        for step in (command, *removal):
+        for step in (*commands, *removal):
             run_installer(step)
-    return check_result(environment, machine_from(args))
+    return check_result(environment, machine_from(args), options)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from jaxlib_select.decision import Decision
-from jaxlib_select.doctor.discovery import Plugin
+from jaxlib_select.doctor.discovery import Plugin, locate, read_lock
 from jaxlib_select.doctor.environment import Environment, normalize
 from jaxlib_select.facts import Facts
 from jaxlib_select.install.commands import Installer, name_of
@@ -61,9 +61,11 @@ def make_plan(
         by_index.setdefault(decision.index_url, []).append(decision)
     commands: list[tuple[str, ...]] = []
     for index, group in by_index.items():
+        bindings = [text for decision in group for text in foreign_bindings(decision, environment)]
         foreign = [name for decision in group for name in foreign_builds(decision, environment)]
-        commands += installer.exchange(_requirements(group), foreign, index_url=index, options=options)
-    for_jax = {normalize(decision.package) for decision in decisions if decision.package.startswith("jaxlib")}
+        wanted = (*_requirements(group), *dict.fromkeys(bindings))
+        commands += installer.exchange(wanted, [*map(name_of, bindings), *foreign], index_url=index, options=options)
+    for_jax = {normalize(decision.package) for decision in decisions if is_ours(decision.package)}
     after = other_backends(for_jax, environment, plugins, families) if for_jax else ()
     return Plan(tuple(commands), after)
 
@@ -90,6 +92,26 @@ def other_backends(
     found = {plugin.distribution for plugin in plugins if plugin.platform in families and plugin.distribution}
     found |= {name for name in environment.distributions if _UPSTREAM.fullmatch(name)}
     return tuple(sorted(found - set(wanted)))
+
+
+def is_ours(package: str) -> bool:
+    """Return whether a distribution is one of ours that needs our jaxlib."""
+    return package.startswith("jaxlib-")
+
+
+def foreign_bindings(decision: Decision, environment: Environment) -> tuple[str, ...]:
+    """Return the requirement of our jaxlib, if one of the same version that is not ours is installed.
+
+    Such as JAX's own, which serves no package of ours: only wheels have build tags, so installers would keep it.
+    """
+    versions = [text.partition("==")[2] for text in decision.requirements if name_of(text) == decision.package]
+    again = is_ours(decision.package) and has_foreign_jaxlib(environment, versions)
+    return tuple(f"jaxlib=={version}" for version in versions) if again else ()
+
+
+def has_foreign_jaxlib(environment: Environment, versions: Collection[str]) -> bool:
+    """Return whether a jaxlib of one of these versions is installed that is none of ours: it has no release lock."""
+    return environment.version_of("jaxlib") in versions and read_lock(locate(environment, "jaxlib")) is None
 
 
 def foreign_builds(decision: Decision, environment: Environment) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,9 +15,10 @@ from pathlib import Path
 from jaxlib_select.doctor.environment import Environment, normalize
 from jaxlib_select.errors import UsageError
 from jaxlib_select.install.commands import Installer
+from jaxlib_select.install.plan import has_foreign_jaxlib, is_ours
 from jaxlib_select.lock.check import Lock
 from jaxlib_select.lock.document import Table
-from jaxlib_select.lock.forms import write_requirements
+from jaxlib_select.lock.forms import only_about, write_requirements
 from jaxlib_select.lock.places import local_file
 from jaxlib_select.versions import read_version
 
@@ -36,18 +38,25 @@ def choose_group(lock: Lock, asked: str | None) -> str:
     return group
 
 
-def names_of(lock: Lock, group: str) -> set[str]:
-    """Return the distributions that a group installs."""
+def versions_of(lock: Lock, group: str) -> dict[str, str]:
+    """Return the distributions that a group installs, with their versions."""
     if lock.document:
-        return {normalize(package["name"]) for package in lock.groups[group].packages}
-    return {normalize(name) for name in re.findall(r"(?m)^([A-Za-z0-9._-]+)==", lock.path.read_text("utf-8"))}
+        return {normalize(package["name"]): package["version"] for package in lock.groups[group].packages}
+    pinned = re.findall(r"(?m)^([A-Za-z0-9._-]+)==(\S+)", lock.path.read_text("utf-8"))
+    return {normalize(name): version for name, version in pinned}
 
 
 @contextlib.contextmanager
 def apply_lock(
-    lock: Lock, group: str, environment: Environment, installer: Installer, options: Sequence[str]
-) -> Iterator[tuple[str, ...]]:
-    """Return the command that installs a group of a lock; what it needs is there as long as the block lasts.
+    lock: Lock,
+    group: str,
+    environment: Environment,
+    installer: Installer,
+    options: Sequence[str],
+    *,
+    keep: bool = False,
+) -> Iterator[tuple[tuple[str, ...], ...]]:
+    """Return the commands that install a group of a lock; what they need is there as long as the block lasts.
 
     Args:
         lock: The lock.
@@ -55,24 +64,64 @@ def apply_lock(
         environment: The environment.
         installer: What installs.
         options: Further options of the installer.
+        keep: Whether what they need stays: for commands that are shown to be run later.
     """
+    versions = versions_of(lock, group)
+    ours = any(map(is_ours, versions))
+    again = ours and has_foreign_jaxlib(environment, [versions.get("jaxlib", "")])
+    if installer.kind == "uv":
+        named = ("--group", group) if lock.document and group != lock.default else ()
+        forced = ("--reinstall-package", "jaxlib") if again else ()
+        yield (installer.install(("-r", str(lock.path), *named), options=(*forced, *options)),)
+        return
+    with _scratch(keep=keep) as folder:
+        plain = _with_pip(lock, group, environment, installer, options, folder)
+        yield (_exchange_jaxlib(lock, group, installer, options, folder), plain) if again else (plain,)
+
+
+def _with_pip(
+    lock: Lock, group: str, environment: Environment, installer: Installer, options: Sequence[str], folder: Path
+) -> tuple[str, ...]:
+    """Return the command of pip that installs a group, as a requirements file if it is too old for groups."""
     path = str(lock.path)
     if not lock.document:
-        yield installer.install(("-r", path), options=options)
-    elif installer.kind == "uv":
-        yield installer.install(("-r", path, *(("--group", group) if group != lock.default else ())), options=options)
-    elif (read_version(environment.version_of("pip") or "") or ()) >= _PIP_WITH_GROUPS:
-        yield installer.install(
-            ("-r", path) if group == lock.default else ("--group", f"{path}:{group}"), options=options
-        )
-    else:
-        packages = lock.groups[group].packages
-        with tempfile.TemporaryDirectory(prefix="jaxlib-select-") as folder:
-            file = Path(folder) / "requirements.txt"
-            found = [*options, *_link_options(packages, lock.path.absolute().parent)]
-            plain = [{key: value for key, value in package.items() if key != "marker"} for package in packages]
-            file.write_text(write_requirements(replace(lock.groups[group], packages=tuple(plain)), {}, found), "utf-8")
-            yield installer.install(("-r", str(file)), options=("--no-deps",))
+        return installer.install(("-r", path), options=options)
+    if (read_version(environment.version_of("pip") or "") or ()) >= _PIP_WITH_GROUPS:
+        named = ("-r", path) if group == lock.default else ("--group", f"{path}:{group}")
+        return installer.install(named, options=options)
+    file = folder / "requirements.txt"
+    file.write_text(_as_requirements(lock, group, options), "utf-8")
+    return installer.install(("-r", str(file)), options=("--no-deps",))
+
+
+def _exchange_jaxlib(
+    lock: Lock, group: str, installer: Installer, options: Sequence[str], folder: Path
+) -> tuple[str, ...]:
+    """Return the command of pip that installs the jaxlib of a lock over another one of the same version."""
+    text = _as_requirements(lock, group, options) if lock.document else lock.path.read_text("utf-8")
+    file = folder / "jaxlib.txt"
+    file.write_text(only_about("jaxlib", text), "utf-8")
+    more = () if lock.document else tuple(options)
+    return installer.install(("-r", str(file)), options=("--force-reinstall", "--no-deps", *more))
+
+
+def _as_requirements(lock: Lock, group: str, options: Sequence[str]) -> str:
+    """Return a group of `pylock.toml` as a requirements file."""
+    packages = lock.groups[group].packages
+    found = [*options, *_link_options(packages, lock.path.absolute().parent)]
+    plain = [{key: value for key, value in package.items() if key != "marker"} for package in packages]
+    return write_requirements(replace(lock.groups[group], packages=tuple(plain)), {}, found)
+
+
+@contextlib.contextmanager
+def _scratch(*, keep: bool) -> Iterator[Path]:
+    """Make a folder for as long as the block lasts, or for longer if something in it is to be kept."""
+    folder = Path(tempfile.mkdtemp(prefix="jaxlib-select-"))
+    try:
+        yield folder
+    finally:
+        if not (keep and any(folder.iterdir())):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _link_options(packages: Sequence[Table], home: Path) -> list[str]:

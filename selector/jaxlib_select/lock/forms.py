@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,16 @@ def read_requirements(text: str) -> dict[str, Any]:
     except ValueError:
         return {}
     return {**document, "body": body} if isinstance(document, dict) else {}
+
+
+def only_about(name: str, text: str) -> str:
+    r"""Return of a requirements file what it says about one distribution, and its options.
+
+    >>> only_about("b", "--no-index\na==1\n    --hash=sha256:0\nb==2\n    --hash=sha256:1\n")
+    '--no-index\nb==2\n    --hash=sha256:1\n'
+    """
+    entries = re.findall(r"(?m)^\S.*\n(?: .*\n)*", text)  # what belongs to an entry is indented
+    return "".join(entry for entry in entries if entry.startswith("--") or name_of(entry) == name)
 
 
 def body_digest(body: str) -> str:
