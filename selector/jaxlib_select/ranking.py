@@ -12,6 +12,7 @@ from jaxlib_select.errors import PolicyError
 from jaxlib_select.facts import Backend
 from jaxlib_select.machine import Machine
 from jaxlib_select.policy import AUTO, GENERAL, PREFER_GPU, REQUIRE_GPU
+from jaxlib_select.reasons import reason_for, warnings_about
 from jaxlib_select.vendors import judge
 from jaxlib_select.vendors.platforms import describe_platform
 from jaxlib_select.vendors.verdict import Fit, Verdict
@@ -68,13 +69,13 @@ def rank(machine: Machine, backends: Sequence[Backend], asked: str) -> Ranked:
         chosen, variant = _by_policy(order, verdicts, asked), ""
     else:
         chosen, variant = _by_name(machine, order, asked)
-    reasons = {backend.name: _reason(backend, verdicts, chosen, asked) for backend in order}
+    reasons = {backend.name: reason_for(backend, verdicts, chosen, asked) for backend in order}
     return Ranked(
         backend=chosen,
         variant=variant or _default_variant(chosen),
         verdict=verdicts[chosen.name],
         candidates=tuple(Candidate(backend.name, backend is chosen, reasons[backend.name]) for backend in order),
-        warnings=(*machine.notes, *_warnings(machine, chosen, order, verdicts, asked)),
+        warnings=(*machine.notes, *warnings_about(machine, chosen, order, verdicts, asked)),
     )
 
 
@@ -95,13 +96,9 @@ def _key(
     Devices are compared within a vendor only: one that nothing serves must not hand the machine to another vendor. Of a
     vendor's backends the one that serves the best device is taken, then the one that serves more, then the rank.
     """
-    usable = verdict.fit >= Fit.PART and not _is_cpu(backend)
+    usable = verdict.fit >= Fit.PART and not backend.is_cpu
     rank, lead = (backend.select.rank, leads[backend.select.vendor]) if backend.select else (0, 0)
     return usable, 0 if usable else int(verdict.fit), lead, verdict.best, verdict.served, rank
-
-
-def _is_cpu(backend: Backend) -> bool:
-    return backend.select is not None and backend.select.vendor == "cpu"
 
 
 def _default_variant(backend: Backend) -> str:
@@ -118,11 +115,11 @@ def _by_policy(order: Sequence[Backend], verdicts: Mapping[str, Verdict], asked:
     lowest = {AUTO: Fit.PART, PREFER_GPU: Fit.DOUBT, REQUIRE_GPU: Fit.DOUBT}.get(asked)
     if lowest is not None:
         for backend in order:
-            if not _is_cpu(backend) and verdicts[backend.name].fit >= lowest:
+            if not backend.is_cpu and verdicts[backend.name].fit >= lowest:
                 return backend
     if asked == REQUIRE_GPU:
         raise _no_accelerator(order, verdicts)
-    cpu = next((backend for backend in order if _is_cpu(backend)), None)
+    cpu = next((backend for backend in order if backend.is_cpu), None)
     if cpu is None:
         raise PolicyError("this release has no package for the CPU", remedy="name a backend with --backend")
     return cpu
@@ -130,7 +127,7 @@ def _by_policy(order: Sequence[Backend], verdicts: Mapping[str, Verdict], asked:
 
 def _no_accelerator(order: Sequence[Backend], verdicts: Mapping[str, Verdict]) -> PolicyError:
     """Return an error with the reason for every accelerator package, and what would help."""
-    others = [(backend.name, verdicts[backend.name]) for backend in order if not _is_cpu(backend)]
+    others = [(backend.name, verdicts[backend.name]) for backend in order if not backend.is_cpu]
     return PolicyError(
         "an accelerator is required, but none can be used",
         cause="; ".join(f"{name}: {verdict.reason}" for name, verdict in others),
@@ -146,7 +143,7 @@ def _by_name(machine: Machine, order: Sequence[Backend], asked: str) -> tuple[Ba
     """
     named = [backend for backend in order if asked == backend.name or asked in backend.variants]
     family = [backend for backend in order if asked == backend.family]
-    possible = [backend for backend in named or family if machine.platform in backend.tags or _is_cpu(backend)]
+    possible = [backend for backend in named or family if machine.platform in backend.tags or backend.is_cpu]
     if not possible:
         first = (named or family)[0]
         platforms = ", ".join(sorted(first.tags))
@@ -155,87 +152,3 @@ def _by_name(machine: Machine, order: Sequence[Backend], asked: str) -> tuple[Ba
             remedy=f"there are wheels for {platforms}",
         )
     return possible[0], asked if asked in possible[0].variants else ""
-
-
-def _reason(backend: Backend, verdicts: Mapping[str, Verdict], chosen: Backend, asked: str) -> str:
-    """Return why a backend was chosen or not, in one sentence."""
-    verdict = verdicts[backend.name]
-    by_name = asked not in {AUTO, PREFER_GPU, REQUIRE_GPU}
-    if backend is chosen:
-        return _chosen_reason(backend, verdict, by_name=by_name)
-    if verdict.fit is Fit.NONE:
-        return verdict.reason
-    if verdict.fit is Fit.ASKED:
-        return f"{verdict.reason}, and taken only if asked for: --backend {backend.name}"
-    if by_name:
-        return f"{verdict.reason}, but {asked} is asked for"
-    if _is_cpu(backend):
-        return f"{verdict.reason}, but {chosen.name} is faster"
-    rivals = backend.select is not None and chosen.select is not None and backend.select.vendor == chosen.select.vendor
-    return f"{verdict.reason}{_beaten(verdict, verdicts[chosen.name], rivals=rivals).format(chosen.name)}"
-
-
-def _chosen_reason(backend: Backend, verdict: Verdict, *, by_name: bool) -> str:
-    """Return why a backend was chosen."""
-    if by_name and _is_cpu(backend):
-        return "asked for"
-    if by_name:
-        return f"asked for; {verdict.reason}"
-    return (
-        "runs on every machine, and no accelerator package is sure to run here" if _is_cpu(backend) else verdict.reason
-    )
-
-
-def _beaten(verdict: Verdict, winner: Verdict, *, rivals: bool) -> str:
-    """Return in what the chosen backend, `{}`, is better than another one that runs, or may run.
-
-    Args:
-        verdict: About the other one.
-        winner: About the chosen one.
-        rivals: Whether both are for the devices of the same vendor.
-    """
-    if verdict.fit is Fit.DOUBT and winner.fit is not Fit.DOUBT:
-        return "; in doubt it is taken only if asked for"
-    if rivals and verdict.fit is Fit.PART and winner.fit is Fit.FULL:
-        return ", but {} serves all of them"
-    if rivals and verdict.best < winner.best:
-        return ", but {} serves the better GPU"
-    if rivals and (verdict.best, verdict.served) < (winner.best, winner.served):
-        return ", but {} serves more of them"
-    return ", but {} comes first where both run"
-
-
-def _warnings(
-    machine: Machine, chosen: Backend, order: Sequence[Backend], verdicts: Mapping[str, Verdict], asked: str
-) -> list[str]:
-    """Return what the user should know about the choice."""
-    verdict = verdicts[chosen.name]
-    found = list(verdict.warnings)
-    if _is_cpu(chosen):
-        found += _unused(order, verdicts) if asked in {AUTO, PREFER_GPU} else []
-    elif verdict.fit is Fit.NONE:
-        found.append(f"{chosen.name} is asked for, but will not run on this machine: {verdict.reason}")
-    elif verdict.fit is Fit.DOUBT:
-        found.append(f"{chosen.name} may not run: {verdict.reason}")
-    if verdict.hidden:
-        settings = " ".join(f"{name}={value}" for name, value in verdict.environment.items())
-        found.append(f"set {settings} to hide the devices that {chosen.name} cannot serve: {_shorten(verdict.hidden)}")
-    if machine.wsl and machine.amd.gpus == () and not machine.nvidia.gpus and _is_cpu(chosen) and asked == AUTO:
-        found.append("in WSL2 only NVIDIA GPUs can be used: install the NVIDIA driver in Windows, none inside WSL2")
-    return found
-
-
-def _unused(order: Sequence[Backend], verdicts: Mapping[str, Verdict]) -> list[str]:
-    """Return one line about an accelerator that is here, but not used: what to do, if anything helps."""
-    present = [backend for backend in order if verdicts[backend.name].present and not _is_cpu(backend)]
-    best: Backend | None = next(iter([b for b in present if verdicts[b.name].advice] or present), None)
-    if best is None:
-        return []
-    verdict = verdicts[best.name]
-    advice = f": {verdict.advice}" if verdict.advice else ""
-    return [f"the CPU is used although an accelerator is here ({best.name}: {verdict.reason}){advice}"]
-
-
-def _shorten(names: Sequence[str]) -> str:
-    """Return a list that fits into a sentence."""
-    return ", ".join(names) if len(names) <= 8 else f"{', '.join(names[:8])} and {len(names) - 8} more"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Many devices in few words."""
+"""Many devices, and other names, in few words."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from jaxlib_select.machine import NvidiaGpu, format_version
 
 _SHOWN = 3  # kinds of GPU that a sentence names
+_NAMES = 8  # other names
 
 
 def describe_gpus(gpus: Sequence[NvidiaGpu]) -> str:
@@ -32,3 +33,13 @@ def _describe_kind(kind: tuple[tuple[int, ...], str], count: int) -> str:
     """Return one kind of GPU and how many there are."""
     capability = f"compute capability {format_version(kind[0])}" if kind[0] else "compute capability unknown"
     return f"{f'{count} x ' if count > 1 else ''}{kind[1]} ({capability})"
+
+
+def enumerate_some(names: Sequence[str]) -> str:
+    """Return a list that fits into a sentence.
+
+    >>> enumerate_some(["a", "b"])
+    'a, b'
+    """
+    more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
+    return f"{', '.join(names[:_NAMES])}{more}"

@@ -76,6 +76,11 @@ class Backend:
     index_url: str | None = None
     package: str = ""
 
+    @property
+    def is_cpu(self) -> bool:
+        """Whether it needs no accelerator."""
+        return self.select is not None and self.select.vendor == "cpu"
+
 
 @dataclass(frozen=True)
 class Facts:
