@@ -436,6 +436,14 @@ def test_the_row_of_bindings_names_the_backends(tmp_path: Path) -> None:
     assert describe_pythons(merged) == "3.12 with cpu: 1 program passed; 3.12 with cuda13: 1 target passed"
 
 
+def test_pythons_that_showed_the_same_share_their_words() -> None:
+    """In the order in which they were proven."""
+    summaries = {"cp312": "2 programs passed", "cp313": "2 programs passed", "cp314": "not run: no interpreter"}
+    pythons = [{"python": python, "summary": summary} for python, summary in summaries.items()]
+    entry = {"distribution": "jaxlib-cpu", "proof": {"backend": "cpu", "pythons": pythons}, "other_proofs": []}
+    assert describe_pythons(entry) == "3.12, 3.13: 2 programs passed; 3.14: not run: no interpreter"
+
+
 def test_the_table_has_a_row_for_each_wheel(tmp_path: Path) -> None:
     """The table and its cells come from the entries alone."""
     made = [make_wheel(tmp_path, name) for name in ("jaxlib_a", "jaxlib_b")]

@@ -17,12 +17,13 @@ _LOG_WIDTH = 170
 
 
 def describe_pythons(entry: Entry) -> str:
-    """Return what each Python showed, as `3.12: 13 programs passed; 3.14: not run: no interpreter`."""
-    return "; ".join(
-        f"{python['python'][2]}.{python['python'][3:]}{_companion(entry, proof)}: {python['summary']}"
-        for proof in proofs_of(entry)
-        for python in proof["pythons"]
-    )
+    """Return what each Python showed, as `3.12, 3.13: 13 programs passed; 3.14: not run: no interpreter`."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for proof in proofs_of(entry):
+        for python in proof["pythons"]:
+            version = f"{python['python'][2]}.{python['python'][3:]}"
+            alike.setdefault((_companion(entry, proof), python["summary"]), []).append(version)
+    return "; ".join(f"{', '.join(versions)}{plugin}: {summary}" for (plugin, summary), versions in alike.items())
 
 
 def describe_level(entry: Entry) -> str:
