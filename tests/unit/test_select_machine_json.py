@@ -146,6 +146,10 @@ def test_ten_thousand_gpus_are_decided_about() -> None:
     assert time.process_time() - start < 2
     assert (decision.package, len(decision.hidden)) == ("jaxlib-cuda-13", 5000)
     assert max(len(candidate.reason) for candidate in decision.candidates) < 500
+    assert len(decision.environment["CUDA_VISIBLE_DEVICES"].split(",")) == 5000
+    assert [warning.partition(" to hide ")[0] for warning in decision.warnings] == [
+        "set CUDA_VISIBLE_DEVICES=0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,36,38,..."
+    ]
     assert "and 4992 more" in decision.warnings[0]
 
 
