@@ -269,6 +269,30 @@ def test_a_library_that_is_not_what_it_is_called(load_module: Loader, monkeypatc
     assert inventory.projects(problems) == ["nvidia-cudnn-cu13"]
 
 
+@pytest.mark.parametrize(
+    ("backend", "runtime", "said"),
+    [
+        ("cuda12", 12090, []),
+        ("cuda12", 13050, ["cuDNN is made for CUDA 13, and the plugin for CUDA 12"]),
+        ("cuda13", 12090, ["cuDNN is made for CUDA 12, and the plugin for CUDA 13"]),
+        ("cuda13", 13050, []),
+    ],
+)
+def test_cudnn_for_another_cuda(
+    load_module: Loader, monkeypatch: pytest.MonkeyPatch, backend: str, runtime: int, said: list[str]
+) -> None:
+    """NVIDIA's wheels for CUDA 12 and 13 have it at one path; it tells itself what it was built with."""
+    asked = ("/site/nvidia/cudnn/lib/libcudnn.so.9", "cudnnGetCudartVersion", "value")
+    module, preload = load_module(backend, "cuda.inventory"), load_module(backend, "pjrt.preload")
+    toolkit, kernels = load_module(backend, "toolkit").TOOLKIT, load_module(backend, "pjrt.kernels").Kernels("none", "")
+    inventory = module.Inventory(toolkit, kernels, lambda: True)
+    inventory.preloaded = preload.Preloaded({"libcudnn.so.9": asked[0]}, {})
+    answers = {asked: runtime}
+    extension = SimpleNamespace(library_version=lambda *call: answers[call])
+    monkeypatch.setattr(module, "import_extension", lambda: extension)
+    assert [text.partition(":")[0] for text in inventory.find_mixture()] == said
+
+
 @pytest.mark.parametrize("driver_works", [False, True])
 @pytest.mark.parametrize("backend", TOOLKITS)
 def test_cupti_is_asked_where_the_driver_works(

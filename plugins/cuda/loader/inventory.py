@@ -13,7 +13,7 @@ from ..pjrt.kernels import Kernels, import_module
 from ..pjrt.plugin import import_extension
 from ..pjrt.preload import Preloaded, Wanted, places, preload, shadowed
 from .toolkit import Toolkit, toolkit_homes, wanted_libraries, wheel_roots
-from .versions import COMPONENTS, CUDNN, Component, Problem, as_number, find_problems, rounded_to_minor
+from .versions import COMPONENTS, CUDNN, Component, Problem, as_number, find_mixture, find_problems, rounded_to_minor
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +100,18 @@ class Inventory:
         needed = [item.soname for item in self._toolkit.libraries if 0 < item.gpus <= max(devices, 1)]
         missing = [name for name in needed if name in self.preloaded.failed and name not in checked]
         return [self._describe_missing(_stem(name).removeprefix("lib"), name) for name in missing]
+
+    def find_mixture(self) -> list[str]:
+        """Return what may go wrong because NVIDIA's wheels for another CUDA are installed as well."""
+        soname = self._soname(CUDNN)
+        if soname not in self.preloaded.opened:
+            return []
+        try:
+            name = self.preloaded.opened[soname]
+            runtime = import_extension().library_version(name, "cudnnGetCudartVersion", "value")
+        except (OSError, RuntimeError):  # it does not tell
+            return []
+        return find_mixture(runtime, self._toolkit.major)
 
     def built(self) -> dict[str, int]:
         """Return the versions the plugin was built with: those its kernels tell, else those of the toolkit's table."""

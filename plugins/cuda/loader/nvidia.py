@@ -145,7 +145,8 @@ class Cuda:
         """Return what may go wrong although everything is there."""
         versions = self._inventory.versions()
         passed_over = self._inventory.preloaded.rejected
-        return [*passed_over, *versions.silent, *find_warnings(versions.found, self._capabilities())]
+        doubtful = [*self._inventory.find_mixture(), *find_warnings(versions.found, self._capabilities())]
+        return [*passed_over, *versions.silent, *doubtful]
 
     def _uncovered(self) -> list[str]:
         missing = uncovered(read_gpu_code(self._plugin.package), self._capabilities())

@@ -128,6 +128,23 @@ def find_warnings(found: Mapping[str, int], capabilities: Sequence[int]) -> list
     return []
 
 
+def find_mixture(runtime: int, major: int) -> list[str]:
+    """Return what may go wrong if cuDNN is made for another CUDA than the plugin.
+
+    Args:
+        runtime: The CUDA of cuDNN, as `cudnnGetCudartVersion` tells it, such as 13020.
+        major: That of the plugin, such as 12.
+    """
+    if runtime // 1000 == major:
+        return []
+    text = (
+        f"cuDNN is made for CUDA {runtime // 1000}, and the plugin for CUDA {major}: NVIDIA's wheels for both write "
+        "cuDNN, NCCL and NVSHMEM to the same files, and the last one installed wins; keep those of one CUDA, and "
+        "install them again"
+    )
+    return [text]
+
+
 def rounded_to_minor(component: Component, version: int) -> int:
     """Return a version without its patch level, for libraries whose patches fit each other in both directions."""
     return version // component.minor * component.minor
