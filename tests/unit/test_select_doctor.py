@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import struct
 import sys
 from collections.abc import Callable, Mapping
@@ -35,9 +36,11 @@ CUDA13 = Decision(
     requirements=("jax==0.11.2", "jaxlib-cuda-13[with-cuda]==0.11.2"),
     candidates=(Candidate("cuda13", chosen=True, reason="serves H100"),),
 )
-SOURCE = "  (with --find-links DIR or --index-url URL, where our wheels are)"
+SOURCE = "  # with --find-links DIR or --index-url URL, where our wheels are"
 INSTALL_CUDA13 = f"/venv/bin/python -m pip install jax==0.11.2 'jaxlib-cuda-13[with-cuda]==0.11.2'{SOURCE}"
-BACKENDS = load_facts("0.11.2").backends
+SET = "jax==0.11.2 jaxlib==0.11.2"  # after which the plugins of 0.11.2 fit
+AGAIN = "--force-reinstall --no-deps jaxlib==0.11.2"
+FACTS = load_facts("0.11.2")
 TPU = Tpu(pci=("1ae0:0063",), devices=("/dev/vfio/0",))
 
 
@@ -114,7 +117,7 @@ class Site:
         sources: tuple[str, ...] = (),
     ) -> Report:
         """Run the doctor."""
-        around = Surroundings(machine, variables or {}, decision, BACKENDS, self.root)
+        around = Surroundings(machine, variables or {}, FACTS, decision, self.root)
         return examine(self.environment(), around, replace(pip_installer(PYTHON), sources=sources))
 
 
@@ -200,29 +203,75 @@ def test_a_gpu_that_no_package_serves_is_silent_cpu_too(site: Site) -> None:
     cpu = Decision("jaxlib-cpu", "cpu", (), (Candidate("cuda13", chosen=False, reason="too old"),))
     report = site.jax().ours("jaxlib_cpu", "cpu", 0).node().examine(H100, decision=cpu)
     assert [(finding.code, finding.remedy) for finding in report.findings] == [
-        ("silent-cpu", "export JAX_PLATFORMS=cpu  (if that is meant)")
+        ("silent-cpu", "export JAX_PLATFORMS=cpu  # if that is meant")
     ]
     assert "too old" in report.findings[0].what
 
 
 @pytest.mark.parametrize(
-    ("jaxlib", "lock", "problem"),
+    ("jaxlib", "lock", "problem", "remedy"),
     [
-        ("0.11.2", "2" * 32, f"it is of the build {'1' * 32}, and jaxlib is of the build {'2' * 32}"),
-        ("0.11.2", "", "the installed jaxlib has no release lock: it was not built together with the plugin"),
-        ("0.11.1", "", "it is for jaxlib 0.11.2, and jaxlib 0.11.1 is installed"),
-        ("0.11.1", "1" * 32, "it is for jaxlib 0.11.2, and jaxlib 0.11.1 is installed"),
+        ("0.11.2", "2" * 32, f"it is of the build {'1' * 32}, and jaxlib is of the build {'2' * 32}", AGAIN),
+        ("0.11.2", "", "the installed jaxlib has no release lock: it was not built together with the plugin", AGAIN),
+        ("0.11.1", "", "it is for jaxlib 0.11.2, and jaxlib 0.11.1 is installed", SET),
+        ("0.11.1", "1" * 32, "it is for jaxlib 0.11.2, and jaxlib 0.11.1 is installed", SET),
     ],
 )
-def test_wheels_of_different_sets_are_named(site: Site, jaxlib: str, lock: str, problem: str) -> None:
-    """The plugin refuses, so the first use of JAX fails; the remedy installs a pair."""
+def test_wheels_of_different_sets_are_named(site: Site, jaxlib: str, lock: str, problem: str, remedy: str) -> None:
+    """The plugin refuses, so the first use of JAX fails; the remedy installs what fits together."""
     report = site.jax(jaxlib=jaxlib, lock=lock).ours("jaxlib_cpu", "cpu", 0).examine()
     finding = report.findings[0]
     assert (finding.code, finding.what) == ("lock-mismatch", f"jaxlib-cpu refuses to serve: {problem}")
-    assert finding.remedy == (
-        f"/venv/bin/python -m pip install --force-reinstall --no-deps jaxlib==0.11.2 jaxlib-cpu==0.11.2{SOURCE}"
-    )
+    assert finding.remedy == f"/venv/bin/python -m pip install {remedy} jaxlib-cpu==0.11.2{SOURCE}"
     assert (report.prediction.default, report.exit_code) == (None, 1)
+
+
+@pytest.mark.parametrize(
+    ("jax", "jaxlib", "lock", "code", "remedy"),
+    [
+        ("0.10.2", "0.10.2", "", "lock-mismatch", f"{SET} jaxlib-cpu==0.11.2{SOURCE}"),
+        ("0.10.2", "0.11.2", "1" * 32, "jaxlib-mismatch", f"{SET} jaxlib-cpu==0.11.2{SOURCE}"),
+        ("0.11.2", "", "", "jaxlib-missing", f"{SET} jaxlib-cpu==0.11.2{SOURCE}"),
+        (
+            "0.10.2",
+            "0.11.2",
+            "",
+            "jaxlib-mismatch",
+            f"{AGAIN} jaxlib-cpu==0.11.2 && /venv/bin/python -m pip install {SET} jaxlib-cpu==0.11.2{SOURCE}",
+        ),
+    ],
+)
+def test_one_remedy_for_the_whole_set(site: Site, jax: str, jaxlib: str, lock: str, code: str, remedy: str) -> None:
+    """Whoever follows it gets what fits together at once: no step of it leads back."""
+    site.jax(jax, jaxlib, lock).ours("jaxlib_cpu", "cpu", 0)
+    site.write("jax/version.py", f'_version = "{jax}"')
+    if not jaxlib:
+        for path in ("jaxlib", "jaxlib-.dist-info"):
+            shutil.rmtree(site.folder / path)
+    report = site.examine()
+    assert [(finding.code, finding.remedy) for finding in report.findings] == [
+        (code, f"/venv/bin/python -m pip install {remedy}")
+    ]
+
+
+def test_wheels_that_all_refuse_are_one_error(site: Site) -> None:
+    """With the one cause, and one command that keeps what only this machine needs."""
+    site.jax(lock="2" * 32).ours("jaxlib_cpu", "cpu", 0).ours("jaxlib_cuda_13", "cuda", 500).node()
+    (finding,) = site.examine(H100, decision=CUDA13).findings
+    assert finding.what.count("refuses to serve") == 2
+    assert (
+        finding.remedy == f"/venv/bin/python -m pip install {AGAIN} jaxlib-cpu==0.11.2 jaxlib-cuda-13==0.11.2{SOURCE}"
+    )
+
+
+def test_what_is_to_be_removed_is_not_mended(site: Site) -> None:
+    """An old plugin for the platform of another one is told of once."""
+    site.jax().ours("jaxlib_cuda_12", "cuda", 500, lock="2" * 32).ours("jaxlib_cuda_13", "cuda", 500).node()
+    (finding,) = site.examine(H100, decision=CUDA13).findings
+    assert (finding.code, finding.remedy) == (
+        "doubled-backend",
+        "/venv/bin/python -m pip uninstall -y jaxlib-cuda-12",
+    )
 
 
 def test_two_of_our_plugins_for_one_platform(site: Site) -> None:
@@ -280,7 +329,9 @@ def test_a_plugin_whose_metadata_is_gone(site: Site) -> None:
     site.jax().write("jaxlib_cuda_12/plugin.so", site.elf())
     report = site.examine()
     assert codes(report) == ["plugin-left-behind"]
-    assert str(site.folder / "jaxlib_cuda_12") in report.findings[0].what
+    place = site.folder / "jaxlib_cuda_12"
+    assert str(place) in report.findings[0].what
+    assert report.findings[0].remedy == f"rm -r {place}"
 
 
 def test_a_plugin_without_its_library(site: Site) -> None:
@@ -323,6 +374,9 @@ def test_damaged_metadata_hides_nothing_else(site: Site, name: str, content: byt
     site.write(f"jaxlib_cuda_13-0.11.2.dist-info/{name}", content)
     report = site.examine()
     assert (codes(report), report.prediction.default) == (expected, "cpu")
+    again = f"/venv/bin/python -m pip install --force-reinstall --no-deps jaxlib-cuda-13==0.11.2{SOURCE}"
+    folder = site.folder / "jaxlib_cuda_13-0.11.2.dist-info"
+    assert [finding.remedy for finding in report.findings] == [f"rm -r {folder} && {again}"] * len(expected)
 
 
 @pytest.mark.parametrize(
@@ -386,7 +440,8 @@ def test_a_jaxlib_of_the_same_version_that_is_not_ours_is_replaced(site: Site) -
     report = site.jax(lock="").node().examine(H100, decision=CUDA13, sources=("--find-links", "dist"))
     assert report.findings[0].remedy == (
         "/venv/bin/python -m pip install --find-links dist --force-reinstall --no-deps jaxlib==0.11.2 && "
-        "/venv/bin/python -m pip install --find-links dist jax==0.11.2 'jaxlib-cuda-13[with-cuda]==0.11.2'"
+        "/venv/bin/python -m pip install --find-links dist jax==0.11.2 'jaxlib-cuda-13[with-cuda]==0.11.2' "
+        "jaxlib==0.11.2"
     )
 
 
@@ -579,7 +634,10 @@ def test_a_driver_that_is_too_old_for_the_plugin(site: Site) -> None:
         "unfit-backend",
         "jaxlib-cuda-13 does not run here: needs a driver for CUDA 13.0, this one serves CUDA 12.4",
     )
-    assert finding.remedy == f"/venv/bin/python -m pip install jaxlib-cuda-12==0.11.2{SOURCE}"
+    assert finding.remedy == (
+        "/venv/bin/python -m pip install jaxlib-cuda-12==0.11.2 && "
+        f"/venv/bin/python -m pip uninstall -y jaxlib-cuda-13{SOURCE}"
+    )
 
 
 def test_jax_platforms_asks_for_what_is_not_there(site: Site) -> None:
@@ -622,7 +680,7 @@ def test_a_regular_package_hides_the_namespace(site: Site) -> None:
     (other / "jax_plugins").mkdir(parents=True)
     (other / "jax_plugins/__init__.py").touch()
     environment = read_environment([other, site.folder], python=PYTHON, version=(3, 13, 0))
-    report = examine(environment, Surroundings(NONE, {}, root=site.root), pip_installer(PYTHON))
+    report = examine(environment, Surroundings(NONE, {}, FACTS, root=site.root), pip_installer(PYTHON))
     assert report.plugins == ()
     assert "namespace-hidden" in codes(report)
 

@@ -8,18 +8,20 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.discovery import Plugin
 from jaxlib_select.doctor.environment import Environment
 from jaxlib_select.doctor.forecast import Prediction, World
 from jaxlib_select.doctor.libraries import Loaded
-from jaxlib_select.facts import Backend
+from jaxlib_select.facts import Facts
 from jaxlib_select.install.commands import Installer, show
+from jaxlib_select.install.plan import accelerator_families, make_plan
 
 # Where pip and uv are told of wheels; `INDEX_URL` is none of them, since it mostly names a mirror of the public index.
 _SOURCES = re.compile(r"(PIP|UV)_(FIND_LINKS|INDEX|EXTRA_INDEX_URL)")
-SOURCE_REMARK = "  (with --find-links DIR or --index-url URL, where our wheels are)"
+SOURCE_REMARK = "  # with --find-links DIR or --index-url URL, where our wheels are"
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,8 @@ class Case:
         prediction: What JAX will do.
         libraries: Name of a plugin → shared libraries that it would load.
         installer: Writes the commands that mend.
+        facts: What is known about our packages, installed or not.
         decision: What should be installed on this machine; nothing if that could not be worked out.
-        backends: Our accelerator packages, installed or not.
     """
 
     environment: Environment
@@ -43,8 +45,8 @@ class Case:
     prediction: Prediction
     libraries: Mapping[str, tuple[Loaded, ...]]
     installer: Installer
+    facts: Facts
     decision: Decision | None = None
-    backends: tuple[Backend, ...] = ()
 
     @property
     def ours(self) -> bool:
@@ -52,25 +54,31 @@ class Case:
         return self.world.jaxlib is not None or any(plugin.lock is not None for plugin in self.plugins)
 
     def advise(self) -> str:
-        """Return the command that installs what belongs on this machine; empty if that is not known.
+        """Return what `install` would do: put what belongs on this machine in the place of what is there.
 
-        Installers take a jaxlib of the same version that is not ours for what is wanted, so it is replaced first.
+        Empty if that is not known.
         """
         if self.decision is None:
             return ""
-        command = show_decision(self.installer, self.decision, self.world.variables)
-        foreign = f"jaxlib=={self.world.jaxlib_version}"
-        if self.world.jaxlib is None and foreign.replace("jaxlib", "jax", 1) in self.decision.requirements:
-            return f"{show(self.installer.reinstall([foreign]))} && {command}"
-        return command
+        families = accelerator_families(self.facts)
+        plan = make_plan([self.decision], self.environment, self.plugins, self.installer, families=families)
+        remark = source_remark(self.installer, self.world.variables) if self.decision.index_url is None else ""
+        return " && ".join(map(show, plan.steps(self.installer))) + remark
 
-    def install(self, requirements: Sequence[str]) -> str:
-        """Return the command that installs requirements, which are ours if anything here is."""
-        return show(self.installer.install(requirements)) + self._remark()
+    def install(self, requirements: Sequence[str], *, again: Sequence[str] = ()) -> str:
+        """Return the command that installs requirements, which are ours if anything here is.
+
+        Args:
+            requirements: What to install.
+            again: What to install before that, though it seems to be there.
+        """
+        first = [self.installer.reinstall(again)] if again else []
+        then = [self.installer.install(requirements)] if requirements else []
+        return " && ".join(map(show, [*first, *then])) + self._remark()
 
     def reinstall(self, requirements: Sequence[str]) -> str:
         """Return the command that installs requirements again, and nothing else."""
-        return show(self.installer.reinstall(requirements)) + self._remark()
+        return self.install([], again=requirements)
 
     def uninstall(self, names: Sequence[str]) -> str:
         """Return the command that removes distributions."""
@@ -108,4 +116,9 @@ def unset(variable: str) -> str:
 def switch_remedy(variable: str, value: str, remark: str = "") -> str:
     """Return the command that sets a variable, with a remark behind it."""
     command = f"set {variable}={value}" if os.name == "nt" else f"export {variable}={value}"
-    return f"{command}  ({remark})" if remark else command
+    return f"{command}  # {remark}" if remark else command
+
+
+def remove_folder(folder: Path) -> str:
+    """Return the command that removes a folder."""
+    return ("rmdir /s /q " if os.name == "nt" else "rm -r ") + show([str(folder)])

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from jaxlib_select.doctor.case import Case, unset
+from jaxlib_select.doctor.case import Case, remove_folder, unset
 from jaxlib_select.doctor.discovery import EXTENSION, Plugin
 from jaxlib_select.doctor.environment import normalize
 from jaxlib_select.doctor.libraries import enumerate_some
@@ -17,6 +17,8 @@ from jaxlib_select.doctor.report import ERROR, WARNING, Finding
 _KERNEL = re.compile(r"\.cpython-(3)(\d+)-")
 _WITHOUT_KERNELS = "JAX runs, but solvers, sparse matrices, Mosaic and host callbacks fail on the GPU"
 _CODE = (".py", ".so")
+# A folder of metadata: name and version (PEP 427).
+_INFO = re.compile(r"([A-Za-z0-9._]+)-([0-9][A-Za-z0-9.!+_]*)\.dist-info")
 
 
 def torn_installation(case: Case) -> Iterator[Finding]:
@@ -28,19 +30,22 @@ def torn_installation(case: Case) -> Iterator[Finding]:
     for folder in case.environment.damaged:
         if re.match(r"(jax|libtpu)", folder.name):
             what = f"the metadata in {folder} has no name or version: an installation was interrupted"
-            yield Finding(ERROR, "damaged-metadata", what, f"remove that folder, then: {case.advise()}".rstrip(": "))
+            named = _INFO.fullmatch(folder.name)
+            wheel = f"{normalize(named.group(1))}=={named.group(2)}" if named is not None else ""
+            steps = [remove_folder(folder), *([case.reinstall([wheel])] if wheel else [])]
+            yield Finding(ERROR, "damaged-metadata", what, " && ".join(steps))
     for plugin in case.plugins:
         if plugin.module and plugin.location is None:
             what = f"{plugin.label} tells JAX to import {plugin.module}, which is not there; JAX logs that and goes on"
             yield Finding(ERROR, "plugin-gone", what, _reinstall(case, plugin))
     installed = set(case.environment.distributions)
-    for backend in case.backends:
+    for backend in case.facts.backends:
         place = case.environment.find(backend.package) if backend.package else None
         if place is not None and normalize(backend.distribution) not in installed and any(place.glob("*.so")):
             what = f"{place} is there without {backend.distribution}: JAX does not find it, and no installer removes it"
-            yield Finding(
-                WARNING, "plugin-left-behind", what, f"remove that folder, then: {case.advise()}".rstrip(": ")
-            )
+            wanted = case.decision is not None and case.decision.package == backend.distribution
+            steps = [remove_folder(place), *([case.advise()] if wanted else [])]
+            yield Finding(WARNING, "plugin-left-behind", what, " && ".join(steps))
 
 
 def damaged_plugins(case: Case) -> Iterator[Finding]:

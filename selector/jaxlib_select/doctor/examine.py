@@ -24,9 +24,9 @@ from jaxlib_select.doctor.hardware import (
     unfit_packages,
 )
 from jaxlib_select.doctor.libraries import Loaded, find_libraries, unusable_without
-from jaxlib_select.doctor.pair import find_break
 from jaxlib_select.doctor.report import ERROR, WARNING, Finding, Report, sort_findings
-from jaxlib_select.facts import Backend
+from jaxlib_select.doctor.wheel_set import find_break
+from jaxlib_select.facts import Facts
 from jaxlib_select.install.commands import Installer
 from jaxlib_select.machine import Machine
 
@@ -41,21 +41,21 @@ class Surroundings:
     Attributes:
         machine: The hardware.
         variables: Environment variables.
+        facts: What is known about the packages of the release.
         decision: What should be installed on this machine; nothing if that could not be worked out.
-        backends: The accelerator packages of the release.
         root: Root of the file system.
     """
 
     machine: Machine
     variables: Mapping[str, str]
+    facts: Facts
     decision: Decision | None = None
-    backends: tuple[Backend, ...] = ()
     root: Path = Path("/")
 
     @property
     def hardware(self) -> tuple[str, ...]:
         """Accelerators of the machine, one line each."""
-        return describe_hardware(self.machine, self.backends)
+        return describe_hardware(self.machine, self.facts.backends)
 
 
 def examine(environment: Environment, around: Surroundings, installer: Installer) -> Report:
@@ -72,9 +72,7 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
     unusable = {name: reason for name, entries in libraries.items() for reason in [unusable_without(entries)] if reason}
     world = _world(environment, around, unusable)
     prediction = predict(plugins, world)
-    case = Case(
-        environment, plugins, world, prediction, libraries, installer, around.decision, backends=around.backends
-    )
+    case = Case(environment, plugins, world, prediction, libraries, installer, around.facts, around.decision)
     silent = is_silent_cpu(prediction, around)
     findings = [*unreadable, *find_problems(case), *_cpu_findings(case, around, silent=silent), *_other_backend(case)]
     return Report(
@@ -107,8 +105,8 @@ def _world(environment: Environment, around: Surroundings, unusable: Mapping[str
         jaxlib=read_lock(locate(environment, "jaxlib")),
         jaxlib_version=environment.version_of("jaxlib"),
         broken=find_break(environment)[1],
-        no_hardware=missing_hardware(around.machine, around.backends),
-        unfit={**unusable, **unfit_packages(around.machine, around.backends)},
+        no_hardware=missing_hardware(around.machine, around.facts.backends),
+        unfit={**unusable, **unfit_packages(around.machine, around.facts.backends)},
         nvidia_nodes=has_nvidia_node(around.root),
         nvidia_driver=has_nvidia_driver(around.machine),
         tpu_library=find_libtpu(environment, around.variables),
@@ -181,7 +179,7 @@ def _other_backend(case: Case) -> Iterator[Finding]:
     if decision is None or case.prediction.default in (None, "cpu"):
         return
     (forecast,) = (entry for entry in case.prediction.forecasts if entry.platform == case.prediction.default)
-    ours = forecast.provider in {backend.distribution for backend in case.backends}
+    ours = forecast.provider in {backend.distribution for backend in case.facts.backends}
     if ours and forecast.provider != decision.package:
         what = f"{forecast.provider} serves, but {decision.package} is the one for this machine"
         yield Finding(WARNING, "other-backend", what, case.advise())

@@ -11,53 +11,24 @@ from typing import Callable
 from jaxlib_select.doctor.case import Case, switch_remedy, unset
 from jaxlib_select.doctor.damage import damaged_plugins, lost_files, missing_kernels, torn_installation
 from jaxlib_select.doctor.discovery import namespace_folders
-from jaxlib_select.doctor.environment import GROUP, Environment
+from jaxlib_select.doctor.environment import GROUP
 from jaxlib_select.doctor.forecast import (
     FAILS,
     SERVES,
     Forecast,
-    count_by_platform,
     is_switched_off,
-    lock_problem,
     switch_name,
 )
 from jaxlib_select.doctor.libraries import NEEDED, OPENED, Loaded, enumerate_some, missing_libraries, unusable_without
-from jaxlib_select.doctor.pair import incomplete
 from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding
+from jaxlib_select.doctor.rivals import doubled_backends
+from jaxlib_select.doctor.wheel_set import incomplete, locks
 from jaxlib_select.install.commands import show
 
 
 def find_problems(case: Case) -> list[Finding]:
     """Apply every rule."""
     return [finding for rule in RULES for finding in rule(case)]
-
-
-def locks(case: Case) -> Iterator[Finding]:
-    """Wheels of different sets."""
-    for plugin in case.plugins:
-        problem = lock_problem(plugin, case.world)
-        if problem and plugin.lock is not None and not case.world.broken:
-            pair = [f"{name}=={plugin.lock.release}" for name in ("jaxlib", plugin.distribution or plugin.module)]
-            what = f"{plugin.label} refuses to serve: {problem}"
-            yield Finding(ERROR, "lock-mismatch", what, case.reinstall(pair))
-
-
-def doubled_backends(case: Case) -> Iterator[Finding]:
-    """Several plugins for one platform, or kernels of several versions."""
-    wanted = case.decision.package if case.decision is not None else ""
-    for platform, rivals in count_by_platform(case.plugins, case.world).items():
-        labels = sorted({rival.label for rival in rivals})
-        if len(labels) > 1:
-            keep = wanted if wanted in labels else labels[-1]
-            others = [name for label in labels if label != keep for name in belongings(label, case.environment)]
-            what = f"{' and '.join(labels)} are both for JAX's platform {platform!r}, and JAX can take only one"
-            yield Finding(ERROR, "doubled-backend", what, case.uninstall(others))
-    accelerators = sorted({p.label for p in case.plugins if p.platform not in (None, "cpu") and p.location is not None})
-    platforms = {p.platform for p in case.plugins if p.platform not in (None, "cpu")}
-    if len(platforms) > 1:
-        yield Finding(
-            NOTE, "several-backends", f"plugins for several accelerators are installed: {', '.join(accelerators)}"
-        )
 
 
 def stale_kernels(case: Case) -> Iterator[Finding]:
@@ -162,10 +133,3 @@ def _is_to_blame(library: Loaded, forecast: Forecast) -> bool:
     """Return whether a platform fails because of a file on LD_LIBRARY_PATH that is no library."""
     spoiled = library.origin == "LD_LIBRARY_PATH" and bool(library.problem)
     return spoiled and forecast.outcome == FAILS and str(library.path) in forecast.reason
-
-
-def belongings(distribution: str, environment: Environment) -> tuple[str, ...]:
-    """Return a plugin's distribution and the one of its kernels, which upstream has apart."""
-    stem, separator, _ = distribution.rpartition("-pjrt")
-    kernels = f"{stem}-plugin"
-    return (distribution, kernels) if separator and kernels in environment.distributions else (distribution,)

@@ -70,7 +70,7 @@ def surroundings(environment: Environment, machine: Machine, variables: Mapping[
         machine=machine,
         variables=variables,
         decision=decide(machine, facts, "auto"),
-        backends=facts.backends,
+        facts=facts,
     )
 
 
