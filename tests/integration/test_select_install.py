@@ -481,6 +481,59 @@ def test_an_index_that_cannot_be_reached(bench: Bench, installer: str) -> None:
     assert not (bench.folder / "pylock.toml").exists()
 
 
+def write_indexes(bench: Bench) -> Path:
+    """Write two indexes: ours, and one as the public one is, with JAX's own jaxlib of the same version."""
+    root = bench.folder / "indexes"
+    for wheel in bench.wheels.glob("*.whl"):
+        parts = wheel.name.split("-")
+        public = len(parts) == 5 and not parts[0].startswith("jaxlib_")
+        place = root / ("public" if public else "ours") / parts[0].replace("_", "-") / wheel.name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(wheel)
+    return root
+
+
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+@pytest.mark.parametrize("main", ["ours", "public"])
+def test_ours_is_taken_from_two_indexes_in_any_order(
+    bench: Bench, serve: Callable[..., AbstractContextManager[str]], installer: str, main: str
+) -> None:
+    """Left alone, uv would take JAX's own jaxlib from the extra index, and it serves no package of ours."""
+    python = bench.python("new")
+    bench.pip(python, "install", "--quiet", "--no-index", *_wheel_of_pip(bench))
+    online = replace(bench, more={"UV_OFFLINE": "0"})
+    target = ("--python", python, "--installer", installer, "--machine", bench.machine("cpu"))
+    extra = {"ours": "public", "public": "ours"}[main]
+    with serve(write_indexes(bench)) as address:
+        where = ("--index-url", f"{address}{main}", "--extra-index-url", f"{address}{extra}")
+        online.select("lock", "jax", "--groups", "cpu", *target, *where)
+        packages = tomllib.loads((bench.folder / "pylock.toml").read_text())["packages"]
+        online.select("install", "jax", *target, *where)
+    (jaxlib,) = (package for package in packages if package["name"] == "jaxlib")
+    assert [wheel["url"].rpartition("/")[2].count("-") for wheel in jaxlib["wheels"]] == [5]
+    assert backends(python) == WANTED["cpu"]
+
+
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_jaxs_own_jaxlib_is_neither_installed_nor_locked(
+    bench: Bench, serve: Callable[..., AbstractContextManager[str]], installer: str
+) -> None:
+    """Where the only index with a jaxlib has JAX's own: nothing is changed, and the message says what is missing."""
+    python, index = bench.python("new"), write_indexes(bench)
+    bench.pip(python, "install", "--quiet", "--no-index", *_wheel_of_pip(bench))
+    online = replace(bench, more={"UV_OFFLINE": "0"})
+    (index / "ours/jaxlib-cpu").rename(index / "public/jaxlib-cpu")
+    target = ("--python", python, "--installer", installer, "--machine", bench.machine("cpu"))
+    with serve(index) as address:
+        where = ("--index-url", f"{address}public")
+        locked = online.select("lock", "jax", "-o", "requirements.txt", *target, *where, status=4)
+        if installer == "uv":
+            assert online.select("install", "jax", *target, *where, status=4) == locked
+            assert backends(python) == {}
+    assert "error: jaxlib 0.11.2 would be JAX's own, which serves no package of ours" in locked
+    assert not (bench.folder / "requirements.txt").exists()
+
+
 def write_torch(bench: Bench) -> Path:
     """Write a small PyTorch for the CPU, and a folder that serves one for CUDA 12.6 with what it needs."""
     index = bench.folder / "index"

@@ -26,9 +26,10 @@ from jaxlib_select.doctor.environment import Environment, other_environment
 from jaxlib_select.doctor.here import examine_here
 from jaxlib_select.doctor.report import NOTE
 from jaxlib_select.facts import load_facts
-from jaxlib_select.install.commands import Installer, show
+from jaxlib_select.install.commands import Installer, show, turned_around
 from jaxlib_select.install.plan import Plan, accelerator_families, make_plan, shown_environment
 from jaxlib_select.install.process import run_installer
+from jaxlib_select.lock.bindings import find_order
 from jaxlib_select.machine import Machine
 from jaxlib_select.policy import Policy
 from jaxlib_select.resolve import resolve
@@ -53,12 +54,13 @@ def execute(args: argparse.Namespace) -> int:
     installer = installer_from(args, environment)
     if not args.dry_run:
         check_python(decisions, environment)
+    options = _find_options(args, decisions, installer)
     plan = make_plan(
         decisions,
         environment,
         find_plugins(environment, os.environ),
         installer,
-        options_from(args),
+        options,
         families=accelerator_families(load_facts()),
     )
     _print(args, decisions, plan, installer)
@@ -66,7 +68,15 @@ def execute(args: argparse.Namespace) -> int:
         return 0
     for command in plan.steps(installer):
         run_installer(command)
-    return check_result(environment, machine, options_from(args))
+    return check_result(environment, machine, options)
+
+
+def _find_options(args: argparse.Namespace, decisions: Sequence[Decision], installer: Installer) -> tuple[str, ...]:
+    """Return what to say to the installer; a dry run asks the index only where there is something to choose."""
+    options = options_from(args)
+    if args.dry_run and turned_around(options) == options:
+        return options
+    return find_order(decisions, installer, options)
 
 
 def check_result(environment: Environment, machine: Machine, options: Sequence[str] = ()) -> int:

@@ -28,6 +28,7 @@ from jaxlib_select.decision import Decision
 from jaxlib_select.errors import InstallError, UsageError
 from jaxlib_select.files import write_text
 from jaxlib_select.install.commands import Installer, only_from
+from jaxlib_select.lock.bindings import find_order
 from jaxlib_select.lock.check import find_differences, read_lock
 from jaxlib_select.lock.choices import Choices, make_choices
 from jaxlib_select.lock.document import Group, build_document
@@ -111,7 +112,8 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
     check_python(choices.decisions, environment)
     target = read_target(environment.python)
     check_machine(target, choices.machine)
-    installer, options = installer_from(args, environment), options_from(args)
+    installer = installer_from(args, environment)
+    options = find_order([choices.decision], installer, options_from(args))
     if form == REQUIREMENTS:
         group = resolve_group(choices.decision, installer, options)
         where = only_from(choices.decision.index_url, options)

@@ -142,14 +142,32 @@ def only_from(index_url: str | None, options: Sequence[str]) -> tuple[str, ...]:
     """
     if index_url is None or "--no-index" in options:
         return tuple(options)
-    named = {place + offset for place in _places(options) for offset in (0, 1)}
-    kept = [option for place, option in enumerate(options) if place not in named]
-    return ("--index-url", index_url, *kept)
+    return ("--index-url", index_url, *_without_indexes(options))
+
+
+def turned_around(options: Sequence[str]) -> tuple[str, ...]:
+    """Return options by which uv asks the main package index first: it asks the extra ones before.
+
+    >>> turned_around(["--index-url", "a", "--no-cache", "--extra-index-url", "b"])
+    ('--index-url', 'b', '--extra-index-url', 'a', '--no-cache')
+    """
+    named = [(options[place], options[place + 1]) for place in _places(options)]
+    main, extra = ([url for option, url in named if option == wanted] for wanted in _INDEX_OPTIONS)
+    if not main or not extra:
+        return tuple(options)
+    *first, last = (*main, *extra)
+    before = [word for url in first for word in ("--extra-index-url", url)]
+    return ("--index-url", last, *before, *_without_indexes(options))
 
 
 def indexes_in(options: Sequence[str]) -> tuple[str, ...]:
     """Return the package indexes that options name."""
     return tuple(options[place + 1] for place in _places(options))
+
+
+def _without_indexes(options: Sequence[str]) -> tuple[str, ...]:
+    named = {place + offset for place in _places(options) for offset in (0, 1)}
+    return tuple(option for place, option in enumerate(options) if place not in named)
 
 
 def _places(options: Sequence[str]) -> list[int]:

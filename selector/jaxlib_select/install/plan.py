@@ -99,14 +99,19 @@ def is_ours(package: str) -> bool:
     return package.startswith("jaxlib-")
 
 
+def bindings_of(decision: Decision) -> tuple[str, ...]:
+    """Return the requirement of our jaxlib that a decision implies; none if it is about no package of ours."""
+    wanted = [text for text in decision.requirements if is_ours(decision.package) and name_of(text) == decision.package]
+    return tuple(f"jaxlib=={text.partition('==')[2]}" for text in wanted)
+
+
 def foreign_bindings(decision: Decision, environment: Environment) -> tuple[str, ...]:
     """Return the requirement of our jaxlib, if one of the same version that is not ours is installed.
 
     Such as JAX's own, which serves no package of ours: only wheels have build tags, so installers would keep it.
     """
-    versions = [text.partition("==")[2] for text in decision.requirements if name_of(text) == decision.package]
-    again = is_ours(decision.package) and has_foreign_jaxlib(environment, versions)
-    return tuple(f"jaxlib=={version}" for version in versions) if again else ()
+    wanted = bindings_of(decision)
+    return wanted if has_foreign_jaxlib(environment, [text.partition("==")[2] for text in wanted]) else ()
 
 
 def has_foreign_jaxlib(environment: Environment, versions: Collection[str]) -> bool:

@@ -114,7 +114,7 @@ def _cleaned(package: Table) -> Table:
     cleaned = {key: value for key, value in package.items() if key != "dependencies"}
     if "wheels" in cleaned:
         cleaned["wheels"] = drop_outbid(cleaned["wheels"])
-        if any(_build(filename(wheel)) for wheel in cleaned["wheels"]):
+        if any(build_tag(filename(wheel)) for wheel in cleaned["wheels"]):
             cleaned.pop("sdist", None)
     return cleaned
 
@@ -124,7 +124,7 @@ def drop_outbid(wheels: Sequence[Table]) -> list[Table]:
     best: dict[str, Table] = {}
     for wheel in wheels:
         key = _tags(filename(wheel))
-        if key not in best or _build(filename(wheel)) > _build(filename(best[key])):
+        if key not in best or build_tag(filename(wheel)) > build_tag(filename(best[key])):
             best[key] = wheel
     return [wheel for wheel in wheels if best[_tags(filename(wheel))] is wheel]
 
@@ -141,7 +141,7 @@ def _tags(name: str) -> str:
     return "-".join(name.split("-")[-3:])
 
 
-def _build(name: str) -> tuple[int, str]:
+def build_tag(name: str) -> tuple[int, str]:
     """Return a wheel's build tag in the form in which build tags are compared; zero for none."""
     parts = name[: -len(".whl")].split("-") if name.endswith(".whl") else []
     if len(parts) != 6:

@@ -6,17 +6,18 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.environment import normalize
-from jaxlib_select.errors import LockError
+from jaxlib_select.errors import InstallError, LockError
 from jaxlib_select.install.commands import Installer, only_from
+from jaxlib_select.install.plan import is_ours
 from jaxlib_select.install.process import run_installer
-from jaxlib_select.lock.document import Group, Table
+from jaxlib_select.lock.document import Group, Table, build_tag, filename
 from jaxlib_select.lock.places import local_file
 from jaxlib_select.lock.toml_reader import read_toml
 
@@ -36,10 +37,41 @@ def resolve_group(decision: Decision, installer: Installer, options: Sequence[st
     """
     requirements = (*decision.requirements, *decision.constraints)
     where = only_from(decision.index_url, options)
+    packages = resolve_requirements(requirements, installer, where, quiet=quiet)
+    if is_ours(decision.package):
+        check_jaxlib(packages)
+    return Group(decision.group, decision.backend, requirements, tuple(packages))
+
+
+def resolve_requirements(
+    requirements: Sequence[str], installer: Installer, options: Sequence[str], *, quiet: bool = False
+) -> list[Table]:
+    """Return what requirements bring along, as tables of `packages` (PEP 751).
+
+    Raises:
+        InstallError: The index cannot be reached, or does not have it.
+        LockError: What came out cannot be locked.
+    """
     with tempfile.TemporaryDirectory(prefix="jaxlib-select-") as folder:
         run = _run_uv if installer.kind == "uv" else _run_pip
-        packages = run(installer, requirements, where, Path(folder), quiet=quiet)
-    return Group(decision.group, decision.backend, requirements, tuple(packages))
+        return run(installer, requirements, options, Path(folder), quiet=quiet)
+
+
+def check_jaxlib(packages: Iterable[Table]) -> None:
+    """Make sure that the jaxlib of a resolution is ours.
+
+    Raises:
+        InstallError: It is not.
+    """
+    for package in packages:
+        wheels = package.get("wheels", [])
+        if package["name"] == "jaxlib" and not any(build_tag(filename(wheel))[0] for wheel in wheels):
+            place = next((str(wheel.get("url") or filename(wheel)) for wheel in wheels), "no wheel")
+            raise InstallError(
+                f"jaxlib {package['version']} would be JAX's own, which serves no package of ours",
+                cause=place,
+                remedy="name the index or folder that has ours: --find-links DIR, or --extra-index-url URL",
+            )
 
 
 def _run_uv(
