@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,11 +76,17 @@ def make_facts(backends: Iterable[Backend], version: str, records: Iterable[Reco
         UsageError: A backend of an accelerator with GPU code has none recorded for one of its platforms.
     """
     by_place = {(record.backend, record.platform): record for record in [*_records(old), *records]}
+    built = by_place.keys() | {
+        (table["name"], platform) for table in old.get("backends", []) for platform in table["tags"]
+    }
     return {
         "schema": SCHEMA,
         "release": version,
         "requires_python": _requires_python(backends := list(backends)),
-        "backends": [_backend(backend, version, by_place) for backend in sorted(backends, key=lambda item: item.name)],
+        "backends": [
+            _backend(backend, version, by_place, _tags(backend, built))
+            for backend in sorted(backends, key=lambda item: item.name)
+        ],
     }
 
 
@@ -94,12 +100,19 @@ def _records(facts: Table) -> list[Record]:
     ]
 
 
-def _backend(backend: Backend, version: str, records: Mapping[tuple[str, str], Record]) -> Table:
+def _tags(backend: Backend, built: Container[tuple[str, str]]) -> dict[str, str]:
+    """Return the platforms that have a wheel: the index has its library, or somebody built it from source."""
+    prebuilt = backend.prebuilt.platforms
+    found = backend.tags.items()
+    return {platform: tag for platform, tag in found if platform in prebuilt or (backend.name, platform) in built}
+
+
+def _backend(
+    backend: Backend, version: str, records: Mapping[tuple[str, str], Record], tags: Mapping[str, str]
+) -> Table:
     """Return the facts about one backend."""
-    own = {
-        platform: records[backend.name, platform] for platform in backend.tags if (backend.name, platform) in records
-    }
-    missing = sorted(backend.tags.keys() - own.keys())
+    own = {platform: records[backend.name, platform] for platform in tags if (backend.name, platform) in records}
+    missing = sorted(tags.keys() - own.keys())
     if own and missing and any(record.code for record in own.values()):
         raise UsageError(
             f"no GPU code is known for {backend.name} on {', '.join(missing)}",
@@ -112,7 +125,7 @@ def _backend(backend: Backend, version: str, records: Mapping[tuple[str, str], R
         "version": version,
         "family": backend.pjrt_name,
         "package": backend.package,
-        "tags": backend.tags,
+        "tags": dict(tags),
         "variants": {name: list(extras) for name, extras in backend.jaxlib_extras.items()},
         "code": {platform: list(record.code) for platform, record in coded.items()},
         "sources": {platform: {"file": record.file, "sha256": record.sha256} for platform, record in coded.items()},

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ linux_aarch64 = "manylinux_2_27_aarch64"
 project = "abacus-pjrt"
 version = "1"
 member = "abacus/abacus.so"
-platforms = ["linux_x86_64"]
+platforms = ["linux_x86_64", "linux_aarch64"]
 [select]
 vendor = "merchant"
 rank = 0
@@ -114,6 +115,19 @@ def test_a_platform_without_code_is_refused() -> None:
         "no GPU code is known for abacus on linux_aarch64",
         "build it first, or give its library: --library abacus:linux_aarch64=PATH",
     ]
+
+
+def test_a_platform_without_a_wheel_is_not_named() -> None:
+    """The index has no library for it; once somebody built one from source it stays known."""
+    backend = parse_backend(ABACUS.replace(', "linux_aarch64"]', "]"), Path("plugins/abacus/backend.toml"))
+    (facts,) = make_facts([backend], "1", [X86], {})["backends"]
+    assert facts["tags"] == {"linux_x86_64": "manylinux_2_27_x86_64"}
+    built = make_facts([backend], "1", [X86, ARM], {})
+    assert built["backends"][0]["tags"] == BACKEND.tags
+    assert make_facts([backend], "1", [], built) == built
+    codeless = dataclasses.replace(ARM, code=())
+    (facts,) = make_facts([backend], "1", [codeless], {})["backends"]
+    assert facts["tags"] == BACKEND.tags
 
 
 def test_a_library_is_recorded_with_its_digest(tmp_path: Path) -> None:

@@ -198,6 +198,13 @@ def test_a_release_can_be_named() -> None:
         resolve("jax", PLAIN, release="0.4.1")
 
 
+@pytest.mark.parametrize("machine", [Machine("linux", "aarch64"), Machine("darwin", "arm64")], ids=["arm", "macos"])
+def test_where_the_cpu_has_no_wheel_of_ours_jax_has_its_own(machine: Machine) -> None:
+    """Installers would not find ours."""
+    decision = resolve("jax", machine)
+    assert (decision.package, decision.requirements, len(decision.warnings)) == ("jaxlib-cpu", ("jax==0.11.2",), 1)
+
+
 def test_a_decision_becomes_json() -> None:
     """The documented keys, in a form that JSON has."""
     document = json.loads(json.dumps(resolve("jax", L4).to_json()))
