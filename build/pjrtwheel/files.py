@@ -9,6 +9,7 @@ holds a lock on it, so what a killed run left behind can be told from what is st
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import glob
 import hashlib
@@ -16,6 +17,9 @@ import os
 import secrets
 from pathlib import Path
 from typing import BinaryIO
+
+# What a disk or a quota that is full gives to its writer.
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 _CHUNK = 1 << 20
 _READABLE = 0o644  # whatever the source or the umask says: caches and folders of wheels are shared

@@ -7,6 +7,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
+import subprocess
+import sys
+import textwrap
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -253,6 +257,28 @@ def test_a_name_that_is_no_wheel_is_refused(tmp_path: Path) -> None:
     """The message says what a wheel's name looks like."""
     with pytest.raises(WheelError, match=r"^not a wheel filename: 'thing\.zip' \(expected NAME-VERSION"):
         read_contents(tmp_path / "thing.zip", tmp_path)
+
+
+def test_a_full_disk_is_no_damage(make_wheel: Callable[..., Path], tmp_path: Path) -> None:
+    """The wheel's libraries are unpacked to be read; the limit is the kernel's own."""
+    program = textwrap.dedent(
+        """
+        import resource, signal, sys
+        from pathlib import Path
+        from pjrtwheel.verify.contents import read_contents
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+        try:
+            read_contents(Path(sys.argv[1]), Path(sys.argv[2]))
+        except OSError as error:
+            print(error.strerror)
+        """
+    )
+    wheel = make_wheel({"thing/plugin.so": bytes(200_000)})
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command: list[str | Path] = [sys.executable, "-c", program, wheel, tmp_path]
+    outcome = subprocess.run(command, capture_output=True, text=True, check=True, env=environ)
+    assert outcome.stdout == "File too large\n"
 
 
 @pytest.mark.parametrize("keep", [0, 30, -10], ids=["empty", "head", "tail cut"])

@@ -21,6 +21,7 @@ from packaging.utils import BuildTag, InvalidWheelFilename, NormalizedName, pars
 from packaging.version import Version
 
 from pjrtwheel.errors import WheelError
+from pjrtwheel.files import FULL
 from pjrtwheel.wheel.directory import DAMAGE
 
 _CHUNK = 1 << 20
@@ -93,6 +94,7 @@ def read_contents(wheel: Path, scratch: Path) -> WheelContents:
 
     Raises:
         WheelError: The file is not a wheel, is damaged, or has more than one dist-info directory.
+        OSError: There is no room in `scratch`, for which the wheel is not to blame.
     """
     name = parse_wheel_name(wheel.name)
     try:
@@ -108,6 +110,8 @@ def read_contents(wheel: Path, scratch: Path) -> WheelContents:
                 elif ".dist-info/" in entry.filename or entry.filename.endswith(".json"):
                     texts[entry.filename] = archive.read(entry).decode("utf-8")
     except (OSError, *DAMAGE, zlib.error) as error:
+        if isinstance(error, OSError) and error.errno in FULL:
+            raise
         raise WheelError(
             f"cannot read wheel {wheel}", cause=f"it is damaged: {error}", remedy="build or download it again"
         ) from error

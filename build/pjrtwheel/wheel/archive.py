@@ -22,7 +22,7 @@ from typing import BinaryIO, Self
 import deflate
 
 from pjrtwheel.errors import WheelError
-from pjrtwheel.files import open_partial, remove_stale, write_all
+from pjrtwheel.files import FULL, open_partial, remove_stale, write_all
 from pjrtwheel.wheel.deflate import CHUNK_SIZE, compress_chunks, worker_count
 from pjrtwheel.wheel.member import Member, Written
 from pjrtwheel.wheel.zipformat import DEFLATED, STORED, Entry, end_of_directory
@@ -31,7 +31,6 @@ _EARLIEST = 315532800  # 1980-01-01, the first moment a zip file can state, and 
 _LATEST = 4354819198  # 2107-12-31
 _REGULAR = 0o100644
 _EXECUTABLE = 0o100755
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST}
 
 
@@ -142,7 +141,7 @@ def explain_write_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in _FULL:
+        if error.errno in FULL:
             raise WheelError(
                 f"no room to write {path.name}: {error.strerror}",
                 cause=f"the disk or quota of {path.parent} is full",
