@@ -1,62 +1,19 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ask the resolver of a package for its decision.
-
-A resolver is an entry point of the group `jaxlib_select.resolvers`, named after the package it decides about. It is a
-`Resolver`: a function from package, machine and backend to a decision, and the names it knows backends by.
-"""
+"""Ask the resolver of a package for its decision."""
 
 from __future__ import annotations
 
-import importlib
 import re
-from dataclasses import dataclass, replace
-from typing import Callable
+from dataclasses import replace
 
 from jaxlib_select.decision import Decision, fault_of
-from jaxlib_select.detect.printable import printable
 from jaxlib_select.errors import PolicyError, ResolverError, SelectError, UsageError
 from jaxlib_select.machine import Machine
-from jaxlib_select.policy import (
-    AUTO,
-    CPU,
-    GENERAL,
-    REQUIRE_GPU,
-    Choice,
-    Policy,
-    find_name,
-    normalize,
-    unknown_backend,
-)
-
-GROUP = "jaxlib_select.resolvers"
+from jaxlib_select.policy import AUTO, CPU, REQUIRE_GPU, Choice, Policy, find_name, normalize, unknown_backend
+from jaxlib_select.registry import Resolver, failure_of, find_resolver, has_resolver, known_packages, unknown_package
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?", re.IGNORECASE)  # PEP 508
-
-# Known without looking through everything that is installed, which takes longer than all the rest.
-_SHIPPED = {
-    "jax": "jaxlib_select.resolvers.jax",
-    "jaxlib": "jaxlib_select.resolvers.jax",
-    "torch": "jaxlib_select.resolvers.torch",
-    "torchaudio": "jaxlib_select.resolvers.torch",
-    "torchvision": "jaxlib_select.resolvers.torch",
-}
-
-
-@dataclass(frozen=True)
-class Resolver:
-    """Decides about one package, or a few that go together.
-
-    Attributes:
-        decide: From the name of the package, the machine and the backend that is asked for to a decision. The backend
-            is `auto`, `cpu`, `prefer-gpu`, `require-gpu` or one of `backends`.
-        backends: Returns the names that it knows backends by; without it only the general ones are accepted.
-        name: Under which the user sets the policy for the package; its own if empty.
-    """
-
-    decide: Callable[[str, Machine, str], Decision]
-    backends: Callable[[], tuple[str, ...]] = tuple
-    name: str = ""
 
 
 def resolve(package: str, machine: Machine, policy: Policy | None = None, *, release: str = "") -> Decision:
@@ -97,15 +54,15 @@ def choose(package: str, policy: Policy) -> Choice:
         ResolverError: The resolver cannot be loaded, or does not know its own backends.
     """
     for name, spoken in policy.about_packages():
-        if not _has_resolver(name):
-            raise _unknown_package(name, f" (from {spoken.origin})")
+        if not has_resolver(name):
+            raise unknown_package(name, f" (from {spoken.origin})")
     name = normalize(package)
     resolver = find_resolver(name)
     choice, known = policy.choose(name, resolver.name or name), _backends(resolver, name)
     backend = find_name(choice, known)
     if backend is not None:
         return replace(choice, backend=backend)
-    if not (choice.lasting and any(_knows(other, choice) for other in (*_SHIPPED, *_entry_points()))):
+    if not (choice.lasting and any(_knows(other, choice) for other in known_packages())):
         raise unknown_backend(choice, known, name)
     warning = f"{name} has no backend {choice.backend!r} (from {choice.origin}), so that it is {AUTO} here"
     return replace(choice, backend=AUTO, warnings=(warning,))
@@ -130,15 +87,17 @@ def _backends(resolver: Resolver, name: str) -> tuple[str, ...]:
     """
     try:
         return tuple(str(backend) for backend in resolver.backends())
+    except SelectError:
+        raise
     except (Exception, SystemExit) as error:
-        raise _failure(f"the resolver of {name} failed", error) from error
+        raise failure_of(f"the resolver of {name} failed", error) from error
 
 
 def _knows(name: str, choice: Choice) -> bool:
     """Return whether the resolver of a package knows a backend; one that fails is told when it is asked for itself."""
     try:
         return find_name(choice, _backends(find_resolver(name), name)) is not None
-    except ResolverError:
+    except SelectError:
         return False
 
 
@@ -149,7 +108,7 @@ def _decide(resolver: Resolver, package: str, machine: Machine, choice: Choice) 
     except SelectError:
         raise
     except (Exception, SystemExit) as error:  # one that ends the program has decided nothing
-        raise _failure(f"the resolver of {package} failed", error) from error
+        raise failure_of(f"the resolver of {package} failed", error) from error
     fault = fault_of(decision)
     if fault:
         raise ResolverError(f"the resolver of {package} {fault}", remedy="tell its author")
@@ -157,76 +116,3 @@ def _decide(resolver: Resolver, package: str, machine: Machine, choice: Choice) 
         reasons = "; ".join(f"{entry.backend}: {entry.reason}" for entry in decision.candidates if not entry.chosen)
         raise PolicyError(f"an accelerator is required for {package}, but none can be used", cause=reasons)
     return decision
-
-
-def _failure(what: str, error: BaseException) -> ResolverError:
-    """Return the error about somebody's code that raised one, which may be of many lines."""
-    return ResolverError(
-        what,
-        cause=" ".join(printable(f"{type(error).__name__}: {error}").split()),
-        remedy="tell its author; --debug shows where",
-    )
-
-
-def find_resolver(name: str) -> Resolver:
-    """Return the resolver for a package.
-
-    Args:
-        name: Normalized name of the package.
-
-    Raises:
-        UsageError: There is none; the message lists the packages that have one.
-        ResolverError: It cannot be imported.
-    """
-    try:
-        resolver = importlib.import_module(_SHIPPED[name]).RESOLVER if name in _SHIPPED else _installed_resolver(name)
-    except SelectError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise _failure(f"the resolver of {name} cannot be loaded", error) from error
-    if not isinstance(resolver, Resolver):
-        raise ResolverError(f"the resolver of {name} is a {type(resolver).__name__}, not a jaxlib_select.Resolver")
-    return resolver
-
-
-def is_package(word: str) -> bool:
-    """Return whether a word, such as `jax` or `jax==0.11.2`, names a package that some resolver knows."""
-    name, equals, _ = word.partition("==")
-    if word in GENERAL or ("=" in word and not equals):
-        return False
-    return _has_resolver(normalize(name))
-
-
-def _has_resolver(name: str) -> bool:
-    """Return whether some resolver knows a package, by its normalized name."""
-    return name in _SHIPPED or name in _entry_points()
-
-
-def _unknown_package(name: str, origin: str = "") -> UsageError:
-    """Return the error about a package that has no resolver, with those that have."""
-    known = ", ".join(sorted({*_SHIPPED, *_entry_points()}))
-    return UsageError(
-        f"no resolver knows the package {name!r}{origin}", remedy=f"known: {known}; others come as plug-ins ({GROUP})"
-    )
-
-
-def _installed_resolver(name: str) -> object:
-    """Load the resolver that another distribution brings.
-
-    Raises:
-        UsageError: There is none.
-    """
-    entry_points = _entry_points()
-    if name not in entry_points:
-        raise _unknown_package(name)
-    return entry_points[name]()
-
-
-def _entry_points() -> dict[str, Callable[[], object]]:
-    """Return what other distributions registered, by normalized name."""
-    from importlib import metadata  # slow, and needed for packages of others only
-
-    found = metadata.entry_points()
-    # Before Python 3.10 the result is a mapping.
-    points = found.select(group=GROUP) if hasattr(found, "select") else found.get(GROUP, ())
-    return {normalize(point.name): point.load for point in points}

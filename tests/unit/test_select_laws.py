@@ -14,7 +14,8 @@ from jaxlib_select.errors import PolicyError
 from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu
 from jaxlib_select.machine_json import from_json, to_json
 from jaxlib_select.policy import Policy, read_policy
-from jaxlib_select.resolve import find_resolver, resolve
+from jaxlib_select.registry import find_resolver
+from jaxlib_select.resolve import resolve
 
 CAPABILITIES = [
     (3, 7),

@@ -17,7 +17,8 @@ from jaxlib_select.decision import Candidate, Decision
 from jaxlib_select.errors import FactsError, PolicyError, ResolverError, UsageError
 from jaxlib_select.machine import Machine, Nvidia, NvidiaGpu
 from jaxlib_select.policy import read_policy
-from jaxlib_select.resolve import Resolver, find_resolver, resolve
+from jaxlib_select.registry import Resolver, find_resolver
+from jaxlib_select.resolve import resolve
 
 PLAIN = Machine("linux", "x86_64")
 L4 = Machine("linux", "x86_64", nvidia=Nvidia((13, 0), cuinit=0, gpus=(NvidiaGpu((8, 9), "L4"),)))
@@ -164,6 +165,17 @@ def test_what_cannot_name_a_package_is_shown_as_it_was_written(package: str) -> 
         f"not the name of a package: {package!r}",
         "expected NAME or NAME==VERSION",
     )
+
+
+def test_what_a_resolver_says_in_our_words_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when its facts are damaged."""
+
+    def complain() -> tuple[str, ...]:
+        raise FactsError("damaged facts: abacus.json")
+
+    monkeypatch.setattr("jaxlib_select.resolve.find_resolver", lambda _: Resolver(lambda *_: BEAD, backends=complain))
+    with pytest.raises(FactsError, match="damaged facts"):
+        resolve("abacus", PLAIN)
 
 
 def test_a_usable_decision_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:

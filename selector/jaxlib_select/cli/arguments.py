@@ -16,7 +16,7 @@ from jaxlib_select.errors import MachineError
 from jaxlib_select.machine import Machine
 from jaxlib_select.machine_json import LARGEST, parse_machine
 from jaxlib_select.policy import Policy, read_policy
-from jaxlib_select.resolve import is_package
+from jaxlib_select.registry import is_package
 
 
 def add_machine(parser: argparse.ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from jaxlib_select.decision import Decision
 from jaxlib_select.facts import Facts, load_facts
 from jaxlib_select.machine import Machine
 from jaxlib_select.ranking import Ranked, known_names, rank
-from jaxlib_select.resolve import Resolver
+from jaxlib_select.registry import Resolver
 from jaxlib_select.vendors.platforms import platform_problem
 from jaxlib_select.vendors.verdict import Fit
 from jaxlib_select.versions import read_version

@@ -13,7 +13,7 @@ from jaxlib_select.errors import PolicyError
 from jaxlib_select.facts import Backend, Facts, read_facts
 from jaxlib_select.machine import Machine
 from jaxlib_select.ranking import known_names, rank
-from jaxlib_select.resolve import Resolver
+from jaxlib_select.registry import Resolver
 from jaxlib_select.versions import read_version
 
 _COMPANIONS = {"torchvision", "torchaudio"}  # versions of their own, from the same index
