@@ -329,7 +329,7 @@ def test_a_lock_holds_for_one_platform_and_one_python(bench: Bench, locked: Path
     said = bench.select(
         "lock", "jax", "--machine", bench.machine("gh200"), "--python", bench.interpreter.path, status=2
     )
-    assert "error: the machine is Linux on aarch64, but the lock would hold for linux_x86_64" in said
+    assert "error: the machine is Linux on aarch64, but the wheels would be for linux_x86_64" in said
 
 
 def test_apply_swaps_the_backend(bench: Bench, locked: Path) -> None:

@@ -8,6 +8,7 @@ import base64
 import functools
 import hashlib
 import importlib
+import json
 import shutil
 import struct
 import sys
@@ -212,3 +213,20 @@ def load_module(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 def cpu_loader(load_module: Callable[[str, str], ModuleType]) -> Callable[[str], ModuleType]:
     """Return a function: a module's name → that module of `jaxlib_cpu`."""
     return functools.partial(load_module, "cpu")
+
+
+@pytest.fixture
+def make_python(tmp_path: Path) -> Callable[..., Path]:
+    """Return a function: a version → a program that describes itself as the interpreter of an empty environment."""
+
+    def make(version: tuple[int, int, int] = (3, 12, 1), platform: tuple[str, str] = ("linux", "x86_64")) -> Path:
+        python = tmp_path / "python"
+        environment = json.dumps([str(python), version, [], str(tmp_path)])
+        target = json.dumps([*platform, *version[:2]])
+        python.write_text(
+            f"#!/bin/sh\ncase \"$2\" in *sys.path*) echo '{environment}' ;; *) echo '{target}' ;; esac\n", "utf-8"
+        )
+        python.chmod(0o755)
+        return python
+
+    return make

@@ -114,10 +114,18 @@ def test_a_package_may_follow_the_backend(
     assert "install     jaxlib-cuda-13[with-cuda]==0.11.2" in capsys.readouterr().out.splitlines()
 
 
-def test_packages_may_stand_apart(pascal: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_packages_may_stand_apart(
+    pascal: str,
+    make_python: Callable[[], Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Before and behind options."""
     command = ["install", "--dry-run", "torch", "--machine", pascal, "--json", "--backend", "cpu", "jax"]
-    assert main(command) == 0
+    (tmp_path / "uv").touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert main([*command, "--python", str(make_python())]) == 0
     decisions = json.loads(capsys.readouterr().out)["decisions"]
     assert [decision["package"] for decision in decisions] == ["torch", "jaxlib-cpu"]
 

@@ -64,7 +64,10 @@ def test_each_index_has_a_command_of_its_own() -> None:
 
 
 def test_an_index_of_the_decision_is_the_only_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    make_python: Callable[..., Path],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of two, uv refuses both and pip takes the last; folders stay, and with --no-index nothing is asked."""
     mine = ("--index-url", "https://mine", "--find-links", "dist", "--extra-index-url", "https://more")
@@ -81,7 +84,8 @@ def test_an_index_of_the_decision_is_the_only_one(
     machine.write_text('{"os": "linux", "arch": "x86_64"}')
     (tmp_path / "uv").touch(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    assert main(["install", "torch", "--dry-run", "--machine", str(machine), "--index-url", "https://mine"]) == 0
+    options = ["--machine", str(machine), "--python", str(make_python())]
+    assert main(["install", "torch", "--dry-run", *options, "--index-url", "https://mine"]) == 0
     captured = capsys.readouterr()
     assert "https://mine" not in captured.out
     assert (
@@ -182,12 +186,27 @@ def test_uv_comes_first_where_it_is(tmp_path: Path, kind: str | None, *, has_uv:
     assert find_installer(environment(pip="26.3"), {"PATH": str(tmp_path)}, kind=kind).kind == expected
 
 
-def test_no_installer_at_all() -> None:
-    """The remedy gives the environment a pip."""
+@pytest.mark.parametrize(
+    ("kind", "what", "remedy"),
+    [
+        (
+            None,
+            "no uv nor pip to install with: uv is not on PATH, and pip is not in /venv",
+            "give the environment a pip: /venv/bin/python -m ensurepip",
+        ),
+        (
+            "pip",
+            "no pip to install with: pip is not in /venv",
+            "give the environment a pip: /venv/bin/python -m ensurepip",
+        ),
+        ("uv", "no uv to install with: uv is not on PATH", "leave out --installer uv, or put uv on PATH"),
+    ],
+)
+def test_no_installer_at_all(kind: str | None, what: str, remedy: str) -> None:
+    """The message is about what was asked for."""
     with pytest.raises(InstallError) as caught:
-        find_installer(environment(), {"PATH": "/nowhere"})
-    assert caught.value.what == "no uv nor pip to install with: uv is not on PATH, or pip is not in /venv"
-    assert caught.value.remedy == "give the environment a pip: /venv/bin/python -m ensurepip"
+        find_installer(environment(), {"PATH": "/nowhere"}, kind=kind)
+    assert (caught.value.what, caught.value.remedy) == (what, remedy)
     with pytest.raises(UsageError, match="unknown installer: 'conda'"):
         find_installer(environment(), {}, kind="conda")
 
@@ -224,7 +243,10 @@ def test_a_failing_installer_is_an_error(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_the_command_shows_what_it_would_do(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    make_python: Callable[..., Path],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With --dry-run nothing is run; the decision is made for the machine of the file."""
     monkeypatch.chdir(tmp_path)
@@ -233,7 +255,10 @@ def test_the_command_shows_what_it_would_do(
             {"os": "linux", "arch": "x86_64", "nvidia": {"cuda": "13.0", "gpus": [{"compute_capability": "9.0"}]}}
         )
     )
-    assert main(["install", "jax", "--machine", "m.json", "--dry-run", "--json"]) == 0
+    (tmp_path / "uv").touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    options = ["--machine", "m.json", "--python", str(make_python())]
+    assert main(["install", "jax", *options, "--dry-run", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["decisions"][0]["package"] == "jaxlib-cuda-13"
     assert document["commands"][0][-2:] == ["jax==0.11.2", "jaxlib-cuda-13[with-cuda]==0.11.2"]
@@ -277,16 +302,41 @@ def test_the_active_environment_is_meant(tmp_path: Path) -> None:
     assert active_python({}, Path("/usr")) is None
 
 
-@pytest.mark.parametrize("command", [["install", "jax"], ["lock", "jax"]])
-def test_a_python_that_the_release_does_not_run_on(
-    cpu_machine: Callable[[], str], tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str]
-) -> None:
-    """Installers say that unclearly, so it is checked before they are asked."""
-    python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\necho \'["{python}", [3, 11, 7], [], "{tmp_path}"]\'\n')
-    python.chmod(0o755)
+COMMANDS = [["install", "jax"], ["install", "jax", "--dry-run"], ["lock", "jax"]]
+
+
+@pytest.fixture
+def _found_uv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a uv on PATH that is never run."""
     (tmp_path / "uv").touch(0o755)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PATH", str(tmp_path), prepend=":")
-        assert main([*command, "--machine", cpu_machine(), "--python", str(python)]) == 2
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+
+
+@pytest.mark.usefixtures("_found_uv")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_python_that_the_release_does_not_run_on(
+    cpu_machine: Callable[[], str],
+    make_python: Callable[..., Path],
+    capsys: pytest.CaptureFixture[str],
+    command: list[str],
+) -> None:
+    """Installers say that unclearly, so it is checked before they are asked, or would be."""
+    python = make_python((3, 11, 7))
+    assert main([*command, "--machine", cpu_machine(), "--python", str(python)]) == 2
     assert f"JAX 0.11.2 needs Python >=3.12, {python} is Python 3.11.7" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("_found_uv")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_machine_of_another_platform(
+    cpu_machine: Callable[[], str],
+    make_python: Callable[..., Path],
+    capsys: pytest.CaptureFixture[str],
+    command: list[str],
+) -> None:
+    """Installers would take the wheels of the platform they run on."""
+    python = make_python(platform=("linux", "aarch64"))
+    assert main([*command, "--machine", cpu_machine(), "--python", str(python)]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "error: the machine is Linux on x86_64, but the wheels would be for linux_aarch64"
+    assert said[1] == "       uv and pip find those of the platform they run on"

@@ -234,10 +234,10 @@ def test_platforms_in_machines_and_in_markers(says: tuple[str, str], platform: s
 
 def test_a_lock_for_a_machine_of_another_platform_is_refused() -> None:
     """Its wheels would be those of the platform that resolves."""
-    check_machine(HERE, H100)
+    check_machine(HERE, H100, "")
     with pytest.raises(UsageError) as caught:
-        check_machine(HERE, Machine(os="linux", arch="aarch64"))
-    assert caught.value.what == "the machine is Linux on aarch64, but the lock would hold for linux_x86_64"
+        check_machine(HERE, Machine(os="linux", arch="aarch64"), "go there")
+    assert caught.value.what == "the machine is Linux on aarch64, but the wheels would be for linux_x86_64"
 
 
 def test_another_machine_wants_another_group(make_lock: Callable[..., Path]) -> None:

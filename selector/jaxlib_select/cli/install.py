@@ -30,6 +30,7 @@ from jaxlib_select.install.commands import Installer, show, turned_around
 from jaxlib_select.install.plan import Plan, accelerator_families, make_plan, shown_environment
 from jaxlib_select.install.process import run_installer
 from jaxlib_select.lock.bindings import find_order
+from jaxlib_select.lock.target import check_machine, read_target
 from jaxlib_select.machine import Machine
 from jaxlib_select.policy import Policy
 from jaxlib_select.resolve import resolve
@@ -52,8 +53,9 @@ def execute(args: argparse.Namespace) -> int:
     decisions = [_decide(package, machine, policy) for package in args.packages]
     environment = environment_from(args)
     installer = installer_from(args, environment)
-    if not args.dry_run:
-        check_python(decisions, environment)
+    check_python(decisions, environment)
+    if args.machine:
+        check_machine(read_target(environment.python), machine, f"install there; what: {_resolve_instead(args)}")
     options = _find_options(args, decisions, installer)
     plan = make_plan(
         decisions,
@@ -77,6 +79,11 @@ def _find_options(args: argparse.Namespace, decisions: Sequence[Decision], insta
     if args.dry_run and turned_around(options) == options:
         return options
     return find_order(decisions, installer, options)
+
+
+def _resolve_instead(args: argparse.Namespace) -> str:
+    """Return the command that says what belongs on the machine of a file."""
+    return show(["jaxlib-select", "resolve", args.packages[0], "--machine", args.machine])
 
 
 def check_result(environment: Environment, machine: Machine, options: Sequence[str] = ()) -> int:

@@ -111,7 +111,11 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
     environment = environment_from(args)
     check_python(choices.decisions, environment)
     target = read_target(environment.python)
-    check_machine(target, choices.machine)
+    check_machine(
+        target,
+        choices.machine,
+        "write the lock on a machine of that platform, or one that every tool resolves: --format uv",
+    )
     installer = installer_from(args, environment)
     options = find_order([choices.decision], installer, options_from(args))
     if form == REQUIREMENTS:

@@ -114,10 +114,13 @@ def find_installer(
         return uv_installer(environment.python)
     if kind != "uv" and "pip" in environment.distributions:
         return pip_installer(environment.python)
-    wanted = kind if kind is not None else "uv nor pip"
+    absent = {"uv": "uv is not on PATH", "pip": f"pip is not in {environment.prefix}"}
+    wanted = [kind] if kind is not None else list(KINDS)
     raise InstallError(
-        f"no {wanted} to install with: uv is not on PATH, or pip is not in {environment.prefix}",
-        remedy=f"give the environment a pip: {show([str(environment.python), '-m', 'ensurepip'])}",
+        f"no {' nor '.join(wanted)} to install with: {', and '.join(absent[name] for name in wanted)}",
+        remedy="leave out --installer uv, or put uv on PATH"
+        if kind == "uv"
+        else f"give the environment a pip: {show([str(environment.python), '-m', 'ensurepip'])}",
     )
 
 

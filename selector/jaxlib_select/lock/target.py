@@ -79,21 +79,22 @@ def minor_of(version: tuple[int, ...]) -> str:
     return ".".join(map(str, version[:2]))
 
 
-def check_machine(target: Target, machine: Machine) -> None:
-    """Make sure that a lock for a machine is written for its platform.
+def check_machine(target: Target, machine: Machine, remedy: str) -> None:
+    """Make sure that what is resolved for a machine is resolved for its platform.
 
     Args:
         target: What the interpreter runs on that the installer resolves for.
         machine: The machine that was decided for.
+        remedy: What to do otherwise.
 
     Raises:
         UsageError: It is another platform.
     """
     if machine.platform != target.platform:
         raise UsageError(
-            f"the machine is {describe_platform(machine)}, but the lock would hold for {target.platform}",
-            cause="uv and pip find the wheels of the platform they run on",
-            remedy="write the lock on a machine of that platform, or one that every tool resolves: --format uv",
+            f"the machine is {describe_platform(machine)}, but the wheels would be for {target.platform}",
+            cause="uv and pip find those of the platform they run on",
+            remedy=remedy,
         )
 
 
