@@ -42,8 +42,15 @@ def known_names(backends: Sequence[Backend]) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for backend in backends:
         names.update(dict.fromkeys((backend.name, *backend.variants)))
-    names.update(dict.fromkeys(backend.family for backend in backends))
+    for backend in backends:
+        names.update(dict.fromkeys((backend.family, *_of_family(backend))))
     return tuple(names)
+
+
+def _of_family(backend: Backend) -> dict[str, str]:
+    """Return a backend's packagings by names that leave open which of its family it is, such as `cuda-local`."""
+    own = [variant for variant in backend.variants if variant.startswith(backend.name)]
+    return {f"{backend.family}{variant[len(backend.name) :]}": variant for variant in own}
 
 
 def rank(machine: Machine, backends: Sequence[Backend], asked: str) -> Ranked:
@@ -142,7 +149,7 @@ def _by_name(machine: Machine, order: Sequence[Backend], asked: str) -> tuple[Ba
         PolicyError: There is no wheel of it for this platform.
     """
     named = [backend for backend in order if asked == backend.name or asked in backend.variants]
-    family = [backend for backend in order if asked == backend.family]
+    family = [backend for backend in order if asked == backend.family or asked in _of_family(backend)]
     possible = [backend for backend in named or family if machine.platform in backend.tags or backend.is_cpu]
     if not possible:
         first = (named or family)[0]
@@ -151,4 +158,5 @@ def _by_name(machine: Machine, order: Sequence[Backend], asked: str) -> tuple[Ba
             f"{asked} is asked for, but there is no wheel of {first.distribution} for {describe_platform(machine)}",
             remedy=f"there are wheels for {platforms}",
         )
-    return possible[0], asked if asked in possible[0].variants else ""
+    best = possible[0]
+    return best, asked if asked in best.variants else _of_family(best).get(asked, "")

@@ -143,8 +143,10 @@ def test_a_wish_wins_or_fails_loudly(machine: Machine, package: str, data: st.Da
         assert "there is no wheel" in error.what  # noqa: PT017  # either outcome is right, neither must lie
         return
     (chosen,) = [candidate for candidate in decision.candidates if candidate.chosen]
-    family = {"cuda": "cu", "rocm": "rocm"}.get(backend)
+    name, _, packaging = backend.partition("-")
+    family = {"cuda": "cu", "rocm": "rocm"}.get(name)
     assert chosen.backend.startswith(family) if family else backend in {decision.backend, chosen.backend}
+    assert decision.backend.endswith(packaging)
     assert chosen.reason.startswith("asked for")
 
 

@@ -94,7 +94,7 @@ def test_an_unknown_value_lists_the_known_ones() -> None:
     assert caught.value.what == "unknown backend for jax: 'cuda14' (from JAXLIB_SELECT_BACKEND_JAX)"
     assert caught.value.remedy == (
         "known: auto, cpu, prefer-gpu, require-gpu, cuda12, cuda12-local, cuda13, cuda13-local, oneapi, rocm7, "
-        "rocm7-local, tpu, cuda, rocm"
+        "rocm7-local, tpu, cuda, cuda-local, rocm, rocm-local"
     )
 
 
@@ -212,6 +212,8 @@ def test_require_gpu_fails_with_every_reason_and_what_helps() -> None:
         (H100, "require-gpu", "cuda13"),
         (H100, "cpu", "cpu"),
         (H100, "cuda", "cuda13"),
+        (H100, "cuda-local", "cuda13-local"),
+        (H100, "rocm", "rocm7-local"),
         (H100, "cuda12", "cuda12"),
         (H100, "cuda12-local", "cuda12-local"),
         (H100, "rocm7-local", "rocm7-local"),
