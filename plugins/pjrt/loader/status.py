@@ -15,6 +15,7 @@ from typing import Any
 from .accelerator import Accelerator, check_accelerator
 from .errors import KernelsMissingError, LibraryDamagedError, UnusedError
 from .extensions import extension_name
+from .interpreter import check_interpreter
 from .kernels import OTHER_PYTHON, describe_absence, modules
 from .lock import check_jax, describe_lock, installed_version, pin
 from .plugin import OpenedPlugin, Plugin, check_plugin, import_extension, open_plugin
@@ -68,6 +69,8 @@ def examine_accelerator(accelerator: Accelerator) -> Report:
 def _begin(plugin: Plugin) -> Report:
     report = Report(plugin)
     report.ask(lambda: [describe_lock(plugin.distribution, plugin.package), row("runs with", describe_surroundings())])
+    # First, so that the verdict does not advise to install what cannot be loaded either.
+    report.check(lambda: check_interpreter(plugin.distribution, sys.abiflags, sys.version_info[:2]))
     report.check(lambda: check_jax(pin(plugin.package).removeprefix("=="), installed_version("jax")))
     report.check(lambda: check_switch(plugin.distribution))
     return report
