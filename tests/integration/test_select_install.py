@@ -12,6 +12,7 @@ import base64
 import hashlib
 import json
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -308,6 +309,23 @@ def test_lock_check(bench: Bench, locked: Path) -> None:
     said = bench.check(locked, "gtx1080ti", status=1)
     assert f"run: jaxlib-select apply {locked} --group cuda12-legacy" in said
     assert "it holds for linux_x86_64, not for linux_aarch64" in bench.check(locked, "gh200", status=1)
+
+
+@pytest.mark.parametrize("name", ["pylock.toml", "requirements.txt"])
+def test_the_command_that_writes_a_lock_again(bench: Bench, name: str) -> None:
+    """It can be pasted as it stands: it names the groups and the folders, of which there is one beside the lock."""
+    beside = bench.folder / "my wheels"
+    beside.symlink_to(bench.wheels)
+    target: tuple[str | Path, ...] = ("--machine", bench.machine("cpu"), "--python", bench.interpreter.path)
+    bench.select("lock", "jax", "-o", name, "--groups", "cuda12", "--no-index", "--find-links", "my wheels", *target)
+    lock = bench.folder / name
+    written = lock.read_text()
+    lock.write_text(written.replace("0.6.0", "0.6.1"))
+    said = bench.select("lock", "--check", name, *target, status=1)
+    again = shlex.split(said.splitlines()[0].partition("write it again: ")[2])
+    assert again[:4] == ["jaxlib-select", "lock", "jax", "--groups"]
+    bench.select(*again[1:], *target)
+    assert lock.read_text() == written
 
 
 def test_a_lock_holds_for_one_platform_and_one_python(bench: Bench, locked: Path) -> None:

@@ -29,7 +29,8 @@ from jaxlib_select.doctor.environment import Distribution, Environment
 from jaxlib_select.errors import LockError, UsageError
 from jaxlib_select.install.commands import pip_installer, uv_installer
 from jaxlib_select.lock.apply import apply_lock, choose_group, versions_of
-from jaxlib_select.lock.check import find_differences, read_lock
+from jaxlib_select.lock.arguments import pack_arguments, unpack_arguments
+from jaxlib_select.lock.check import find_differences, read_lock, write_again
 from jaxlib_select.lock.choices import make_choices
 from jaxlib_select.lock.document import Group, Table, build_document, drop_outbid, merge_packages, packages_of
 from jaxlib_select.lock.forms import form_of, write_requirements, write_uv_snippet
@@ -340,6 +341,24 @@ def test_a_broken_lock(make_lock: Callable[..., Path], changes: list[tuple[str, 
     assert main(["apply", str(path), "--dry-run", "--force"]) == LockError.exit_code
 
 
+def test_with_which_arguments_a_lock_was_written(tmp_path: Path) -> None:
+    """Folders beside it move with it, others stay, and passwords are not kept."""
+    given = ["--groups", "cpu", "--find-links", f"{tmp_path}/my dist", "--find-links", "/dist"]
+    indexes = ["--index-url", "https://me:secret@example.org/simple/", "--no-index"]
+    packed = pack_arguments([*given, *indexes], tmp_path)
+    kept = [*given[:3], "my dist", "--find-links", "/dist", "--index-url", "https://example.org/simple/", "--no-index"]
+    assert packed == kept
+    unpacked = unpack_arguments(packed, Path("moved"))
+    assert list(unpacked) == [*given[:3], str(Path("moved/my dist")), *kept[4:]]
+    path = tmp_path / "pylock.toml"
+    path.write_text(write_toml(build_document(GROUPS, "cuda13", evidence(arguments=packed), HERE)), "utf-8")
+    assert (
+        write_again(read_lock(path))
+        == f"jaxlib-select lock jax --groups cpu --find-links '{tmp_path}/my dist' --find-links /dist "
+        f"--index-url https://example.org/simple/ --no-index -o {path}"
+    )
+
+
 def test_a_lock_edited_by_hand_is_not_applied(
     make_lock: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -354,7 +373,7 @@ def test_a_lock_edited_by_hand_is_not_applied(
     assert main(["apply", str(path), "--dry-run"]) == LockError.exit_code
     assert capsys.readouterr().err.splitlines() == [
         f"error: {path} was changed by hand since it was written",
-        f"       write it again: jaxlib-select lock jax -o {path}, or install it as it is: --force",
+        f"       install it as it is: --force, or write it again: jaxlib-select lock jax -o {path}",
     ]
     assert main(["apply", str(path), "--dry-run", "--force"]) == 0
     assert f"-r {path}" in capsys.readouterr().out
@@ -570,8 +589,12 @@ def test_a_group_that_the_lock_has_not(make_lock: Callable[..., Path], capsys: p
     ]
 
 
-def test_a_lock_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
-    """A folder that is not there is an error, not a traceback."""
+def test_a_lock_is_written_whole_or_not_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder that is not there is an error, not a traceback, and one that comes before anything is resolved."""
+    absent = tmp_path / "absent/pylock.toml"
+    assert main(["lock", "jax", "-o", str(absent), "--index-url", "http://127.0.0.1:9"]) == 5
+    said = [f"error: cannot write {absent}", f"       there is no folder {absent.parent}"]
+    assert capsys.readouterr().err.splitlines() == said
     assert main(["lock", "jax", "--format", "uv", "-o", str(tmp_path / "absent/x.toml")]) == 5
     assert main(["lock", "jax", "--format", "uv", "-o", str(tmp_path / "x.toml")]) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["x.toml"]

@@ -41,7 +41,7 @@ def execute(args: argparse.Namespace) -> int:
     if lock.edited and not args.force:
         raise LockError(
             f"{lock.path} was changed by hand since it was written",
-            remedy=f"write it again: {write_again(lock)}, or install it as it is: --force",
+            remedy=f"install it as it is: --force, or write it again: {write_again(lock)}",
         )
     group = choose_group(lock, args.group)
     environment = environment_from(args)

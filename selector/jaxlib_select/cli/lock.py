@@ -25,9 +25,10 @@ from jaxlib_select.cli.environments import (
     options_from,
 )
 from jaxlib_select.decision import Decision
-from jaxlib_select.errors import InstallError, UsageError
+from jaxlib_select.errors import InstallError, LockError, UsageError
 from jaxlib_select.files import write_text
 from jaxlib_select.install.commands import Installer, only_from
+from jaxlib_select.lock.arguments import pack_arguments, with_sources
 from jaxlib_select.lock.bindings import find_order
 from jaxlib_select.lock.check import find_differences, read_lock
 from jaxlib_select.lock.choices import Choices, make_choices
@@ -69,11 +70,13 @@ def execute(args: argparse.Namespace) -> int:
     """Write a lock, or check one."""
     if args.check is not None:
         return _check(args)
+    form = args.format or (form_of(args.output) if args.output is not None else PYLOCK)
+    if args.output is not None and not args.output.absolute().parent.is_dir():
+        raise LockError(f"cannot write {args.output}", cause=f"there is no folder {args.output.absolute().parent}")
     wanted = args.groups.split(",") if args.groups is not None else None
     choices = make_choices(_the_package(args.packages), machine_from(args), policy_from(args), wanted)
     for warning in (*choices.decision.warnings, *index_warnings(choices.decisions, options_from(args))):
         print(f"warning: {warning}", file=sys.stderr)
-    form = args.format or (form_of(args.output) if args.output is not None else PYLOCK)
     text, path = _write(args, form, choices)
     if path is None:
         print(text, end="")
@@ -118,13 +121,21 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
     )
     installer = installer_from(args, environment)
     options = find_order([choices.decision], installer, options_from(args))
+    path = args.output or Path("requirements.txt" if form == REQUIREMENTS else "pylock.toml")
+    folder = path.absolute().parent
+    evidence = {**choices.evidence(target), "arguments": pack_arguments(_arguments(args, options), folder)}
     if form == REQUIREMENTS:
         group = resolve_group(choices.decision, installer, options)
-        where = only_from(choices.decision.index_url, options)
-        return write_requirements(group, choices.evidence(target), where), args.output or Path("requirements.txt")
-    path = args.output or Path("pylock.toml")
-    groups = _relative(_resolve(choices, installer, options, strict=args.groups is not None), path.absolute().parent)
-    return write_toml(build_document(groups, choices.decision.group, choices.evidence(target), target)), path
+        return write_requirements(group, evidence, only_from(choices.decision.index_url, options)), path
+    groups = _relative(_resolve(choices, installer, options, strict=args.groups is not None), folder)
+    return write_toml(build_document(groups, choices.decision.group, evidence, target)), path
+
+
+def _arguments(args: argparse.Namespace, options: Sequence[str]) -> tuple[str, ...]:
+    """Return what to say again when the lock is to be written again: not for which machine, nor for which Python."""
+    backends = [value for values in args.backend for value in values]
+    asked = [*(["--backend", *backends] if backends else []), *(["--groups", args.groups] if args.groups else [])]
+    return (*asked, *options)
 
 
 def _resolve(choices: Choices, installer: Installer, options: Sequence[str], *, strict: bool) -> list[Group]:
@@ -161,6 +172,8 @@ def _relative(groups: Sequence[Group], folder: Path) -> list[Group]:
 def _check(args: argparse.Namespace) -> int:
     """Say whether a lock and this machine agree."""
     lock = read_lock(args.check)
+    if options_from(args):
+        lock = replace(lock, arguments=with_sources(lock.arguments, options_from(args)))
     name, _, release = lock.package.partition("==")
     policy = policy_from(args) if args.backend else Policy((from_arguments([lock.asked]),))
     machine = machine_from(args)

@@ -11,6 +11,8 @@ from typing import Any
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.errors import LockError
+from jaxlib_select.install.commands import show
+from jaxlib_select.lock.arguments import unpack_arguments
 from jaxlib_select.lock.document import LOCK_VERSION, TOOL, Group, digest, packages_of
 from jaxlib_select.lock.forms import PYLOCK, body_digest, form_of, read_requirements
 from jaxlib_select.lock.target import Target, target_from
@@ -29,6 +31,7 @@ class Lock:
         groups: Every group it can install.
         target: What it holds for.
         edited: Whether somebody changed it since it was written.
+        arguments: With which other arguments it was written, such as `--find-links DIR`.
         document: All of it; empty for a requirements file.
     """
 
@@ -39,6 +42,7 @@ class Lock:
     groups: Mapping[str, Group]
     target: Target
     edited: bool
+    arguments: tuple[str, ...]
     document: Mapping[str, Any]
 
 
@@ -84,6 +88,7 @@ def _read_pylock(path: Path, document: dict[str, Any]) -> Lock:
         groups={str(name): _read_group(document, str(name), evidence["groups"][name]) for name in groups},
         target=target_from(evidence),
         edited=evidence["digest"] != digest(document),
+        arguments=_read_arguments(path, evidence),
         document=document,
     )
 
@@ -113,6 +118,10 @@ def _read_group(document: Mapping[str, Any], name: str, asked: Mapping[str, Any]
     return Group(name, str(asked["backend"]), requirements, tuple(packages_of(document, name)))
 
 
+def _read_arguments(path: Path, evidence: Mapping[str, Any]) -> tuple[str, ...]:
+    return unpack_arguments(list(map(str, evidence.get("arguments", []))), path.parent)
+
+
 def _read_requirements(path: Path, text: str) -> Lock:
     evidence = read_requirements(text)
     if not evidence:
@@ -126,6 +135,7 @@ def _read_requirements(path: Path, text: str) -> Lock:
         groups={backend: Group(backend, backend, tuple(map(str, evidence["requirements"])), ())},
         target=target_from(evidence),
         edited=evidence["digest"] != body_digest(evidence["body"]),
+        arguments=_read_arguments(path, evidence),
         document={},
     )
 
@@ -159,7 +169,7 @@ def find_differences(lock: Lock, decision: Decision, here: Target) -> list[str]:
 
 def write_again(lock: Lock) -> str:
     """Return the command that writes a lock again."""
-    return f"jaxlib-select lock {lock.package} -o {lock.path}"
+    return show(["jaxlib-select", "lock", lock.package, *lock.arguments, "-o", str(lock.path)])
 
 
 def _compare(group: Group, decision: Decision, wanted: tuple[str, ...]) -> str:
@@ -174,4 +184,4 @@ def _find_remedy(lock: Lock, decision: Decision, wanted: tuple[str, ...]) -> str
     """Return the command that installs another group of a lock, if there is one with the very bounds of a machine."""
     asked = (decision.backend, wanted)
     name = next((name for name, group in lock.groups.items() if (group.backend, group.requirements) == asked), None)
-    return f"jaxlib-select apply {lock.path} --group {name}" if name is not None else ""
+    return show(["jaxlib-select", "apply", str(lock.path), "--group", name]) if name is not None else ""
