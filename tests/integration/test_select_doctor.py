@@ -38,8 +38,8 @@ def python(make_environment: Callable[[Path], Path], tmp_path_factory: pytest.Te
 def site(python: Path, tmp_path: Path) -> Iterator[Site]:
     """Return its `site-packages`; what is small in the packages of the wheels is put back afterwards."""
     (folder,) = (python.parent.parent / "lib").glob("python3*/site-packages")
-    patterns = ("jaxlib*/*.json", "jaxlib*.dist-info/*.txt", "jaxlib*/pjrt/*.py", "jaxlib*/pjrt/*.so")
-    small = [path for pattern in patterns for path in folder.glob(pattern)]
+    patterns = ("/*.json", ".dist-info/*.txt", "/__init__.py", "/pjrt/*.py", "/pjrt/*.so")
+    small = [path for pattern in patterns for path in folder.glob(f"jaxlib*{pattern}")]
     for path in small:
         kept = tmp_path / path.relative_to(folder)
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -109,6 +109,12 @@ def lose_module(site: Site) -> None:
     (site / "jaxlib_cpu/pjrt/lock.py").unlink()
 
 
+def let_plugin_raise(site: Site) -> None:
+    """Damage the plugin in a way that only who imports it sees."""
+    with (site / "jaxlib_cpu/__init__.py").open("a") as file:
+        file.write("raise ImportError('boom')\n")
+
+
 def add_foreign_plugin(site: Site) -> None:
     """Add somebody's plugin to the namespace package: the CPU's library under another name."""
     folder = site / "jax_plugins/mine"
@@ -141,6 +147,7 @@ def add_foreign_plugin(site: Site) -> None:
         (forget_plugin, {}, "cpu", ["confirmed"]),
         (lose_extension, {}, None, ["extension-missing", "jax-fails"]),
         (lose_module, {}, "cpu", ["files-missing", "confirmed"]),
+        (let_plugin_raise, {}, "cpu", ["plugin-fails", "confirmed"]),
         (add_foreign_plugin, {}, "mine", ["confirmed"]),
         (add_foreign_plugin, {"JAX_PLATFORMS": "cpu"}, "cpu", ["platforms", "confirmed"]),
     ],
@@ -157,7 +164,23 @@ def test_jax_does_what_was_foretold(
     change(site)
     report = doctor(**{name: value.replace("SITE", str(site)) for name, value in variables.items()})
     assert (report["default"], report["codes"]) == (default, codes)
-    assert report["status"] == (1 if default is None or {"plugin-gone", "files-missing"} & set(codes) else 0)
+    errors = {"plugin-gone", "files-missing", "plugin-fails"}
+    assert report["status"] == (1 if default is None or errors & set(codes) else 0)
+
+
+def test_a_library_of_python_that_jax_needs(site: Site, doctor: Callable[..., dict[str, Any]]) -> None:
+    """Without it JAX cannot be imported, as foretold, and the command that brings it is known."""
+    kept = (site / "opt_einsum").rename(site / "jaxlib_kept")
+    try:
+        report = doctor()
+    finally:
+        kept.rename(site / "opt_einsum")
+    assert (report["error"], report["codes"], report["status"]) == (
+        "opt-einsum is not installed",
+        ["requirement-missing", "jax-fails"],
+        1,
+    )
+    assert "opt-einsum" in report["findings"][0]["remedy"]
 
 
 def test_a_gpu_without_its_package(doctor: Callable[..., dict[str, Any]], python: Path) -> None:

@@ -8,7 +8,7 @@ import json
 import shutil
 import struct
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,10 +62,13 @@ class Site:
         target.write_bytes(content if isinstance(content, bytes) else content.encode())
         return target
 
-    def distribution(self, name: str, version: str = "0.11.2", plugin: str = "", record: str = "") -> None:
+    def distribution(
+        self, name: str, version: str = "0.11.2", plugin: str = "", record: str = "", requires: Sequence[str] = ()
+    ) -> None:
         """Write the metadata of a distribution."""
         info = f"{name.replace('-', '_')}-{version}.dist-info"
-        self.write(f"{info}/METADATA", f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\n")
+        needs = "".join(f"Requires-Dist: {text}\n" for text in requires)
+        self.write(f"{info}/METADATA", f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\n{needs}")
         if record:
             self.write(f"{info}/RECORD", "".join(f"{line},,\n" for line in record.split()))
         if plugin:
@@ -421,6 +424,53 @@ def test_half_of_jax_is_completed_with_our_wheels(site: Site, name: str, release
     (finding,) = site.examine(H100, decision=CUDA13).findings
     other = "jax" if name == "jaxlib" else "jaxlib"
     assert (finding.code, finding.what, finding.remedy) == (f"{other}-missing", f"{other} is not installed", remedy)
+
+
+NEEDS = ("numpy>=2.1", "scipy (>=1.15)", "opt_einsum", "jaxlib<=0.11.2,>=0.11.2", 'x; extra == "y"', "ml_dtypes != 1.0")
+
+
+def test_what_jax_needs_and_is_not_there(site: Site) -> None:
+    """JAX cannot be imported; one command brings all of it, and what has metadata, but no files, again."""
+    site.jax().ours("jaxlib_cpu", "cpu", 0)
+    site.distribution("jax", requires=NEEDS)
+    site.distribution("jaxlib", requires=("numpy>=2.0",))
+    site.distribution("ml_dtypes", "0.5")
+    site.write("opt_einsum/__init__.py")
+    site.distribution("scipy", "1.16", record="scipy/__init__.py")
+    report = site.examine()
+    (finding,) = report.findings
+    assert (finding.level, finding.code, finding.what) == (
+        "error",
+        "requirement-missing",
+        "not installed: numpy (jax needs numpy>=2.1,>=2.0), scipy 1.16 without its files (jax needs scipy>=1.15)",
+    )
+    assert finding.remedy == (
+        "/venv/bin/python -m pip install --force-reinstall --no-deps 'scipy>=1.15' && "
+        "/venv/bin/python -m pip install 'numpy>=2.1,>=2.0' 'scipy>=1.15'"
+    )
+    assert (report.prediction.error, report.exit_code) == ("numpy and scipy are not installed", 1)
+
+
+def test_what_jax_needs_in_another_version(site: Site) -> None:
+    """JAX may run: a warning, as is what a plugin alone does not have."""
+    site.jax().ours("jaxlib_cpu", "cpu", 0)
+    site.distribution("jax", requires=("numpy>=2.1",))
+    site.distribution("numpy", "1.26.4")
+    site.distribution("jaxlib-cpu", plugin="jaxlib_cpu", requires=("abacus>1,<2", "jaxlib==0.11.2"))
+    report = site.examine()
+    assert [(finding.level, finding.what, finding.remedy) for finding in report.findings] == [
+        (
+            "warning",
+            "not installed: abacus (jaxlib-cpu needs abacus>1,<2)",
+            "/venv/bin/python -m pip install 'abacus>1,<2'",
+        ),
+        (
+            "warning",
+            "does not fit: numpy 1.26.4 (jax needs numpy>=2.1)",
+            "/venv/bin/python -m pip install 'numpy>=2.1'",
+        ),
+    ]
+    assert (report.prediction.default, report.exit_code) == ("cpu", 0)
 
 
 def test_remedies_say_where_the_wheels_are(site: Site) -> None:
@@ -812,6 +862,26 @@ def test_the_real_jax_has_the_last_word(prediction: Prediction, answer: Answer, 
     assert (finding.level, finding.code) == expected
 
 
+def test_what_only_jax_knows_is_mended_by_installing_again(site: Site) -> None:
+    """A plugin that raises when it is imported looks like any other; what another rule mends needs no more."""
+    report = site.jax().ours("jaxlib_cuda_13", "cuda", 500).node().examine(H100, decision=CUDA13)
+    again = f"/venv/bin/python -m pip install {AGAIN.replace('jaxlib', 'jax==0.11.2 jaxlib')} jaxlib-cuda-13==0.11.2"
+    assert report.renewal == again + SOURCE
+    for answer, codes_ in (
+        (
+            Answer("cpu", ("cpu",), complaints=("it could not be loaded: ImportError: boom",)),
+            ["plugin-fails", "forecast"],
+        ),
+        (Answer("cpu", ("cpu",)), ["forecast"]),
+        (Answer(error="boom"), ["jax-fails"]),
+    ):
+        found = list(compare(report.prediction, answer, renewal=report.renewal))
+        assert [finding.code for finding in found] == codes_
+        assert [finding.remedy for finding in found] == [report.renewal, ""][: len(found)]
+        explained = list(compare(report.prediction, answer, renewal=report.renewal, explained=True))
+        assert [(finding.code, finding.remedy) for finding in explained] == [(codes_[-1], "")]
+
+
 def test_a_jax_that_crashes_or_hangs(tmp_path: Path) -> None:
     """The child is ended, and its last line is what is told."""
     crashing, hanging = tmp_path / "crash", tmp_path / "hang"
@@ -823,6 +893,24 @@ def test_a_jax_that_crashes_or_hangs(tmp_path: Path) -> None:
     assert ask_jax(hanging, {"PATH": "/bin:/usr/bin"}, 0.2).error == "JAX did not start within 0 seconds"
     assert ask_jax(tmp_path / "absent", {}).error.startswith("cannot run")
     assert read_answer("[1]\n", "", 0).error == "JAX ended with status 0: no message"
+
+
+def test_what_jax_does_not_say_is_found_out(tmp_path: Path) -> None:
+    """Where an error without a word comes from, and what JAX logs about plugins that it goes on without."""
+    module = tmp_path / "jax/_src/xla_bridge.py"
+    module.parent.mkdir(parents=True)
+    module.write_text(
+        "import logging\n\nlog = logging.getLogger(__name__)\nlog.warning('else')\n"
+        "log.warning('Jax plugin configuration error: Plugin module x does not exist')\n"
+        "try:\n    raise ImportError('boom')\nexcept ImportError:\n"
+        "    log.exception('Jax plugin configuration error: y')\n\n\ndef backends():\n    assert not log\n"
+    )
+    answer = ask_jax(Path(sys.executable), {"PYTHONPATH": str(tmp_path)})
+    assert answer.error == f"AssertionError in line 13 of {module}: assert not log"
+    assert answer.complaints == (
+        "Jax plugin configuration error: Plugin module x does not exist",
+        f"Jax plugin configuration error: y: ImportError: boom in line 7 of {module}: raise ImportError('boom')",
+    )
 
 
 def test_what_is_no_interpreter_is_said_in_one_line(tmp_path: Path) -> None:

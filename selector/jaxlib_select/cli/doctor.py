@@ -16,7 +16,7 @@ from jaxlib_select.cli.arguments import add_machine, machine_from
 from jaxlib_select.cli.environments import add_installer, add_python, environment_from, options_from
 from jaxlib_select.doctor.child import ask_jax, compare
 from jaxlib_select.doctor.here import examine_here
-from jaxlib_select.doctor.report import Report, sort_findings
+from jaxlib_select.doctor.report import ERROR, Report, sort_findings
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -41,5 +41,6 @@ def execute(args: argparse.Namespace) -> int:
 def _confirmed(report: Report) -> Report:
     """Add what JAX itself says."""
     answer = ask_jax(report.environment.python, os.environ)
-    found = [*report.findings, *compare(report.prediction, answer)]
-    return replace(report, findings=sort_findings(found))
+    explained = any(finding.level == ERROR for finding in report.findings)
+    found = compare(report.prediction, answer, renewal=report.renewal, explained=explained)
+    return replace(report, findings=sort_findings([*report.findings, *found]))

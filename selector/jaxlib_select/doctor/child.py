@@ -17,15 +17,27 @@ from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding
 TIME_LIMIT = 180.0  # seconds; a TPU alone may take one minute to answer
 
 _PROGRAM = """
-import json, sys
-out = {}
+import json, logging, sys, traceback
+out = {"complaints": []}
+class Complaints(logging.Handler):
+    def emit(self, record):
+        said = record.getMessage()
+        if said.startswith("Jax plugin configuration error"):
+            error = record.exc_info[1] if record.exc_info else None
+            out["complaints"].append(said if error is None else f"{said}: {describe(error)}{place(error)}")
+def describe(error):
+    return f"{type(error).__name__}: {error}" if str(error) else f"{type(error).__name__}{place(error)}"
+def place(error):
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f" in line {last.lineno} of {last.filename}: {last.line}"
+logging.getLogger("jax._src.xla_bridge").addHandler(Complaints())
 try:
     from jax._src import xla_bridge
     out["platforms"] = sorted(xla_bridge.backends())
     out["default"] = next(name for name, client in xla_bridge.backends().items() if client is xla_bridge.get_backend())
     out["devices"] = [str(device) for device in xla_bridge.devices()]
 except BaseException as error:
-    out["error"] = f"{type(error).__name__}: {error}"
+    out["error"] = describe(error)
 print("\\n" + json.dumps(out), flush=True)
 """
 
@@ -39,12 +51,14 @@ class Answer:
         platforms: All platforms that it has.
         devices: Its devices.
         error: What it raised; empty if nothing.
+        complaints: What it logged about plugins that it goes on without.
     """
 
     default: str = ""
     platforms: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
     error: str = ""
+    complaints: tuple[str, ...] = ()
 
 
 def ask_jax(python: Path, variables: Mapping[str, str], limit: float = TIME_LIMIT) -> Answer:
@@ -83,24 +97,39 @@ def read_answer(output: str, errors: str, status: int) -> Answer:
             platforms=tuple(document.get("platforms", ())),
             devices=tuple(document.get("devices", ())),
             error=document.get("error", ""),
+            complaints=tuple(document.get("complaints", ())),
         )
     except (ValueError, IndexError, AttributeError):
         last = (errors.strip().splitlines() or ["no message"])[-1]
         return Answer(error=f"JAX ended with status {status}: {last}")
 
 
-def compare(prediction: Prediction, answer: Answer) -> Iterator[Finding]:
-    """Say whether JAX does what was foretold, and what else."""
+def compare(prediction: Prediction, answer: Answer, *, renewal: str = "", explained: bool = False) -> Iterator[Finding]:
+    """Say whether JAX does what was foretold, and what else.
+
+    Args:
+        prediction: What was foretold.
+        answer: What JAX does.
+        renewal: The command that installs everything again: what mends what cannot be seen in the files.
+        explained: Whether an error was found before, with a command of its own.
+    """
+    if not explained:
+        for complaint in answer.complaints:
+            yield Finding(ERROR, "plugin-fails", _short(complaint), renewal)
+    if answer.error and prediction.default is None:
+        yield Finding(NOTE, "jax-fails", f"JAX itself fails: {_short(answer.error)}")
+        return
     if answer.error:
-        level = NOTE if prediction.default is None else ERROR
-        yield Finding(level, "jax-fails", f"JAX itself fails: {_short(answer.error)}")
+        remedy = "" if explained else renewal
+        yield Finding(ERROR, "jax-fails", f"JAX itself fails: {_short(answer.error)}", remedy)
         return
     if prediction.default is None:
         yield Finding(WARNING, "forecast", f"JAX starts after all, on {answer.default}")
         return
     if answer.default != prediction.default:
         what = f"JAX's default platform is {answer.default}, not {prediction.default} as foretold from its files"
-        yield Finding(ERROR if answer.default == "cpu" else WARNING, "forecast", what)
+        told = explained or bool(answer.complaints)
+        yield Finding(ERROR if answer.default == "cpu" else WARNING, "forecast", what, "" if told else renewal)
         return
     foretold = {entry.platform for entry in prediction.forecasts if entry.outcome == SERVES}
     refused = {entry.platform for entry in prediction.forecasts if entry.outcome == FAILS}

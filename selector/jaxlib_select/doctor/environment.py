@@ -33,6 +33,7 @@ class Distribution:
         plugins: Modules it advertises to JAX, by the name of the entry point.
         record: Files it is made of, relative to the folder, there or not; none if it does not say.
         url: The file that it was installed from, if the installer was given one (PEP 610); empty otherwise.
+        requires: What it needs, as it says (PEP 508).
     """
 
     name: str
@@ -41,6 +42,7 @@ class Distribution:
     plugins: Mapping[str, str]
     record: tuple[str, ...] = ()
     url: str = ""
+    requires: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -183,8 +185,9 @@ def _read_distribution(metadata: importlib.metadata.Distribution, folder: Path) 
     """Return a distribution, or nothing if its metadata has no name."""
     try:
         # Missing METADATA gives an empty message, and a version of None in newer Pythons.
-        name, version = metadata.metadata["Name"], metadata.metadata["Version"]
-        files = _recorded(metadata)
+        headers = metadata.metadata
+        name, version = headers["Name"], headers["Version"]
+        requires, files = tuple(headers.get_all("Requires-Dist") or ()), _recorded(metadata)
         plugins = {
             entry.name: entry.value.split(":")[0].strip() for entry in metadata.entry_points if entry.group == GROUP
         }
@@ -192,7 +195,7 @@ def _read_distribution(metadata: importlib.metadata.Distribution, folder: Path) 
         return None
     if not name or not version:
         return None
-    return Distribution(normalize(name), version, folder, plugins, files, _origin(metadata))
+    return Distribution(normalize(name), version, folder, plugins, files, _origin(metadata), requires)
 
 
 def _recorded(metadata: importlib.metadata.Distribution) -> tuple[str, ...]:

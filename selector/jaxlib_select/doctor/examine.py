@@ -10,6 +10,7 @@ from pathlib import Path
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.case import Case, switch_remedy
+from jaxlib_select.doctor.dependencies import find_missing
 from jaxlib_select.doctor.discovery import Plugin, find_plugins, locate, read_lock
 from jaxlib_select.doctor.elf import find_misfit
 from jaxlib_select.doctor.environment import Environment, normalize
@@ -25,7 +26,7 @@ from jaxlib_select.doctor.hardware import (
 )
 from jaxlib_select.doctor.libraries import Loaded, find_libraries, unusable_without
 from jaxlib_select.doctor.report import ERROR, WARNING, Finding, Report, sort_findings
-from jaxlib_select.doctor.wheel_set import find_break
+from jaxlib_select.doctor.wheel_set import find_break, renew
 from jaxlib_select.facts import Facts
 from jaxlib_select.install.commands import Installer
 from jaxlib_select.machine import Machine
@@ -84,6 +85,7 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
         libraries=libraries,
         findings=sort_findings(findings),
         silent_cpu=silent,
+        renewal=renew(case),
     )
 
 
@@ -104,7 +106,7 @@ def _world(environment: Environment, around: Surroundings, unusable: Mapping[str
         variables=around.variables,
         jaxlib=read_lock(locate(environment, "jaxlib")),
         jaxlib_version=environment.version_of("jaxlib"),
-        broken=find_break(environment)[1],
+        broken=find_break(environment)[1] or find_missing(environment),
         no_hardware=missing_hardware(around.machine, around.facts.backends),
         unfit={**unusable, **unfit_packages(around.machine, around.facts.backends)},
         nvidia_nodes=has_nvidia_node(around.root),

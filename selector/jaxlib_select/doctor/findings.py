@@ -10,6 +10,7 @@ from typing import Callable
 
 from jaxlib_select.doctor.case import Case, switch_remedy, unset
 from jaxlib_select.doctor.damage import damaged_plugins, lost_files, missing_kernels, torn_installation
+from jaxlib_select.doctor.dependencies import unmet_requirements
 from jaxlib_select.doctor.discovery import namespace_folders
 from jaxlib_select.doctor.environment import GROUP
 from jaxlib_select.doctor.forecast import (
@@ -114,6 +115,7 @@ def failing_platforms(case: Case) -> Iterator[Finding]:
 
 RULES: Sequence[Callable[[Case], Iterator[Finding]]] = (
     incomplete,
+    unmet_requirements,
     torn_installation,
     hidden_namespace,
     damaged_plugins,

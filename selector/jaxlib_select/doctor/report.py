@@ -45,6 +45,7 @@ class Report:
         libraries: Name of a plugin → shared libraries that it would load.
         findings: What is wrong, the worst first.
         silent_cpu: Whether JAX would run on the CPU, without a word from the user, though there is an accelerator.
+        renewal: The command that installs JAX, jaxlib and the plugins again, as they are.
     """
 
     environment: Environment
@@ -55,6 +56,7 @@ class Report:
     libraries: Mapping[str, tuple[Loaded, ...]]
     findings: tuple[Finding, ...]
     silent_cpu: bool
+    renewal: str = ""
 
     @property
     def exit_code(self) -> int:

@@ -73,6 +73,13 @@ def restore(case: Case) -> str:
     return case.install([] if all(fits.values()) else _requirements(case, names, release), again=forced)
 
 
+def renew(case: Case) -> str:
+    """Return the command that installs JAX, jaxlib and the plugins again, in the versions that are here."""
+    names = ("jax", "jaxlib", *(plugin.distribution for plugin in case.plugins if plugin.distribution))
+    versions = {name: case.environment.version_of(name) for name in names}
+    return case.reinstall([f"{name}=={version}" for name, version in versions.items() if version is not None])
+
+
 def _complete(case: Case) -> str:
     """Return the command that installs what belongs here, else JAX and jaxlib of the release that one of them has."""
     jax, jaxlib = case.environment.version_of("jax"), case.environment.version_of("jaxlib")
