@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Callable
 
 from jaxlib_select import variables
 from jaxlib_select.errors import UsageError
+from jaxlib_select.names import normalize
 
 AUTO = "auto"
 CPU = "cpu"
@@ -72,15 +72,6 @@ class Policy:
     def about_packages(self) -> tuple[tuple[str, Choice], ...]:
         """Return every package that is spoken of, by its normalized name, with what is said."""
         return tuple(entry for place in self.places for entry in place.packages.items())
-
-
-def normalize(package: str) -> str:
-    """Return the one spelling of a distribution's name (PEP 503).
-
-    >>> normalize("JAXlib_CPU")
-    'jaxlib-cpu'
-    """
-    return re.sub(r"[-_.]+", "-", package).lower()
 
 
 def read_policy(arguments: Sequence[str], environ: Mapping[str, str], folder: Path | None) -> Policy:

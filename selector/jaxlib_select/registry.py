@@ -16,7 +16,8 @@ from jaxlib_select.decision import Decision
 from jaxlib_select.detect.printable import printable
 from jaxlib_select.errors import ResolverError, SelectError, UsageError
 from jaxlib_select.machine import Machine
-from jaxlib_select.policy import GENERAL, normalize
+from jaxlib_select.names import normalize
+from jaxlib_select.policy import GENERAL
 
 GROUP = "jaxlib_select.resolvers"
 

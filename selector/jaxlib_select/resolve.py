@@ -10,7 +10,8 @@ from dataclasses import replace
 from jaxlib_select.decision import Decision, fault_of
 from jaxlib_select.errors import PolicyError, ResolverError, SelectError, UsageError
 from jaxlib_select.machine import Machine
-from jaxlib_select.policy import AUTO, CPU, REQUIRE_GPU, Choice, Policy, find_name, normalize, unknown_backend
+from jaxlib_select.names import normalize
+from jaxlib_select.policy import AUTO, CPU, REQUIRE_GPU, Choice, Policy, find_name, unknown_backend
 from jaxlib_select.registry import Resolver, failure_of, find_resolver, has_resolver, known_packages, unknown_package
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?", re.IGNORECASE)  # PEP 508

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from jaxlib_select.doctor.elf import find_misfit
+from jaxlib_select.installed.elf import find_misfit
 from pjrtwheel.prove import environment
 
 pytestmark = pytest.mark.integration

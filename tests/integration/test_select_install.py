@@ -26,10 +26,10 @@ from pathlib import Path
 import pytest
 
 from jaxlib_select.decision import Decision
-from jaxlib_select.doctor.environment import other_environment
 from jaxlib_select.install.commands import Installer, pip_installer, uv_installer
 from jaxlib_select.install.plan import make_plan
 from jaxlib_select.install.process import run_installer
+from jaxlib_select.installed.environment import other_environment
 from jaxlib_select.lock.resolution import resolve_group
 from pjrtwheel.fetch import cache_root
 from pjrtwheel.prove import environment

@@ -16,8 +16,6 @@ import pytest
 
 from jaxlib_select.decision import Candidate, Decision
 from jaxlib_select.doctor.child import Answer, ask_jax, compare, read_answer
-from jaxlib_select.doctor.elf import Misfit, find_misfit
-from jaxlib_select.doctor.environment import Environment, find_interpreter, other_environment, read_environment
 from jaxlib_select.doctor.examine import Surroundings, examine
 from jaxlib_select.doctor.forecast import Prediction
 from jaxlib_select.doctor.here import find_sources
@@ -25,6 +23,8 @@ from jaxlib_select.doctor.report import Report
 from jaxlib_select.errors import UsageError
 from jaxlib_select.facts import load_facts
 from jaxlib_select.install.commands import pip_installer
+from jaxlib_select.installed.elf import Misfit, find_misfit
+from jaxlib_select.installed.environment import Environment, find_interpreter, other_environment, read_environment
 from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu
 
 PYTHON = Path("/venv/bin/python")

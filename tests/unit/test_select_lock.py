@@ -25,9 +25,9 @@ from packaging.pylock import Pylock, PylockSelectError
 
 from jaxlib_select.cli import main
 from jaxlib_select.decision import Candidate, Decision
-from jaxlib_select.doctor.environment import Distribution, Environment
 from jaxlib_select.errors import LockError, UsageError
 from jaxlib_select.install.commands import pip_installer, uv_installer
+from jaxlib_select.installed.environment import Distribution, Environment
 from jaxlib_select.lock.apply import apply_lock, choose_group, versions_of
 from jaxlib_select.lock.arguments import pack_arguments, unpack_arguments
 from jaxlib_select.lock.check import find_differences, read_lock, write_again

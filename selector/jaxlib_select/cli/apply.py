@@ -11,12 +11,12 @@ from pathlib import Path
 from jaxlib_select.cli.arguments import add_machine, machine_from
 from jaxlib_select.cli.environments import add_installer, add_python, environment_from, installer_from, options_from
 from jaxlib_select.cli.install import check_result
-from jaxlib_select.doctor.discovery import find_plugins
 from jaxlib_select.errors import LockError, UsageError
 from jaxlib_select.facts import load_facts
 from jaxlib_select.install.commands import show
 from jaxlib_select.install.plan import accelerator_families, other_backends
 from jaxlib_select.install.process import run_installer
+from jaxlib_select.installed.discovery import find_plugins
 from jaxlib_select.lock.apply import apply_lock, choose_group, versions_of
 from jaxlib_select.lock.check import read_lock, write_again
 from jaxlib_select.lock.target import read_target

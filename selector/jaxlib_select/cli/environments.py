@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from jaxlib_select.decision import Decision
-from jaxlib_select.doctor.environment import Environment, other_environment, this_environment
 from jaxlib_select.errors import UsageError
 from jaxlib_select.facts import load_facts
 from jaxlib_select.install.commands import KINDS, Installer, find_installer, indexes_in
+from jaxlib_select.installed.environment import Environment, other_environment, this_environment
 from jaxlib_select.versions import in_range
 
 _JAX = re.compile(r"jax(lib)?==")

@@ -21,14 +21,14 @@ from jaxlib_select.cli.environments import (
     options_from,
 )
 from jaxlib_select.decision import Decision
-from jaxlib_select.doctor.discovery import find_plugins
-from jaxlib_select.doctor.environment import Environment, other_environment
 from jaxlib_select.doctor.here import examine_here
 from jaxlib_select.doctor.report import NOTE
 from jaxlib_select.facts import load_facts
 from jaxlib_select.install.commands import Installer, show, turned_around
 from jaxlib_select.install.plan import Plan, accelerator_families, make_plan, shown_environment
 from jaxlib_select.install.process import run_installer
+from jaxlib_select.installed.discovery import find_plugins
+from jaxlib_select.installed.environment import Environment, other_environment
 from jaxlib_select.lock.bindings import find_order
 from jaxlib_select.lock.target import check_machine, read_target
 from jaxlib_select.machine import Machine

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jaxlib_select.decision import Decision
-from jaxlib_select.doctor.discovery import Plugin
-from jaxlib_select.doctor.environment import Environment
 from jaxlib_select.doctor.forecast import Prediction, World
 from jaxlib_select.doctor.libraries import Loaded
 from jaxlib_select.facts import Facts
 from jaxlib_select.install.commands import Installer, show
 from jaxlib_select.install.plan import accelerator_families, make_plan
+from jaxlib_select.installed.discovery import Plugin
+from jaxlib_select.installed.environment import Environment
 
 # Where pip and uv are told of wheels; `INDEX_URL` is none of them, since it mostly names a mirror of the public index.
 _SOURCES = re.compile(r"(PIP|UV)_(FIND_LINKS|INDEX|EXTRA_INDEX_URL)")

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator
 
 from jaxlib_select.doctor.case import Case, remove_folder, unset
-from jaxlib_select.doctor.discovery import EXTENSION, Plugin
-from jaxlib_select.doctor.environment import normalize
-from jaxlib_select.doctor.libraries import enumerate_some
 from jaxlib_select.doctor.report import ERROR, WARNING, Finding
+from jaxlib_select.installed.discovery import EXTENSION, Plugin
+from jaxlib_select.names import normalize
+from jaxlib_select.sentences import enumerate_some
 
 # What extension modules are named after that only one version of CPython can import (PEP 3149).
 _KERNEL = re.compile(r"\.cpython-(3)(\d+)-")

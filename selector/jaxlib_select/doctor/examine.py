@@ -11,9 +11,6 @@ from pathlib import Path
 from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.case import Case, switch_remedy
 from jaxlib_select.doctor.dependencies import find_missing
-from jaxlib_select.doctor.discovery import Plugin, find_plugins, locate, read_lock
-from jaxlib_select.doctor.elf import find_misfit
-from jaxlib_select.doctor.environment import Environment, normalize
 from jaxlib_select.doctor.findings import find_problems
 from jaxlib_select.doctor.forecast import SERVES, Prediction, World, predict
 from jaxlib_select.doctor.hardware import (
@@ -29,7 +26,11 @@ from jaxlib_select.doctor.report import ERROR, WARNING, Finding, Report, sort_fi
 from jaxlib_select.doctor.wheel_set import find_break, renew
 from jaxlib_select.facts import Facts
 from jaxlib_select.install.commands import Installer
+from jaxlib_select.installed.discovery import Plugin, find_plugins, locate, read_lock
+from jaxlib_select.installed.elf import find_misfit
+from jaxlib_select.installed.environment import Environment
 from jaxlib_select.machine import Machine
+from jaxlib_select.names import normalize
 
 # Results of cuInit that do not mean "no GPU": the hardware is there and cannot be used.
 _HARMLESS_CUINIT = (None, 0, 34, 100)

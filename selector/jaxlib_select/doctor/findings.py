@@ -11,8 +11,6 @@ from typing import Callable
 from jaxlib_select.doctor.case import Case, switch_remedy, unset
 from jaxlib_select.doctor.damage import damaged_plugins, lost_files, missing_kernels, torn_installation
 from jaxlib_select.doctor.dependencies import unmet_requirements
-from jaxlib_select.doctor.discovery import namespace_folders
-from jaxlib_select.doctor.environment import GROUP
 from jaxlib_select.doctor.forecast import (
     FAILS,
     SERVES,
@@ -20,11 +18,14 @@ from jaxlib_select.doctor.forecast import (
     is_switched_off,
     switch_name,
 )
-from jaxlib_select.doctor.libraries import NEEDED, OPENED, Loaded, enumerate_some, missing_libraries, unusable_without
+from jaxlib_select.doctor.libraries import NEEDED, OPENED, Loaded, missing_libraries, unusable_without
 from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding
 from jaxlib_select.doctor.rivals import doubled_backends
 from jaxlib_select.doctor.wheel_set import incomplete, locks
 from jaxlib_select.install.commands import show
+from jaxlib_select.installed.discovery import namespace_folders
+from jaxlib_select.installed.environment import GROUP
+from jaxlib_select.sentences import enumerate_some
 
 
 def find_problems(case: Case) -> list[Finding]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jaxlib_select.doctor.discovery import Lock, Plugin
+from jaxlib_select.installed.discovery import Lock, Plugin
 
 SERVES, ABSENT, FAILS = "serves", "absent", "fails"
 

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from jaxlib_select.doctor.environment import Environment
 from jaxlib_select.doctor.forecast import BUILT_IN
 from jaxlib_select.facts import Backend
+from jaxlib_select.installed.environment import Environment
 from jaxlib_select.machine import NO_DEVICE, STUB, Machine, format_version
 from jaxlib_select.policy import CPU
 from jaxlib_select.vendors import JUDGES, judge

@@ -15,8 +15,6 @@ from urllib.request import url2pathname
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.case import show_decision
-from jaxlib_select.doctor.discovery import Plugin, find_plugins, locate, read_lock
-from jaxlib_select.doctor.environment import Distribution, Environment, this_environment
 from jaxlib_select.doctor.examine import Surroundings, examine
 from jaxlib_select.doctor.forecast import ALIASES, BUILT_IN
 from jaxlib_select.doctor.hardware import missing_hardware, upstream_name
@@ -24,6 +22,8 @@ from jaxlib_select.doctor.report import Report
 from jaxlib_select.errors import BackendError, FactsError, InstallError, SelectError
 from jaxlib_select.facts import Facts, known_releases, load_facts
 from jaxlib_select.install.commands import Installer, find_installer, pip_installer
+from jaxlib_select.installed.discovery import Plugin, find_plugins, locate, read_lock
+from jaxlib_select.installed.environment import Distribution, Environment, this_environment
 from jaxlib_select.machine import Machine
 from jaxlib_select.policy import Policy, Wishes, from_arguments
 from jaxlib_select.resolve import resolve

@@ -15,10 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jaxlib_select.doctor.discovery import Plugin
-from jaxlib_select.doctor.elf import Library, find_misfit, read_library
-from jaxlib_select.doctor.environment import Environment
-from jaxlib_select.doctor.registration import module_files, parse_module
+from jaxlib_select.installed.discovery import Plugin
+from jaxlib_select.installed.elf import Library, find_misfit, read_library
+from jaxlib_select.installed.environment import Environment
+from jaxlib_select.installed.registration import module_files, parse_module
+from jaxlib_select.sentences import enumerate_some
 
 NEEDED, OPENED = "needed", "opened"
 
@@ -114,11 +115,6 @@ def unusable_without(entries: Sequence[Loaded]) -> str:
     nowhere = [entry.name for entry in entries if entry.path is None and entry.name in missing]
     said = [f"its libraries are nowhere on the search path: {enumerate_some(nowhere)}"] if nowhere else []
     return "; ".join([*spoiled, *said])
-
-
-def enumerate_some(names: Sequence[str]) -> str:
-    """Return a list that fits into a sentence."""
-    return ", ".join(names) if len(names) <= 8 else f"{', '.join(names[:8])} and {len(names) - 8} more"
 
 
 def named_libraries(location: Path | None) -> tuple[str, ...]:

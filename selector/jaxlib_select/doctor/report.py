@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from jaxlib_select.doctor.discovery import Plugin
-from jaxlib_select.doctor.environment import Environment
 from jaxlib_select.doctor.forecast import Prediction
 from jaxlib_select.doctor.libraries import Loaded
+from jaxlib_select.installed.discovery import Plugin
+from jaxlib_select.installed.environment import Environment
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jaxlib_select.doctor.case import Case
-from jaxlib_select.doctor.environment import Environment
 from jaxlib_select.doctor.forecast import count_by_platform
 from jaxlib_select.doctor.report import ERROR, NOTE, Finding
+from jaxlib_select.installed.environment import Environment
 
 
 def doubled_backends(case: Case) -> Iterator[Finding]:

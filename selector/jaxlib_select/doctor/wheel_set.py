@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from jaxlib_select.doctor.case import Case
-from jaxlib_select.doctor.discovery import Lock
-from jaxlib_select.doctor.environment import Environment
 from jaxlib_select.doctor.forecast import lock_problem
 from jaxlib_select.doctor.report import ERROR, Finding
 from jaxlib_select.doctor.rivals import find_surplus
 from jaxlib_select.install.commands import name_of
+from jaxlib_select.installed.discovery import Lock
+from jaxlib_select.installed.environment import Environment
 from jaxlib_select.versions import read_version
 
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
-from jaxlib_select.doctor.environment import Environment, normalize
 from jaxlib_select.errors import InstallError, UsageError
+from jaxlib_select.installed.environment import Environment
+from jaxlib_select.names import normalize
 
 KINDS = ("uv", "pip")
 _INDEX_OPTIONS = ("--index-url", "--extra-index-url")

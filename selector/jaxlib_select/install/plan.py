@@ -9,10 +9,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from jaxlib_select.decision import Decision
-from jaxlib_select.doctor.discovery import Plugin, locate, read_lock
-from jaxlib_select.doctor.environment import Environment, normalize
 from jaxlib_select.facts import Facts
 from jaxlib_select.install.commands import Installer, name_of
+from jaxlib_select.installed.discovery import Plugin, locate, read_lock
+from jaxlib_select.installed.environment import Environment
+from jaxlib_select.names import normalize
 from jaxlib_select.policy import CPU
 
 # Distributions by which JAX itself publishes an accelerator: the plugin, and its kernels.

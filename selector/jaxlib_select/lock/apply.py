@@ -12,14 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from jaxlib_select.doctor.environment import Environment, normalize
 from jaxlib_select.errors import UsageError
 from jaxlib_select.install.commands import Installer
 from jaxlib_select.install.plan import has_foreign_jaxlib, is_ours
+from jaxlib_select.installed.environment import Environment
 from jaxlib_select.lock.check import Lock
 from jaxlib_select.lock.document import Table
 from jaxlib_select.lock.forms import only_about, write_requirements
 from jaxlib_select.lock.places import local_file
+from jaxlib_select.names import normalize
 from jaxlib_select.versions import read_version
 
 # The first version of pip that takes a dependency group from pylock.toml.

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from jaxlib_select.doctor.environment import normalize
 from jaxlib_select.lock.target import Target
+from jaxlib_select.names import normalize
 
 TOOL = "jaxlib-select"
 CREATED_BY = "jaxlib-select"

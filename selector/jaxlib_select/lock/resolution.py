@@ -12,7 +12,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from jaxlib_select.decision import Decision
-from jaxlib_select.doctor.environment import normalize
 from jaxlib_select.errors import InstallError, LockError
 from jaxlib_select.install.commands import Installer, only_from
 from jaxlib_select.install.plan import is_ours
@@ -20,6 +19,7 @@ from jaxlib_select.install.process import run_installer
 from jaxlib_select.lock.document import Group, Table, build_tag, filename
 from jaxlib_select.lock.places import local_file
 from jaxlib_select.lock.toml_reader import read_toml
+from jaxlib_select.names import normalize
 
 
 def resolve_group(decision: Decision, installer: Installer, options: Sequence[str], *, quiet: bool = False) -> Group:

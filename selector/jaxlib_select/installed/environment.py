@@ -8,7 +8,6 @@ import csv
 import importlib.metadata
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jaxlib_select.errors import UsageError
+from jaxlib_select.names import normalize
 
 GROUP = "jax_plugins"
 _PLACES = ("bin/python", "Scripts/python.exe")  # of the interpreter in a virtual environment
@@ -75,15 +75,6 @@ class Environment:
     def find(self, relative: str) -> Path | None:
         """Return the first file or folder of this relative path on the search path."""
         return next((path / relative for path in self.paths if (path / relative).exists()), None)
-
-
-def normalize(name: str) -> str:
-    """Return a project name in the form in which names are compared (PEP 503).
-
-    >>> normalize("JAX_CUDA12.PJRT")
-    'jax-cuda12-pjrt'
-    """
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def read_environment(

@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jaxlib_select.doctor.elf import Library, read_library
-from jaxlib_select.doctor.environment import GROUP, Distribution, Environment
-from jaxlib_select.doctor.registration import read_registration
+from jaxlib_select.installed.elf import Library, read_library
+from jaxlib_select.installed.environment import GROUP, Distribution, Environment
+from jaxlib_select.installed.registration import read_registration
 
 VARIABLE = "PJRT_NAMES_AND_LIBRARY_PATHS"
 LOCK_FILENAME = "release_lock.json"
