@@ -320,11 +320,61 @@ def test_a_half_removed_plugin_still_announces_itself(site: Site) -> None:
     """The metadata is there, the module is not: JAX logs that and goes on without."""
     site.jax().distribution("jaxlib-cuda-13", plugin="jaxlib_cuda_13")
     report = site.node().examine(H100, decision=CUDA13)
-    assert codes(report) == ["plugin-gone", "silent-cpu"]
-    assert report.findings[0].remedy == (
+    assert codes(report) == ["silent-cpu", "plugin-gone"]
+    assert report.findings[1].remedy == (
         f"/venv/bin/python -m pip install --force-reinstall --no-deps jaxlib-cuda-13==0.11.2{SOURCE}"
     )
-    assert report.findings[1].what.endswith("jaxlib-cuda-13 is installed, but JAX leaves it out")
+    assert report.findings[0].what.endswith("jaxlib-cuda-13 is installed, but JAX leaves it out")
+
+
+def lose_files(site: Site) -> None:
+    """Remove the package, and leave its metadata."""
+    shutil.rmtree(site.folder / "jaxlib_cuda_13")
+
+
+def lose_metadata(site: Site) -> None:
+    """Remove the metadata, and leave its package."""
+    shutil.rmtree(site.folder / "jaxlib_cuda_13-0.11.2.dist-info")
+
+
+def damage_metadata(site: Site) -> None:
+    """Leave an empty file."""
+    site.write("jaxlib_cuda_13-0.11.2.dist-info/METADATA")
+
+
+def lose_library(site: Site) -> None:
+    """Remove the library."""
+    (site.folder / "jaxlib_cuda_13/plugin.so").unlink()
+
+
+def take_another_build(site: Site) -> None:
+    """Let the plugin be one that was not built with jaxlib."""
+    site.write("jaxlib_cuda_13/release_lock.json", lock_text("0.11.2", "2" * 32))
+
+
+def add_a_second(site: Site) -> None:
+    """Install a plugin for the same platform."""
+    site.ours("jaxlib_cuda_12", "cuda", 500)
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "status"),
+    [
+        (lose_files, "plugin-gone", 1),
+        (lose_metadata, "plugin-left-behind", 1),
+        (damage_metadata, "damaged-metadata", 1),
+        (lose_library, "library-missing", 1),
+        (take_another_build, "lock-mismatch", 1),
+        (add_a_second, "doubled-backend", 0),
+    ],
+)
+def test_the_status_is_what_becomes_of_jax(site: Site, change: Callable[[Site], None], code: str, status: int) -> None:
+    """The same damage is an error where a GPU is left out for it, and a warning where there is none."""
+    change(site.jax().ours("jaxlib_cpu", "cpu", 0).ours("jaxlib_cuda_13", "cuda", 500))
+    idle = site.examine()
+    assert ([(finding.level, finding.code) for finding in idle.findings], idle.exit_code) == ([("warning", code)], 0)
+    busy = site.node().examine(H100, decision=CUDA13)
+    assert (code in codes(busy), busy.prediction.default != "cuda", busy.exit_code) == (True, bool(status), status)
 
 
 def test_a_plugin_whose_metadata_is_gone(site: Site) -> None:
@@ -335,6 +385,16 @@ def test_a_plugin_whose_metadata_is_gone(site: Site) -> None:
     place = site.folder / "jaxlib_cuda_12"
     assert str(place) in report.findings[0].what
     assert report.findings[0].remedy == f"rm -r {place}"
+
+
+def test_what_is_left_of_the_plugin_for_this_machine_is_completed(site: Site) -> None:
+    """By the one command that installs it: removing it after that would undo it."""
+    site.jax().write("jaxlib_cuda_13/plugin.so", site.elf())
+    report = site.node().examine(H100, decision=CUDA13)
+    assert [(finding.code, finding.remedy) for finding in report.findings] == [
+        ("silent-cpu", INSTALL_CUDA13),
+        ("plugin-left-behind", INSTALL_CUDA13),
+    ]
 
 
 def test_a_plugin_without_its_library(site: Site) -> None:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`doctor`: say what JAX will find and use in an environment, and what is wrong with that.
 
-Exit status 1: JAX fails, is not what it should be, or would silently run on the CPU while an accelerator is present.
+Exit status 1: JAX fails, lacks a part of what it uses here, or would silently run on the CPU while an accelerator is
+present.
 """
 
 from __future__ import annotations
@@ -42,5 +43,7 @@ def _confirmed(report: Report) -> Report:
     """Add what JAX itself says."""
     answer = ask_jax(report.environment.python, os.environ)
     explained = any(finding.level == ERROR for finding in report.findings)
+    gone = {plugin.module for plugin in report.plugins if plugin.location is None}  # another rule has said so
+    answer = replace(answer, complaints=tuple(said for said in answer.complaints if not gone & set(said.split())))
     found = compare(report.prediction, answer, renewal=report.renewal, explained=explained)
     return replace(report, findings=sort_findings([*report.findings, *found]))

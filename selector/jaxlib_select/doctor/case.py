@@ -13,6 +13,7 @@ from pathlib import Path
 from jaxlib_select.decision import Decision
 from jaxlib_select.doctor.forecast import Prediction, World
 from jaxlib_select.doctor.libraries import Loaded
+from jaxlib_select.doctor.report import ERROR, WARNING
 from jaxlib_select.facts import Facts
 from jaxlib_select.install.commands import Installer, show
 from jaxlib_select.install.plan import accelerator_families, make_plan
@@ -52,6 +53,11 @@ class Case:
     def ours(self) -> bool:
         """Whether something of ours is installed."""
         return self.world.jaxlib is not None or any(plugin.lock is not None for plugin in self.plugins)
+
+    def weigh(self, platform: str | None, *outcomes: str) -> str:
+        """Return `error` if one of these becomes of a platform, else `warning`: JAX goes on without what is wrong."""
+        matters = any(entry.platform == platform and entry.outcome in outcomes for entry in self.prediction.forecasts)
+        return ERROR if matters else WARNING
 
     def advise(self) -> str:
         """Return what `install` would do: put what belongs on this machine in the place of what is there.

@@ -115,7 +115,7 @@ def compare(prediction: Prediction, answer: Answer, *, renewal: str = "", explai
     """
     if not explained:
         for complaint in answer.complaints:
-            yield Finding(ERROR, "plugin-fails", _short(complaint), renewal)
+            yield Finding(WARNING, "plugin-fails", _short(complaint), renewal)
     if answer.error and prediction.default is None:
         yield Finding(NOTE, "jax-fails", f"JAX itself fails: {_short(answer.error)}")
         return

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from jaxlib_select.doctor.case import Case, remove_folder, unset
+from jaxlib_select.doctor.forecast import FAILS, SERVES
 from jaxlib_select.doctor.report import ERROR, WARNING, Finding
 from jaxlib_select.installed.discovery import EXTENSION, Plugin
 from jaxlib_select.names import normalize
@@ -21,49 +23,52 @@ _CODE = (".py", ".so")
 _INFO = re.compile(r"([A-Za-z0-9._]+)-([0-9][A-Za-z0-9.!+_]*)\.dist-info")
 
 
-def torn_installation(case: Case) -> Iterator[Finding]:
-    """The remains of an interrupted installation or removal."""
+def torn_metadata(case: Case) -> Iterator[Finding]:
+    """Metadata that an interrupted installation or removal left behind."""
     for name in case.environment.doubled:
         if name in _concerned(case):
             again = case.reinstall([f"{name}=={case.environment.version_of(name)}"])
-            yield Finding(ERROR, "doubled-metadata", f"{name} is installed twice in one folder", again)
+            yield Finding(WARNING, "doubled-metadata", f"{name} is installed twice in one folder", again)
     for folder in case.environment.damaged:
         if re.match(r"(jax|libtpu)", folder.name):
             what = f"the metadata in {folder} has no name or version: an installation was interrupted"
-            named = _INFO.fullmatch(folder.name)
-            wheel = f"{normalize(named.group(1))}=={named.group(2)}" if named is not None else ""
-            steps = [remove_folder(folder), *([case.reinstall([wheel])] if wheel else [])]
-            yield Finding(ERROR, "damaged-metadata", what, " && ".join(steps))
+            name, version = _named(folder)
+            steps = [remove_folder(folder), *([case.reinstall([f"{name}=={version}"])] if name else [])]
+            yield Finding(WARNING, "damaged-metadata", what, " && ".join(steps))
+
+
+def torn_plugins(case: Case) -> Iterator[Finding]:
+    """One half of a plugin: its metadata, or its package. JAX goes on without it in either case."""
     for plugin in case.plugins:
         if plugin.module and plugin.location is None:
             what = f"{plugin.label} tells JAX to import {plugin.module}, which is not there; JAX logs that and goes on"
-            yield Finding(ERROR, "plugin-gone", what, _reinstall(case, plugin))
-    installed = set(case.environment.distributions)
+            yield Finding(WARNING, "plugin-gone", what, _reinstall(case, plugin))
+    known = {*case.environment.distributions, *(_named(folder)[0] for folder in case.environment.damaged)}
     for backend in case.facts.backends:
         place = case.environment.find(backend.package) if backend.package else None
-        if place is not None and normalize(backend.distribution) not in installed and any(place.glob("*.so")):
+        if place is not None and normalize(backend.distribution) not in known and any(place.glob("*.so")):
             what = f"{place} is there without {backend.distribution}: JAX does not find it, and no installer removes it"
             wanted = case.decision is not None and case.decision.package == backend.distribution
-            steps = [remove_folder(place), *([case.advise()] if wanted else [])]
-            yield Finding(WARNING, "plugin-left-behind", what, " && ".join(steps))
+            remedy = case.advise() if wanted else remove_folder(place)  # an installer writes over what is there
+            yield Finding(WARNING, "plugin-left-behind", what, remedy)
 
 
 def damaged_plugins(case: Case) -> Iterator[Finding]:
     """A plugin without its library or extension module, or with one that cannot be read."""
     for plugin in case.plugins:
+        level = case.weigh(plugin.platform, FAILS)
         for path, reason in plugin.damaged.items():
-            yield Finding(ERROR, "library-damaged", f"{path} cannot be used: it is {reason}", _reinstall(case, plugin))
+            yield Finding(level, "library-damaged", f"{path} cannot be used: it is {reason}", _reinstall(case, plugin))
         if plugin.lacks_extension and not plugin.damaged:
             what = f"{plugin.label} has no extension module {EXTENSION}, without which it cannot open its library"
-            yield Finding(ERROR, "extension-missing", what, _reinstall(case, plugin))
+            yield Finding(level, "extension-missing", what, _reinstall(case, plugin))
         bare = plugin.location is not None and not plugin.libraries and not plugin.damaged and plugin.module
         if bare and plugin.platform not in (None, "tpu"):
             what = f"{plugin.label} has no PJRT library in {plugin.location}"
-            yield Finding(ERROR, "library-missing", what, _reinstall(case, plugin))
+            yield Finding(level, "library-missing", what, _reinstall(case, plugin))
         if plugin.refused:
-            level = ERROR if plugin.platform is not None else WARNING
             yield Finding(
-                level,
+                ERROR if plugin.platform is not None else WARNING,
                 "variable",
                 f"PJRT_NAMES_AND_LIBRARY_PATHS: {plugin.refused}",
                 unset("PJRT_NAMES_AND_LIBRARY_PATHS"),
@@ -79,7 +84,7 @@ def missing_kernels(case: Case) -> Iterator[Finding]:
         what = f"{plugin.label} has no GPU kernels for Python {major}.{minor}: {_WITHOUT_KERNELS}"
         served = {found for file in _recorded(case, plugin.distribution) for found in _KERNEL.findall(file)}
         if not served or (str(major), str(minor)) in served:
-            yield Finding(ERROR, "kernels-missing", what, _reinstall(case, plugin))
+            yield Finding(case.weigh(plugin.platform, SERVES), "kernels-missing", what, _reinstall(case, plugin))
         else:
             pythons = ", ".join(".".join(found) for found in sorted(served))
             yield Finding(WARNING, "kernels-missing", what, f"use a Python that it has them for: {pythons}")
@@ -97,7 +102,11 @@ def lost_files(case: Case) -> Iterator[Finding]:
         gone = [file for file in code if not (found.folder / file).exists()]
         if gone:
             what = f"{name} {found.version} is incomplete, it lacks {enumerate_some(gone)}"
-            yield Finding(ERROR, "files-missing", what, case.reinstall([f"{name}=={found.version}"]))
+            idle = any(
+                plugin.distribution == name and plugin.platform in case.world.no_hardware for plugin in case.plugins
+            )
+            level = WARNING if idle else ERROR
+            yield Finding(level, "files-missing", what, case.reinstall([f"{name}=={found.version}"]))
 
 
 def _is_named(case: Case, plugin: Plugin) -> bool:
@@ -119,6 +128,12 @@ def _lacks_kernels(case: Case, plugin: Plugin) -> bool:
 def _recorded(case: Case, name: str) -> tuple[str, ...]:
     found = case.environment.distributions.get(name)
     return found.record if found is not None else ()
+
+
+def _named(folder: Path) -> tuple[str, str]:
+    """Return the distribution and version that a folder of metadata is named after; nothing for another folder."""
+    found = _INFO.fullmatch(folder.name)
+    return (normalize(found.group(1)), found.group(2)) if found is not None else ("", "")
 
 
 def _concerned(case: Case) -> dict[str, None]:

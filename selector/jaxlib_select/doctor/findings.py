@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Callable
 
 from jaxlib_select.doctor.case import Case, switch_remedy, unset
-from jaxlib_select.doctor.damage import damaged_plugins, lost_files, missing_kernels, torn_installation
+from jaxlib_select.doctor.damage import damaged_plugins, lost_files, missing_kernels, torn_metadata, torn_plugins
 from jaxlib_select.doctor.dependencies import unmet_requirements
 from jaxlib_select.doctor.forecast import (
     FAILS,
@@ -45,7 +45,9 @@ def stale_kernels(case: Case) -> Iterator[Finding]:
             yield Finding(WARNING, "stale-kernels", what, case.uninstall([name]))
         elif jaxlib is not None and distribution.version != jaxlib and "rocm" not in name:
             what = f"{name} {distribution.version} does not fit jaxlib {jaxlib}, so JAX does not use it"
-            yield Finding(ERROR, "kernel-mismatch", what, show(case.installer.install([f"{name}=={jaxlib}"])))
+            owner = next((plugin for plugin in case.plugins if plugin.label == f"{stem.group(1)}-pjrt"), None)
+            level = case.weigh(owner.platform if owner is not None else None, SERVES)
+            yield Finding(level, "kernel-mismatch", what, show(case.installer.install([f"{name}=={jaxlib}"])))
 
 
 def switches(case: Case) -> Iterator[Finding]:
@@ -102,7 +104,7 @@ def hidden_namespace(case: Case) -> Iterator[Finding]:
     if len(seen) < len(folders):
         hidden = [str(folder) for folder in folders if folder not in seen]
         what = f"{seen[0] / '__init__.py'} hides the plugins in {', '.join(hidden)}"
-        yield Finding(ERROR, "namespace-hidden", what, f"rm {show([str(seen[0] / '__init__.py')])}")
+        yield Finding(WARNING, "namespace-hidden", what, f"rm {show([str(seen[0] / '__init__.py')])}")
 
 
 def failing_platforms(case: Case) -> Iterator[Finding]:
@@ -117,7 +119,8 @@ def failing_platforms(case: Case) -> Iterator[Finding]:
 RULES: Sequence[Callable[[Case], Iterator[Finding]]] = (
     incomplete,
     unmet_requirements,
-    torn_installation,
+    torn_metadata,
+    torn_plugins,
     hidden_namespace,
     damaged_plugins,
     locks,

@@ -11,6 +11,7 @@ from jaxlib_select.doctor.forecast import Prediction
 from jaxlib_select.doctor.libraries import Loaded
 from jaxlib_select.installed.discovery import Plugin
 from jaxlib_select.installed.environment import Environment
+from jaxlib_select.sentences import enumerate_some
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 
@@ -20,7 +21,8 @@ class Finding:
     """Something to know or to mend.
 
     Attributes:
-        level: `error` (JAX fails, or is not what it should be), `warning` or `note`.
+        level: `error` (JAX fails, lacks a part of what it uses here, or leaves the hardware out), `warning` (JAX goes
+            on without what is wrong) or `note`.
         code: A short name for programs, such as `lock-mismatch`.
         what: One sentence.
         remedy: The command that mends it; empty where none can.
@@ -60,8 +62,8 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """Return 1 if JAX is not what it should be here, else 0."""
-        return 1 if self.silent_cpu or any(finding.level == ERROR for finding in self.findings) else 0
+        """Return 1 if JAX fails or there is another error, else 0."""
+        return 1 if self.prediction.default is None or any(finding.level == ERROR for finding in self.findings) else 0
 
     def to_json(self) -> dict[str, object]:
         """Return the documented JSON form."""
@@ -133,7 +135,7 @@ def _library_lines(plugin: str, entries: Sequence[Loaded]) -> list[str]:
     """Return one line for each library that would be loaded, and one for all that are nowhere."""
     lines = [f"Library    {entry.name}: {_found(entry)} ({plugin})" for entry in entries if entry.path is not None]
     absent = [entry.name for entry in entries if entry.path is None]
-    return [*lines, *([f"Library    not found: {', '.join(absent)} ({plugin})"] if absent else [])]
+    return [*lines, *([f"Library    not found: {enumerate_some(absent)} ({plugin})"] if absent else [])]
 
 
 def _found(entry: Loaded) -> str:

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jaxlib_select.doctor.case import Case
-from jaxlib_select.doctor.forecast import count_by_platform
-from jaxlib_select.doctor.report import ERROR, NOTE, Finding
+from jaxlib_select.doctor.forecast import FAILS, count_by_platform
+from jaxlib_select.doctor.report import NOTE, Finding
 from jaxlib_select.installed.environment import Environment
 
 
@@ -18,7 +18,7 @@ def doubled_backends(case: Case) -> Iterator[Finding]:
         keep = _kept(case, labels)
         others = [name for label in labels if label != keep for name in belongings(label, case.environment)]
         what = f"{' and '.join(labels)} are both for JAX's platform {platform!r}, and JAX can take only one"
-        yield Finding(ERROR, "doubled-backend", what, case.uninstall(others))
+        yield Finding(case.weigh(platform, FAILS), "doubled-backend", what, case.uninstall(others))
     accelerators = sorted({p.label for p in case.plugins if p.platform not in (None, "cpu") and p.location is not None})
     platforms = {p.platform for p in case.plugins if p.platform not in (None, "cpu")}
     if len(platforms) > 1:

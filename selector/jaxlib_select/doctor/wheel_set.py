@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from jaxlib_select.doctor.case import Case
-from jaxlib_select.doctor.forecast import lock_problem
-from jaxlib_select.doctor.report import ERROR, Finding
+from jaxlib_select.doctor.forecast import FAILS, lock_problem
+from jaxlib_select.doctor.report import ERROR, WARNING, Finding
 from jaxlib_select.doctor.rivals import find_surplus
 from jaxlib_select.install.commands import name_of
 from jaxlib_select.installed.discovery import Lock
@@ -45,14 +45,15 @@ def incomplete(case: Case) -> Iterator[Finding]:
 def locks(case: Case) -> Iterator[Finding]:
     """Wheels of different sets: one error for all that refuse, since one command mends them."""
     surplus = find_surplus(case)
-    refusals = [
-        f"{plugin.label} refuses to serve: {problem}"
+    refusals = {
+        f"{plugin.label} refuses to serve: {problem}": case.weigh(plugin.platform, FAILS)
         for plugin in case.plugins
         for problem in [lock_problem(plugin, case.world)]
         if problem and plugin.label not in surplus
-    ]
+    }
     if refusals and not case.world.broken:
-        yield Finding(ERROR, "lock-mismatch", "; ".join(refusals), restore(case))
+        level = ERROR if ERROR in refusals.values() else WARNING
+        yield Finding(level, "lock-mismatch", "; ".join(refusals), restore(case))
 
 
 def restore(case: Case) -> str:
