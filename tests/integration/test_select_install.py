@@ -248,6 +248,8 @@ def locked(request: pytest.FixtureRequest, bench: Bench) -> Path:
         "lock", "jax", "--machine", bench.machine("h100"), "--groups", "cpu,cuda12", "-o", "pylock.toml", *target
     )
     assert "pylock.toml: cuda13 by default" in said
+    assert f"resolving cuda12-legacy with {request.param} ..." in said
+    assert ("note: pip" in said) == (request.param == "pip")
     return bench.folder / "pylock.toml"
 
 

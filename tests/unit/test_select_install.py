@@ -230,6 +230,25 @@ def test_why_an_installer_failed(lines: Sequence[str], what: str) -> None:
     assert explain_failure(["pip", "install", "jax"], 2, lines).what == what
 
 
+@pytest.mark.parametrize(
+    ("lines", "what", "cause"),
+    [
+        (["error: the argument '--x' cannot be used twice", "", "For more information, try '--help'."],
+         "the installer failed with status 2: pip install jax", "error: the argument '--x' cannot be used twice"),
+        (["boom", "bang"], "the installer failed with status 2: pip install jax", "bang"),
+        (["  \N{MULTIPLICATION SIGN} Failed to download `a`", "  Hash mismatch for `a==1`", "  sha256:fbde"],
+         "a file has another hash than the lock or the package index says", "Hash mismatch for `a==1`"),
+        (["ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.", "Got 12"],
+         "a file has another hash than the lock or the package index says",
+         "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE."),
+    ],
+)  # fmt: skip
+def test_the_line_that_says_why(lines: Sequence[str], what: str, cause: str) -> None:
+    """It is not always the last one."""
+    error = explain_failure(["pip", "install", "jax"], 2, lines)
+    assert (error.what, error.cause) == (what, cause)
+
+
 def test_a_failing_installer_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What it printed, whatever bytes, was shown on standard error."""
     program = tmp_path / "installer"

@@ -35,7 +35,7 @@ from jaxlib_select.lock.choices import make_choices
 from jaxlib_select.lock.document import Group, Table, build_document, drop_outbid, merge_packages, packages_of
 from jaxlib_select.lock.forms import form_of, write_requirements, write_uv_snippet
 from jaxlib_select.lock.places import local_file
-from jaxlib_select.lock.resolution import make_relative, read_report
+from jaxlib_select.lock.resolution import make_relative, pip_remark, read_report
 from jaxlib_select.lock.target import Target, check_machine, make_target, read_target
 from jaxlib_select.lock.toml_reader import read_toml
 from jaxlib_select.lock.toml_writer import write_toml
@@ -393,6 +393,9 @@ def test_the_names_of_locks() -> None:
     assert [form_of(Path(name)) for name in names] == ["pylock", "pylock", "requirements"]
     with pytest.raises(UsageError, match=re.escape("not the name of a lock: 'pylock.a.b.toml'")):
         form_of(Path("pylock.a.b.toml"))
+    with pytest.raises(UsageError) as caught:
+        form_of(Path("uv.lock"))
+    assert caught.value.remedy == "uv compares it with its project: uv lock --check"
 
 
 def test_requirements_with_hashes(tmp_path: Path) -> None:
@@ -427,8 +430,33 @@ def test_a_requirements_file_of_somebody_else(tmp_path: Path, text: str) -> None
     """It is not taken for a lock."""
     path = tmp_path / "requirements.txt"
     path.write_text(text)
-    with pytest.raises(LockError, match="not a lock of jaxlib-select"):
+    with pytest.raises(LockError) as caught:
         read_lock(path)
+    assert caught.value.what == f"not a lock of jaxlib-select: {path}"
+
+
+def test_a_lock_that_is_not_there(tmp_path: Path) -> None:
+    """What the system says, without its number and the name again."""
+    with pytest.raises(LockError) as caught:
+        read_lock(tmp_path / "pylock.toml")
+    assert (caught.value.what, caught.value.cause) == (
+        f"cannot read {tmp_path / 'pylock.toml'}",
+        "No such file or directory",
+    )
+
+
+@pytest.mark.parametrize("name", ["pylock.toml", "requirements.txt"])
+def test_a_lock_of_another_schema(tmp_path: Path, name: str) -> None:
+    """It was not changed by hand, but written by another version."""
+    path, other = tmp_path / name, evidence(schema=2)
+    document = build_document(GROUPS, "cuda13", other, HERE)
+    path.write_text(
+        write_requirements(GROUPS[0], other, []) if name.endswith(".txt") else write_toml(document), "utf-8"
+    )
+    with pytest.raises(LockError) as caught:
+        read_lock(path)
+    assert caught.value.what == f"lock of schema 2, known here is 1: {path}"
+    assert caught.value.remedy == "take that version, or write the lock again: jaxlib-select lock jax"
 
 
 def test_the_snippet_for_uv() -> None:
@@ -451,6 +479,31 @@ def test_the_snippet_for_uv() -> None:
         "index": [{"name": "cu126", "url": "https://i/cu126", "explicit": True}],
         "sources": {name: [{"index": "cu126", "extra": "cu126"}] for name in ("torch", "torchvision")},
     }
+
+
+def test_where_wheels_are_goes_into_the_snippet_for_uv() -> None:
+    """In the order in which uv asks: extra indexes, then the main one; a backend's own index is for its packages."""
+    torch = Decision("torch", "cu126", ("torch==2.9.0",), (), index_url="https://i/cu126")
+    extra = ["--extra-index-url", "https://a", "--extra-index-url", "https://b"]
+    options = ["--no-index", "--find-links", "/dist", "--index-url", "https://main", *extra]
+    assert tomllib.loads(write_uv_snippet([torch], options))["tool"]["uv"] == {
+        "index": [
+            {"name": "cu126", "url": "https://i/cu126", "explicit": True},
+            {"url": "https://a"},
+            {"url": "https://b"},
+            {"url": "https://main", "default": True},
+        ],
+        "find-links": ["/dist"],
+        "no-index": True,
+        "sources": {"torch": [{"index": "cu126", "extra": "cu126"}]},
+    }
+
+
+@pytest.mark.parametrize(("version", "slow"), [("23.2.1", True), ("25.2", True), ("25.3", False), ("26.3", False)])
+def test_a_pip_that_downloads_every_wheel_to_resolve(version: str, *, slow: bool) -> None:
+    """Whoever waits for it is told why, and what does not."""
+    said = f"pip {version} downloads every wheel to resolve; uv and pip 25.3 read the index's metadata instead"
+    assert pip_remark(version) == (said if slow else "")
 
 
 def test_a_lock_is_about_every_backend_with_wheels_for_the_platform() -> None:

@@ -34,7 +34,7 @@ from jaxlib_select.lock.check import find_differences, read_lock
 from jaxlib_select.lock.choices import Choices, make_choices
 from jaxlib_select.lock.document import Group, build_document
 from jaxlib_select.lock.forms import FORMS, PYLOCK, REQUIREMENTS, UV, form_of, write_requirements, write_uv_snippet
-from jaxlib_select.lock.resolution import make_relative, resolve_group
+from jaxlib_select.lock.resolution import make_relative, pip_remark, resolve_group
 from jaxlib_select.lock.target import Target, check_machine, minor_of, read_target
 from jaxlib_select.lock.toml_writer import write_toml
 from jaxlib_select.policy import Policy, from_arguments
@@ -110,7 +110,7 @@ def _the_package(packages: Sequence[str]) -> str:
 def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, Path]:
     """Return the text of the lock, and where it belongs; nowhere for standard output."""
     if form == UV:
-        return write_uv_snippet(choices.decisions), args.output
+        return write_uv_snippet(choices.decisions, options_from(args)), args.output
     environment = environment_from(args)
     check_python(choices.decisions, environment)
     target = read_target(environment.python)
@@ -120,12 +120,14 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
         "write the lock on a machine of that platform, or one that every tool resolves: --format uv",
     )
     installer = installer_from(args, environment)
+    if installer.kind == "pip" and (remark := pip_remark(environment.version_of("pip") or "")):
+        print(f"note: {remark}", file=sys.stderr)
     options = find_order([choices.decision], installer, options_from(args))
     path = args.output or Path("requirements.txt" if form == REQUIREMENTS else "pylock.toml")
     folder = path.absolute().parent
     evidence = {**choices.evidence(target), "arguments": pack_arguments(_arguments(args, options), folder)}
     if form == REQUIREMENTS:
-        group = resolve_group(choices.decision, installer, options)
+        group = _resolve_aloud(choices.decision, installer, options)
         return write_requirements(group, evidence, only_from(choices.decision.index_url, options)), path
     groups = _relative(_resolve(choices, installer, options, strict=args.groups is not None), folder)
     return write_toml(build_document(groups, choices.decision.group, evidence, target)), path
@@ -140,21 +142,28 @@ def _arguments(args: argparse.Namespace, options: Sequence[str]) -> tuple[str, .
 
 def _resolve(choices: Choices, installer: Installer, options: Sequence[str], *, strict: bool) -> list[Group]:
     """Resolve every group; one that nobody asked for by name may be missing from the index."""
+    chosen = _resolve_aloud(choices.decision, installer, options)
     others = [
         _resolve_other(other, installer, options, strict=strict and other.group == other.backend)
         for other in choices.others
     ]
-    return [resolve_group(choices.decision, installer, options), *(group for group in others if group is not None)]
+    return [chosen, *(group for group in others if group is not None)]
 
 
 def _resolve_other(decision: Decision, installer: Installer, options: Sequence[str], *, strict: bool) -> Group | None:
     try:
-        return resolve_group(decision, installer, options, quiet=not strict)
+        return _resolve_aloud(decision, installer, options, quiet=not strict)
     except InstallError as error:
         if strict:
             raise
         print(f"warning: no group {decision.group}: {error.what} ({error.cause})", file=sys.stderr)
         return None
+
+
+def _resolve_aloud(decision: Decision, installer: Installer, options: Sequence[str], *, quiet: bool = False) -> Group:
+    """Resolve a group, and say so: it may take minutes."""
+    print(f"resolving {decision.group} with {installer.kind} ...", file=sys.stderr, flush=True)
+    return resolve_group(decision, installer, options, quiet=quiet)
 
 
 def _relative(groups: Sequence[Group], folder: Path) -> list[Group]:
@@ -165,7 +174,8 @@ def _relative(groups: Sequence[Group], folder: Path) -> list[Group]:
         elsewhere += count
         found.append(replace(group, packages=tuple(packages)))
     if elsewhere:
-        print(f"warning: {elsewhere} files of the lock lie in folders of this machine only", file=sys.stderr)
+        what = f"{elsewhere} files of the lock lie in folders of this machine only"
+        print(f"warning: {what}; to take it elsewhere, put them below {folder} first", file=sys.stderr)
     return found
 
 

@@ -24,6 +24,8 @@ _UNREACHABLE = re.compile(
     r"|tcp connect error|Network connectivity is disabled|the network was disabled",
     re.IGNORECASE,
 )
+_MISMATCH = re.compile(r"Hash mismatch|DO NOT MATCH THE HASHES", re.IGNORECASE)
+_ERROR = re.compile(r"error\b", re.IGNORECASE)
 _UNKNOWN = re.compile(
     r"No matching distribution found|No solution found|not found in the (package registry|provided)|no version"
     r"|no wheels",
@@ -79,6 +81,11 @@ def explain_failure(command: Sequence[str], status: int, lines: Sequence[str]) -
     said = [re.sub(r"\s+", " ", line).strip(_DECORATION) for line in lines]
     for pattern, what, remedy in (
         (
+            _MISMATCH,
+            "a file has another hash than the lock or the package index says",
+            "take the index or folder that it was written for, or write the lock again",
+        ),
+        (
             _UNREACHABLE,
             "the package index cannot be reached",
             "check the network and the installer's settings, or name a folder of wheels: --no-index --find-links DIR",
@@ -92,8 +99,9 @@ def explain_failure(command: Sequence[str], status: int, lines: Sequence[str]) -
         line = next((line for line in said if pattern.search(line)), None)
         if line is not None:
             return InstallError(what, cause=_short(line), remedy=remedy)
-    last = next((line for line in reversed(said) if line), "it said nothing")
-    return InstallError(f"the installer failed with status {status}: {show(command)}", cause=_short(last))
+    told = [line for line in said if line]
+    reason = next((line for line in told if _ERROR.match(line)), told[-1] if told else "it said nothing")
+    return InstallError(f"the installer failed with status {status}: {show(command)}", cause=_short(reason))
 
 
 def _short(line: str) -> str:

@@ -13,7 +13,7 @@ from jaxlib_select.decision import Decision
 from jaxlib_select.errors import LockError
 from jaxlib_select.install.commands import show
 from jaxlib_select.lock.arguments import unpack_arguments
-from jaxlib_select.lock.document import LOCK_VERSION, TOOL, Group, digest, packages_of
+from jaxlib_select.lock.document import LOCK_VERSION, SCHEMA, TOOL, Group, digest, packages_of
 from jaxlib_select.lock.forms import PYLOCK, body_digest, form_of, read_requirements
 from jaxlib_select.lock.target import Target, target_from
 from jaxlib_select.lock.toml_reader import read_toml
@@ -57,11 +57,12 @@ def read_lock(path: Path) -> Lock:
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeError) as error:
-        raise LockError(f"cannot read {path}", cause=str(error), remedy="write one: jaxlib-select lock jax") from error
+        cause = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise LockError(f"cannot read {path}", cause=cause, remedy="write one: jaxlib-select lock jax") from error
     try:
         return _read_pylock(path, read_toml(text)) if form == PYLOCK else _read_requirements(path, text)
     except (KeyError, TypeError, AttributeError) as error:
-        raise _foreign(path, f"it lacks {error}") from error
+        raise _foreign(f"it lacks {error}", f": {path}") from error
     except LockError as error:
         raise LockError(f"{error.what}: {path}", cause=error.cause, remedy=error.remedy) from error
 
@@ -71,6 +72,7 @@ def _read_pylock(path: Path, document: dict[str, Any]) -> Lock:
     if version != LOCK_VERSION:
         raise LockError(f"lock version {version!r} is not known here", remedy=f"known: {LOCK_VERSION}")
     evidence = document["tool"][TOOL]
+    _check_schema(evidence)
     for index, package in enumerate(document["packages"]):
         _check_package(package, f"packages[{index}]")
     groups, default = list(document["dependency-groups"]), list(document["default-groups"])
@@ -125,7 +127,8 @@ def _read_arguments(path: Path, evidence: Mapping[str, Any]) -> tuple[str, ...]:
 def _read_requirements(path: Path, text: str) -> Lock:
     evidence = read_requirements(text)
     if not evidence:
-        raise _foreign(path, "its first line is not a comment of jaxlib-select")
+        raise _foreign("its first line is not a comment of jaxlib-select")
+    _check_schema(evidence)
     backend = str(evidence["backend"])
     return Lock(
         path=path,
@@ -140,10 +143,24 @@ def _read_requirements(path: Path, text: str) -> Lock:
     )
 
 
-def _foreign(path: Path, cause: str) -> LockError:
+def _foreign(cause: str, where: str = "") -> LockError:
     return LockError(
-        f"not a lock of jaxlib-select: {path}", cause=cause, remedy="write one: jaxlib-select lock jax -o pylock.toml"
+        f"not a lock of jaxlib-select{where}", cause=cause, remedy="write one: jaxlib-select lock jax -o pylock.toml"
     )
+
+
+def _check_schema(evidence: Mapping[str, Any]) -> None:
+    """Make sure that a lock was written by a version that writes as this one does.
+
+    Raises:
+        LockError: It was not.
+    """
+    if evidence["schema"] != SCHEMA:
+        raise LockError(
+            f"lock of schema {evidence['schema']!r}, known here is {SCHEMA}",
+            cause="another version of jaxlib-select wrote it",
+            remedy=f"take that version, or write the lock again: jaxlib-select lock {evidence.get('package', 'jax')}",
+        )
 
 
 def find_differences(lock: Lock, decision: Decision, here: Target) -> list[str]:

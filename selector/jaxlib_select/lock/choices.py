@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.errors import PolicyError
+from jaxlib_select.lock.document import SCHEMA
 from jaxlib_select.lock.target import Target
 from jaxlib_select.machine import Machine
 from jaxlib_select.machine_json import to_json
 from jaxlib_select.policy import Choice, Policy, Wishes
 from jaxlib_select.resolve import choose, resolve
-
-SCHEMA = 1
 
 
 @dataclass(frozen=True)

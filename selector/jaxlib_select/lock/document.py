@@ -22,6 +22,7 @@ from jaxlib_select.names import normalize
 TOOL = "jaxlib-select"
 CREATED_BY = "jaxlib-select"
 LOCK_VERSION = "1.0"
+SCHEMA = 1  # of the evidence
 
 Table = dict[str, Any]
 

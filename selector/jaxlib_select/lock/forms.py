@@ -34,6 +34,8 @@ def form_of(path: Path) -> str:
         return PYLOCK
     if name.endswith((".txt", ".in")):
         return REQUIREMENTS
+    if name == "uv.lock":
+        raise UsageError("uv.lock is a lock of uv's own", remedy="uv compares it with its project: uv lock --check")
     raise UsageError(f"not the name of a lock: {name!r}", remedy="call it pylock.toml, pylock.NAME.toml or NAME.txt")
 
 
@@ -80,23 +82,38 @@ def body_digest(body: str) -> str:
     return hashlib.sha256(body.encode()).hexdigest()
 
 
-def write_uv_snippet(decisions: Sequence[Decision]) -> str:
+def write_uv_snippet(decisions: Sequence[Decision], options: Sequence[str] = ()) -> str:
     """Return what to add to the `pyproject.toml` of a uv project: one extra per group, which exclude each other.
 
     Args:
         decisions: What was decided for this machine, and for others.
+        options: Where wheels are, as uv is told on its command line.
     """
     extras = {decision.group: [*decision.requirements, *decision.constraints] for decision in decisions}
     tables: dict[str, object] = {"project": {"optional-dependencies": extras}}
     uv: dict[str, object] = {"conflicts": [[{"extra": name} for name in extras]]} if len(extras) > 1 else {}
     indexes = {decision.backend: decision.index_url for decision in decisions if decision.index_url is not None}
+    own = [{"name": name, "url": url, "explicit": True} for name, url in indexes.items()]
     if indexes:
-        uv["index"] = [{"name": name, "url": url, "explicit": True} for name, url in indexes.items()]
         uv["sources"] = _sources(decisions)
+    places = _places(options)
+    uv.update({**places, "index": [*own, *places.get("index", [])]} if own else places)
     if uv:
         tables["tool"] = {"uv": uv}
     chosen = decisions[0].group
     return f"# Add this to pyproject.toml, then: uv sync --extra {chosen}\n{write_toml(tables)}"
+
+
+def _places(options: Sequence[str]) -> dict[str, Any]:
+    """Return the settings of uv that say where wheels are: the first index comes first, the default one last."""
+    values: dict[str, list[str]] = {}
+    for option, value in zip(options, options[1:]):
+        if option.startswith("--") and not value.startswith("--"):
+            values.setdefault(option, []).append(value)
+    index: list[dict[str, Any]] = [{"url": url} for url in values.get("--extra-index-url", [])]
+    index += [{"url": url, "default": True} for url in values.get("--index-url", [])]
+    found = {"index": index, "find-links": values.get("--find-links", []), "no-index": "--no-index" in options}
+    return {key: value for key, value in found.items() if value}
 
 
 def _sources(decisions: Sequence[Decision]) -> dict[str, list[dict[str, str]]]:

@@ -20,6 +20,10 @@ from jaxlib_select.lock.document import Group, Table, build_tag, filename
 from jaxlib_select.lock.places import local_file
 from jaxlib_select.lock.toml_reader import read_toml
 from jaxlib_select.names import normalize
+from jaxlib_select.versions import read_version
+
+# The first version of pip whose dry run downloads no wheel that the index has metadata of (PEP 658).
+_PIP_WITH_METADATA = (25, 3)
 
 
 def resolve_group(decision: Decision, installer: Installer, options: Sequence[str], *, quiet: bool = False) -> Group:
@@ -89,6 +93,14 @@ def _run_uv(
     target = ["--python", str(installer.python)]
     run_installer([*installer.program, "compile", str(asked), *output, *target, *options], quiet=quiet)
     return list(read_toml(answer.read_text("utf-8")).get("packages", []))
+
+
+def pip_remark(version: str) -> str:
+    """Return why a version of pip resolves slowly; empty for one that does not."""
+    if (read_version(version) or _PIP_WITH_METADATA) >= _PIP_WITH_METADATA:
+        return ""
+    newest = ".".join(map(str, _PIP_WITH_METADATA))
+    return f"pip {version} downloads every wheel to resolve; uv and pip {newest} read the index's metadata instead"
 
 
 def _run_pip(
