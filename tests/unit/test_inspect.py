@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import shutil
 import struct
 from collections.abc import Callable, Mapping
@@ -20,6 +21,7 @@ from pjrtwheel.errors import WheelError
 from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.inspect import Inspection, inspect_wheel, resolve
 from pjrtwheel.inspect.facts import PluginFacts
+from pjrtwheel.inspect.fold import fold_names
 from pjrtwheel.inspect.render import render_inspection
 from pjrtwheel.inspect.tools import make_finder
 from pjrtwheel.verify import Finding
@@ -329,6 +331,26 @@ def test_what_is_equal_for_several_pythons_is_said_once(inspect: Inspect, make_e
     assert [line.split()[-1] for line in lines if f"{3 * size / 1e3:.1f} kB" in line] == [folded]
     assert len([line for line in lines if line.startswith("  symbols       demo/_solver") and folded in line]) == 1
     assert not [line for line in lines if "cpython-312-" in line]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["a.cpython-312-x.so", "a.cpython-313-x.so", "a.cpython-{312,313}-x.so"],
+        [f"a.cpython-{a}-b.cpython-{b}-x.so" for a, b in [("312", "{312,313}"), ("313", "{312,313}")]]
+        + [f"a.cpython-{{312,313}}-b.cpython-{b}-x.so" for b in ("312", "313")],
+        ["a.so", "a.so"],
+    ],
+    ids=["a name that is one for all", "two names for all", "repeated"],
+)
+def test_no_name_hides_another(names: list[str]) -> None:
+    """Whatever a hostile wheel calls its files, each is told of, by its own name."""
+    assert fold_names(names) == {name: {python_of(name): name} for name in names}
+
+
+def python_of(name: str) -> str:
+    """Return the last version of CPython in a name."""
+    return ("", *re.findall(r"[.]cpython-(\d+)-", name))[-1]
 
 
 def test_command_describes_the_good_wheels_and_fails_for_the_bad(

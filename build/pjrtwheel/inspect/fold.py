@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 # A module that one CPython alone imports (PEP 3149), such as `_solver.cpython-312-x86_64-linux-gnu.so`.
@@ -14,18 +15,28 @@ _MODULE = re.compile(r"(?P<before>.*\.cpython-)(?P<python>\d+t?)(?P<after>-.*)")
 def fold_names(names: Iterable[str]) -> dict[str, dict[str, str]]:
     """Put names together that differ in the version of CPython alone.
 
+    A name for all that is somebody's own name as well, as in a hostile wheel, would hide who has it: those that it would
+    stand for keep their own.
+
     Returns:
         A name for all, as a shell would take it apart → version → one of the names, in the order in which they came.
 
     >>> fold_names(["a.cpython-312-x.so", "b.so", "a.cpython-313-x.so"])
     {'a.cpython-{312,313}-x.so': {'312': 'a.cpython-312-x.so', '313': 'a.cpython-313-x.so'}, 'b.so': {'': 'b.so'}}
     """
+    known = dict.fromkeys(names)
     groups: dict[tuple[str, str], dict[str, str]] = {}
-    for name in names:
+    for name in known:
         match = _MODULE.fullmatch(name)
         stem, python = ((match["before"], match["after"]), match["python"]) if match else ((name, ""), "")
         groups.setdefault(stem, {})[python] = name
-    return {f"{before}{_braces(group)}{after}": group for (before, after), group in groups.items()}
+    labels = {stem: _label(*stem, group) for stem, group in groups.items()}
+    claims = Counter([*known, *(label for stem, label in labels.items() if len(groups[stem]) > 1)])
+    folded: dict[str, dict[str, str]] = {}
+    for stem, group in groups.items():
+        alone = {name: {python: name} for python, name in group.items()}
+        folded |= {labels[stem]: group} if claims[labels[stem]] == 1 else alone
+    return folded
 
 
 def fold_values(values: Mapping[str, str]) -> tuple[str, ...]:
@@ -45,7 +56,7 @@ def fold_values(values: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(f"{', '.join(several)}: {value}" for value, several in pythons.items())
 
 
-def _braces(pythons: Iterable[str]) -> str:
-    """Return several versions as a shell's brace expansion has them."""
+def _label(before: str, after: str, pythons: Iterable[str]) -> str:
+    """Return a name for all, with several versions as a shell's brace expansion has them."""
     several = sorted(pythons)
-    return f"{{{','.join(several)}}}" if len(several) > 1 else several[0]
+    return f"{before}{{{','.join(several)}}}{after}" if len(several) > 1 else f"{before}{several[0]}{after}"
