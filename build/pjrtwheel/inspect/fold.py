@@ -15,8 +15,8 @@ _MODULE = re.compile(r"(?P<before>.*\.cpython-)(?P<python>\d+t?)(?P<after>-.*)")
 def fold_names(names: Iterable[str]) -> dict[str, dict[str, str]]:
     """Put names together that differ in the version of CPython alone.
 
-    A name for all that is somebody's own name as well, as in a hostile wheel, would hide who has it: those that it would
-    stand for keep their own.
+    A name for all that is a file's own as well, as in a hostile wheel, would hide that file: those that it would stand
+    for keep theirs.
 
     Returns:
         A name for all, as a shell would take it apart → version → one of the names, in the order in which they came.
