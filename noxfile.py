@@ -25,13 +25,15 @@ PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 C_FILES = sorted(str(path) for folder in ("plugins", "tests") for path in ROOT.glob(f"{folder}/**/*.[ch]"))
 BACKENDS = sorted(path.parent.name for path in ROOT.glob("plugins/*/backend.toml"))
 
-# Group of pyproject.toml → folder of the programs in the environment that all sessions of the group share.
-_SHARED: dict[str, Path] = {}
-
 
 def _install(session: nox.Session, group: str) -> None:
     """Install one dependency group of pyproject.toml; nothing happens when it is there already."""
     session.install("--quiet", *nox.project.dependency_groups(PYPROJECT, group))
+
+
+def _note(session: nox.Session, group: str) -> Path:
+    """Return the file that says where a shared environment is: sessions that nox runs in parallel share no memory."""
+    return session.cache_dir / f"environment_{group}"
 
 
 def _add_environment(group: str) -> str:
@@ -39,7 +41,9 @@ def _add_environment(group: str) -> str:
 
     def make(session: nox.Session) -> None:
         _install(session, group)
-        _SHARED[group] = Path(session.bin).absolute()
+        note, folder = _note(session, group), str(Path(session.bin).absolute())
+        if not note.is_file() or note.read_text() != folder:
+            note.write_text(folder)
 
     name = f"environment_{group}"
     make.__doc__ = f"Make the environment that all sessions with the dependency group {group!r} share."
@@ -54,17 +58,19 @@ IN_BUILD, IN_TESTS, IN_BENCH = (
 )
 
 
-def _run(session: nox.Session, group: str, *command: str, **environ: str) -> None:
-    """Run a program of a shared environment, which finds the others there as well."""
-    folder = _SHARED[group]
+def _run(session: nox.Session, group: str, *command: str, within: str | Path = ROOT, **environ: str) -> None:
+    """Run a program of a shared environment in a folder; it finds the others there as well."""
+    folder = Path(_note(session, group).read_text())
     path = os.pathsep.join([str(folder), os.environ.get("PATH", os.defpath)])
-    session.run(str(folder / command[0]), *command[1:], env={"PATH": path, "VIRTUAL_ENV": str(folder.parent)} | environ)
+    environ = {"PATH": path, "VIRTUAL_ENV": str(folder.parent)} | environ
+    with session.chdir(within):
+        session.run(str(folder / command[0]), *command[1:], env=environ)
 
 
 def _pjrtwheel(session: nox.Session, *arguments: str) -> None:
     """Run the tooling from the directory nox was called in, so that paths on the command line mean what they say."""
-    with session.chdir(session.invoked_from):
-        _run(session, "build", "python", "-m", "pjrtwheel", *arguments, PYTHONPATH=str(ROOT / "build"))
+    command, place = ("python", "-m", "pjrtwheel", *arguments), session.invoked_from
+    _run(session, "build", *command, within=place, PYTHONPATH=str(ROOT / "build"))
 
 
 @nox.session
@@ -232,9 +238,8 @@ def update_readme(session: nox.Session) -> None:
 @IN_BUILD(default=False, tags=["update"])
 def update_docs(session: nox.Session) -> None:
     """Write docs/wheels.md, after measuring wheels if any are named: -- WHEEL or FOLDER..."""
-    with session.chdir(session.invoked_from):
-        command = ["python", "-m", "pjrtwheel.inspect.document", "--root", str(ROOT), *session.posargs]
-        _run(session, "build", *command, PYTHONPATH=str(ROOT / "build"))
+    command = ["python", "-m", "pjrtwheel.inspect.document", "--root", str(ROOT), *session.posargs]
+    _run(session, "build", *command, within=session.invoked_from, PYTHONPATH=str(ROOT / "build"))
 
 
 def _name_nearest(arguments: list[str]) -> None:

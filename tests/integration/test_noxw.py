@@ -40,8 +40,9 @@ def test_wrapper_runs_nox_from_anywhere(root: Path, tmp_path: Path) -> None:
     assert builds == {*(f"build_{name}" for name in load_backends(copy)), "build_auto", "build_jaxlib", "build_select"}
 
 
+@pytest.mark.parametrize("options", [[], ["-j2", "--allow-parallel", "--envdir", "beside"]], ids=["", "parallel"])
 def test_sessions_with_one_group_share_one_environment(
-    root: Path, tmp_path: Path, list_wheel: Callable[..., dict[str, Any]]
+    root: Path, tmp_path: Path, list_wheel: Callable[..., dict[str, Any]], options: list[str]
 ) -> None:
     """The tooling of two sessions runs on the Python of the same environment, whose programs are on PATH."""
     copy = tmp_path / "copy"
@@ -53,14 +54,18 @@ def test_sessions_with_one_group_share_one_environment(
     )
     package = copy / "build" / "pjrtwheel"
     package.mkdir()
-    (package / "__main__.py").write_text("import shutil, sys\nprint(sys.argv[1], sys.prefix, shutil.which('python'))\n")
-    command = [sys.executable, str(wrapper), "-s", "merge", "inspect"]
+    lines = ["import os, shutil, sys", "print(sys.argv[1], sys.prefix, shutil.which('python'), os.getcwd())"]
+    (package / "__main__.py").write_text("\n".join(lines))
+    command = [sys.executable, str(wrapper), "-s", "merge", "inspect", *options]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    prefix = copy / ".nox" / "environment_build"
-    line = f"{prefix} {prefix}/bin/python"
-    assert done.stdout.splitlines() == [f"merge {line}", f"inspect {line}"]
-    assert [path.name for path in sorted((copy / ".nox").iterdir()) if path.is_dir()] == ["environment_build"]
+    environments = copy / (options[-1] if options else ".nox")
+    prefix = environments / "environment_build"
+    line = f"{prefix} {prefix}/bin/python {tmp_path}"
+    said = [text for text in done.stdout.splitlines() if text.startswith(("merge", "inspect"))]
+    assert sorted(said) == [f"inspect {line}", f"merge {line}"]
+    assert {path.name for path in environments.iterdir() if path.is_dir()} == {".cache", "environment_build"}
+    assert not (tmp_path / ".nox").exists()
 
 
 def test_a_session_that_there_is_not_is_answered_with_the_nearest(root: Path, tmp_path: Path) -> None:
