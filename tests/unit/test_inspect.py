@@ -350,7 +350,8 @@ def test_no_name_hides_another(names: list[str]) -> None:
 
 def python_of(name: str) -> str:
     """Return the last version of CPython in a name."""
-    return ("", *re.findall(r"[.]cpython-(\d+)-", name))[-1]
+    pythons: list[str] = re.findall(r"[.]cpython-(\d+)-", name)
+    return pythons[-1] if pythons else ""
 
 
 def test_command_describes_the_good_wheels_and_fails_for_the_bad(
