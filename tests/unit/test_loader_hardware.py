@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -137,19 +139,48 @@ def test_tpu_chips(load_module: Loader, machine: Machine, files: Mapping[str, st
     assert load_module("tpu", "hardware").count_chips(machine(files)) == count
 
 
+def provide(load_module: Loader, package: Path, files: Mapping[str, str]) -> Any:
+    """Return the plugin for TPUs, as it is with these files in its package and nothing of it anywhere else."""
+    for name, text in files.items():
+        (package / name).write_text(text, "utf-8")
+    return dataclasses.replace(load_module("tpu", "").PLUGIN, package=package)
+
+
+def test_a_wheel_without_its_metadata_names_the_missing_libtpu(load_module: Loader, tmp_path: Path) -> None:
+    """It knows the version from its own package, so it does not take itself for one of another JAX."""
+    plugin = provide(load_module, tmp_path, {"provenance.json": '{"project": "libtpu", "version": "0.0.48.1"}'})
+    libtpu = load_module("tpu", "libtpu")
+    with pytest.raises(load_module("tpu", "pjrt.errors").LibraryMissingError) as caught:
+        libtpu.check_libtpu(plugin, {})
+    assert caught.value.told().splitlines() == [
+        "jaxlib-tpu needs libtpu 0.0.48.1, which is not installed",
+        "pip install libtpu==0.0.48.1",
+    ]
+    assert libtpu.describe_remedy(plugin).startswith("pip install --force-reinstall libtpu==0.0.48.1, or ")
+
+
 @pytest.mark.parametrize(
-    ("requirements", "version"),
+    ("files", "reason"),
     [
-        (["jaxlib==0.11.2", "libtpu==0.0.48.1"], "0.0.48.1"),
-        (["libtpu == 0.0.48.1 ; sys_platform == 'linux'"], "0.0.48.1"),
-        (["libtpu-nightly==1", "libtpu>=1"], ""),
-        ([], ""),
+        ({}, "No such file or directory"),
+        ({"provenance.json": '{"project": "libtpu"}'}, "KeyError('version')"),
+        ({"provenance.json": "null"}, "TypeError(\"'NoneType' object is not subscriptable\")"),
     ],
-    ids=str,
+    ids=["no file", "no version", "no table"],
 )
-def test_version_of_libtpu_that_a_wheel_requires(load_module: Loader, requirements: list[str], version: str) -> None:
-    """It stands in the wheel's own metadata and nowhere else."""
-    assert load_module("tpu", "libtpu").required_version(requirements) == version
+def test_a_wheel_that_does_not_say_which_libtpu_it_needs(
+    load_module: Loader, tmp_path: Path, files: Mapping[str, str], reason: str
+) -> None:
+    """It is incomplete, and to be installed again."""
+    lock = {"release_lock.json": '{"release": "0.11.2", "build": 1, "provider": "prebuilt", "lock_id": "0"}'}
+    plugin = provide(load_module, tmp_path, {**files, **lock})
+    with pytest.raises(load_module("tpu", "pjrt.errors").LockMissingError) as caught:
+        load_module("tpu", "libtpu").check_libtpu(plugin, {})
+    assert caught.value.told().splitlines() == [
+        f"jaxlib-tpu does not say which libtpu it needs: {tmp_path}/provenance.json ({reason})",
+        "the installation is incomplete",
+        "pip install --force-reinstall --no-deps jaxlib-tpu==0.11.2",
+    ]
 
 
 @pytest.mark.parametrize(

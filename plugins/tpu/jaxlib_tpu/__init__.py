@@ -57,7 +57,7 @@ def _initialize(chips: int) -> None:
     optional = not chips and is_optional(os.environ)
     try:
         check_release(PLUGIN.distribution, PLUGIN.package, jaxlib_directory())
-        check_libtpu(PLUGIN.distribution, os.environ)
+        check_libtpu(PLUGIN, os.environ)
     except PluginError as error:
         if optional:
             logger.warning("%s", error)

@@ -26,10 +26,10 @@ def open_libtpu(plugin: Plugin) -> OpenedPlugin:
         RuntimeError: It does not fit, or is no plugin.
     """
     lock = check_release(plugin.distribution, plugin.package, jaxlib_directory())
-    check_libtpu(plugin.distribution, os.environ)
+    check_libtpu(plugin, os.environ)
     check_extension(plugin.distribution, f"install it again: {install_command(plugin.distribution, lock.release)}")
     path = library_path(os.environ)
-    remedy = describe_remedy(plugin.distribution)
+    remedy = describe_remedy(plugin)
     check_library(path, platform.machine(), remedy)
     return OpenedPlugin(lock, path, load_library(path, remedy))
 

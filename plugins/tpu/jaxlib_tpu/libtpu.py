@@ -5,34 +5,47 @@
 from __future__ import annotations
 
 import importlib.machinery
-import importlib.metadata
+import json
 import logging
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
-from .pjrt.errors import LibraryMissingError, VersionMismatchError
-from .pjrt.lock import installed_version
+from .pjrt.errors import LibraryMissingError, LockMissingError, VersionMismatchError
+from .pjrt.lock import installed_version, pin
+from .pjrt.plugin import Plugin
 
 logger = logging.getLogger(__name__)
 
 PROJECT = "libtpu"
 
+# In the package: which libtpu the wheel was built for.
+PROVENANCE_FILENAME = "provenance.json"
+
 # JAX takes the library this names instead of the installed one.
 OWN_LIBRARY = "TPU_LIBRARY_PATH"
 
 
-def required_version(requirements: Sequence[str]) -> str:
-    """Return the version that is required of libtpu; empty if none is.
+def required_version(plugin: Plugin) -> str:
+    """Return the version of libtpu that belongs to a wheel.
+
+    The wheel says so in the package itself, which is there even where the distribution's metadata is not.
 
     Args:
-        requirements: Requirements in the form of PEP 508.
+        plugin: The wheel.
 
-    >>> required_version(["jaxlib==0.11.2", "libtpu==0.0.48.1"])
-    '0.0.48.1'
+    Raises:
+        LockMissingError: It does not say so.
     """
-    found = (re.fullmatch(rf"{PROJECT}\s*==\s*([^\s;]+).*", requirement) for requirement in requirements)
-    return next((match[1] for match in found if match is not None), "")
+    path = plugin.package / PROVENANCE_FILENAME
+    try:
+        return str(json.loads(path.read_text("utf-8"))["version"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else repr(error)
+        raise LockMissingError(
+            f"{plugin.distribution} does not say which {PROJECT} it needs: {path} ({reason})",
+            cause="the installation is incomplete",
+            remedy=f"pip install --force-reinstall --no-deps {plugin.distribution}{pin(plugin.package)}",
+        ) from error
 
 
 def check_versions(distribution: str, required: str, installed: str | None) -> None:
@@ -66,22 +79,25 @@ def own_library(environ: Mapping[str, str], installed: Path | None) -> Path | No
     return Path(named) if named and Path(named) != installed else None
 
 
-def check_libtpu(distribution: str, environ: Mapping[str, str]) -> None:
+def check_libtpu(plugin: Plugin, environ: Mapping[str, str]) -> None:
     """Check the libtpu that JAX will use, unless the user named another.
 
     Raises:
-        PluginError: It is missing, or of another version.
+        PluginError: It is missing, or of another version, or the wheel does not say which one it needs.
     """
     if own_library(environ, installed_library()) is not None:
         logger.debug("%s is set: the version of libtpu is not checked", OWN_LIBRARY)
         return
-    required = required_version(importlib.metadata.requires(distribution) or ())
-    check_versions(distribution, required, installed_libtpu())
+    check_versions(plugin.distribution, required_version(plugin), installed_libtpu())
 
 
-def describe_remedy(distribution: str) -> str:
-    """Return what to do about a library that cannot be opened."""
-    required = required_version(importlib.metadata.requires(distribution) or ())
+def describe_remedy(plugin: Plugin) -> str:
+    """Return what to do about a library that cannot be opened.
+
+    Raises:
+        LockMissingError: The wheel does not say which one it needs.
+    """
+    required = required_version(plugin)
     return f"pip install --force-reinstall {PROJECT}=={required}, or correct {OWN_LIBRARY} where it is set"
 
 
