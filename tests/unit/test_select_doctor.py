@@ -417,8 +417,17 @@ def test_a_truncated_library(site: Site) -> None:
 
 def test_metadata_twice_in_one_folder(site: Site) -> None:
     """An upgrade was cut off."""
-    site.jax().distribution("jaxlib", "0.11.1")
-    assert "doubled-metadata" in codes(site.examine())
+    site.jax().ours("jaxlib_cpu", "cpu", 0).distribution("jaxlib", "0.11.1")
+    report = site.examine()
+    (remedy,) = (finding.remedy for finding in report.findings if finding.code == "doubled-metadata")
+    assert remedy == f"/venv/bin/python -m pip install {AGAIN}{SOURCE}", "not the version that does not fit"
+
+
+def test_remains_of_another_version_are_removed(site: Site) -> None:
+    """What is installed beside them stays."""
+    site.jax().ours("jaxlib_cpu", "cpu", 0).write("jaxlib-0.11.1.dist-info/INSTALLER", "uv")
+    (finding,) = site.examine().findings
+    assert (finding.code, finding.remedy) == ("damaged-metadata", f"rm -r {site.folder / 'jaxlib-0.11.1.dist-info'}")
 
 
 @pytest.mark.parametrize(

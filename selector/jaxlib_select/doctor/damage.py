@@ -11,6 +11,7 @@ from pathlib import Path
 from jaxlib_select.doctor.case import Case, remove_folder, unset
 from jaxlib_select.doctor.forecast import FAILS, SERVES
 from jaxlib_select.doctor.report import ERROR, WARNING, Finding
+from jaxlib_select.doctor.wheel_set import release_of
 from jaxlib_select.installed.discovery import EXTENSION, Plugin
 from jaxlib_select.names import normalize
 from jaxlib_select.sentences import enumerate_some
@@ -27,13 +28,13 @@ def torn_metadata(case: Case) -> Iterator[Finding]:
     """Metadata that an interrupted installation or removal left behind."""
     for name in case.environment.doubled:
         if name in _concerned(case):
-            again = case.reinstall([f"{name}=={case.environment.version_of(name)}"])
-            yield Finding(WARNING, "doubled-metadata", f"{name} is installed twice in one folder", again)
+            yield Finding(WARNING, "doubled-metadata", f"{name} is installed twice in one folder", _once(case, name))
     for folder in case.environment.damaged:
         if re.match(r"(jax|libtpu)", folder.name):
             what = f"the metadata in {folder} has no name or version: an installation was interrupted"
             name, version = _named(folder)
-            steps = [remove_folder(folder), *([case.reinstall([f"{name}=={version}"])] if name else [])]
+            lost = name and name not in case.environment.distributions
+            steps = [remove_folder(folder), *([case.reinstall([f"{name}=={version}"])] if lost else [])]
             yield Finding(WARNING, "damaged-metadata", what, " && ".join(steps))
 
 
@@ -128,6 +129,13 @@ def _lacks_kernels(case: Case, plugin: Plugin) -> bool:
 def _recorded(case: Case, name: str) -> tuple[str, ...]:
     found = case.environment.distributions.get(name)
     return found.record if found is not None else ()
+
+
+def _once(case: Case, name: str) -> str:
+    """Return the command after which a distribution is there once: in the version that fits the others, if any must."""
+    ours = {"jax", "jaxlib", *(plugin.distribution for plugin in case.plugins if plugin.lock is not None)}
+    version = (release_of(case) if name in ours else None) or case.environment.version_of(name)
+    return case.reinstall([f"{name}=={version}"])
 
 
 def _named(folder: Path) -> tuple[str, str]:

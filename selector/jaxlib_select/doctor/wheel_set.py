@@ -15,7 +15,6 @@ from jaxlib_select.doctor.forecast import FAILS, lock_problem
 from jaxlib_select.doctor.report import ERROR, WARNING, Finding
 from jaxlib_select.doctor.rivals import find_surplus
 from jaxlib_select.install.commands import name_of
-from jaxlib_select.installed.discovery import Lock
 from jaxlib_select.installed.environment import Environment
 from jaxlib_select.versions import read_version
 
@@ -65,7 +64,7 @@ def restore(case: Case) -> str:
     plugins = [p for p in case.plugins if p.lock is not None and p.distribution and p.label not in surplus]
     if not plugins:
         return _complete(case)
-    release = _release(case, [plugin.lock for plugin in plugins if plugin.lock is not None])
+    release = release_of(case)
     names = ("jax", "jaxlib", *(plugin.distribution for plugin in plugins))
     fits = {name: case.environment.version_of(name) == release for name in names}
     # What has the right version already is of another build, and stays unless it is installed again.
@@ -90,12 +89,12 @@ def _complete(case: Case) -> str:
     return case.install([f"{name}=={release}" if release else name for name in ("jax", "jaxlib")])
 
 
-def _release(case: Case, locks: Sequence[Lock]) -> str:
+def release_of(case: Case) -> str | None:
     """Return the release of the set: that of JAX if there are wheels of ours for it, else the newest that is here."""
     jax = case.environment.version_of("jax")
-    ours = [*locks, *([case.world.jaxlib] if case.world.jaxlib is not None else [])]
-    releases = {lock.release for lock in ours}
-    if jax is not None and jax in {*releases, _decided(case)}:
+    locks = [case.world.jaxlib, *(plugin.lock for plugin in case.plugins)]
+    releases = {lock.release for lock in locks if lock is not None}
+    if not releases or (jax is not None and jax in {*releases, _decided(case)}):
         return jax
     return max(releases, key=lambda release: read_version(release) or ())
 
@@ -106,7 +105,7 @@ def _decided(case: Case) -> str | None:
     return next((text.partition("==")[2] for text in requirements if name_of(text) == "jax"), None)
 
 
-def _requirements(case: Case, names: Sequence[str], release: str) -> list[str]:
+def _requirements(case: Case, names: Sequence[str], release: str | None) -> list[str]:
     """Return the requirements for a release: those of the decision, with extras and bounds, for what it is about."""
     decision = case.decision if case.decision is not None and _decided(case) == release else None
     decided = {name_of(text): text for text in decision.requirements} if decision is not None else {}
