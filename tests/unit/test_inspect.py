@@ -17,6 +17,7 @@ import pytest
 from rich.console import Console
 
 from pjrtwheel import cli
+from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import WheelError
 from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.inspect import Inspection, inspect_wheel, resolve
@@ -126,7 +127,11 @@ def test_clean_wheel_is_described_without_findings(inspect: Inspect, stripped: C
         pytest.param({"machine": 183}, ("alignment", "pages of 0x10000 refuse it"), id="alignment"),
         pytest.param({"exports": ["GetPjrtApi", "Leak"]}, ("exports", "defines 1 symbols for others"), id="exports"),
         pytest.param({"exports": ["PyInit_demo", "Leak"]}, ("exports", "entry points: Leak"), id="module"),
-        pytest.param({"extra": {".nv_fatbin": b"x"}}, ("gpu-code", "there is no cuobjdump"), id="no tool"),
+        pytest.param(
+            {"extra": {".nv_fatbin": b"x"}},
+            ("gpu-code", "no cuobjdump to read it; give it with --tool cuobjdump=PATH"),
+            id="no tool",
+        ),
         pytest.param({"extra": {".hip_fatbin": b"x"}}, ("gpu-code", "is damaged"), id="damaged code"),
     ],
 )
@@ -405,6 +410,28 @@ def test_index_is_asked_once_for_what_several_wheels_require(
     assert cli.main(["inspect", *map(str, wheels), "--json", "--index", "--root", str(tmp_path)]) == 0
 
     assert asked == ["jaxlib", "numpy"]
+
+
+def test_backends_are_known_from_any_folder(
+    root: Path,
+    make_wheel: MakeWheel,
+    stripped: Callable[..., bytes],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The command knows what their libraries may define, wherever it is started."""
+    library, exports = next(
+        (known.library, known.exports) for known in load_backends(root).values() if known.exports[1:]
+    )
+    files = clean_files(b"") | {f"demo/{library}": stripped(exports=exports)}
+    del files["demo/plugin.so"]
+    wheel = make_wheel(files, name=NAME)
+    monkeypatch.chdir(tmp_path)
+
+    assert cli.main(["inspect", str(wheel), "--json", "--no-tools"]) == 0
+
+    assert json.loads(capsys.readouterr().out)["wheels"][0]["findings"] == []
 
 
 def test_given_tool_is_found_and_nothing_is_fetched(tmp_path: Path) -> None:

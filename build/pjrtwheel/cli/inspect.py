@@ -14,6 +14,8 @@ from pathlib import Path
 from pjrtwheel.cli import add_tool_option
 
 SCHEMA = 1
+# The checkout that holds this file: whoever asks about a wheel need not stand in it.
+_ROOT = Path(__file__).resolve().parents[3]
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +30,9 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--index", action="store_true", help="ask the package index whether requirements can be had")
     add_tool_option(parser)
     parser.add_argument("--no-tools", action="store_true", help="run no vendor's program")
-    parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
+    parser.add_argument(
+        "--root", type=Path, default=_ROOT, help="root of the repository (default: that of this program)"
+    )
 
 
 def execute(args: argparse.Namespace) -> int:

@@ -51,7 +51,8 @@ def inspect_library(path: Path, member: str, find_tool: FindTool) -> LibraryFact
     try:
         code = read_gpu_code(path, {name: tool for name, tool in found.items() if tool}, where="it")
     except ElfError as error:
-        return replace(facts, gpu_problem=error.what)
+        missing = "".join(f"; give it with --tool {name}=PATH" for name, tool in found.items() if not tool)
+        return replace(facts, gpu_problem=error.what + missing)
     return replace(facts, gpu_code=code)
 
 
