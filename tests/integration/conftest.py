@@ -25,6 +25,7 @@ from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.prove import environment
 from pjrtwheel.prove.interpreters import Interpreter, find_interpreters
 from pjrtwheel.prove.levels import Level
+from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.record import Proof
 from pjrtwheel.prove.tags import fits, wheel_tag
 from pjrtwheel.publish.entry import RELEASE_FILENAME, format_entries
@@ -215,7 +216,7 @@ def write_small_wheel(
         "lock_id": "ff",
         "pjrt_api": None,
         "gpu_code": list(gpu_code),
-        "proof": Proof(path.name, Level.STATIC, None, ()).to_json(),
+        "proof": Proof(path.name, Level.STATIC, None, (), Origin(None, None, "0", "")).to_json(),
         "other_proofs": [],
         "stripped_bytes": 0,
     }

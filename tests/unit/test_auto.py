@@ -25,6 +25,7 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.files import hash_file
 from pjrtwheel.prove.levels import Level
 from pjrtwheel.prove.offline import find_wheels
+from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.record import Proof
 
 VERSION = "0.11.2"
@@ -147,7 +148,8 @@ def entry(backend: Backend, platform: str, code: Iterable[str] = (), **more: Any
     given = {"distribution": backend.distribution, "version": VERSION, "tags": [f"cp312-abi3-{tag}"], "lock_id": "ff"}
     name = f"{backend.distribution.replace('-', '_')}-{VERSION}-cp312-abi3-{tag}.whl"
     rest = {"filename": name, "sha256": "", "size": 0, "stripped_bytes": 0, "pjrt_api": None, "gpu_code": list(code)}
-    return given | rest | {"proof": Proof(name, Level.STATIC, None, ()).to_json(), "other_proofs": []} | more
+    proof = Proof(name, Level.STATIC, None, (), Origin(None, None, "0", "")).to_json()
+    return given | rest | {"proof": proof, "other_proofs": []} | more
 
 
 @pytest.fixture(scope="module")
@@ -201,9 +203,10 @@ LABELS = ["cuda12", "cuda12_legacy", "null"]
 
 
 def test_wheels_documents_and_record_belong_together(
-    dist: Path, root: Path, capsys: pytest.CaptureFixture[str]
+    dist: Path, root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The files, what is in one of them, the list of variants, and the record; a second run gives the same bytes."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")  # or the record of a run in the next second has another date
     assert main(["auto", "--root", str(root), "--dist", str(dist)]) == 0
     said = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in said] == ["plain", "null", "cuda12", "cuda12_legacy"]

@@ -18,6 +18,7 @@ from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
 from pjrtwheel.facts import Record, format_facts, make_facts, record_of_library, records_of_release
 from pjrtwheel.prove.levels import Level
+from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.record import Proof
 from pjrtwheel.release import DEFAULT_RELEASE
 
@@ -184,7 +185,7 @@ def test_the_command_writes_the_file_and_says_whether_it_is_up_to_date(
     (tmp_path / "plugins/abacus").mkdir(parents=True)
     (tmp_path / "plugins/abacus/backend.toml").write_text(ABACUS, "utf-8")
     (tmp_path / "dist").mkdir()
-    proof = Proof("", Level.STATIC, None, ()).to_json()
+    proof = Proof("", Level.STATIC, None, (), Origin(None, None, "0", "")).to_json()
     evidence = {"lock_id": "", "size": 1, "stripped_bytes": 0, "proof": proof, "other_proofs": []}
     wheels = [
         {**entry(f"manylinux_2_27_{arch}", DEFAULT_RELEASE), **evidence, "filename": arch, "pjrt_api": None}

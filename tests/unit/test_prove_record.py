@@ -40,7 +40,7 @@ PROOF = Proof(
 
 def test_a_proof_survives_its_json_form() -> None:
     """What is read back is what was written."""
-    for proof in (PROOF, replace(PROOF, backend=None, origin=None)):
+    for proof in (PROOF, replace(PROOF, backend=None)):
         assert parse_proof(json.loads(json.dumps(proof.to_json()))) == proof
 
 
@@ -70,5 +70,5 @@ def test_why_a_plugin_is_not_proven_on_a_device(
     level: Level, backend: str | None, pythons: tuple[PythonProof, ...], line: str
 ) -> None:
     """One line for a set, by its strongest proof; nothing where there is no more to be had."""
-    proof = Proof("a.whl", level, None, pythons, (), backend)
+    proof = Proof("a.whl", level, None, pythons, PROOF.origin, backend=backend)
     assert explain_level([replace(proof, level=Level.STATIC, pythons=(GONE,)), proof]) == line

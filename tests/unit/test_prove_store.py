@@ -16,6 +16,7 @@ from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.levels import Level, Outcome, ProgramResult, PythonProof
 from pjrtwheel.prove.machine import Machine
 from pjrtwheel.prove.material import Material
+from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.record import Proof
 from pjrtwheel.prove.store import evidence_key, raise_failures, read_proofs, write_proofs
 from pjrtwheel.prove.tags import platform_of
@@ -23,6 +24,7 @@ from pjrtwheel.prove.targets import Target
 from pjrtwheel.wheel.report import BuiltWheel, Report
 
 REPORT = Report("a.whl", "a", "1", "cp312-abi3-linux_x86_64", "00", 1, (), "ff", "prebuilt", {}, {}, 0)
+ORIGIN = Origin(None, None, "0.1.0", "2026-11-21T09:40:00Z")
 MACHINE = Machine((("null", True),), (), (), "0.1.1")
 PYTHON = Interpreter(Path("/usr/bin/python3.12"), "cp312", "3.12.1", "/usr")
 
@@ -71,7 +73,7 @@ def test_every_input_of_the_evidence_changes_its_key(root: Path, tmp_path: Path)
 
 def test_kept_proofs_are_read_back(tmp_path: Path) -> None:
     """What is read is what was written; nothing is read from a file that is missing or broken."""
-    proofs = (Proof("a.whl", Level.LOAD, "0.115", (PythonProof("cp314", "", (), "no interpreter"),)),)
+    proofs = (Proof("a.whl", Level.LOAD, "0.115", (PythonProof("cp314", "", (), "no interpreter"),), ORIGIN),)
     path = tmp_path / "proofs" / "key.json"
     assert read_proofs(path) is None
     write_proofs(path, proofs)

@@ -14,10 +14,12 @@ import pytest
 from pjrtwheel import cli
 from pjrtwheel.errors import WheelError
 from pjrtwheel.prove.levels import Level
+from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.record import Proof
 from pjrtwheel.publish.entry import Entry, format_entries, proofs_of
 from pjrtwheel.publish.folders import merge_folders, read_folder
 
+ORIGIN = Origin(None, None, "0.1.0", "2026-11-21T09:40:00Z")
 BINDINGS = "jaxlib-1.0-1-cp312-cp312-manylinux_2_27_{}.whl"
 CPU = "jaxlib_cpu-1.0-cp312-abi3-manylinux_2_27_{}.whl"
 CUDA = "jaxlib_cuda_12-1.0-cp312-abi3-manylinux_2_27_{}.whl"
@@ -41,7 +43,7 @@ def make_folder(
             "lock_id": "ff",
             "pjrt_api": None,
             "gpu_code": [],
-            "proof": Proof(name, Level(level), None, (), backend=backend).to_json(),
+            "proof": Proof(name, Level(level), None, (), ORIGIN, backend=backend).to_json(),
             "other_proofs": [],
             "stripped_bytes": 0,
         }

@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
@@ -27,11 +26,11 @@ from pjrtwheel.prove.material import Material, gather_material
 from pjrtwheel.prove.origin import Origin, find_origin
 from pjrtwheel.prove.python import Evidence, fitting, has_bindings, prove_python
 from pjrtwheel.prove.record import Proof, explain_level
-from pjrtwheel.prove.tags import fits, platform_of
+from pjrtwheel.prove.tags import fits, platform_of, wheel_tag
 from pjrtwheel.release import Release
 from pjrtwheel.wheel.report import BuiltWheel
 
-__all__ = ["Level", "Proof", "explain_level", "gather_material", "prove", "prove_python"]
+__all__ = ["Level", "Proof", "combine", "explain_level", "gather_material", "prove", "prove_python"]
 
 
 def prove(
@@ -66,13 +65,11 @@ def prove(
     tags = release.pythons(platform)
     origin = find_origin(root, os.environ)  # at once: while programs run, the repository may move on
     if platform != host_platform().name:
-        proofs = _unproven(built, tags, f"wheels are for {platform}")
-    elif not smoke_tests:
+        return _unproven(built, tags, f"wheels are for {platform}", backend, origin)
+    if not smoke_tests:
         versions = {wheel.path.name: read_api(wheel.path, backend) for wheel in built}
-        proofs = _unproven(built, tags, "smoke tests switched off", versions)
-    else:
-        return _prove_here(built, gather_material(root, release, backend), tags, origin, cache, fresh=fresh)
-    return _sign(proofs, backend, origin)
+        return _unproven(built, tags, "smoke tests switched off", backend, origin, versions)
+    return _prove_here(built, gather_material(root, release, backend), tags, origin, cache, fresh=fresh)
 
 
 def _prove_here(
@@ -87,7 +84,7 @@ def _prove_here(
         return kept
     evidence = _prove_pythons(interpreters, [wheel.path for wheel in built], material, cache)
     store.raise_failures((found.python for found in evidence.values()), path.with_suffix(".failed.txt"))
-    proofs = _sign([_combine(wheel, evidence, material) for wheel in built], material.backend, origin)
+    proofs = combine([wheel.path for wheel in built], evidence, material, origin)
     store.write_proofs(path, proofs)
     return proofs
 
@@ -104,12 +101,6 @@ def _evidence_path(
     ]
     machine = describe_machine(environment.clean_environ(), backend.search_paths if backend else ())
     return cache / "proofs" / f"{store.evidence_key(built, material, interpreters, houses, machine)}.json"
-
-
-def _sign(proofs: Sequence[Proof], backend: Backend | None, origin: Origin) -> tuple[Proof, ...]:
-    """Add to proofs with which plugin, from which revision and when they came about."""
-    name = backend.name if backend else None
-    return tuple(replace(proof, backend=name, origin=origin) for proof in proofs)
 
 
 def _prove_pythons(
@@ -129,21 +120,43 @@ def _prove_pythons(
     return evidence
 
 
-def _combine(wheel: BuiltWheel, evidence: Mapping[str, Evidence], material: Material) -> Proof:
+def combine(
+    wheels: Sequence[Path], evidence: Mapping[str, Evidence], material: Material, origin: Origin
+) -> tuple[Proof, ...]:
+    """Return what all Pythons together showed of each wheel of a set.
+
+    Args:
+        wheels: The wheels.
+        evidence: Tag of the Python → what it showed.
+        material: What they were proven with.
+        origin: From which revision, and when; read before anything ran.
+    """
+    return tuple(_combine(wheel, evidence, material, origin) for wheel in wheels)
+
+
+def _combine(wheel: Path, evidence: Mapping[str, Evidence], material: Material, origin: Origin) -> Proof:
     """Return what all Pythons together showed of one wheel."""
-    found = [entry for tag, entry in evidence.items() if fits(wheel.report.tag, tag)]
-    is_plugin = material.backend is not None and wheel.report.distribution == material.backend.distribution
+    found = [entry for tag, entry in evidence.items() if fits(wheel_tag(wheel), tag)]
+    backend = material.backend
+    is_plugin = backend is not None and environment.requirement_of(wheel).split("==")[0] == backend.distribution
     api = next((entry.api for entry in found if entry.api), None) if is_plugin else None
     levels = [entry.python.level() for entry in found]
     if api is not None:
         levels.append(Level.LOAD)
     targets = max((entry.targets for entry in found), key=len, default=()) if is_plugin else ()
-    return Proof(wheel.path.name, highest(levels), api, tuple(entry.python for entry in found), targets)
+    pythons = tuple(entry.python for entry in found)
+    return Proof(wheel.name, highest(levels), api, pythons, origin, targets, backend.name if backend else None)
 
 
 def _unproven(
-    built: Sequence[BuiltWheel], tags: Sequence[str], reason: str, api: Mapping[str, str | None] | None = None
+    built: Sequence[BuiltWheel],
+    tags: Sequence[str],
+    reason: str,
+    backend: Backend | None,
+    origin: Origin,
+    api: Mapping[str, str | None] | None = None,
 ) -> tuple[Proof, ...]:
+    """Return what is known of wheels for which no program ran."""
     versions = api or {}
     return tuple(
         Proof(
@@ -151,6 +164,8 @@ def _unproven(
             Level.LOAD if versions.get(wheel.path.name) else Level.STATIC,
             versions.get(wheel.path.name),
             tuple(PythonProof(tag, "", (), reason) for tag in tags if fits(wheel.report.tag, tag)),
+            origin,
+            backend=backend.name if backend else None,
         )
         for wheel in built
     )

@@ -22,18 +22,18 @@ class Proof:
         level: The strongest evidence there is.
         pjrt_api: Version of the plugin's PJRT API as the library itself says, or nothing when it was not opened.
         pythons: One entry per Python of the release that this wheel is for.
+        origin: Who found this out, and when.
         targets: What was compiled ahead of time, in full, on the first Python; empty unless the wheel has a plugin.
         backend: With which plugin it was proven; nothing for bindings by themselves.
-        origin: Who found this out, and when; nothing if nobody tried.
     """
 
     wheel: str
     level: Level
     pjrt_api: str | None
     pythons: tuple[PythonProof, ...]
+    origin: Origin
     targets: tuple[TargetProof, ...] = ()
     backend: str | None = None
-    origin: Origin | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the proof as JSON values."""
@@ -41,7 +41,7 @@ class Proof:
             "wheel": self.wheel,
             "backend": self.backend,
             "level": self.level.value,
-            "origin": asdict(self.origin) if self.origin else None,
+            "origin": asdict(self.origin),
             "pjrt_api": self.pjrt_api,
             "pythons": [
                 {
@@ -74,6 +74,7 @@ def parse_proof(table: dict[str, Any]) -> Proof:
 
     Raises:
         KeyError: A key is missing.
+        TypeError: The origin lacks a key, or has one too many.
         ValueError: A level or outcome is unknown.
     """
     return Proof(
@@ -102,7 +103,7 @@ def parse_proof(table: dict[str, Any]) -> Proof:
         ),
         targets=tuple(parse_target_proof(target) for target in table["targets"]),
         backend=table["backend"],
-        origin=Origin(**table["origin"]) if table["origin"] else None,
+        origin=Origin(**table["origin"]),
     )
 
 
