@@ -19,11 +19,13 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.index import swap, write_index
 from pjrtwheel.index.about import chips
 from pjrtwheel.prove.levels import Level, PythonProof
+from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.record import Proof
 
 NAME = "jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
 METADATA = b"Metadata-Version: 2.4\nName: jaxlib-abacus\nVersion: 1.0\nRequires-Python: >=3.12\n"
 VARIANTS = "jaxlib_abacus-1.0-variants.json"
+ORIGIN = Origin(None, None, "0.1.0", "2026-11-21T09:40:00Z")
 PYTHON = PythonProof("cp312", "", (), "no interpreter")
 
 
@@ -39,7 +41,7 @@ def entry_of(wheel: Path, **more: Any) -> dict[str, Any]:
         "lock_id": "ff",
         "pjrt_api": "0.115",
         "gpu_code": ["bead_5", "bead_6"],
-        "proof": Proof(wheel.name, Level.LOAD, "0.115", (PYTHON,)).to_json(),
+        "proof": Proof(wheel.name, Level.LOAD, "0.115", (PYTHON,), ORIGIN).to_json(),
         "other_proofs": [],
         "stripped_bytes": 0,
     } | more
@@ -129,7 +131,9 @@ def test_chips_are_those_with_code_else_those_compiled_for(
 ) -> None:
     """Chips that were compiled for go by their own names; a wheel for the CPU names its platform."""
     proof = {"targets": [{"target": name, "code": names} for name, names in targets.items()]}
-    assert chips({"gpu_code": code, "proof": proof, "tags": ["cp312-abi3-manylinux_2_27_x86_64"]}) == expected
+    facts = {"gpu_code": code, "tags": ["cp312-abi3-manylinux_2_27_x86_64"]}
+    assert chips({**facts, "proof": proof, "other_proofs": []}) == expected
+    assert chips({**facts, "proof": {"targets": []}, "other_proofs": [proof]}) == expected
 
 
 def test_wheels_are_linked_and_bytes_repeat(dist: Path, monkeypatch: pytest.MonkeyPatch) -> None:

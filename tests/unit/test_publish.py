@@ -18,10 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
+from pjrtwheel.prove.judge import TargetProof
 from pjrtwheel.prove.levels import Kind, Level, Outcome, ProgramResult, PythonProof
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.record import Proof
@@ -54,7 +57,7 @@ def make_wheel(folder: Path, name: str, content: bytes = b"zip", lock: str = "ff
         gpu_code=("sm_90",),
     )
     pythons = (PythonProof("cp314", "", (), "no interpreter"),)
-    return BuiltWheel(path, report), Proof(filename, Level.LOAD, "0.115", pythons, (), "cpu", ORIGIN)
+    return BuiltWheel(path, report), Proof(filename, Level.LOAD, "0.115", pythons, ORIGIN, backend="cpu")
 
 
 def publish_one(folder: str, dist: str, name: str) -> None:
@@ -277,9 +280,15 @@ MISSED = PythonProof(
 UNTRIED = PythonProof("cp312", "", (), "smoke tests switched off")
 
 
-def make_proof(level: Level, *pythons: PythonProof, backend: str | None = "cpu", date: str = "one") -> Proof:
+def make_proof(
+    level: Level,
+    *pythons: PythonProof,
+    backend: str | None = "cpu",
+    date: str = "one",
+    targets: tuple[TargetProof, ...] = (),
+) -> Proof:
     """Return a proof of some wheel."""
-    return Proof("a.whl", level, "0.115", pythons, (), backend, Origin(None, None, "0.1.0", date))
+    return Proof("a.whl", level, "0.115", pythons, Origin(None, None, "0.1.0", date), targets, backend)
 
 
 def merge_proofs(tmp_path: Path, old: Proof, new: Proof, *, same: bool = True) -> list[tuple[str, str, str]]:
@@ -311,6 +320,64 @@ def test_evidence_about_the_same_bytes_stays(tmp_path: Path, old: Proof, new: Pr
     """A later build that shows less of the same wheel takes nothing away; for other bytes only its own counts."""
     assert merge_proofs(tmp_path, old, new) == [("cpu", *kept)]
     assert merge_proofs(tmp_path, old, new, same=False) == [("cpu", new.level.value, "two")]
+
+
+def compiled_for(*names: str, code: bool = True) -> tuple[TargetProof, ...]:
+    """Return what was compiled ahead of time for some chips."""
+    return tuple(TargetProof(name, "", ("sm_90a",) if code else (), 1.0, ()) for name in names)
+
+
+MANY = make_proof(Level.AOT, COMPILED, targets=compiled_for("a100", "h100", "t4"))
+FEW = make_proof(Level.AOT, COMPILED, date="two", targets=compiled_for("h100"))
+TWICE = replace(RAN, results=RAN.results * 2)
+
+
+@pytest.mark.parametrize(
+    ("strong", "weak"),
+    [
+        (MANY, FEW),
+        (MANY, replace(FEW, targets=compiled_for("a100", "h100", "t4", code=False))),
+        (make_proof(Level.DEVICE, TWICE), make_proof(Level.DEVICE, RAN, date="two")),
+    ],
+    ids=["fewer chips", "no code", "fewer programs"],
+)
+def test_fewer_chips_or_programs_are_a_weaker_proof(tmp_path: Path, strong: Proof, weak: Proof) -> None:
+    """Of two proofs of one level on one Python the one that shows more stays, whichever comes later."""
+    kept = [("cpu", strong.level.value, "one")]
+    assert merge_proofs(tmp_path, strong, weak) == merge_proofs(tmp_path, weak, strong) == kept
+
+
+def test_running_on_a_device_takes_no_compiled_chips_away(tmp_path: Path) -> None:
+    """Nor does compiling for fewer chips on more Pythons: the record has both proofs."""
+    ran = make_proof(Level.DEVICE, RAN, date="two")
+    kept = [("cpu", "device", "two"), ("cpu", "aot", "one")]
+    assert merge_proofs(tmp_path, MANY, ran) == merge_proofs(tmp_path, ran, MANY) == kept
+    widely = replace(FEW, pythons=(COMPILED, COMPILED))
+    assert merge_proofs(tmp_path, MANY, widely) == [("cpu", "aot", "two"), ("cpu", "aot", "one")]
+
+
+PROOFS = st.builds(
+    make_proof,
+    st.sampled_from(Level),
+    st.sampled_from([RAN, TWICE, COMPILED, MISSED, UNTRIED]),
+    backend=st.sampled_from([None, "cpu", "cuda13"]),
+    date=st.sampled_from(["one", "two"]),
+    targets=st.lists(st.sampled_from(["a100", "h100", "t4"]), unique=True).map(lambda names: compiled_for(*names)),
+)
+
+
+@given(proofs=st.lists(PROOFS, min_size=2, max_size=5), data=st.data())
+def test_the_order_of_proofs_does_not_matter(proofs: list[Proof], data: st.DataObject) -> None:
+    """Whichever machine's folder is merged first: the record of the same wheel is the same, byte for byte."""
+    report = Report("a.whl", "a", "1", "cp312-abi3-linux_x86_64", "00", 1, (), "ff", "prebuilt", {}, {}, 0)
+
+    def record(ordered: list[Proof]) -> str:
+        merged: dict[str, Entry] = {}
+        for proof in ordered:
+            merged = merge_entries(merged, [make_entry(report, proof)], ["a.whl"])
+        return format_entries(merged)
+
+    assert record(proofs) == record(data.draw(st.permutations(proofs)))
 
 
 def test_bindings_keep_a_proof_for_each_backend(tmp_path: Path) -> None:

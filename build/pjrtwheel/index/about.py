@@ -9,7 +9,7 @@ from html import escape
 
 from pjrtwheel.index.pages import HTML_PAGE
 from pjrtwheel.index.project import Project
-from pjrtwheel.publish.entry import Entry
+from pjrtwheel.publish.entry import Entry, proofs_of
 from pjrtwheel.publish.table import describe_level, describe_pythons
 
 ABOUT_PAGE = "about.html"
@@ -43,7 +43,7 @@ def chips(entry: Entry) -> str:
     Args:
         entry: The wheel in `release.json`.
     """
-    compiled = [target["target"] for target in entry["proof"]["targets"] if target["code"]]
+    compiled = {target["target"] for proof in proofs_of(entry) for target in proof["targets"] if target["code"]}
     platforms = sorted({tag.split("-", 2)[2] for tag in entry["tags"]})
     return ", ".join(entry["gpu_code"] or sorted(compiled) or platforms)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from packaging.tags import parse_tag
 
-from pjrtwheel.prove.levels import ORDER, Level
+from pjrtwheel.prove.levels import ORDER, Level, Outcome
 from pjrtwheel.prove.record import Proof
 from pjrtwheel.wheel.report import Report
 
@@ -20,7 +20,7 @@ SCHEMA = 2
 # What a proof has there; of these `pjrt_api` also stands beside the strongest one, where it was read.
 EVIDENCE = ("backend", "level", "origin", "pjrt_api", "pythons", "targets")
 
-_NOTHING = (0, 0)  # the strength of a proof for which nothing was tried
+_NOTHING = (0, 0, 0, 0)  # the strength of a proof for which nothing was tried
 
 # JSON values; the keys are the contract of release.json.
 Entry = dict[str, Any]
@@ -48,7 +48,7 @@ def make_entry(report: Report, proof: Proof) -> Entry:
 
 
 def proofs_of(entry: Entry) -> list[Entry]:
-    """Return all proofs of a wheel, one for each backend that it was proven with, the strongest first."""
+    """Return all proofs of a wheel, for each backend that it was proven with, the strongest first."""
     return [entry["proof"], *entry["other_proofs"]]
 
 
@@ -89,7 +89,7 @@ def _is_whole(entry: Any) -> bool:
 def merge_entries(old: Mapping[str, Entry], new: Iterable[Entry], present: Iterable[str]) -> dict[str, Entry]:
     """Put new entries over old ones, and forget wheels that are no longer there.
 
-    Evidence about the very same bytes stays, one proof for each backend: bindings are proven with every plugin, and a
+    Evidence about the very same bytes stays, for each backend: bindings are proven with every plugin, and a
     build without proofs shows less of a wheel than one with them.
     """
     merged = dict(old) | {entry["filename"]: _keep_proofs(old.get(entry["filename"]), entry) for entry in new}
@@ -103,24 +103,39 @@ def _keep_proofs(old: Entry | None, new: Entry) -> Entry:
 
 
 def _with_proofs(entry: Entry, proofs: Sequence[Entry]) -> Entry:
-    """Add the best proof with each backend to an entry; of equal ones the last, of those that show nothing at most one.
+    """Add the best proofs to an entry, whatever their order: one with each backend, and none that shows nothing.
+
+    Programs that ran on a device do not take away for which chips others were compiled: both proofs stay then.
 
     Args:
         entry: All else about a wheel.
-        proofs: At least one.
+        proofs: At least one; where all of them show nothing, one is kept.
     """
-    best: dict[str | None, Entry] = {}
-    for proof in sorted(proofs, key=_strength):
-        best[proof["backend"]] = proof
-    telling = [proof for proof in best.values() if _strength(proof) > _NOTHING] or [proofs[-1]]
+    ranked = sorted(proofs, key=_rank)
+    best = {proof["backend"]: proof for proof in ranked}
+    compiled = {proof["backend"]: proof for proof in sorted(ranked, key=lambda proof: len(_chips(proof)))}
+    kept = [*best.values(), *(proof for name, proof in compiled.items() if _chips(proof) and proof != best[name])]
+    telling = [proof for proof in kept if _strength(proof) > _NOTHING] or ranked[-1:]
     by_name = sorted(telling, key=lambda proof: proof["backend"] or "")
     first, *others = sorted(by_name, key=_strength, reverse=True)
     return {**entry, "pjrt_api": first["pjrt_api"], "proof": first, "other_proofs": others}
 
 
-def _strength(proof: Entry) -> tuple[int, int]:
-    """Return what to compare proofs of the same bytes by: the level, then on how many Pythons something was tried."""
-    return ORDER.index(Level(proof["level"])), len(_pythons_tried(proof))
+def _rank(proof: Entry) -> tuple[tuple[int, ...], str, str]:
+    """Return what to order proofs of the same bytes by: how much they show, then the later one last."""
+    return _strength(proof), proof["origin"]["date"], json.dumps(proof, sort_keys=True)
+
+
+def _strength(proof: Entry) -> tuple[int, int, int, int]:
+    """Return how much a proof shows: the level, then on how many Pythons, for how many chips, by how many programs."""
+    outcomes = [result["outcome"] for python in proof["pythons"] for result in python["programs"]]
+    passed = outcomes.count(Outcome.PASSED)
+    return ORDER.index(Level(proof["level"])), len(_pythons_tried(proof)), len(_chips(proof)), passed
+
+
+def _chips(proof: Entry) -> list[str]:
+    """Return the chips for which code came out ahead of time."""
+    return [target["target"] for target in proof["targets"] if target["code"]]
 
 
 def was_tried(proof: Entry) -> bool:
