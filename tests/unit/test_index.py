@@ -27,6 +27,7 @@ METADATA = b"Metadata-Version: 2.4\nName: jaxlib-abacus\nVersion: 1.0\nRequires-
 VARIANTS = "jaxlib_abacus-1.0-variants.json"
 ORIGIN = Origin(None, None, "0.1.0", "2026-11-21T09:40:00Z")
 PYTHON = PythonProof("cp312", "", (), "no interpreter")
+PROOF = Proof(NAME, Level.LOAD, "0.115", (PYTHON,), ORIGIN).to_json()
 
 
 def entry_of(wheel: Path, **more: Any) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def entry_of(wheel: Path, **more: Any) -> dict[str, Any]:
         "lock_id": "ff",
         "pjrt_api": "0.115",
         "gpu_code": ["bead_5", "bead_6"],
-        "proof": Proof(wheel.name, Level.LOAD, "0.115", (PYTHON,), ORIGIN).to_json(),
+        "proof": PROOF,
         "other_proofs": [],
         "stripped_bytes": 0,
     } | more
@@ -205,13 +206,22 @@ def test_a_damaged_record_is_an_error(dist: Path, text: str) -> None:
         {"version": "new"},
         {"version": "1.1"},
         {"tags": []},
+        {"tags": ["x"]},
+        {"tags": [1]},
+        {"gpu_code": [1]},
+        {"gpu_code": "sm_90"},
+        {"pjrt_api": 1},
+        {"proof": PROOF | {"pythons": [PROOF["pythons"][0] | {"python": ""}]}},
+        {"proof": PROOF | {"targets": [{"target": 1, "code": []}]}},
+        {"proof": PROOF | {"origin": None}},
+        {"other_proofs": {}},
     ],
 )
 def test_a_hostile_record_is_an_error(dist: Path, change: dict[str, Any]) -> None:
     """No path leads out of the folder, and a wheel is listed under its own name and version only."""
     before = snapshot(dist.parent)
-    changed = {key: value.format(parent=dist.parent) if value else value for key, value in change.items()}
-    write_release(dist, entry_of(dist / NAME, **changed))
+    texts = {key: value.format(parent=dist.parent) for key, value in change.items() if isinstance(value, str)}
+    write_release(dist, entry_of(dist / NAME, **change | texts))
     with pytest.raises(WheelError, match=r"release\.json is damaged"):
         write_index(dist, dist / "simple")
     assert snapshot(dist.parent).keys() == before.keys()

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,8 @@ SCHEMA = 2
 # What a proof has there; of these `pjrt_api` also stands beside the strongest one, where it was read.
 EVIDENCE = ("backend", "level", "origin", "pjrt_api", "pythons", "targets")
 
+_DASHES = 2  # of a tag, as in py3-none-any
+_PYTHON = re.compile(r"cp\d\d+t?")
 _NOTHING = (0, 0, 0, 0)  # the strength of a proof for which nothing was tried
 
 # JSON values; the keys are the contract of release.json.
@@ -67,23 +70,36 @@ def parse_entries(data: bytes) -> dict[str, Entry]:
 
 
 def _is_whole(entry: Any) -> bool:
-    """Tell whether an entry has all that is read again from it: by merging, and by the table."""
+    """Tell whether an entry has all that is read again from it: by merging, and by the pages and tables for people."""
     try:
-        texts = [entry[key] for key in ("filename", "distribution", "version", "sha256", "lock_id")]
-        numbers = [entry["size"], entry["stripped_bytes"]]
-        proofs = [{key: proof[key] for key in EVIDENCE} for proof in proofs_of(entry)]
-        numbers += [number for proof in proofs for number in _strength(proof)]
-        pythons = [python[key] for proof in proofs for python in proof["pythons"] for key in ("python", "summary")]
-        names = [proof[key] or "" for proof in proofs for key in ("backend", "pjrt_api")]
-        targets = [(target["target"], target["code"]) for proof in proofs for target in proof["targets"]]
-        gpu_code = entry["gpu_code"]
-    except (ValueError, KeyError, TypeError):
+        return (
+            _are(str, (entry[key] for key in ("filename", "distribution", "version", "sha256", "lock_id")))
+            and _are(int, (entry[key] for key in ("size", "stripped_bytes")))
+            and _are(list, (entry[key] for key in ("gpu_code", "tags", "other_proofs")))
+            and _are(str, [*entry["gpu_code"], entry["pjrt_api"] or ""])
+            and all(tag.count("-") == _DASHES for tag in entry["tags"])
+            and all(map(_is_whole_proof, proofs_of(entry)))
+        )
+    except (AttributeError, KeyError, TypeError, ValueError):
         return False
+
+
+def _is_whole_proof(proof: Entry) -> bool:
+    """Tell the same of one proof; what is no table, or lacks a key, raises."""
+    texts = [proof["origin"]["date"], *(proof[key] or "" for key in ("backend", "pjrt_api"))]
+    texts += [target["target"] for target in proof["targets"]]
+    texts += [python["summary"] for python in proof["pythons"]]
     return (
-        all(isinstance(text, str) for text in [*texts, *pythons, *names, *(name for name, _ in targets)])
-        and all(isinstance(number, int) for number in numbers)
-        and isinstance(gpu_code, list)
+        proof.keys() >= set(EVIDENCE)
+        and _are(str, texts)
+        and _strength(proof) >= _NOTHING
+        and all(_PYTHON.fullmatch(python["python"]) for python in proof["pythons"])
     )
+
+
+def _are(kind: type, values: Iterable[object]) -> bool:
+    """Tell whether all values are of a type."""
+    return all(isinstance(value, kind) for value in values)
 
 
 def merge_entries(old: Mapping[str, Entry], new: Iterable[Entry], present: Iterable[str]) -> dict[str, Entry]:
