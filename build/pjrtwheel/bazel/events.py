@@ -53,10 +53,6 @@ class BuildLog:
     actions: tuple[Action, ...]
     text: str
 
-    def ran(self, mnemonic: str) -> tuple[Action, ...]:
-        """Return the actions of one kind that ran."""
-        return tuple(action for action in self.actions if action.mnemonic == mnemonic)
-
 
 def path_of(uri: str) -> Path | None:
     """Return the path of a `file:` URI, None for any other."""
