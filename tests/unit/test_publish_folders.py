@@ -39,7 +39,7 @@ def make_folder(
             "version": "1.0",
             "sha256": hashlib.sha256(content).hexdigest(),
             "size": len(content),
-            "tags": [name.removesuffix(".whl").split("-", 2)[2].removeprefix("1-")],
+            "tags": ["-".join(name.removesuffix(".whl").replace("-1-", "-").split("-")[2:5])],
             "lock_id": "ff",
             "pjrt_api": None,
             "gpu_code": [],
@@ -82,6 +82,38 @@ def test_other_bytes_of_one_name_are_refused(tmp_path: Path) -> None:
         merge_folders(folders, tmp_path / "dist")
     assert caught.value.what == f"{name} differs between {tmp_path / 'a'} and {tmp_path / 'b'}"
     assert not (tmp_path / "dist").exists()
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_other_bytes_in_the_target_are_refused(tmp_path: Path, *, recorded: bool) -> None:
+    """What lies there stays, whether its record knows it or not; the same bytes are no obstacle."""
+    name = BINDINGS.format("x86_64")
+    folder = make_folder(tmp_path / "a", name, content=b"new")
+    dist = make_folder(tmp_path / "dist", name, content=b"old")
+    if not recorded:
+        (dist / "release.json").unlink()
+    before = {path.name: path.read_bytes() for path in dist.iterdir()}
+    with pytest.raises(WheelError) as caught:
+        merge_folders([folder], dist)
+    assert caught.value.what == f"{name} differs between {dist} and {folder}"
+    assert {path.name: path.read_bytes() for path in dist.iterdir()} == before
+    (dist / name).write_bytes(b"new")
+    assert [entry["filename"] for entry in merge_folders([folder], dist)] == [name]
+
+
+def test_variants_are_left_out_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the plain wheel beside them: all of them fit the folder that they were made for, and no other."""
+    plain = "jaxlib_auto-1.0-py3-none-any.whl"
+    variant = "jaxlib_auto-1.0-py3-none-manylinux_2_27_x86_64-cuda12.whl"
+    cpu, cuda = CPU.format("x86_64"), CUDA.format("x86_64")
+    folders = [make_folder(tmp_path / "a", cpu, plain, variant), make_folder(tmp_path / "b", cuda)]
+    dist = tmp_path / "dist"
+    merge_folders(folders, dist)
+    assert sorted(path.name for path in dist.iterdir()) == sorted([cpu, cuda, "release.json"])
+    assert capsys.readouterr().err == (
+        f"jaxlib-auto 1.0 of {tmp_path / 'a'} is left out, for it was made for that folder alone; "
+        f"make it anew: nox -s build_auto -- --dist {dist}\n"
+    )
 
 
 def test_a_damaged_wheel_is_not_merged(tmp_path: Path) -> None:

@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.errors import WheelError
+from pjrtwheel.files import hash_file
 from pjrtwheel.publish import put_wheels
 from pjrtwheel.publish.entry import RELEASE_FILENAME, Entry, parse_entries
+from pjrtwheel.wheel.names import is_variant
 
 
 def read_folder(folder: Path) -> dict[str, Entry]:
@@ -33,6 +36,9 @@ def read_folder(folder: Path) -> dict[str, Entry]:
 def merge_folders(folders: Sequence[Path], dist: Path) -> tuple[Entry, ...]:
     """Copy the wheels of several folders into one and merge their records; the strongest proof of a wheel is kept.
 
+    Wheel variants, the plain wheel beside them and their list are made for all that lies in one folder. They are left
+    out, to be made anew, which is said on stderr.
+
     Args:
         folders: Folders that builds left, each with its `release.json`.
         dist: Where all goes; may hold wheels already.
@@ -43,21 +49,35 @@ def merge_folders(folders: Sequence[Path], dist: Path) -> tuple[Entry, ...]:
     Raises:
         WheelError: A record does not fit its wheels, or two folders have different wheels of one name.
     """
-    records = {folder: read_folder(folder) for folder in folders}
-    _check_same(records)
+    records = {folder: _leave_out_variants(read_folder(folder), folder, dist) for folder in folders}
+    _check_same(records, dist)
     merged: tuple[Entry, ...] = ()
     for folder, entries in records.items():
         merged = put_wheels({name: folder / name for name in entries}, tuple(entries.values()), dist)
     return merged
 
 
-def _check_same(records: Mapping[Path, Mapping[str, Entry]]) -> None:
-    """Make sure that wheels of one name are one wheel.
+def _leave_out_variants(entries: Mapping[str, Entry], folder: Path, dist: Path) -> dict[str, Entry]:
+    """Return the entries without projects that have variants, and name these."""
+    projects = {(entry["distribution"], entry["version"]) for name, entry in entries.items() if is_variant(name)}
+    for distribution, version in sorted(projects):
+        print(
+            f"{distribution} {version} of {folder} is left out, for it was made for that folder alone; "
+            f"make it anew: nox -s build_auto -- --dist {dist}",
+            file=sys.stderr,
+            flush=True,
+        )
+    return {name: entry for name, entry in entries.items() if (entry["distribution"], entry["version"]) not in projects}
+
+
+def _check_same(records: Mapping[Path, Mapping[str, Entry]], dist: Path) -> None:
+    """Make sure that wheels of one name are one wheel, also those that lie in `dist` already.
 
     Raises:
         WheelError: Two folders have different ones.
     """
-    seen: dict[str, tuple[Path, str]] = {}
+    names = {name for entries in records.values() for name in entries}
+    seen = {name: (dist, hash_file(dist / name)) for name in names if (dist / name).is_file()}
     for folder, entries in records.items():
         for name, entry in entries.items():
             first, digest = seen.setdefault(name, (folder, entry["sha256"]))
