@@ -12,6 +12,7 @@ from pathlib import Path
 
 from packaging.utils import parse_wheel_filename
 
+from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import WheelError
 from pjrtwheel.fetch.index import run_pip
 from pjrtwheel.files import hash_file
@@ -19,6 +20,7 @@ from pjrtwheel.prove.levels import Level
 from pjrtwheel.prove.origin import find_origin
 from pjrtwheel.prove.record import Proof
 from pjrtwheel.publish import publish
+from pjrtwheel.verify import verify_wheels
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.report import BuiltWheel, Report
 
@@ -35,10 +37,12 @@ def build_selector(root: Path, dist: Path) -> BuiltWheel:
         dist: The folder; made when it is missing.
 
     Raises:
+        VerifyError: The wheel breaks a promise.
         WheelError: The build failed, or the disk is full.
     """
     with tempfile.TemporaryDirectory(prefix="select-") as scratch:
         wheel = _build(root / FOLDER, Path(scratch))
+        verify_wheels([wheel], tuple(load_backends(root).values()))
         proof = Proof(wheel.path.name, Level.STATIC, None, (), origin=find_origin(root, os.environ))
         publish([wheel], [proof], dist)
     return BuiltWheel(dist / wheel.path.name, wheel.report)

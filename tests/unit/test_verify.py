@@ -12,29 +12,63 @@ import pytest
 from pjrtwheel.errors import VerifyError
 from pjrtwheel.verify import Finding, verify_paths
 
+CHECKERS = {"[auditwheel]", "[check-wheel-contents]", "[twine]"}
+
+
+def write(path: Path, requires: str = "", **members: str) -> Path:
+    """Write a wheel whose RECORD lists nothing but itself, and return it."""
+    name, version, python, abi, platform, *_ = path.stem.split("-")
+    info, pure = f"{name}-{version}.dist-info", str(platform == "any").lower()
+    tag = f"{python}-{abi}-{platform}"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\n{requires}")
+        archive.writestr(f"{info}/WHEEL", f"Wheel-Version: 1.0\nRoot-Is-Purelib: {pure}\nTag: {tag}\n")
+        archive.writestr(f"{info}/RECORD", f"{info}/RECORD,,\n")
+        for member, text in members.items():
+            archive.writestr(f"{name}/{member}", text)
+    return path
+
 
 def test_one_run_names_every_problem(tmp_path: Path) -> None:
     """A damaged wheel does not hide what is wrong with the others, nor the first fault of a wheel the second."""
-    damaged, pure = tmp_path / "a-1.0-py3-none-any.whl", tmp_path / "b-1.0-py3-none-any.whl"
+    damaged = tmp_path / "a-1.0-py3-none-any.whl"
     damaged.write_bytes(b"PK")
-    with zipfile.ZipFile(pure, "w") as archive:
-        archive.writestr("b-1.0.dist-info/METADATA", "Metadata-Version: 2.4\nName: b\nVersion: 1.0\n")
-        archive.writestr("b-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        archive.writestr("b-1.0.dist-info/RECORD", "b-1.0.dist-info/RECORD,,\nb/lost.py,,\n")
+    wheel = write(tmp_path / "b-1.0-py3-none-manylinux_2_27_x86_64.whl", **{"lib.so": "text"})
     with pytest.raises(VerifyError) as caught:
-        verify_paths([damaged, pure], (), tmp_path / "log")
+        verify_paths([damaged, wheel], (), tmp_path / "log")
     lines = (tmp_path / "log").read_text().splitlines()
-    ours = [line for line in lines if line.rsplit(" ", 1)[1] not in {"[check-wheel-contents]", "[twine]"}]
+    ours = [line for line in lines if line.rsplit(" ", 1)[1] not in CHECKERS]
     assert ours[0].startswith(f"{damaged.name}: cannot read wheel {damaged}")
-    assert [line for line in ours if line.startswith(pure.name)] == [
-        f"{pure.name}: b-1.0.dist-info/METADATA: is missing from RECORD [record]",
-        f"{pure.name}: b-1.0.dist-info/WHEEL: is missing from RECORD [record]",
-        f"{pure.name}: b/lost.py: is in RECORD but not in the wheel [record]",
-        f"{pure.name}: b-1.0.dist-info/METADATA: names no License-File [licenses]",
-        f"{pure.name}: b-1.0.dist-info/sboms: holds no software bill of materials [sbom]",
-        f"{pure.name}: holds no release_lock.json [lock]",
+    assert ours[1].startswith(f"{wheel.name}: b/lib.so: b/lib.so is not an ELF file: ")
+    assert ours[2:] == [
+        f"{wheel.name}: b-1.0.dist-info/METADATA: is missing from RECORD [record]",
+        f"{wheel.name}: b-1.0.dist-info/WHEEL: is missing from RECORD [record]",
+        f"{wheel.name}: b/lib.so: is missing from RECORD [record]",
+        f"{wheel.name}: b-1.0.dist-info/METADATA: names no License-File [licenses]",
+        f"{wheel.name}: b-1.0.dist-info/sboms: holds no software bill of materials [sbom]",
+        f"{wheel.name}: holds no release_lock.json [lock]",
     ]
     assert caught.value.what.endswith("problems in 2 of 2 wheels:")
+
+
+@pytest.mark.parametrize(
+    ("requires", "empty"), [("", ["Wheel library is empty", "Wheel is empty"]), ("Requires-Dist: c\n", [])]
+)
+def test_a_variant_without_libraries_needs_neither_lock_nor_materials(
+    tmp_path: Path, requires: str, empty: list[str]
+) -> None:
+    """Its label is no part of the name that is checked; it may hold nothing if it asks for something."""
+    variant = write(tmp_path / "b-1.0-py3-none-any-null.whl", requires)
+    with pytest.raises(VerifyError) as caught:
+        verify_paths([variant], ())
+    lines = [line.strip() for line in (caught.value.cause or "").splitlines()]
+    assert [line for line in lines if line.rsplit(" ", 1)[1] not in CHECKERS] == [
+        f"{variant.name}: b-1.0.dist-info/METADATA: is missing from RECORD [record]",
+        f"{variant.name}: b-1.0.dist-info/WHEEL: is missing from RECORD [record]",
+        f"{variant.name}: b-1.0.dist-info/METADATA: names no License-File [licenses]",
+    ]
+    contents = [line.rsplit(": ", 1)[1] for line in lines if line.endswith("[check-wheel-contents]")]
+    assert contents == [f"{text} [check-wheel-contents]" for text in empty]
 
 
 def test_a_finding_is_one_line() -> None:
@@ -52,5 +86,5 @@ def test_many_problems_are_in_a_file(tmp_path: Path) -> None:
     with pytest.raises(VerifyError) as caught:
         verify_paths(wheels, (), log)
     lines = caught.value.cause.splitlines()
-    assert (len(lines), lines[-1]) == (11, f"  and 14 more; all of them in {log}")
-    assert len(log.read_text().splitlines()) == 24, "a wheel that cannot be read has no lock either"
+    assert (len(lines), lines[-1]) == (11, f"  and 2 more; all of them in {log}")
+    assert len(log.read_text().splitlines()) == 12, "nothing more is said of a wheel that cannot be read"

@@ -117,12 +117,13 @@ def test_fields_are_read_from_the_head_only() -> None:
 
 
 def test_wheel_file() -> None:
-    """WHEEL lists every single tag, the build, and that the wheel holds platform-specific files."""
+    """WHEEL lists every single tag, the build, and whether the wheel holds platform-specific files."""
     name = WheelName("jaxlib", "0.11.2", "1", "cp312-cp312-manylinux_2_27_x86_64.linux_x86_64")
     assert wheel_metadata(name) == (
         "Wheel-Version: 1.0\nGenerator: pjrtwheel 0.1.0\nRoot-Is-Purelib: false\n"
         "Tag: cp312-cp312-manylinux_2_27_x86_64\nTag: cp312-cp312-linux_x86_64\nBuild: 1\n"
     )
+    assert "\nRoot-Is-Purelib: true\n" in wheel_metadata(name, purelib=True)
 
 
 def test_entry_point(backend: Backend) -> None:

@@ -20,6 +20,7 @@ from pjrtwheel.prove.origin import find_origin
 from pjrtwheel.prove.record import Proof
 from pjrtwheel.publish import Entry, publish, withdraw
 from pjrtwheel.publish.entry import RELEASE_FILENAME, parse_entries
+from pjrtwheel.verify import verify_wheels
 from pjrtwheel.wheel.names import requires_python
 from pjrtwheel.wheel.report import BuiltWheel
 
@@ -39,6 +40,7 @@ def build_auto(root: Path, dist: Path, version: str) -> list[Variant]:
 
     Raises:
         UsageError: Nothing, or nothing for the CPU, was built into the folder, or its wheels are of several sets.
+        VerifyError: A wheel breaks a promise.
         WheelError: A wheel that `release.json` lists is not there.
     """
     entries = _listed(dist)
@@ -47,6 +49,7 @@ def build_auto(root: Path, dist: Path, version: str) -> list[Variant]:
     common = _common(root, backends, entries, version)
     with tempfile.TemporaryDirectory(prefix="auto-") as scratch:
         built = [write_variant(variant, common, Path(scratch)) for variant in variants]
+        verify_wheels(built, backends)
         origin = find_origin(root, os.environ)
         proofs = [Proof(wheel.report.wheel, Level.STATIC, None, (), origin=origin) for wheel in built]
         publish(built, proofs, dist)

@@ -53,7 +53,7 @@ def write_variant(variant: Variant, common: Common, folder: Path) -> BuiltWheel:
     metadata = _metadata(variant, common)
     texts = {
         "METADATA": metadata,
-        "WHEEL": wheel_metadata(name),
+        "WHEEL": wheel_metadata(name, purelib=True),
         "licenses/LICENSE": common.license,
         **({MEMBER: variant_document(variant)} if variant.label else {}),
     }

@@ -23,6 +23,7 @@ from pjrtwheel.verify import accelerator, documents, libraries, locks, metadata,
 from pjrtwheel.verify.contents import WheelContents, read_contents
 from pjrtwheel.verify.finding import Finding, name_problems
 from pjrtwheel.verify.libraries import Library
+from pjrtwheel.wheel.names import is_variant, plain_name
 from pjrtwheel.wheel.report import BuiltWheel, Report, parse_report, read_built
 
 __all__ = [
@@ -63,7 +64,7 @@ def _verify(wheels: Sequence[tuple[Path, Report | None]], backends: Sequence[Bac
         results = list(pool.map(lambda item: _verify_one(item[0], item[1], backends), wheels))
     named = [(wheel.name, result) for (wheel, _), result in zip(wheels, results, strict=True)]
     found = [(name, finding) for name, (findings, _) in named for finding in findings]
-    documents = {name: document for name, (_, document) in named}
+    documents = {name: document for name, (_, document) in named if document is not None}
     found += [(name, Finding("lock", "", text)) for name, text in locks.check_locks(documents)]
     if found:
         _refuse(found, len(wheels), log or cache_root(os.environ) / "verify.txt")
@@ -85,12 +86,21 @@ def _verify_one(wheel: Path, report: Report | None, backends: Sequence[Backend])
     """Return the findings about one wheel and the text of its lock document."""
     with tempfile.TemporaryDirectory(prefix="verify-") as scratch:
         try:
-            contents = read_contents(wheel, Path(scratch))
+            contents = read_contents(_without_label(wheel, Path(scratch)), Path(scratch))
             findings = list(_check(contents, report, backends))
         except WheelError as error:
             return [Finding("zip", "", _one_line(error))], None
     lock = locks.find_lock(contents.texts)
     return findings, lock[1] if lock else None
+
+
+def _without_label(wheel: Path, scratch: Path) -> Path:
+    """Return a variant under the name that it has without its label (PEP 825), which no checker knows; others as is."""
+    if not is_variant(wheel.name):
+        return wheel
+    link = scratch / plain_name(wheel.name)
+    link.symlink_to(wheel.absolute())
+    return link
 
 
 def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backend]) -> Iterator[Finding]:
@@ -107,7 +117,8 @@ def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backe
     yield from _check_texts(wheel, report, backend)
     yield from _check_libraries(wheel, found, backend, backends)
     packages = accelerator.expected_packages(wheel, backend) if backend else ()
-    yield from name_problems("check-wheel-contents", tools.check_contents(wheel.path, packages))
+    if not wheel.is_request():
+        yield from name_problems("check-wheel-contents", tools.check_contents(wheel.path, packages))
     yield from name_problems("twine", tools.check_twine(wheel.path))
 
 
@@ -119,9 +130,11 @@ def _check_texts(wheel: WheelContents, report: Report | None, backend: Backend |
         ("wheel", metadata.check_wheel_file),
         ("metadata", metadata.check_metadata),
         ("licenses", metadata.check_licenses),
-        ("sbom", documents.check_sbom),
     ):
         yield from name_problems(name, check(wheel))
+    if wheel.libraries or backend is not None:  # nothing of others is in the rest, and it goes with every jaxlib
+        yield from name_problems("sbom", documents.check_sbom(wheel))
+        yield from name_problems("lock", locks.check_lock(wheel.texts))
     if report is not None:
         yield from name_problems("requirements", metadata.check_requirements(wheel, report.requires))
     yield from name_problems("gpu-code", documents.check_gpu_code(wheel, report.gpu_code if report else None))

@@ -23,6 +23,7 @@ from packaging.version import Version
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import FULL
 from pjrtwheel.wheel.directory import DAMAGE
+from pjrtwheel.wheel.names import plain_name
 
 _CHUNK = 1 << 20
 
@@ -51,7 +52,7 @@ class WheelContents:
 
     Attributes:
         path: The wheel.
-        name: Its parsed file name.
+        name: Its parsed file name, without the label of a variant.
         dist_info: The metadata directory, without slash.
         members: Name → size and digest of every file, in order.
         texts: Name → text of the small files: dist-info and `*.json`.
@@ -69,6 +70,11 @@ class WheelContents:
         """Parse a dist-info file in the form of an e-mail header; empty if it is missing."""
         text = self.texts.get(f"{self.dist_info}/{filename}", "")
         return email.parser.Parser(policy=email.policy.compat32).parsestr(text)
+
+    def is_request(self) -> bool:
+        """Tell whether the wheel holds metadata alone, which asks for other wheels."""
+        empty = all(member.startswith(f"{self.dist_info}/") for member in self.members)
+        return empty and "Requires-Dist" in self.headers("METADATA")
 
     def record(self) -> list[list[str]]:
         """Return the rows of RECORD; empty if it is missing."""
@@ -96,7 +102,7 @@ def read_contents(wheel: Path, scratch: Path) -> WheelContents:
         WheelError: The file is not a wheel, is damaged, or has more than one dist-info directory.
         OSError: There is no room in `scratch`, for which the wheel is not to blame.
     """
-    name = parse_wheel_name(wheel.name)
+    name = parse_wheel_name(plain_name(wheel.name))
     try:
         with zipfile.ZipFile(wheel) as archive:
             members: dict[str, Member] = {}

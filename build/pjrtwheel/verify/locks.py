@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pjrtwheel.lock import LOCK_FILENAME
+from pjrtwheel.verify.finding import Problem
 
 
 def find_lock(texts: Mapping[str, str]) -> tuple[str, str] | None:
@@ -17,18 +18,22 @@ def find_lock(texts: Mapping[str, str]) -> tuple[str, str] | None:
     )
 
 
-def check_locks(documents: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
-    """Every wheel has a lock document and all are equal, byte by byte.
+def check_lock(texts: Mapping[str, str]) -> Iterator[Problem]:
+    """A wheel has a lock document."""
+    if find_lock(texts) is None:
+        yield "", f"holds no {LOCK_FILENAME}"
+
+
+def check_locks(documents: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """All lock documents are equal, byte by byte.
 
     Args:
-        documents: File name of the wheel → text of its lock document, if it has one.
+        documents: File name of the wheel → text of its lock document.
 
     Yields:
         The wheel and what is wrong with it.
     """
-    present = {wheel: text for wheel, text in documents.items() if text is not None}
-    yield from ((wheel, f"holds no {LOCK_FILENAME}") for wheel in documents if wheel not in present)
-    first = next(iter(present), None)
-    for wheel, text in present.items():
-        if first is not None and text != present[first]:
+    first = next(iter(documents), "")
+    for wheel, text in documents.items():
+        if text != documents[first]:
             yield wheel, f"carries another lock than {first}"

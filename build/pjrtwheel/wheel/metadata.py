@@ -119,12 +119,17 @@ def read_field(metadata: str, field: str) -> tuple[str, ...]:
     return tuple(re.findall(rf"^{re.escape(field)}:[ \t]*(.*?)[ \t]*$", head, re.MULTILINE | re.IGNORECASE))
 
 
-def wheel_metadata(name: WheelName) -> str:
-    """Return the file WHEEL."""
+def wheel_metadata(name: WheelName, *, purelib: bool = False) -> str:
+    """Return the file WHEEL.
+
+    Args:
+        name: The wheel.
+        purelib: Whether it goes where wheels without libraries go.
+    """
     fields = [
         ("Wheel-Version", "1.0"),
         ("Generator", GENERATOR),
-        ("Root-Is-Purelib", "false"),
+        ("Root-Is-Purelib", str(purelib).lower()),
         *(("Tag", tag) for tag in name.tags),
         *((("Build", name.build),) if name.build else ()),
     ]

@@ -82,6 +82,15 @@ def is_variant(filename: str) -> bool:
     return len(parts) == 7 or (len(parts) == 6 and not parts[2][:1].isdigit())
 
 
+def plain_name(filename: str) -> str:
+    """Return the file name of a wheel without the label of a variant.
+
+    >>> [plain_name(f"a-1-{rest}.whl") for rest in ("py3-none-any", "py3-none-any-null")]
+    ['a-1-py3-none-any.whl', 'a-1-py3-none-any.whl']
+    """
+    return f"{filename.removesuffix('.whl').rpartition('-')[0]}.whl" if is_variant(filename) else filename
+
+
 def find_plain_wheels(folder: Path) -> list[Path]:
     """Return the wheels of a folder by name, without variants."""
     return sorted(path for path in folder.glob("*.whl") if not is_variant(path.name))
