@@ -53,6 +53,8 @@ ABSENT = {
 
 STOPS = "JAX cannot go on, because JAX_PLATFORMS (jax_platforms) is '{}': set it to 'cpu', or leave it empty"
 
+WITHOUT_LIBTPU = "JAX goes on without jaxlib-tpu. To mend it: pip install libtpu==VERSION"
+
 BESIDE = "{ours} stands back: {other} is for JAX's platform 'cuda' as well, and JAX can take only one"
 
 # JAX believes that there is a GPU; creating the client, which needs a real one, is left out and shows its arguments.
@@ -242,10 +244,9 @@ def test_upstreams_plugin_beside_ours(
     result = run(f"{TOPOLOGY}\n{library}\n{USE_JAX}", overlay("cuda13"), upstream, **environ)
     assert result.returncode == 0, result.stderr
     assert result.stdout == f"{upstream}/jax_plugins/xla_cuda13/xla_cuda_plugin.so\n{USED}"
-    assert said(result) == [
-        BESIDE.format(ours="jaxlib-cuda-13", other="jax-cuda13-pjrt"),
-        "keep one of them: pip uninstall jax-cuda13-pjrt jax-cuda13-plugin, or: pip uninstall jaxlib-cuda-13",
-    ]
+    choice = "pip uninstall jax-cuda13-pjrt jax-cuda13-plugin, or: pip uninstall jaxlib-cuda-13"
+    beside = BESIDE.format(ours="jaxlib-cuda-13", other="jax-cuda13-pjrt")
+    assert said(result) == [f"{beside}. To mend it: keep one of them: {choice}"]
 
 
 def test_two_of_our_wheels_for_one_platform(run: Program, overlay: Overlay) -> None:
@@ -254,33 +255,93 @@ def test_two_of_our_wheels_for_one_platform(run: Program, overlay: Overlay) -> N
     result = run(f"{TOPOLOGY}\n{library}\n{USE_JAX}", overlay("cuda12"), overlay("cuda13"))
     assert result.returncode == 0, result.stderr
     assert result.stdout == f"{overlay('cuda13')}/jaxlib_cuda_13/xla_cuda_plugin.so\n{USED}"
-    assert said(result) == [
-        BESIDE.format(ours="jaxlib-cuda-12", other="jaxlib-cuda-13"),
-        "keep one of them: pip uninstall jaxlib-cuda-13, or: pip uninstall jaxlib-cuda-12",
-    ]
+    choice = "pip uninstall jaxlib-cuda-13, or: pip uninstall jaxlib-cuda-12"
+    beside = BESIDE.format(ours="jaxlib-cuda-12", other="jaxlib-cuda-13")
+    assert said(result) == [f"{beside}. To mend it: keep one of them: {choice}"]
     result = run(USE_JAX, overlay("cuda12"), overlay("cuda13"), JAX_PLATFORMS="cuda")
     assert f"{ABSENT['cuda13']}; {STOPS.format('cuda')}" in said(result)
 
 
-def test_a_wrong_pair_is_named_and_not_used(
-    run: Program, changed: Callable[[str, Path], tuple[Path, Backend]], tmp_path: Path
+def replace(path: Path, content: bytes) -> None:
+    """Replace a file that has other names as well."""
+    path.unlink()
+    path.write_bytes(content)
+
+
+def wrong_lock(package: Path, plugin: str) -> str:
+    """Make a wheel one of another build; return what it says."""
+    path, other = package / "release_lock.json", "0" * 32
+    lock = json.loads(path.read_bytes())
+    replace(path, json.dumps(lock | {"lock_id": other}).encode())
+    release, provider = lock["release"], lock["provider"]
+    ours, theirs = f"{plugin} {release} (lock {other}, {provider})", f"(lock {lock['lock_id']}, prebuilt)"
+    return f"{ours} and jaxlib {release} {theirs} are not of one build; JAX goes on without {plugin}"
+
+
+def truncated_library(package: Path, plugin: str) -> str:
+    """Leave only the start of the library; return what the wheel says."""
+    path = package / "xla_cuda_plugin.so"
+    with path.open("rb") as file:
+        start = file.read(100_000)
+    whole = path.stat().st_size
+    replace(path, start)
+    return f"{plugin}: the plugin library {path} is truncated: 100000 bytes of at least {whole}; JAX goes on without it"
+
+
+AGAIN = (
+    "pip install --force-reinstall --no-deps jaxlib==0.11.2 {plugin}==0.11.2 "
+    "(with the --find-links or --index-url that both wheels came from)"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "remedy", "error"),
+    [
+        ("cuda13", wrong_lock, "install a matching pair", "LockMismatchError"),
+        ("cuda13", truncated_library, "install it again", "LibraryDamagedError"),
+        ("tpu", wrong_lock, "install a matching pair", "LockMismatchError"),
+    ],
+)
+def test_a_wrong_wheel_is_named_and_not_used(
+    run: Program,
+    changed: Callable[[str, Path], tuple[Path, Backend]],
+    tmp_path: Path,
+    name: str,
+    damage: Callable[[Path, str], str],
+    remedy: str,
+    error: str,
 ) -> None:
-    """On a machine without a GPU it is a warning, and an error to who wants the platform."""
-    plugin, backend = changed("cuda13", tmp_path / "plugin")
-    lock = plugin / backend.package / "release_lock.json"
-    content = json.loads(lock.read_bytes()) | {"lock_id": "0" * 32}
-    lock.unlink()
-    lock.write_text(json.dumps(content), "utf-8")
+    """On a machine without the hardware it is one line in the log, and an error to who wants the platform."""
+    plugin, backend = changed(name, tmp_path / "plugin")
+    line = damage(plugin / backend.package, backend.distribution)
+    mending = f"{remedy}: {AGAIN.format(plugin=backend.distribution)}"
     result = run(USE_JAX, plugin)
     assert (result.returncode, result.stdout) == (0, USED), result.stderr
-    assert [line.partition(":")[0] for line in said(result)] == [
-        "LockMismatchError",
-        "the versions are equal, but the two wheels were built from different inputs",
-        "install a matching pair",
-    ]
+    assert said(result) == [f"{line}. To mend it: {mending}"]
+    result = run(USE_JAX, plugin, JAX_PLATFORMS=backend.pjrt_name)
+    assert (result.returncode, result.stdout) == (1, "")
+    what, _, last = result.stderr.splitlines()[-3:]
+    told = line.partition("; JAX ")[0].removeprefix(f"{backend.distribution}: ")
+    assert what == f"RuntimeError: Unable to initialize backend '{backend.pjrt_name}': {error}: {told}"
+    assert last.startswith(mending)
+
+
+def test_a_wrong_wheel_that_was_asked_for_stops_jax(
+    run: Program, changed: Callable[[str, Path], tuple[Path, Backend]], tmp_path: Path
+) -> None:
+    """The line says so, and what to set; a topology fails with all that is to be said."""
+    plugin, backend = changed("cuda13", tmp_path / "plugin")
+    what = wrong_lock(plugin / backend.package, backend.distribution).partition("; ")[0]
+    mending = f"install a matching pair: {AGAIN.format(plugin=backend.distribution)}"
+    line, *_ = said(run(USE_JAX, plugin, JAX_PLATFORMS="cuda"))
+    assert line == f"{what}; {STOPS.format('cuda')}. To mend it: {mending}"
     result = run(TOPOLOGY, plugin)
     assert (result.returncode, result.stdout) == (1, "")
-    assert "LockMismatchError: jaxlib-cuda-13 0.11.2" in result.stderr.splitlines()[-3]
+    assert result.stderr.splitlines()[-3:] == [
+        f"jaxlib_cuda_13.pjrt.errors.LockMismatchError: LockMismatchError: {what}",
+        "the versions are equal, but the two wheels were built from different inputs",
+        mending,
+    ]
 
 
 def test_a_python_without_kernels(
@@ -378,22 +439,16 @@ def test_the_status_where_only_the_hardware_is_absent(
 
 
 @pytest.mark.parametrize(
-    ("libtpu", "lines"),
+    ("libtpu", "line"),
     [
-        (None, ["LibraryMissingError: jaxlib-tpu needs libtpu VERSION, which is not installed"]),
-        (
-            "0.0.1",
-            [
-                "VersionMismatchError: jaxlib-tpu needs libtpu VERSION, and 0.0.1 is installed",
-                "a libtpu works only with the JAX release it was made for",
-            ],
-        ),
-        ("VERSION", ["jaxlib-tpu: no TPU found (looked in /sys/bus/pci/devices); JAX goes on without it"]),
+        (None, f"jaxlib-tpu needs libtpu VERSION, which is not installed; {WITHOUT_LIBTPU}"),
+        ("0.0.1", f"jaxlib-tpu needs libtpu VERSION, and 0.0.1 is installed; {WITHOUT_LIBTPU}"),
+        ("VERSION", "jaxlib-tpu: no TPU found (looked in /sys/bus/pci/devices); JAX goes on without it"),
     ],
     ids=["missing", "wrong", "right"],
 )
 def test_the_tpus_library_must_be_the_one_of_the_release(
-    run: Program, overlay: Overlay, release: Release, tmp_path: Path, libtpu: str | None, lines: list[str]
+    run: Program, overlay: Overlay, release: Release, tmp_path: Path, libtpu: str | None, line: str
 ) -> None:
     """Without a TPU that is a warning; libtpu itself is never started, and nothing is registered."""
     version = release.pin("plugin.tpu.linux_x86_64").version
@@ -404,8 +459,7 @@ def test_the_tpus_library_must_be_the_one_of_the_release(
         (info / "METADATA").write_text(text, "utf-8")
     result = run(USE_JAX, overlay("tpu"), tmp_path / "site")
     assert (result.returncode, result.stdout) == (0, USED), result.stderr
-    remedy = [] if libtpu == "VERSION" else [f"pip install libtpu=={version}"]
-    assert said(result) == [*(line.replace("VERSION", version) for line in lines), *remedy]
+    assert said(result) == [line.replace("VERSION", version)]
 
 
 @pytest.fixture(scope="module")

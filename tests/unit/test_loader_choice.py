@@ -144,35 +144,29 @@ def test_a_platform_that_the_environment_names_is_left_to_it(
 
 
 @pytest.mark.parametrize(
-    ("platforms", "passed_over", "waits"),
+    ("platforms", "passed_over", "goes_on"),
     [
-        ("", True, ""),
-        ("", False, ""),
-        ("cpu", False, ""),
-        ("cuda", True, "cuda"),
-        ("cuda", False, "cuda"),
-        ("cuda,cpu", True, ""),
-        ("cpu, cuda", True, ""),
-        ("cuda,cpu", False, "cuda,cpu"),
-        ("gpu", True, "gpu"),
-        ("gpu,cpu", True, "gpu,cpu"),
+        ("", True, True),
+        ("", False, True),
+        ("cpu", False, True),
+        ("cuda", True, False),
+        ("cuda", False, False),
+        ("cuda,cpu", True, True),
+        ("cpu, cuda", True, True),
+        ("cuda,cpu", False, False),
+        ("gpu", True, False),
+        ("gpu,cpu", True, False),
     ],
-)  # fmt: skip
+)
 def test_what_jax_does_without_an_accelerator_that_was_named(
-    load_module: Callable[[str, str], ModuleType],
-    monkeypatch: pytest.MonkeyPatch,
+    cpu_loader: Loader,
     platforms: str,
     passed_over: bool,  # noqa: FBT001
-    waits: str,
+    goes_on: bool,  # noqa: FBT001
 ) -> None:
     """It fails for each platform that was named and is not there; of an alias it wants all."""
-    start = load_module("cuda13", "pjrt.start")
-    goes_on = load_module("cuda13", "pjrt.switch").goes_on_without(
-        "cuda", platforms, lambda alias: ALIASES.get(alias, [alias]), passed_over=passed_over
-    )
-    monkeypatch.setattr(start.private, "asked_platforms", lambda: platforms)
-    stops = f"JAX cannot go on, because JAX_PLATFORMS (jax_platforms) is {waits!r}: set it to 'cpu', or leave it empty"
-    assert start.describe_consequence(goes_on) == (stops if waits else "JAX goes on without it")
+    without = cpu_loader("pjrt.switch").goes_on_without
+    assert without("cuda", platforms, lambda alias: ALIASES.get(alias, [alias]), passed_over=passed_over) is goes_on
 
 
 def test_plugins_are_found_as_jax_finds_them(

@@ -247,7 +247,7 @@ def test_the_release_of_a_plugin_is_that_of_its_lock(cpu_loader: Loader, tmp_pat
 UNFORESEEN = """
 import sys; sys.path.insert(0, sys.argv[1])
 import jaxlib_tpu, jax.extend.backend
-jaxlib_tpu.count_chips = lambda root: 4
+jaxlib_tpu.count_chips = lambda root: int(sys.argv[2])
 jaxlib_tpu.check_release = lambda *_: 1 / 0
 jaxlib_tpu.initialize()
 factory, priority, fail_quietly = jax.extend.backend.factories.pop("tpu")
@@ -258,16 +258,33 @@ except RuntimeError as error:
 """
 
 
-def test_whatever_is_raised_about_a_tpu_is_a_refusal(root: Path, tmp_path: Path) -> None:
-    """As in the other loaders."""
+@pytest.mark.parametrize(
+    ("chips", "quiet", "line"),
+    [
+        ("4", "False", ""),
+        (
+            "0",
+            "True",
+            (
+                "jaxlib-tpu cannot serve this JAX: ZeroDivisionError: division by zero; "
+                "JAX goes on without jaxlib-tpu. To mend it: install it: pip install jax\n"
+            ),
+        ),
+    ],
+    ids=["there", "absent"],
+)
+def test_whatever_is_raised_about_a_tpu_is_a_refusal(
+    root: Path, tmp_path: Path, chips: str, quiet: str, line: str
+) -> None:
+    """As in the other loaders; without a TPU JAX goes on, which one line says."""
     shutil.copytree(root / "plugins/tpu/jaxlib_tpu", tmp_path / "jaxlib_tpu")
     shutil.copytree(root / "plugins/pjrt/loader", tmp_path / "jaxlib_tpu/pjrt")
     for module, text in {"jax": "", "jax/extend": "", "jax/extend/backend": BACKEND}.items():
         (tmp_path / module).mkdir(parents=True)
         (tmp_path / module / "__init__.py").write_text(text, "utf-8")
-    command = [sys.executable, "-I", "-c", UNFORESEEN, str(tmp_path)]
+    command = [sys.executable, "-I", "-c", UNFORESEEN, str(tmp_path), chips]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (result.stdout.splitlines()[:3], result.stderr) == (
-        ["300", "False", "TakeOverError: jaxlib-tpu cannot serve this JAX: ZeroDivisionError: division by zero"],
-        "",
+        ["300", quiet, "TakeOverError: jaxlib-tpu cannot serve this JAX: ZeroDivisionError: division by zero"],
+        line,
     )

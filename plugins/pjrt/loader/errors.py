@@ -34,6 +34,10 @@ class PluginError(RuntimeError):
         """Return the text without the name of the class, for lines that nobody looks for an error in."""
         return "\n".join(line for line in (self.what, self.cause, self.remedy) if line)
 
+    def mending(self) -> str:
+        """Return what mends it, as the end of a line; empty if nothing is known."""
+        return f". To mend it: {self.remedy}" if self.remedy else ""
+
 
 class InterpreterError(PluginError):
     """This Python cannot load the plugin, whatever is installed beside it."""
@@ -108,3 +112,9 @@ class NoDeviceError(PluginError):
         """See `PluginError`."""
         self.hidden = hidden
         super().__init__(what, cause=cause, remedy=remedy)
+
+    def mending(self) -> str:
+        """See `PluginError`; where there is no hardware nothing is broken, so the remedy is no more than a hint."""
+        if self.hidden:
+            return super().mending()
+        return f" ({self.remedy})" if self.remedy else ""

@@ -83,12 +83,10 @@ class Report:
         """Return whether the plugin fits here, and what mends it."""
         distribution = self.plugin.distribution
         if self.problems:
-            remedy = next((problem.remedy for problem in self.problems if problem.remedy), "")
-            mending = f". To mend it: {remedy}" if remedy else f": {self.problems[0].what}"
-            return f"{distribution} does not fit here{mending}"
+            mending = next((problem.mending() for problem in self.problems if problem.remedy), "")
+            return f"{distribution} does not fit here{mending or f': {self.problems[0].what}'}"
         if self.absence is not None:
-            hint = f" ({self.absence.remedy})" if self.absence.remedy else ""
-            return f"{distribution} fits, but JAX cannot use it here: {self.absence.what}{hint}"
+            return f"{distribution} fits, but JAX cannot use it here: {self.absence.what}{self.absence.mending()}"
         return f"{distribution} fits here: JAX uses it for its platform {self.plugin.name!r}"
 
 

@@ -15,6 +15,7 @@ import os
 from . import private
 from .accelerator import Accelerator, check_accelerator, find_absence
 from .errors import NoDeviceError, PluginError, RivalError
+from .notice import tell
 from .plugin import Plugin, refuse, unfit
 from .rivals import (
     Contest,
@@ -53,7 +54,7 @@ def _initialize(accelerator: Accelerator, *, asked_for: bool) -> None:
     contest = find_contest(plugin.package.name, accelerator.rivals, installed_plugins(), os.environ)
     rival = find_rival(plugin.distribution, plugin.name, contest, os.environ) or _find_loaded(plugin)
     if rival is not None:
-        logger.log(logging.WARNING if asked_for else logging.DEBUG, "%s", rival.told())
+        logger.log(logging.WARNING if asked_for else logging.DEBUG, "%s%s", rival.what, rival.mending())
         return
     absence = find_absence(accelerator) if asked_for else None
     if absence is not None:
@@ -64,7 +65,7 @@ def _initialize(accelerator: Accelerator, *, asked_for: bool) -> None:
     except PluginError as error:
         quiet = isinstance(absence, NoDeviceError)
         if quiet:
-            logger.warning("%s", error)
+            tell(plugin.distribution, error, goes_on=_goes_on(accelerator))
         refuse(plugin, error, PRIORITY, quiet=quiet)
         return
     platform = Platform(accelerator, absence)
@@ -78,21 +79,13 @@ def _tell_absence(accelerator: Accelerator, absence: PluginError | None, contest
     goes_on = _goes_on(accelerator)
     # Where several of our wheels are for the platform, the others have told the user enough to go on with.
     if isinstance(absence, NoDeviceError) and not (contest.rivals and goes_on):
-        logger.warning("%s: %s; %s", accelerator.plugin.distribution, absence.what, describe_consequence(goes_on))
+        tell(accelerator.plugin.distribution, absence, goes_on=goes_on)
 
 
 def _goes_on(accelerator: Accelerator) -> bool:
     """Return whether JAX, with what the user asks for at this moment, can do without the accelerator."""
     platforms, name = private.asked_platforms(), accelerator.plugin.name
     return goes_on_without(name, platforms, private.expand_alias, passed_over=accelerator.passed_over())
-
-
-def describe_consequence(goes_on: bool) -> str:  # noqa: FBT001
-    """Return what the absence of an accelerator means for a program."""
-    if goes_on:
-        return "JAX goes on without it"
-    asked = private.asked_platforms()
-    return f"JAX cannot go on, because JAX_PLATFORMS (jax_platforms) is {asked!r}: set it to 'cpu', or leave it empty"
 
 
 def _find_loaded(plugin: Plugin) -> RivalError | None:

@@ -8,7 +8,6 @@ both fit each other, and says so where they do not.
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,10 +17,9 @@ from .libtpu import check_libtpu
 from .pjrt import private
 from .pjrt.errors import NoDeviceError, PluginError
 from .pjrt.lock import check_release, jaxlib_directory
+from .pjrt.notice import tell
 from .pjrt.plugin import Plugin, refuse, unfit
 from .pjrt.switch import is_disabled
-
-logger = logging.getLogger(__name__)
 
 PLUGIN = Plugin(
     name="tpu",
@@ -47,28 +45,26 @@ def initialize() -> None:
     if is_disabled(os.environ, PLUGIN.distribution):
         return
     chips = count_chips(ROOT)
-    try:
-        _initialize(chips)
-    except Exception as error:  # noqa: BLE001  # JAX would log it and go on as if nothing were wrong
-        refuse(PLUGIN, unfit(PLUGIN, error), PRIORITY, quiet=not chips)
-
-
-def _initialize(chips: int) -> None:
     optional = not chips and is_optional(os.environ)
+    error = _find_error(optional=optional)
+    if error is None:
+        return
+    if optional:
+        tell(PLUGIN.distribution, error)
+    refuse(PLUGIN, error, PRIORITY, quiet=not chips)
+
+
+def _find_error(*, optional: bool) -> PluginError | None:
+    """Return why libtpu is not to be used; None if JAX is to start it."""
     try:
         check_release(PLUGIN.distribution, PLUGIN.package, jaxlib_directory())
         check_libtpu(PLUGIN, os.environ)
     except PluginError as error:
-        if optional:
-            logger.warning("%s", error)
-        refuse(PLUGIN, error, PRIORITY, quiet=not chips)
-        return
-    if optional:
-        absence = describe_absence(ROOT)
-        hint = f" ({absence.remedy})" if absence.remedy else ""
-        logger.warning("%s: %s; JAX goes on without it%s", PLUGIN.distribution, absence.what, hint)
-        # Left to itself, libtpu tries all the same, asks around for a TPU's host and prints that it found none.
-        refuse(PLUGIN, absence, PRIORITY, quiet=True)
+        return error
+    except Exception as error:  # noqa: BLE001  # JAX would log it and go on as if nothing were wrong
+        return unfit(PLUGIN, error)
+    # Left to itself, libtpu tries all the same, asks around for a TPU's host and prints that it found none.
+    return describe_absence(ROOT) if optional else None
 
 
 def describe_absence(root: Path) -> NoDeviceError:

@@ -1,0 +1,79 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The one line in the log about an accelerator that is not there."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from types import ModuleType
+
+import pytest
+
+Loader = Callable[[str, str], ModuleType]
+
+
+@pytest.mark.parametrize(
+    ("kind", "what", "options", "stopping", "line"),
+    [
+        ("NoDeviceError", "no TPU found", {}, None, "jaxlib-tpu: no TPU found; JAX goes on without it"),
+        (
+            "NoDeviceError",
+            "no TPU found",
+            {"remedy": "F=1 tries"},
+            None,
+            "jaxlib-tpu: no TPU found; JAX goes on without it (F=1 tries)",
+        ),
+        (
+            "NoDeviceError",
+            "the driver sees no TPU",
+            {"cause": "no device", "remedy": "unset V", "hidden": True},
+            "tpu",
+            (
+                "jaxlib-tpu: the driver sees no TPU; JAX cannot go on, because JAX_PLATFORMS (jax_platforms) is 'tpu': "
+                "set it to 'cpu', or leave it empty. To mend it: unset V"
+            ),
+        ),
+        (
+            "LockMismatchError",
+            "jaxlib-tpu 1 and jaxlib 1 are not of one build",
+            {"cause": "other inputs", "remedy": "pip install both"},
+            None,
+            (
+                "jaxlib-tpu 1 and jaxlib 1 are not of one build; JAX goes on without jaxlib-tpu. "
+                "To mend it: pip install both"
+            ),
+        ),
+        (
+            "LibraryDamagedError",
+            "cannot import the extension:\nno such file",
+            {},
+            None,
+            "jaxlib-tpu: cannot import the extension: no such file; JAX goes on without it",
+        ),
+    ],
+    ids=["absent", "absent, with a hint", "hidden and asked for", "named in the error", "of two lines"],
+)
+def test_what_happened_what_it_means_and_what_mends_it(
+    load_module: Loader, kind: str, what: str, options: dict[str, object], stopping: str | None, line: str
+) -> None:
+    """All in one line, which names the wheel once in front and no class."""
+    error = getattr(load_module("tpu", "pjrt.errors"), kind)(what, **options)
+    assert load_module("tpu", "pjrt.notice").describe("jaxlib-tpu", error, stopping) == line
+
+
+@pytest.mark.parametrize(("goes_on", "stopping"), [(True, None), (False, "tpu")])
+def test_it_is_a_warning_about_the_platforms_that_jax_has_now(
+    load_module: Loader,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    goes_on: bool,  # noqa: FBT001
+    stopping: str | None,
+) -> None:
+    """They are asked for only where they matter."""
+    notice, errors = load_module("tpu", "pjrt.notice"), load_module("tpu", "pjrt.errors")
+    monkeypatch.setattr(notice.private, "asked_platforms", lambda: "tpu")
+    error = errors.NoDeviceError("no TPU found")
+    notice.tell("jaxlib-tpu", error, goes_on=goes_on)
+    line = notice.describe("jaxlib-tpu", error, stopping)
+    assert caplog.record_tuples == [("jaxlib_tpu.pjrt.notice", logging.WARNING, line)]
