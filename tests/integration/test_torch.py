@@ -93,4 +93,4 @@ def test_cuda_without_a_gpu_is_one_line(torch_python: Path, tmp_path: Path) -> N
     )
     assert (result.returncode, result.stdout) == (0, "tensor([1.]) [1.] [CpuDevice(id=0)]\n"), result.stderr
     (said,) = [line for line in result.stderr.splitlines() if "jaxlib-cuda-13" in line]
-    assert said.endswith("JAX goes on without it")
+    assert "; JAX goes on without it" in said
