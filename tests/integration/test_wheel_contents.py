@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import functools
 import json
+import os
+import posixpath
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import Backend, find_backend
+from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
+from pjrtwheel.gpucode import read_gpu_code
 from pjrtwheel.lock import make_lock
 from pjrtwheel.release import Release
 from pjrtwheel.verify.contents import WheelContents, read_contents
@@ -23,53 +27,59 @@ pytestmark = pytest.mark.integration
 
 PLATFORM = "linux_x86_64"
 EXTENSION = "pjrt/_pjrt.abi3.so"
-GFX = """gfx900 gfx906 gfx908 gfx90a gfx942 gfx950 gfx1010 gfx1011 gfx1012 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034
-gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1200 gfx1201"""
-SDK = """gfx950_dcgpu gfx94X_dcgpu gfx90a gfx90X_dcgpu gfx908 gfx906 gfx900 gfx120X_all gfx1153 gfx1152 gfx1151 gfx1150
-gfx110X_all gfx103X_all gfx101X_dgpu"""
 
 
 @dataclass(frozen=True, slots=True)
-class Upstream:
-    """What a wheel has from upstream's of the same release.
+class Library:
+    """What upstream's wheel has of a library: the chips it holds code for, and where it looks for others."""
 
-    Attributes:
-        kernels: Name of a module → whether it holds GPU code.
-        code: The chips of that code, as in the plugin library.
-        search_path: Where the library and the kernels look for those of the vendor.
-    """
-
-    kernels: dict[str, bool]
     code: tuple[str, ...]
     search_path: tuple[str, ...]
 
 
-UPSTREAM = {
-    "oneapi": Upstream(
-        dict.fromkeys(("_hybrid", "_linalg", "_prng", "_solver", "oneapi_plugin_extension"), True),
-        ("spir64",),
-        ("$ORIGIN/../../..",),
-    ),
-    "rocm7": Upstream(
-        dict.fromkeys(("_linalg", "_prng", "_solver"), True)
-        | dict.fromkeys(("_hybrid", "_rnn", "_sparse", "_triton", "rocm_plugin_extension"), False),
-        tuple(GFX.split()),
-        (
-            "$ORIGIN/../rocm/lib",
-            "$ORIGIN/../_rocm_sdk_core/lib",
-            "$ORIGIN/../_rocm_sdk_libraries/lib",
-            *(f"$ORIGIN/../_rocm_sdk_libraries_{chips}/lib" for chips in SDK.split()),
-            "/opt/rocm/lib",
-        ),
-    ),
-    "tpu": Upstream({}, (), ()),
-}
-
-
-@pytest.fixture(params=UPSTREAM)
+@pytest.fixture(params=["oneapi", "rocm7", "tpu"])
 def backend(request: pytest.FixtureRequest, root: Path) -> Backend:
     """Return one accelerator after the other."""
     return find_backend(root, request.param)
+
+
+@pytest.fixture(scope="module")
+def read_upstream(
+    root: Path, release: Release, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], dict[str, Library]]:
+    """Return a function: name of a backend → place of each library that is upstream's → what the pinned wheel has."""
+    cache = WheelCache(cache_root(os.environ), download_wheel)
+
+    @functools.cache
+    def read(name: str) -> dict[str, Library]:
+        backend, folder = find_backend(root, name), tmp_path_factory.mktemp(f"upstream_{name}")
+        found = {}
+        if backend.prebuilt.bundled:
+            wheel = cache.fetch(release.pin(f"plugin.{name}.{PLATFORM}"))
+            found[f"{backend.package}/{backend.library}"] = read_libraries(wheel, folder)[backend.prebuilt.member]
+        for python in backend.kernels.pythons if backend.kernels else ():
+            suffix = f"cpython-{python.removeprefix('cp')}-x86_64-linux-gnu.so"
+            modules = read_libraries(cache.fetch(release.pin(f"kernels.{name}.{python}.{PLATFORM}")), folder)
+            found |= {f"{member.removesuffix('.so')}.{suffix}": library for member, library in modules.items()}
+        return found
+
+    return read
+
+
+def read_libraries(wheel: Path, folder: Path) -> dict[str, Library]:
+    """Return each library of a wheel by its name there."""
+    found = {}
+    for member in unpack_wheel(wheel, folder, ["*.so"]):
+        path = folder / member
+        found[member] = Library(read_gpu_code(path, {}).names(), read_library(path, member).rpaths)
+        path.unlink()
+    return found
+
+
+@pytest.fixture
+def upstream(backend: Backend, read_upstream: Callable[[str], dict[str, Library]]) -> dict[str, Library]:
+    """Return what the accelerator's wheel has from upstream's of the same release."""
+    return read_upstream(backend.name)
 
 
 @pytest.fixture(scope="module")
@@ -92,18 +102,9 @@ def wheel(backend: Backend, read_wheel: Callable[[str], WheelContents]) -> Wheel
     return read_wheel(backend.name)
 
 
-def place_modules(backend: Backend) -> dict[str, bool]:
-    """Return each library that is upstream's, and whether it holds GPU code."""
-    places = {f"{backend.package}/{backend.library}": True} if backend.prebuilt.bundled else {}
-    if backend.kernels is None:
-        return places
-    for python in backend.kernels.pythons:
-        folder, suffix = backend.kernels.package, f"cpython-{python.removeprefix('cp')}-x86_64-linux-gnu.so"
-        places |= {f"{folder}/{stem}.{suffix}": coded for stem, coded in UPSTREAM[backend.name].kernels.items()}
-    return places
-
-
-def test_nothing_is_missing_and_nothing_is_too_much(backend: Backend, wheel: WheelContents, root: Path) -> None:
+def test_nothing_is_missing_and_nothing_is_too_much(
+    backend: Backend, wheel: WheelContents, upstream: dict[str, Library], root: Path
+) -> None:
     """The loader as it lies in the repository, the library and the kernels, the documents, the metadata."""
     package, info = backend.package, wheel.dist_info
     folder, shared = root / "plugins" / backend.name / package, root / "plugins/pjrt"
@@ -113,7 +114,7 @@ def test_nothing_is_missing_and_nothing_is_too_much(backend: Backend, wheel: Whe
     metadata = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE", "sboms/pjrtwheel.cdx.json"}
     assert set(wheel.members) == {
         *loader,
-        *place_modules(backend),
+        *upstream,
         *(f"{package}/{name}" for name in documents),
         *(f"{info}/{name}" for name in metadata),
     }
@@ -140,21 +141,32 @@ def test_lock_is_that_of_the_release(backend: Backend, wheel: WheelContents, rel
     )
 
 
-def test_gpu_code_is_that_of_the_release(backend: Backend, wheel: WheelContents) -> None:
+def test_gpu_code_is_that_of_upstream(backend: Backend, wheel: WheelContents, upstream: dict[str, Library]) -> None:
     """The list names every chip once, and every library that has code; there is none without code."""
-    code = UPSTREAM[backend.name].code
     text = wheel.texts.get(f"{backend.package}/gpu_code.json", '{"code": [], "files": {}}')
     listed = json.loads(text)
-    assert listed["code"] == list(code)
+    assert listed["code"] == list(dict.fromkeys(chip for library in upstream.values() for chip in library.code))
     assert {
-        member: [name for names in kinds.values() for name in names] for member, kinds in listed["files"].items()
-    } == {member: list(code) for member, coded in place_modules(backend).items() if coded}
+        member: tuple(name for names in kinds.values() for name in names) for member, kinds in listed["files"].items()
+    } == {member: library.code for member, library in upstream.items() if library.code}
 
 
-def test_libraries_look_where_the_vendor_installs(backend: Backend, wheel: WheelContents) -> None:
-    """Each directory once, none of the machine that built them; our own extension needs none."""
+def test_libraries_look_where_the_vendor_installs(
+    backend: Backend, wheel: WheelContents, upstream: dict[str, Library]
+) -> None:
+    """Upstream's directories as far as they are of use, each once; our own extension needs none."""
+
+    def is_useful(member: str, element: str) -> bool:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(member), element.removeprefix("$ORIGIN/")))
+        inside = element.startswith("$ORIGIN/") and not target.startswith("..") and ".runfiles/" not in element
+        return inside or element in backend.search_paths
+
     found = {member: read_library(path, member).rpaths for member, path in wheel.libraries.items()}
     assert found == {
         f"{backend.package}/{EXTENSION}": (),
-        **dict.fromkeys(place_modules(backend), UPSTREAM[backend.name].search_path),
+        **{
+            member: tuple(element for element in dict.fromkeys(library.search_path) if is_useful(member, element))
+            for member, library in upstream.items()
+        },
     }
+    assert all(found[member] for member in upstream)
