@@ -18,6 +18,7 @@ from jaxlib_select.install.plan import accelerator_families, other_backends
 from jaxlib_select.install.process import run_installer
 from jaxlib_select.installed.discovery import find_plugins
 from jaxlib_select.lock.apply import apply_lock, choose_group, versions_of
+from jaxlib_select.lock.arguments import sources_in
 from jaxlib_select.lock.check import read_lock, write_again
 from jaxlib_select.lock.target import read_target
 
@@ -63,4 +64,4 @@ def execute(args: argparse.Namespace) -> int:
             return 0
         for step in (*commands, *removal):
             run_installer(step)
-    return check_result(environment, machine_from(args), options)
+    return check_result(environment, machine_from(args), options or sources_in(lock.arguments))

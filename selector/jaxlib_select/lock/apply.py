@@ -16,6 +16,7 @@ from jaxlib_select.errors import UsageError
 from jaxlib_select.install.commands import Installer
 from jaxlib_select.install.plan import has_foreign_jaxlib, is_ours
 from jaxlib_select.installed.environment import Environment
+from jaxlib_select.lock.arguments import sources_in
 from jaxlib_select.lock.check import Lock
 from jaxlib_select.lock.document import Table
 from jaxlib_select.lock.forms import only_about, write_requirements
@@ -109,7 +110,7 @@ def _exchange_jaxlib(
 def _as_requirements(lock: Lock, group: str, options: Sequence[str]) -> str:
     """Return a group of `pylock.toml` as a requirements file."""
     packages = lock.groups[group].packages
-    found = [*options, *_link_options(packages, lock.path.absolute().parent)]
+    found = [*(options or sources_in(lock.arguments)), *_link_options(packages, lock.path.absolute().parent)]
     plain = [{key: value for key, value in package.items() if key != "marker"} for package in packages]
     return write_requirements(replace(lock.groups[group], packages=tuple(plain)), {}, found)
 

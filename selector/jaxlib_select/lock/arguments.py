@@ -38,9 +38,22 @@ def with_sources(arguments: Sequence[str], sources: Sequence[str]) -> tuple[str,
     >>> with_sources(["--groups", "cpu", "--find-links", "a", "--no-index"], ["--find-links", "b"])
     ('--groups', 'cpu', '--find-links', 'b')
     """
+    return (*[word for word, about in _told_apart(arguments) if not about], *sources)
+
+
+def sources_in(arguments: Sequence[str]) -> tuple[str, ...]:
+    """Return of arguments those that say where wheels are.
+
+    >>> sources_in(["--groups", "cpu", "--find-links", "a", "--no-index"])
+    ('--find-links', 'a', '--no-index')
+    """
+    return tuple(word for word, about in _told_apart(arguments) if about)
+
+
+def _told_apart(arguments: Sequence[str]) -> list[tuple[str, bool]]:
+    """Return each word, and whether it is about where wheels are."""
     pairs = zip(["", *arguments[:-1]], arguments)
-    kept = [word for option, word in pairs if option not in _SOURCES and word not in (*_SOURCES, "--no-index")]
-    return (*kept, *sources)
+    return [(word, before in _SOURCES or word in (*_SOURCES, "--no-index")) for before, word in pairs]
 
 
 def _map_values(words: Sequence[str], change: Callable[[str], str]) -> list[str]:
