@@ -14,9 +14,9 @@ import pytest
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import UsageError
 from pjrtwheel.inspect import document
-from pjrtwheel.inspect.codes import CODES
 from pjrtwheel.inspect.measure import Measure, format_measures, parse_measures
 from pjrtwheel.inspect.page import render_page
+from pjrtwheel.verify.codes import CODES
 
 ROW = Measure(
     wheel="jaxlib-1-cp312-cp312-manylinux_2_27_x86_64.whl",

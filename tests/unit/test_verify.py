@@ -4,14 +4,18 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from pjrtwheel import verify
 from pjrtwheel.errors import VerifyError
 from pjrtwheel.verify import Finding, verify_paths
+from pjrtwheel.verify.codes import CHECKS, CODES
 
+CODE = re.compile(r"""(?:Finding\(|name_problems\(|^        \()"([a-z0-9-]+)",""", re.MULTILINE)
 CHECKERS = {"[auditwheel]", "[check-wheel-contents]", "[twine]"}
 
 
@@ -44,10 +48,11 @@ def test_one_run_names_every_problem(tmp_path: Path) -> None:
         f"{wheel.name}: b-1.0.dist-info/METADATA: is missing from RECORD [record]",
         f"{wheel.name}: b-1.0.dist-info/WHEEL: is missing from RECORD [record]",
         f"{wheel.name}: b/lib.so: is missing from RECORD [record]",
-        f"{wheel.name}: b-1.0.dist-info/METADATA: names no License-File [licenses]",
+        f"{wheel.name}: b-1.0.dist-info/METADATA: names no License-File [license-file]",
         f"{wheel.name}: b-1.0.dist-info/sboms: holds no software bill of materials [sbom]",
         f"{wheel.name}: holds no release_lock.json [lock]",
     ]
+    assert {line.rsplit("[", 1)[1].removesuffix("]") for line in lines} <= {*CODES, *CHECKS}
     assert caught.value.what.endswith("problems in 2 of 2 wheels:")
 
 
@@ -65,16 +70,27 @@ def test_a_variant_without_libraries_needs_neither_lock_nor_materials(
     assert [line for line in lines if line.rsplit(" ", 1)[1] not in CHECKERS] == [
         f"{variant.name}: b-1.0.dist-info/METADATA: is missing from RECORD [record]",
         f"{variant.name}: b-1.0.dist-info/WHEEL: is missing from RECORD [record]",
-        f"{variant.name}: b-1.0.dist-info/METADATA: names no License-File [licenses]",
+        f"{variant.name}: b-1.0.dist-info/METADATA: names no License-File [license-file]",
     ]
     contents = [line.rsplit(": ", 1)[1] for line in lines if line.endswith("[check-wheel-contents]")]
     assert contents == [f"{text} [check-wheel-contents]" for text in empty]
 
 
+def test_a_code_has_one_meaning() -> None:
+    """Whoever says it: `verify` has no words of its own for what `inspect` finds as well."""
+    assert set(CODES) & set(CHECKS) == set()
+    used = {match for path in Path(verify.__file__).parent.glob("*.py") for match in CODE.findall(path.read_text())}
+    assert used - {*CODES, *CHECKS} == set()
+    assert set(CHECKS) - used == set()
+
+
 def test_a_finding_is_one_line() -> None:
     """File inside the wheel, what is wrong, and of what kind that is or which check says so."""
-    findings = [Finding("elf", "a/b.so", "asks for an executable stack"), Finding("lock", "", "holds no lock")]
-    assert [*map(str, findings)] == ["a/b.so: asks for an executable stack [elf]", "holds no lock [lock]"]
+    findings = [
+        Finding("executable-stack", "a/b.so", "asks for an executable stack"),
+        Finding("lock", "", "holds no lock"),
+    ]
+    assert [*map(str, findings)] == ["a/b.so: asks for an executable stack [executable-stack]", "holds no lock [lock]"]
 
 
 def test_many_problems_are_in_a_file(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.inspect.codes import CODES
 from pjrtwheel.inspect.measure import Measure
 from pjrtwheel.prove.tags import fits
+from pjrtwheel.verify.codes import CODES
 
 BINDINGS = "jaxlib"
 _PYTHON = "cp312"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The findings about a wheel as a whole: values in, findings out. Their codes are listed in inspect/codes.py."""
+"""The findings about a wheel as a whole: values in, findings out. Their codes are listed in verify/codes.py."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def _verify(wheels: Sequence[tuple[Path, Report | None]], backends: Sequence[Bac
     named = [(wheel.name, result) for (wheel, _), result in zip(wheels, results, strict=True)]
     found = [(name, finding) for name, (findings, _) in named for finding in findings]
     documents = {name: document for name, (_, document) in named if document is not None}
-    found += [(name, Finding("lock", "", text)) for name, text in locks.check_locks(documents)]
+    found += [(name, Finding("other-lock", "", text)) for name, text in locks.check_locks(documents)]
     if found:
         _refuse(found, len(wheels), log or cache_root(os.environ) / "verify.txt")
 
@@ -112,7 +112,7 @@ def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backe
         try:
             found.append(libraries.read_library(path, member))
         except ElfError as error:
-            broken.append(Finding("elf", member, _one_line(error)))
+            broken.append(Finding("library", member, _one_line(error)))
     yield from broken
     yield from _check_texts(wheel, report, backend)
     yield from _check_libraries(wheel, found, backend, backends)
@@ -125,11 +125,11 @@ def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backe
 def _check_texts(wheel: WheelContents, report: Report | None, backend: Backend | None) -> Iterator[Finding]:
     """Check what a wheel says about itself."""
     for name, check in (
-        ("names", metadata.check_names),
+        ("member-name", metadata.check_names),
         ("record", metadata.check_record),
         ("wheel", metadata.check_wheel_file),
         ("metadata", metadata.check_metadata),
-        ("licenses", metadata.check_licenses),
+        ("license-file", metadata.check_licenses),
     ):
         yield from name_problems(name, check(wheel))
     if wheel.libraries or backend is not None:  # nothing of others is in the rest, and it goes with every jaxlib
@@ -137,7 +137,7 @@ def _check_texts(wheel: WheelContents, report: Report | None, backend: Backend |
         yield from name_problems("lock", locks.check_lock(wheel.texts))
     if report is not None:
         yield from name_problems("requirements", metadata.check_requirements(wheel, report.requires))
-    yield from name_problems("gpu-code", documents.check_gpu_code(wheel, report.gpu_code if report else None))
+    yield from name_problems("gpu-list", documents.check_gpu_code(wheel, report.gpu_code if report else None))
     if backend is not None:
         yield from name_problems("plugin", accelerator.check_plugin(wheel, backend))
         yield from name_problems("kernels", accelerator.check_presence(wheel, backend))

@@ -16,7 +16,7 @@ class Finding:
     """One fault of a wheel.
 
     Attributes:
-        code: Stable name of the kind of fault, such as `rpath-repeated`, or of the check that found it.
+        code: Stable name of the kind of fault, such as `rpath-repeated`; `codes.py` says what each means.
         member: The file it is about; empty for the wheel as a whole.
         text: What was found, without a final period.
     """
@@ -32,5 +32,5 @@ class Finding:
 
 
 def name_problems(code: str, problems: Iterable[Problem]) -> Iterator[Finding]:
-    """Say of what kind problems are, or which check found them."""
+    """Say of what kind problems are."""
     return (Finding(code, member, text) for member, text in problems)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+# What `inspect` finds; `verify` says the same where it checks the same.
 CODES = {
     "alignment": "a library's segments are aligned too little for kernels with pages of 64 KiB (aarch64)",
     "executable-stack": "a library asks for an executable stack, which hardened systems refuse",
@@ -31,4 +32,20 @@ CODES = {
     "rpath-repeated": "a library searches directories again that it has searched before",
     "sbom": "there is no software bill of materials (PEP 770), or a malformed one",
     "symbols": "a library carries symbol tables or debug information that no loader reads",
+}
+
+# What `verify` alone finds, and the checkers whose words it hands on.
+CHECKS = {
+    "abi3audit": "a library leaves the stable ABI that the wheel's tag promises",
+    "auditwheel": "the platform tag is not proven, or a library is needed that not every Linux has",
+    "check-wheel-contents": "what check-wheel-contents says",
+    "elf": "a library is for another machine, or searches, exports or is laid out as none of ours may be",
+    "gpu-list": "gpu_code.json is malformed, or says something else than the libraries and the report",
+    "kernels": "modules of one CPython are missing, or lie where JAX does not look for them",
+    "other-lock": "wheels that were checked together carry different locks",
+    "plugin": "the plugin library is missing or must not be there, or the wheel that carries it is not required",
+    "requirements": "METADATA requires something else than the report says",
+    "twine": "what twine says",
+    "wheel": "WHEEL and the file name differ, or it does not say where the wheel goes",
+    "zip": "the wheel cannot be read",
 }
