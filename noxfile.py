@@ -23,6 +23,8 @@ nox.options.reuse_venv = "yes"
 ROOT = Path(__file__).resolve().parent
 PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 C_FILES = sorted(str(path) for folder in ("plugins", "tests") for path in ROOT.glob(f"{folder}/**/*.[ch]"))
+# nox would kill within a second what needs longer to clear away what it made.
+PATIENCE_S = 10.0
 BACKENDS = sorted(path.parent.name for path in ROOT.glob("plugins/*/backend.toml"))
 
 
@@ -64,7 +66,8 @@ def _run(session: nox.Session, group: str, *command: str, within: str | Path = R
     path = os.pathsep.join([str(folder), os.environ.get("PATH", os.defpath)])
     environ = {"PATH": path, "VIRTUAL_ENV": str(folder.parent)} | environ
     with session.chdir(within):
-        session.run(str(folder / command[0]), *command[1:], env=environ)
+        program = str(folder / command[0])
+        session.run(program, *command[1:], env=environ, interrupt_timeout=PATIENCE_S, terminate_timeout=PATIENCE_S)
 
 
 def _pjrtwheel(session: nox.Session, *arguments: str) -> None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import errno
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -34,10 +35,11 @@ def run_main(function: Callable[[Sequence[str]], int], argv: Sequence[str] | Non
             traceback of an error, and is not handed on.
 
     Returns:
-        The function's status, an error's own exit code, or 130 after an interrupt.
+        The function's status, an error's own exit code, or 130 after an interrupt or SIGTERM.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that what is half done is cleared away
     try:
         return function([argument for argument in arguments if argument != "--debug"])
     except PjrtWheelError as error:
@@ -48,6 +50,8 @@ def run_main(function: Callable[[Sequence[str]], int], argv: Sequence[str] | Non
         return _fail(_describe(error), PjrtWheelError.exit_code, debug=debug)
     except KeyboardInterrupt:
         return _fail("interrupted", INTERRUPTED, debug=debug)
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def print_error(message: str) -> None:

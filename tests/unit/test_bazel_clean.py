@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from pjrtwheel import cli
 from pjrtwheel.bazel.clean import (
     end_servers,
     find_workspaces,
@@ -22,6 +23,7 @@ from pjrtwheel.bazel.clean import (
 )
 from pjrtwheel.bazel.workspace import Workspace, prepare_workspace
 from pjrtwheel.errors import BazelError
+from pjrtwheel.staging import staging_folder
 
 
 @pytest.fixture
@@ -98,3 +100,16 @@ def test_nothing_is_removed_beneath_a_server(tmp_path: Path) -> None:
         with pytest.raises(BazelError, match=f"Bazel server {process.pid} does not end"):
             end_servers(tmp_path / "outputs", patience=0.1)
         process.kill()
+
+
+def test_environments_of_killed_proofs_go_as_well(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They hold hundreds of megabytes; that of a proof that runs stays."""
+    monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path))
+    (tmp_path / "environments" / ".partial-dead").mkdir(parents=True)
+    with staging_folder(tmp_path / "environments") as living:
+        (tmp_path / "environments" / ".partial-late").mkdir()
+        assert cli.main(["clean", "--root", str(root), "--all"]) == 0
+        assert list((tmp_path / "environments").iterdir()) == [living]
+    assert capsys.readouterr().out == "removed the Bazel outputs of 1 checkout, 0.0 GB\n"

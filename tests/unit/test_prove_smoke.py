@@ -4,8 +4,12 @@
 
 from __future__ import annotations
 
+import os
 import runpy
+import signal
+import subprocess
 import sys
+import time
 import unittest
 from collections.abc import Callable
 from pathlib import Path
@@ -108,3 +112,46 @@ def test_only_on_the_host_may_processes_do_without_the_plugin(
 def test_levels_are_ordered_by_strength() -> None:
     """The order is what decides which level a wheel gets."""
     assert [level.value for level in Level] == ["static", "load", "aot", "device"]
+
+
+INTERRUPTED = """
+import sys
+from pathlib import Path
+from pjrtwheel.program import run_main
+from pjrtwheel.prove.smoke import run_programs
+from pjrtwheel.staging import staging_folder
+
+def work(arguments):
+    place, *programs = map(Path, arguments)
+    with staging_folder(place):
+        run_programs(Path(sys.executable), programs, None, jobs=2)
+    return 0
+
+sys.exit(run_main(work, None))
+"""
+WAITING = """
+import os, time
+def check():
+    os.mkdir(f"{folder}/{os.getpid()}.pid")
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_neither_processes_nor_environments(root: Path, tmp_path: Path, number: int) -> None:
+    """SIGTERM comes from nox where the user's interrupt did not reach the tool itself."""
+    programs = [tmp_path / f"{name}.py" for name in "abc"]
+    for program in programs:
+        program.write_text(f"folder = {str(tmp_path)!r}{WAITING}")
+    command = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "cache"), *map(str, programs)]
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root / "build"), *sys.path])}
+    with subprocess.Popen(command, env=environ, stderr=subprocess.PIPE, text=True) as process:
+        while len(found := list(tmp_path.glob("*.pid"))) != 2:
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=20)
+    assert (process.returncode, errors) == (130, "error: interrupted\n")
+    assert [path for path in found if Path("/proc", path.stem).exists()] == []
+    assert list((tmp_path / "cache").iterdir()) == []
+    assert sorted(tmp_path.glob("*.pid")) == sorted(found), "nothing is begun after it"

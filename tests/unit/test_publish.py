@@ -22,13 +22,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from pjrtwheel import staging
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.prove.judge import TargetProof
 from pjrtwheel.prove.levels import Kind, Level, Outcome, ProgramResult, PythonProof
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.record import Proof
-from pjrtwheel.publish import publish, staging
+from pjrtwheel.publish import publish
 from pjrtwheel.publish.entry import Entry, format_entries, make_entry, merge_entries, parse_entries, proofs_of
 from pjrtwheel.publish.table import describe_level, describe_pythons, make_table, mixed_locks, render_table
 from pjrtwheel.wheel.report import BuiltWheel, Report

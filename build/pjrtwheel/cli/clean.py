@@ -16,11 +16,14 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Remove the outputs, and say how much space became free."""
+    """Remove the outputs, and say how much space became free; environments of proofs that were killed go as well."""
     from pjrtwheel.bazel.clean import find_workspaces, remove_workspace
     from pjrtwheel.bazel.workspace import prepare_workspace
     from pjrtwheel.cli import check_repository
     from pjrtwheel.fetch.cache import cache_root
+    from pjrtwheel.prove.environment import scratch_place
+    from pjrtwheel.prove.levels import count
+    from pjrtwheel.staging import PREFIX, remove_stale
 
     check_repository(args.root)
     cache = cache_root(os.environ)
@@ -29,5 +32,6 @@ def execute(args: argparse.Namespace) -> int:
         remove_workspace(entry, cache, orphaned=not (args.all and entry == own)) for entry in find_workspaces(cache)
     ]
     freed = [size for size in removals if size is not None]
-    print(f"removed the Bazel outputs of {len(freed)} checkouts, {sum(freed) / 1e9:.1f} GB")
+    print(f"removed the Bazel outputs of {count(len(freed), 'checkout')}, {sum(freed) / 1e9:.1f} GB")
+    remove_stale(scratch_place(cache), PREFIX)
     return 0

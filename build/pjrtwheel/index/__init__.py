@@ -12,13 +12,13 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from pjrtwheel import staging
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import copy_atomically
 from pjrtwheel.index import about, pages
 from pjrtwheel.index.project import Project
 from pjrtwheel.index.read import read_projects
 from pjrtwheel.index.swap import replace_folder
-from pjrtwheel.publish import staging
 
 __all__ = ["Project", "write_index"]
 

@@ -115,6 +115,11 @@ def _download(interpreter: Interpreter, requirements: Iterable[str], wheels: Ite
         )
 
 
+def scratch_place(cache: Path) -> Path:
+    """Return where environments are staged, so that a later run can remove those of runs that were killed."""
+    return cache / "environments"
+
+
 def create_venv(interpreter: Interpreter, target: Path, *, system: bool = False) -> Path:
     """Make an empty environment without pip, and return its Python.
 

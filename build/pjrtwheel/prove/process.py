@@ -8,11 +8,13 @@ import os
 import signal
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from pjrtwheel.prove.environment import clean_environ
 
 _KEPT = 4000  # characters of output
+_running: set[int] = set()  # process groups, which a terminal does not interrupt
 
 
 def run_process(command: Sequence[str], folder: Path, seconds: float, **environ: str) -> tuple[int | None, str]:
@@ -38,13 +40,26 @@ def run_process(command: Sequence[str], folder: Path, seconds: float, **environ:
         errors="replace",
         start_new_session=True,
     )
+    _running.add(process.pid)
     try:
         output, _ = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         output, _ = process.communicate()
         return None, output[-_KEPT:]
+    except BaseException:
+        end_processes()
+        raise
+    finally:
+        _running.discard(process.pid)
     return process.returncode, output[-_KEPT:]
+
+
+def end_processes() -> None:
+    """Kill whatever runs, of all threads: an interrupt reaches the main thread alone, and no other process group."""
+    for group in tuple(_running):
+        with suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
 
 
 def describe_exit(status: int | None, seconds: float) -> str:

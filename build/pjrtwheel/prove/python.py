@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from pjrtwheel.prove.loading import find_installed, open_installed
 from pjrtwheel.prove.material import Material
 from pjrtwheel.prove.means import ask_completed, choose_means
 from pjrtwheel.prove.tags import fits, wheel_tag
+from pjrtwheel.staging import staging_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ def prove_python(
         return Evidence(PythonProof(tag, interpreter.version, (), "no jaxlib wheel of this set"))
     print(f"proving on Python {interpreter.version}", file=sys.stderr, flush=True)
     house = environment.wheelhouse(interpreter, material.requirements, wheels, cache)
-    with tempfile.TemporaryDirectory(prefix="prove-") as scratch:
-        python = environment.create_venv(interpreter, Path(scratch) / "venv")
+    with staging_folder(environment.scratch_place(cache)) as scratch:
+        python = environment.create_venv(interpreter, scratch / "venv")
         ours = [environment.requirement_of(wheel) for wheel in wheels]
         folders = {house, *(wheel.parent for wheel in wheels)}
         environment.install(python, [*material.requirements, *ours], folders)

@@ -15,7 +15,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.prove import harness
 from pjrtwheel.prove.levels import Level, Outcome, ProgramResult
-from pjrtwheel.prove.process import describe_exit, run_process
+from pjrtwheel.prove.process import describe_exit, end_processes, run_process
 
 TIME_LIMIT = 300.0
 HARNESS = Path(harness.__file__)
@@ -47,7 +47,11 @@ def run_programs(
     """
     workers = jobs or min(4, os.cpu_count() or 1)
     with ThreadPoolExecutor(workers) as pool:
-        return tuple(pool.map(lambda program: run_program(python, program, backend, seconds=seconds), programs))
+        try:
+            return tuple(pool.map(lambda program: run_program(python, program, backend, seconds=seconds), programs))
+        except BaseException:
+            end_processes()  # or the pool would wait for them
+            raise
 
 
 def run_program(python: Path, program: Path, backend: Backend | None, *, seconds: float = TIME_LIMIT) -> ProgramResult:

@@ -13,10 +13,10 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from pjrtwheel import staging
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import copy_atomically, hash_file, write_atomically
 from pjrtwheel.prove.record import Proof
-from pjrtwheel.publish import staging
 from pjrtwheel.publish.entry import (
     RELEASE_FILENAME,
     Entry,

@@ -36,7 +36,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def staging_folder(place: Path) -> Iterator[Path]:
-    """Make a hidden folder in `place`, from which files can be renamed into it, and remove it at the end.
+    """Make a hidden folder in `place`, which is made as well, and remove it at the end; files can be renamed out of it.
 
     Inside it is certainly on the same file system, and needs no right to write into the folder around. Folders of dead
     runs are removed at the start.
@@ -44,6 +44,7 @@ def staging_folder(place: Path) -> Iterator[Path]:
     Raises:
         WheelError: The disk is full.
     """
+    place.mkdir(parents=True, exist_ok=True)
     place = place.resolve()
     with locked(place):  # so that nobody takes a folder for abandoned that is only a moment old
         remove_stale(place, PREFIX)
