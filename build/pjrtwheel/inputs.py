@@ -28,7 +28,21 @@ def check_inputs(release: Release, backend: Backend | None, platform: str, provi
         )
     check_provider(backend, provider)
     for key in required_pins(backend, platform, provider, host):
-        release.pin(key)
+        release.pin(key, advise(release, backend, platform, key))
+
+
+def advise(release: Release, backend: Backend, platform: str, key: str) -> str:
+    """Return how a build can do that lacks a pin: it can be pinned, or a library comes from elsewhere."""
+    pinning = f"pin it with: ./noxw -s pin -- {release.version} --missing"
+    if not key.startswith("plugin."):
+        return pinning
+    prebuilt = backend.prebuilt
+    ways = {
+        pinning: platform in prebuilt.platforms,
+        "build it from source with --xla source": backend.source is not None,
+        "give a library with --xla PATH": prebuilt.bundled,
+    }
+    return ", or ".join(way for way, is_open in ways.items() if is_open)
 
 
 def list_prebuilt(release: Release, backends: Iterable[Backend], host: str) -> tuple[tuple[str, str], ...]:

@@ -85,8 +85,12 @@ class Release:
     digest: str
     path: Path
 
-    def pin(self, key: str) -> Pin:
+    def pin(self, key: str, remedy: str = "") -> Pin:
         """Return the pin at a dotted key.
+
+        Args:
+            key: The key.
+            remedy: What to advise where it is not pinned.
 
         Raises:
             FetchError: The release has no such input.
@@ -96,12 +100,10 @@ class Release:
         except KeyError:
             kind = key.split(".", maxsplit=1)[0] + "."
             alike = ", ".join(known for known in self.pins if known.startswith(kind)) or f"nothing under {kind}"
-            # Only a plugin's library can be had in another way than from the index.
-            remedy = "build it from source with --xla source, or give a library with --xla PATH"
             raise FetchError(
                 f"release {self.version} pins no {key!r}",
                 cause=f"{self.path.name} has: {alike}",
-                remedy=remedy if kind == "plugin." else "",
+                remedy=remedy,
             ) from None
 
     def pythons(self, platform: str) -> tuple[str, ...]:
@@ -164,7 +166,7 @@ def load_release(root: Path, version: str = DEFAULT_RELEASE) -> Release:
         raise UsageError(
             f"unknown release: {version!r}",
             cause=f"known releases: {', '.join(known) or 'none'}",
-            remedy=f"pin it with: nox -s pin -- {version}",
+            remedy=f"pin it with: ./noxw -s pin -- {version}",
         )
     release = read_release(path)
     if release.version != version:

@@ -38,6 +38,37 @@ def test_prebuilt_library_that_is_not_pinned_is_refused_before_building(release:
         check_inputs(release, cpu, "linux_aarch64", "prebuilt", "linux_x86_64")
 
 
+PINNING = "pin it with: ./noxw -s pin -- 0.11.2 --missing"
+SOURCE = "build it from source with --xla source"
+LIBRARY = "give a library with --xla PATH"
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "remedies"),
+    [
+        ("cuda13", "plugin.cuda13.linux_x86_64", [PINNING, SOURCE, LIBRARY]),
+        ("tpu", "plugin.tpu.linux_x86_64", [PINNING]),
+        ("abacus", "plugin.abacus.linux_x86_64", [PINNING, LIBRARY]),
+        ("cuda13", "kernels.cuda13.cp312.linux_x86_64", [PINNING]),
+    ],
+)
+def test_the_ways_out_are_those_of_the_backend(release: Release, name: str, key: str, remedies: list[str]) -> None:
+    """The index has a file of a backend that is new; not every source is open, nor has every wheel a library in it."""
+    abacus = dataclasses.replace(BACKENDS["cpu"], name="abacus", source=None)
+    backend = {**BACKENDS, "abacus": abacus}[name]
+    pins = {known: pin for known, pin in release.pins.items() if known != key}
+    with pytest.raises(FetchError) as caught:
+        check_inputs(dataclasses.replace(release, pins=pins), backend, "linux_x86_64", "prebuilt", "linux_x86_64")
+    assert caught.value.remedy == ", or ".join(remedies)
+
+
+def test_what_the_index_does_not_have_cannot_be_pinned(release: Release, cpu: Backend) -> None:
+    """On aarch64 there is no library for the CPU."""
+    with pytest.raises(FetchError) as caught:
+        check_inputs(release, cpu, "linux_aarch64", "prebuilt", "linux_x86_64")
+    assert caught.value.remedy == f"{SOURCE}, or {LIBRARY}"
+
+
 def test_library_from_elsewhere_needs_no_pin(release: Release, cpu: Backend) -> None:
     """The same platform can be built from source or from a library of one's own."""
     for provider in ("source", "file"):
