@@ -115,7 +115,7 @@ def _cleaned(package: Table) -> Table:
     cleaned = {key: value for key, value in package.items() if key != "dependencies"}
     if "wheels" in cleaned:
         cleaned["wheels"] = drop_outbid(cleaned["wheels"])
-        if any(build_tag(filename(wheel)) for wheel in cleaned["wheels"]):
+        if any(build_tag(filename(wheel)) > (0, "") for wheel in cleaned["wheels"]):
             cleaned.pop("sdist", None)
     return cleaned
 
