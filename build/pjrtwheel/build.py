@@ -45,6 +45,7 @@ class BuildOptions:
         smoke: Whether to prove the wheels in clean environments.
         dist: Where the finished wheels go.
         cache: Where downloads and records are kept.
+        level: Level of libdeflate, or nothing for that of every day.
     """
 
     root: Path
@@ -56,6 +57,7 @@ class BuildOptions:
     smoke: bool
     dist: Path
     cache: Path
+    level: int | None = None
 
 
 def parse_provider(text: str) -> tuple[str, Path | None]:
@@ -130,6 +132,7 @@ def build(options: BuildOptions) -> tuple[Entry, ...]:
         provider=options.provider,
         library=options.library,
         with_bindings=True,
+        level=options.level,
     )
     _say(f"building {' '.join(request.targets)} for {platform}")
     result = build_with_bazel(request)

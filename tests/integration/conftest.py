@@ -236,8 +236,10 @@ def serve() -> Callable[..., AbstractContextManager[str]]:
         with http.server.ThreadingHTTPServer(("127.0.0.1", 0), bound) as server:
             thread = threading.Thread(target=server.serve_forever)
             thread.start()
-            yield f"http://127.0.0.1:{server.server_port}/"
-            server.shutdown()
-            thread.join()
+            try:
+                yield f"http://127.0.0.1:{server.server_port}/"
+            finally:  # or a test that fails would keep its process from ending
+                server.shutdown()
+                thread.join()
 
     return serving

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,7 @@ def test_flags_of_an_old_and_a_new_bazel(root: Path) -> None:
     """Newer versions are told to read WORKSPACE; the user's own options come last."""
     common = ("--//build:platform=linux_x86_64", "--//build:provider=prebuilt")
     assert build_flags(request_of(root), OLD, {}) == common
+    assert build_flags(replace(request_of(root), level=10), OLD, {}) == (*common, "--//build:level=10")
     environ = {"SOURCE_DATE_EPOCH": "1", "PJRTWHEEL_BAZEL_FLAGS": "--jobs=2 '--define=a=b c'"}
     assert build_flags(request_of(root), NEW, environ) == (
         *("--config=workspace7", *common, "--//build:source_date_epoch=1", "--jobs=2", "--define=a=b c"),

@@ -168,6 +168,15 @@ def test_same_inputs_give_the_same_bytes(plugin: Manifest, tmp_path: Path) -> No
     assert len(digests) == 1
 
 
+def test_a_higher_level_gives_a_smaller_wheel_of_the_same_members(plugin: Manifest, tmp_path: Path) -> None:
+    """Compression is all that differs."""
+    plugin["files"]["jaxlib_cpu/text.py"] = str(Path(__file__))
+    spec = parse_manifest(json.dumps(plugin))
+    fast, small = (assemble(spec, tmp_path / str(level), level=level) for level in (1, 12))
+    assert small.size < fast.size
+    assert small.members == fast.members
+
+
 def test_bindings_wheel(bindings: Manifest, tmp_path: Path) -> None:
     """Our jaxlib is upstream's, with repaired libraries, lock, extras, build tag and bill of materials."""
     report = run(bindings, tmp_path / "out")

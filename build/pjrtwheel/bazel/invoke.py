@@ -43,6 +43,7 @@ class BuildRequest:
         provider: `prebuilt`, `source` or `file`.
         library: The plugin library for the provider `file`, else None.
         with_bindings: Whether to build the jaxlib wheels as well.
+        level: Level of libdeflate, or nothing for that of every day.
     """
 
     root: Path
@@ -52,6 +53,7 @@ class BuildRequest:
     provider: str
     library: Path | None = None
     with_bindings: bool = True
+    level: int | None = None
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -98,6 +100,8 @@ def build_flags(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str])
         flags.insert(1, "--config=workspace8")
     if epoch := environ.get("SOURCE_DATE_EPOCH"):
         flags.append(f"--//build:source_date_epoch={epoch}")
+    if request.level is not None:
+        flags.append(f"--//build:level={request.level}")
     extra = shlex.split(environ.get(EXTRA_FLAGS, ""))
     if request.provider == "source" and request.backend:
         flags += source_flags(load_backends(request.root)[request.backend], request.platform, extra)

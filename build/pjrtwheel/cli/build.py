@@ -14,6 +14,7 @@ from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.publish import render_table
 from pjrtwheel.release import DEFAULT_RELEASE
+from pjrtwheel.wheel.deflate import HIGHEST_LEVEL, LEVEL
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -24,6 +25,10 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--release", default=DEFAULT_RELEASE, help=f"JAX release (default: {DEFAULT_RELEASE})")
     parser.add_argument(
         "--xla", default="prebuilt", metavar="prebuilt|source|PATH", help="where the plugin library comes from"
+    )
+    levels = range(1, HIGHEST_LEVEL + 1)
+    parser.add_argument(
+        "--level", type=int, choices=levels, metavar="N", help=f"compression, 1 to {HIGHEST_LEVEL} (default: {LEVEL})"
     )
     parser.add_argument("--no-smoke", action="store_true", help="do not prove the wheels in clean environments")
     parser.add_argument("--dist", type=Path, help="where the wheels go (default: dist/ of the repository)")
@@ -47,6 +52,7 @@ def execute(args: argparse.Namespace) -> int:
         smoke=not args.no_smoke,
         dist=dist,
         cache=cache_root(os.environ),
+        level=args.level,
     )
     render_table(build(options))
     return 0

@@ -23,7 +23,7 @@ import deflate
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import FULL, open_partial, remove_stale, write_all
-from pjrtwheel.wheel.deflate import CHUNK_SIZE, compress_chunks, worker_count
+from pjrtwheel.wheel.deflate import CHUNK_SIZE, LEVEL, compress_chunks, worker_count
 from pjrtwheel.wheel.member import Member, Written
 from pjrtwheel.wheel.zipformat import DEFLATED, STORED, Entry, end_of_directory
 
@@ -55,18 +55,20 @@ class ArchiveWriter:
     It grows beside its final place and takes it only when all went well; after an error nothing is left.
     """
 
-    def __init__(self, path: Path, *, stamp: tuple[int, int], workers: int | None = None) -> None:
+    def __init__(self, path: Path, *, stamp: tuple[int, int], workers: int | None = None, level: int = LEVEL) -> None:
         """Prepare to write `path`.
 
         Args:
             path: The finished file; replaced if it exists.
             stamp: Time and date of all members; see `timestamp`.
             workers: Number of compressing threads; as many as there are cores when absent.
+            level: Level of libdeflate.
         """
         self._path = path
         self._partial: Path
         self._stamp = stamp
         self._workers = workers or worker_count()
+        self._level = level
         self._entries: list[Entry] = []
         self._file: BinaryIO
         self._pool: ThreadPoolExecutor
@@ -113,7 +115,7 @@ class ArchiveWriter:
             start = self._file.tell()
             entry = Entry(member.path, _EXECUTABLE if member.executable else _REGULAR, self._stamp, member.size, start)
             write_all(self._file, entry.local_header())
-            for part in compress_chunks(chunks(), self._pool, ahead=self._workers):
+            for part in compress_chunks(chunks(), self._pool, ahead=self._workers, level=self._level):
                 write_all(self._file, part)
                 stored += len(part)
             if read != member.size:

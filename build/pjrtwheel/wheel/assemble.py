@@ -10,19 +10,23 @@ from pathlib import Path
 from pjrtwheel.errors import WheelError
 from pjrtwheel.wheel.archive import explain_write_errors
 from pjrtwheel.wheel.bindings import plan_bindings
+from pjrtwheel.wheel.deflate import LEVEL
 from pjrtwheel.wheel.manifest import BindingsSpec, PluginSpec
 from pjrtwheel.wheel.plugin import plan_plugin
 from pjrtwheel.wheel.report import Report
 from pjrtwheel.wheel.write import write_wheel
 
 
-def assemble(spec: PluginSpec | BindingsSpec, directory: Path, *, workers: int | None = None) -> Report:
+def assemble(
+    spec: PluginSpec | BindingsSpec, directory: Path, *, workers: int | None = None, level: int = LEVEL
+) -> Report:
     """Write the wheel of a specification.
 
     Args:
         spec: What it is made from.
         directory: Where it is written; made when it is not there.
         workers: Number of compressing threads; as many as there are cores when absent.
+        level: Level of libdeflate.
 
     Raises:
         ElfError: A library is not what the wheel needs.
@@ -38,4 +42,4 @@ def assemble(spec: PluginSpec | BindingsSpec, directory: Path, *, workers: int |
                 plan = plan_bindings(spec, files, scratch=directory)
         except FileNotFoundError as error:
             raise WheelError(f"no such file: {error.filename}", cause="the manifest names it") from error
-        return write_wheel(plan, directory, workers=workers)
+        return write_wheel(plan, directory, workers=workers, level=level)

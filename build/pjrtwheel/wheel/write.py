@@ -12,6 +12,7 @@ from typing import Any
 
 from pjrtwheel.files import hash_file
 from pjrtwheel.wheel.archive import ArchiveWriter, timestamp
+from pjrtwheel.wheel.deflate import LEVEL
 from pjrtwheel.wheel.member import Member, text_member
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import WheelName
@@ -45,20 +46,21 @@ class WheelPlan:
     gpu_files: Mapping[str, Mapping[str, list[str]]] = field(default_factory=dict)
 
 
-def write_wheel(plan: WheelPlan, directory: Path, *, workers: int | None = None) -> Report:
+def write_wheel(plan: WheelPlan, directory: Path, *, workers: int | None = None, level: int = LEVEL) -> Report:
     """Write a wheel to a directory.
 
     Args:
         plan: What goes into it.
         directory: Where it is written; made when it is not there.
         workers: Number of compressing threads; as many as there are cores when absent.
+        level: Level of libdeflate.
 
     Raises:
         WheelError: The disk is full; nothing partial stays behind.
     """
     path = directory / plan.name.filename
     record_path = f"{plan.name.dist_info}/RECORD"
-    with ArchiveWriter(path, stamp=timestamp(os.environ), workers=workers) as archive:
+    with ArchiveWriter(path, stamp=timestamp(os.environ), workers=workers, level=level) as archive:
         members = _in_order((prepared.member for prepared in plan.members), plan.name.dist_info)
         written = [archive.add(member) for member in members]
         written.append(archive.add(text_member(record_path, format_record(written, record_path))))

@@ -19,6 +19,7 @@ _ASSEMBLE_ATTRS = {
         doc = "The release file.",
     ),
     "_epoch": attr.label(default = "//build:source_date_epoch", providers = [FlagInfo]),
+    "_level": attr.label(default = "//build:level", providers = [FlagInfo]),
     "_platform": attr.label(default = "//build:platform", providers = [FlagInfo]),
     "_tool": attr.label(default = "//build:assemble_tool", providers = [PythonToolInfo]),
 }
@@ -42,6 +43,9 @@ def _assemble(ctx, provider, facts, inputs, message):
     args.add_all(["-P", "-s", "-B", "-m", "pjrtwheel", "assemble"])
     args.add("--manifest", manifest)
     args.add_all(["--output", output.path])
+    level = ctx.attr._level[FlagInfo].value
+    if level:
+        args.add("--level", level)
     epoch = ctx.attr._epoch[FlagInfo].value
     ctx.actions.run(
         executable = tool.interpreter,
