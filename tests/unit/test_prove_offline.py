@@ -53,7 +53,7 @@ def test_a_missing_wheel_is_named(backend: Backend, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         find_wheels(tmp_path, backend, "0.11.2")
     assert caught.value.what == f"no wheel of jaxlib-cuda-13 0.11.2 in {tmp_path}"
-    assert caught.value.remedy.startswith("build them with: nox -s build_cuda13")
+    assert caught.value.remedy.startswith("build them with: ./noxw -s build_cuda13")
 
 
 def test_the_vendors_libraries_come_with_the_extra(backend: Backend) -> None:

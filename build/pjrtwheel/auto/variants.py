@@ -82,7 +82,7 @@ def _cpu_requires(backends: list[Backend], entries: list[Entry], version: str) -
         for platform, _ in _built(backend, entries)
     ]
     if not needs:
-        raise UsageError(f"no wheel of {version} for the CPU was built", remedy="build it first: nox -s build_cpu")
+        raise UsageError(f"no wheel of {version} for the CPU was built", remedy="build it first: ./noxw -s build_cpu")
     return (f"jaxlib=={version}", *needs)
 
 

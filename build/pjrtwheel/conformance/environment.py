@@ -47,7 +47,7 @@ def conformance_python(
     if {environment.requirement_of(wheel).split("==")[0] for wheel in wheels} != names:
         raise UsageError(
             f"{dist} lacks wheels of {' and '.join(sorted(names))} for {found.tag}",
-            remedy=f"build them: nox -s build_{backend.name}",
+            remedy=f"build them: ./noxw -s build_{backend.name}",
         )
     requirements = [f"jax=={release.version}", *environment.requirement_group(root, "conformance")]
     house = environment.wheelhouse(found, requirements, wheels, cache_root(os.environ))

@@ -62,7 +62,7 @@ def read_measures(root: Path) -> tuple[Measure, ...]:
     """
     path = root / DATA
     if not path.is_file():
-        raise UsageError(f"there is no {DATA}", remedy="measure wheels: nox -s update_docs -- FOLDER...")
+        raise UsageError(f"there is no {DATA}", remedy="measure wheels: ./noxw -s update_docs -- FOLDER...")
     return parse_measures(path.read_text("utf-8"))
 
 

@@ -60,7 +60,7 @@ def find_wheels(dist: Path, backend: Backend, version: str) -> tuple[Path, ...]:
     if missing:
         raise UsageError(
             f"no wheel of {' and '.join(missing)} {version} in {dist}",
-            remedy=f"build them with: nox -s build_{backend.name}, or name another folder with --dist",
+            remedy=f"build them with: ./noxw -s build_{backend.name}, or name another folder with --dist",
         )
     return tuple(path for paths in found.values() for path in paths)
 
@@ -117,7 +117,7 @@ def require_device(devices: Devices | None, backend: Backend) -> None:
         raise ProofError(
             f"no {backend.pjrt_name} device on this machine",
             cause=devices.reason,
-            remedy=f"run it where there is one; without, nox -s build_{backend.name} shows what can be shown",
+            remedy=f"run it where there is one; without, ./noxw -s build_{backend.name} shows what can be shown",
         )
 
 
