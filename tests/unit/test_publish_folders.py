@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pjrtwheel import cli
-from pjrtwheel.errors import WheelError
+from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.prove.levels import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.record import Proof
@@ -116,13 +116,27 @@ def test_variants_are_left_out_and_named(tmp_path: Path, capsys: pytest.CaptureF
     )
 
 
-def test_a_damaged_wheel_is_not_merged(tmp_path: Path) -> None:
-    """What was changed on its way between machines is noticed by its digest."""
-    folder = make_folder(tmp_path / "a", CPU.format("x86_64"))
-    (folder / CPU.format("x86_64")).write_bytes(b"zap")
-    with pytest.raises(WheelError, match="its report says"):
-        merge_folders([folder], tmp_path / "dist")
-    assert list((tmp_path / "dist").iterdir()) == []
+@pytest.mark.parametrize("order", ["a", "ab", "ba"])
+def test_a_damaged_wheel_is_not_merged(tmp_path: Path, order: str) -> None:
+    """What was changed on its way between machines is noticed by its digest, also where another folder has it whole."""
+    name = CPU.format("x86_64")
+    damaged, _ = make_folder(tmp_path / "a", name), make_folder(tmp_path / "b", name)
+    (damaged / name).write_bytes(b"zap")
+    with pytest.raises(WheelError) as caught:
+        merge_folders([tmp_path / letter for letter in order], tmp_path / "dist")
+    digests = [hashlib.sha256(data).hexdigest() for data in (b"zap", b"zip")]
+    assert caught.value.what == f"{damaged / name} has sha256 {digests[0]}, release.json says {digests[1]}"
+    assert not (tmp_path / "dist").exists()
+
+
+def test_what_is_missing_is_named(tmp_path: Path) -> None:
+    """The folder, or the record in it."""
+    (tmp_path / "empty").mkdir()
+    expected = {"none": f"no such folder: {tmp_path / 'none'}", "empty": f"no such file: {tmp_path}/empty/release.json"}
+    for name, what in expected.items():
+        with pytest.raises(UsageError) as caught:
+            merge_folders([tmp_path / name], tmp_path / "dist")
+        assert caught.value.what == what
 
 
 @pytest.mark.parametrize("names", [(), (CPU.format("x86_64"),)])
@@ -144,4 +158,4 @@ def test_the_command_merges(tmp_path: Path) -> None:
         CPU.format("x86_64"),
         CUDA.format("x86_64"),
     ]
-    assert cli.main(["merge", str(tmp_path / "none"), "--dist", str(dist)]) == WheelError.exit_code
+    assert cli.main(["merge", str(tmp_path / "none"), "--dist", str(dist)]) == UsageError.exit_code

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pjrtwheel.errors import WheelError
+from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish import put_wheels
 from pjrtwheel.publish.entry import RELEASE_FILENAME, Entry, parse_entries
@@ -19,10 +19,14 @@ def read_folder(folder: Path) -> dict[str, Entry]:
     """Return the entries of all wheels in a folder, by file name.
 
     Raises:
-        WheelError: There is no record, or it describes other wheels than lie there.
+        UsageError: There is no such folder, or no record in it.
+        WheelError: The record describes other wheels than lie there.
     """
     path = folder / RELEASE_FILENAME
-    entries = parse_entries(path.read_bytes()) if path.is_file() else {}
+    if not path.is_file():
+        missing = f"no such file: {path}" if folder.is_dir() else f"no such folder: {folder}"
+        raise UsageError(missing, remedy="give a folder as a build left it")
+    entries = parse_entries(path.read_bytes())
     present = {wheel.name for wheel in folder.glob("*.whl")}
     if not entries or present != set(entries):
         raise WheelError(
@@ -47,9 +51,12 @@ def merge_folders(folders: Sequence[Path], dist: Path) -> tuple[Entry, ...]:
         The entries of all wheels that are now in `dist`.
 
     Raises:
+        UsageError: There is no such folder, or no record in it.
         WheelError: A record does not fit its wheels, or two folders have different wheels of one name.
     """
     records = {folder: _leave_out_variants(read_folder(folder), folder, dist) for folder in folders}
+    for folder, entries in records.items():
+        _check_bytes(folder, entries)
     _check_same(records, dist)
     merged: tuple[Entry, ...] = ()
     for folder, entries in records.items():
@@ -68,6 +75,21 @@ def _leave_out_variants(entries: Mapping[str, Entry], folder: Path, dist: Path) 
             flush=True,
         )
     return {name: entry for name, entry in entries.items() if (entry["distribution"], entry["version"]) not in projects}
+
+
+def _check_bytes(folder: Path, entries: Mapping[str, Entry]) -> None:
+    """Make sure that the wheels of a folder are those that its record describes, whether they will be copied or not.
+
+    Raises:
+        WheelError: One is not.
+    """
+    for name, entry in entries.items():
+        if (digest := hash_file(folder / name)) != entry["sha256"]:
+            raise WheelError(
+                f"{folder / name} has sha256 {digest}, {RELEASE_FILENAME} says {entry['sha256']}",
+                cause="it was damaged or replaced after it was built",
+                remedy="copy the folder again, or build again",
+            )
 
 
 def _check_same(records: Mapping[Path, Mapping[str, Entry]], dist: Path) -> None:
