@@ -516,7 +516,7 @@ def test_the_table_has_a_row_for_each_wheel(tmp_path: Path) -> None:
     """The table and its cells come from the entries alone."""
     made = [make_wheel(tmp_path, name) for name in ("jaxlib_a", "jaxlib_b")]
     entries = publish([wheel for wheel, _ in made], [proof for _, proof in made], tmp_path / "dist")
-    assert make_table(entries).row_count == 2
+    assert make_table(entries, tmp_path).row_count == 2
     assert describe_pythons(entries[0]) == "3.14: not run: no interpreter"
 
 
@@ -526,8 +526,10 @@ def test_names_stay_whole_in_a_log(tmp_path: Path) -> None:
     long = [replace(UNTRIED, python=f"cp3{minor}", reason="a long reason for it") for minor in range(10, 30)]
     entry = make_entry(wheel.report, make_proof(Level.STATIC, *long))
     console = Console(width=170, record=True, file=io.StringIO())
-    render_table([entry], console)
-    assert wheel.report.wheel in console.export_text()
+    render_table([entry], Path("wheels [old]"), console)
+    text = console.export_text()
+    assert wheel.report.wheel in text
+    assert text.splitlines()[0].strip() == "wheels [old]/", "the folder is that which was given"
 
 
 def test_wheels_that_refuse_each_other_are_named() -> None:

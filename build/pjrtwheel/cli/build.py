@@ -54,7 +54,7 @@ def execute(args: argparse.Namespace) -> int:
         cache=cache_root(os.environ),
         level=args.level,
     )
-    render_table(build(options))
+    render_table(build(options), dist)
     return 0
 
 

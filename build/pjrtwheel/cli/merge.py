@@ -19,5 +19,5 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.publish import render_table
     from pjrtwheel.publish.folders import merge_folders
 
-    render_table(merge_folders(args.folders, args.dist))
+    render_table(merge_folders(args.folders, args.dist), args.dist)
     return 0

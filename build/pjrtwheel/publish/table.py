@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Column, Table
 
 from pjrtwheel.prove.levels import Outcome, count
@@ -57,8 +59,8 @@ def mixed_locks(entries: Sequence[Entry]) -> tuple[str, ...]:
     )
 
 
-def make_table(entries: Sequence[Entry], *, whole_names: bool = False) -> Table:
-    """Lay out one row per wheel, perhaps with names that are not folded however narrow the other columns become."""
+def make_table(entries: Sequence[Entry], dist: Path, *, whole_names: bool = False) -> Table:
+    """Lay out one row per wheel, under their folder; names may stay whole, however narrow that makes other columns."""
     width = max((len(entry["filename"]) for entry in entries), default=0) if whole_names else None
     table = Table(
         Column("wheel", overflow="fold", min_width=width),
@@ -68,7 +70,7 @@ def make_table(entries: Sequence[Entry], *, whole_names: bool = False) -> Table:
         "proof",
         "programs",
         "lock",
-        title="dist/",
+        title=escape(f"{dist}/"),
     )
     for entry in entries:
         table.add_row(
@@ -83,11 +85,11 @@ def make_table(entries: Sequence[Entry], *, whole_names: bool = False) -> Table:
     return table
 
 
-def render_table(entries: Sequence[Entry], console: Console | None = None) -> None:
+def render_table(entries: Sequence[Entry], dist: Path, console: Console | None = None) -> None:
     """Print the table, and a warning for each wheel that its neighbours would refuse."""
     # A log has no width; the names of wheels should stay whole there.
     log = not sys.stdout.isatty()
     console = console or Console(width=_LOG_WIDTH if log else None)
-    console.print(make_table(entries, whole_names=log))
+    console.print(make_table(entries, dist, whole_names=log))
     for name in mixed_locks(entries):
         console.print(f"warning: {name} has another lock than jaxlib beside it, which will refuse it: build it again")
