@@ -23,6 +23,7 @@ from pjrtwheel.backend import Backend, Select, load_backends
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import hash_file
+from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.prove.levels import Level
 from pjrtwheel.prove.offline import find_wheels
 from pjrtwheel.prove.origin import Origin
@@ -299,7 +300,7 @@ def test_other_commands_do_not_stumble_over_variants(
     """Proving finds the wheels of its backend in a folder with `jaxlib-auto`."""
     jaxlib = make_wheel({}, name=f"jaxlib-{VERSION}-1-cp312-cp312-manylinux_2_27_x86_64.whl")
     build_auto(root, dist, VERSION)
-    found = find_wheels(dist, backends["cpu"], VERSION)
+    found = find_wheels(dist, backends["cpu"], VERSION, PLATFORMS["linux_x86_64"])
     assert [path.name for path in found] == [
         jaxlib.name,
         f"jaxlib_cpu-{VERSION}-cp312-abi3-manylinux_2_27_x86_64.whl",

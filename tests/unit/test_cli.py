@@ -130,6 +130,24 @@ def test_backend_is_chosen_only_when_it_alone_has_a_list(root: Path) -> None:
         choose_backend(backends, ["cpu"], "gpu")
 
 
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--xla", "plugin.so"], "--xla"),
+        (["--wheelhouse", "house", "--dist", "dist"], "--dist, --wheelhouse"),
+        (["--system-site-packages"], "--system-site-packages"),
+    ],
+)
+def test_options_of_a_device_are_refused_for_wheels(
+    root: Path, capsys: pytest.CaptureFixture[str], options: list[str], named: str
+) -> None:
+    """Wheels that are named are proven with what the index has; an option without an effect would hide that."""
+    assert cli.main(["smoke", "a.whl", "--root", str(root), *options]) == UsageError.exit_code
+    assert capsys.readouterr().err == (
+        f"error: without --backend there is no use for {named}\n       leave it out, or give --backend NAME\n"
+    )
+
+
 def test_wheels_that_prove_nothing_are_an_error(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A plugin without its bindings runs no program on any Python: that is no success."""
     wheel = tmp_path / "jaxlib_tpu-0.11.2-cp312-abi3-manylinux_2_31_x86_64.whl"

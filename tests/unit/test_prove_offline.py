@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from mmap import ACCESS_READ, mmap
@@ -15,9 +16,10 @@ import pytest
 
 from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.errors import ProofError, UsageError
+from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.prove.devices import Devices, detect_devices, find_devices, parse_answer
 from pjrtwheel.prove.interpreters import Interpreter
-from pjrtwheel.prove.loading import Opened, open_library
+from pjrtwheel.prove.loading import Opened, open_library, require_installed
 from pjrtwheel.prove.mapped import require_loaded
 from pjrtwheel.prove.material import Material
 from pjrtwheel.prove.offline import Index, find_wheels, prove_on_device, replace_library, require_device
@@ -25,7 +27,10 @@ from pjrtwheel.prove.python import requirements_for
 
 BINDINGS = "jaxlib-0.11.2-1-cp312-cp312-manylinux_2_27_x86_64.whl"
 PLUGIN = "jaxlib_cuda_13-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl"
+HERE = PLATFORMS["linux_x86_64"]
 OTHERS = (
+    BINDINGS.replace("x86_64", "aarch64"),
+    PLUGIN.replace("x86_64", "aarch64"),
     "jaxlib-0.11.1-1-cp312-cp312-manylinux_2_27_x86_64.whl",
     "jaxlib_cpu-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl",
 )
@@ -41,18 +46,18 @@ def backend(root: Path) -> Backend:
 
 
 def test_the_set_is_found_among_others(backend: Backend, tmp_path: Path) -> None:
-    """Wheels of other releases and backends stay where they are."""
+    """Wheels of other releases, backends and platforms stay where they are."""
     for name in (BINDINGS, PLUGIN, *OTHERS):
         (tmp_path / name).touch()
-    assert find_wheels(tmp_path, backend, "0.11.2") == (tmp_path / BINDINGS, tmp_path / PLUGIN)
+    assert find_wheels(tmp_path, backend, "0.11.2", HERE) == (tmp_path / BINDINGS, tmp_path / PLUGIN)
 
 
 def test_a_missing_wheel_is_named(backend: Backend, tmp_path: Path) -> None:
     """The message says which, where, and what builds it."""
     (tmp_path / BINDINGS).touch()
     with pytest.raises(UsageError) as caught:
-        find_wheels(tmp_path, backend, "0.11.2")
-    assert caught.value.what == f"no wheel of jaxlib-cuda-13 0.11.2 in {tmp_path}"
+        find_wheels(tmp_path, backend, "0.11.2", HERE)
+    assert caught.value.what == f"no wheel of jaxlib-cuda-13 0.11.2 for linux_x86_64 in {tmp_path}"
     assert caught.value.remedy.startswith("build them with: ./noxw -s build_cuda13")
 
 
@@ -145,6 +150,26 @@ def test_without_a_device_no_environment_is_made(
         prove_on_device(python, wheels, Material(backend, (), (), (), ()), Index(tmp_path / "cache"))
     assert str(caught.value).splitlines()[:2] == ["no cuda device on this machine", "no bead found"]
     assert (capsys.readouterr().err, (tmp_path / "cache").exists()) == ("", False)
+
+
+@pytest.mark.parametrize("content", [b"ours", b"other", None])
+def test_only_the_very_wheel_counts_as_installed(
+    make_wheel: Callable[..., Path], tmp_path: Path, content: bytes | None
+) -> None:
+    """A folder of requirements may hold another build of the same version, or Python may have one installed."""
+    site = tmp_path / "lib" / "python3.12" / "site-packages"
+    site.mkdir(parents=True)
+    if content is not None:
+        with zipfile.ZipFile(make_wheel({"a.py": content}, name=PLUGIN)) as archive:
+            archive.extractall(site)
+        with (site / "jaxlib_cuda_13-0.11.2.dist-info" / "RECORD").open("a") as record:
+            record.write("jaxlib_cuda_13-0.11.2.dist-info/INSTALLER,,\n")
+    wheel = make_wheel({"a.py": b"ours"}, name=PLUGIN)
+    if content == b"ours":
+        require_installed(tmp_path / "bin" / "python", [wheel])
+    else:
+        with pytest.raises(ProofError, match="what was installed is not"):
+            require_installed(tmp_path / "bin" / "python", [wheel])
 
 
 def test_devices_are_not_hidden_by_talk() -> None:

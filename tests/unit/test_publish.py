@@ -29,7 +29,7 @@ from pjrtwheel.prove.judge import TargetProof
 from pjrtwheel.prove.levels import Kind, Level, Outcome, ProgramResult, PythonProof
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.record import Proof
-from pjrtwheel.publish import publish
+from pjrtwheel.publish import add_proofs, publish
 from pjrtwheel.publish.entry import Entry, format_entries, make_entry, merge_entries, parse_entries, proofs_of
 from pjrtwheel.publish.table import describe_level, describe_pythons, make_table, mixed_locks, render_table
 from pjrtwheel.wheel.report import BuiltWheel, Report
@@ -331,6 +331,29 @@ def compiled_for(*names: str, code: bool = True) -> tuple[TargetProof, ...]:
 MANY = make_proof(Level.AOT, COMPILED, targets=compiled_for("a100", "h100", "t4"))
 FEW = make_proof(Level.AOT, COMPILED, date="two", targets=compiled_for("h100"))
 TWICE = replace(RAN, results=RAN.results * 2)
+
+
+def test_a_proof_of_a_published_wheel_enters_the_record(tmp_path: Path) -> None:
+    """A machine with the accelerator adds what it showed; a wheel that the record has as other bytes is named."""
+    dist = tmp_path / "dist"
+    built = [make_wheel(tmp_path, name) for name in ("jaxlib_a", "jaxlib_b")]
+    publish([wheel for wheel, _ in built], [proof for _, proof in built], dist)
+    names = [wheel.report.wheel for wheel, _ in built]
+    proofs = [replace(make_proof(Level.DEVICE, RAN), wheel=name) for name in (*names, "jaxlib_c.whl")]
+    digests = {names[0]: built[0][0].report.sha256, names[1]: "00", "jaxlib_c.whl": "00"}
+    assert add_proofs(proofs, digests, dist) == (names[1], "jaxlib_c.whl")
+    record = parse_entries((dist / "release.json").read_bytes())
+    assert [(name, entry["proof"]["level"]) for name, entry in record.items()] == [
+        (names[0], "device"),
+        (names[1], "load"),
+    ]
+
+
+def test_a_folder_without_a_record_stays_without(tmp_path: Path) -> None:
+    """Wheels that were carried to another machine alone can be proven there all the same."""
+    (tmp_path / "a.whl").touch()
+    assert add_proofs([make_proof(Level.DEVICE, RAN)], {"a.whl": "00"}, tmp_path) == ("a.whl",)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.whl"]
 
 
 @pytest.mark.parametrize(

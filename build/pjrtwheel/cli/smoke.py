@@ -1,11 +1,16 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`smoke`: prove finished wheels in clean environments; with `--backend` on this machine's accelerator."""
+"""`smoke`: prove finished wheels in clean environments; with `--backend` on this machine's accelerator.
+
+What is shown on the accelerator enters the record of the wheels' folder, unless a program failed or another library
+took the place of the wheel's own.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,10 +18,14 @@ from pjrtwheel.platforms import host_platform
 from pjrtwheel.release import DEFAULT_RELEASE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from pjrtwheel.prove import Proof
     from pjrtwheel.prove.levels import PythonProof
     from pjrtwheel.prove.offline import Supply
+    from pjrtwheel.prove.python import Evidence
+
+_DEVICE_OPTIONS = ("dist", "wheelhouse", "system_site_packages", "xla")
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -56,6 +65,11 @@ def execute(args: argparse.Namespace) -> int:
     check_repository(args.root)
     if bool(args.backend) == bool(args.wheels):
         raise UsageError("smoke takes either wheels or --backend NAME", remedy="--backend finds the wheels in --dist")
+    if not args.backend and (given := [name for name in _DEVICE_OPTIONS if getattr(args, name)]):
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise UsageError(
+            f"without --backend there is no use for {options}", remedy="leave it out, or give --backend NAME"
+        )
     failed, ran = False, False
     for proof in _prove_on_device(args) if args.backend else _prove_wheels(args):
         print(f"{proof.python} {proof.interpreter}: {proof.summary()}, level {proof.level()}")
@@ -89,7 +103,7 @@ def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
 
 
 def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
-    """Prove a backend's wheels on this machine's accelerator.
+    """Prove a backend's wheels on this machine's accelerator, and record what all Pythons showed.
 
     Raises:
         ProofError: No Python of the release is here, or no device.
@@ -97,26 +111,60 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     """
     from pjrtwheel.backend import find_backend
     from pjrtwheel.errors import ProofError, UsageError
-    from pjrtwheel.prove import gather_material, offline
+    from pjrtwheel.files import hash_file
+    from pjrtwheel.prove import combine, gather_material, offline
     from pjrtwheel.prove.interpreters import find_interpreters
+    from pjrtwheel.prove.origin import find_origin
+    from pjrtwheel.prove.python import can_prove, untried
     from pjrtwheel.release import load_release
 
     release = load_release(args.root, args.release)
     backend = find_backend(args.root, args.backend)
-    wheels = offline.find_wheels(args.dist or args.root / "dist", backend, release.version)
+    dist = args.dist or args.root / "dist"
+    platform = host_platform()
+    wheels = offline.find_wheels(dist, backend, release.version, platform)
     for path in (*args.wheelhouse, *filter(None, [args.xla])):
         if not path.exists():
             raise UsageError(f"no such file or folder: {path}")
     material = gather_material(args.root, release, backend)
-    found = find_interpreters(release.pythons(host_platform().name))
-    pythons = [python for tag, python in found.items() if python and offline.can_prove(wheels, tag)]
+    found = find_interpreters(release.pythons(platform.name))
+    pythons = {tag: python for tag, python in found.items() if python and can_prove(wheels, tag)}
     if not pythons:
         raise ProofError(
             f"no Python on this machine for which there is a jaxlib wheel (looked for {', '.join(found)})",
             remedy="install CPython 3.12 or newer, or build the jaxlib wheel for the one that is here",
         )
-    for python in pythons:
-        yield offline.prove_on_device(python, wheels, material, _supply(args), library=args.xla)
+    # At once: while programs run, the repository and the folder may move on.
+    origin, digests = find_origin(args.root, os.environ), {wheel.name: hash_file(wheel) for wheel in wheels}
+    evidence: dict[str, Evidence] = {tag: untried(tag, python) for tag, python in found.items()}
+    for tag, python in pythons.items():
+        evidence[tag] = offline.prove_on_device(python, wheels, material, _supply(args), library=args.xla)
+        yield evidence[tag].python
+    failed = any(shown.python.failures() for shown in evidence.values())
+    if args.xla:
+        _say("not recorded: another library took the place of the wheel's own (--xla)")
+    elif not failed:
+        _record(combine(wheels, evidence, material, origin), digests, dist)
+
+
+def _record(proofs: Sequence[Proof], digests: Mapping[str, str], dist: Path) -> None:
+    """Put proofs into the record of a folder; that it cannot be written makes them no less true."""
+    from pjrtwheel.publish import add_proofs
+
+    shown = [proof for proof in proofs if any(python.results for python in proof.pythons)]
+    try:
+        unknown = add_proofs(shown, digests, dist)
+    except OSError as error:
+        _say(f"warning: not recorded: {error}")
+        return
+    if len(unknown) < len(shown):
+        _say(f"recorded in {dist / 'release.json'}")
+    for name in unknown:
+        _say(f"warning: not recorded: {dist / 'release.json'} does not describe this {name}")
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _supply(args: argparse.Namespace) -> Supply:

@@ -24,7 +24,7 @@ from pjrtwheel.prove.loading import read_api
 from pjrtwheel.prove.machine import describe_machine
 from pjrtwheel.prove.material import Material, gather_material
 from pjrtwheel.prove.origin import Origin, find_origin
-from pjrtwheel.prove.python import Evidence, fitting, has_bindings, prove_python
+from pjrtwheel.prove.python import Evidence, can_prove, fitting, prove_python
 from pjrtwheel.prove.record import Proof, explain_level
 from pjrtwheel.prove.tags import fits, platform_of, wheel_tag
 from pjrtwheel.release import Release
@@ -95,9 +95,9 @@ def _evidence_path(
     """Return where evidence is kept, by all that it depends on; that is brought here first."""
     wheels, backend = [wheel.path for wheel in built], material.backend
     houses = [
-        environment.wheelhouse(interpreter, material.requirements, matching, cache)
+        environment.wheelhouse(interpreter, material.requirements, fitting(wheels, tag), cache)
         for tag, interpreter in interpreters.items()
-        if interpreter is not None and has_bindings(matching := fitting(wheels, tag))
+        if interpreter is not None and can_prove(wheels, tag)
     ]
     machine = describe_machine(environment.clean_environ(), backend.search_paths if backend else ())
     return cache / "proofs" / f"{store.evidence_key(built, material, interpreters, houses, machine)}.json"

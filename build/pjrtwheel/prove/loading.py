@@ -8,12 +8,15 @@ import json
 import sys
 import tempfile
 import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
+from pjrtwheel.errors import ProofError
 from pjrtwheel.prove import library
 from pjrtwheel.prove.process import describe_exit, run_process
+from pjrtwheel.wheel.names import parse_name
 
 SOURCE = Path(library.__file__)
 _SECONDS = 120.0
@@ -44,8 +47,32 @@ def open_library(python: Path, path: Path) -> Opened:
 
 def find_installed(python: Path, backend: Backend) -> Path:
     """Return where the library is in the environment of `python`."""
+    return _site(python) / backend.library_member
+
+
+def require_installed(python: Path, wheels: Iterable[Path]) -> None:
+    """Make sure that it is these very wheels that are in an environment: names and versions alone do not tell.
+
+    Raises:
+        ProofError: Another wheel of the same name and version is there, or none.
+    """
+    for wheel in wheels:
+        record = f"{parse_name(wheel.name).dist_info}/RECORD"
+        with zipfile.ZipFile(wheel) as archive:
+            rows = archive.read(record).splitlines()
+        installed = _site(python) / record
+        if not installed.is_file() or not set(rows) <= set(installed.read_bytes().splitlines()):
+            raise ProofError(
+                f"what was installed is not {wheel}",
+                cause="another wheel of the same name and version is in a folder beside it, or installed beside Python",
+                remedy="remove that one",
+            )
+
+
+def _site(python: Path) -> Path:
+    """Return the `site-packages` of an environment."""
     (folder,) = (python.parent.parent / "lib").glob("python3.*")
-    return folder / "site-packages" / backend.library_member
+    return folder / "site-packages"
 
 
 def open_installed(python: Path, backend: Backend) -> Opened:

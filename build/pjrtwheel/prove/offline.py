@@ -13,13 +13,15 @@ from pathlib import Path
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import ProofError, UsageError
+from pjrtwheel.platforms import Platform
 from pjrtwheel.prove import environment
 from pjrtwheel.prove.devices import Devices, detect_devices, find_devices
 from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.levels import PythonProof
-from pjrtwheel.prove.loading import find_installed
+from pjrtwheel.prove.loading import find_installed, require_installed
 from pjrtwheel.prove.material import Material
-from pjrtwheel.prove.python import fitting, gather, has_bindings, requirements_for
+from pjrtwheel.prove.python import Evidence, fitting, gather, requirements_for
+from pjrtwheel.prove.tags import wheel_tag
 from pjrtwheel.wheel.names import find_plain_wheels
 
 
@@ -45,8 +47,8 @@ class Installed:
 Supply = Index | Folders | Installed
 
 
-def find_wheels(dist: Path, backend: Backend, version: str) -> tuple[Path, ...]:
-    """Return the wheels of a backend and of `jaxlib` in a folder, for one release.
+def find_wheels(dist: Path, backend: Backend, version: str, platform: Platform) -> tuple[Path, ...]:
+    """Return the wheels of a backend and of `jaxlib` in a folder, for one release and one platform.
 
     Raises:
         UsageError: One of the two is not there.
@@ -54,20 +56,16 @@ def find_wheels(dist: Path, backend: Backend, version: str) -> tuple[Path, ...]:
     found: dict[str, list[Path]] = {"jaxlib": [], backend.distribution: []}
     for path in find_plain_wheels(dist):
         distribution, _, found_version = environment.requirement_of(path).partition("==")
-        if distribution in found and found_version == version:
+        here = wheel_tag(path).endswith(f"_{platform.architecture}")
+        if distribution in found and found_version == version and here:
             found[distribution].append(path)
     missing = [distribution for distribution, paths in found.items() if not paths]
     if missing:
         raise UsageError(
-            f"no wheel of {' and '.join(missing)} {version} in {dist}",
+            f"no wheel of {' and '.join(missing)} {version} for {platform.name} in {dist}",
             remedy=f"build them with: ./noxw -s build_{backend.name}, or name another folder with --dist",
         )
     return tuple(path for paths in found.values() for path in paths)
-
-
-def can_prove(wheels: Sequence[Path], tag: str) -> bool:
-    """Tell whether there is a `jaxlib` for a Python among some wheels."""
-    return has_bindings(fitting(wheels, tag))
 
 
 def prove_on_device(
@@ -77,7 +75,7 @@ def prove_on_device(
     supply: Supply,
     *,
     library: Path | None = None,
-) -> PythonProof:
+) -> Evidence:
     """Run every smoke program on the accelerator of this machine, from a clean environment.
 
     Args:
@@ -88,7 +86,7 @@ def prove_on_device(
         library: A plugin library of this machine that takes the place of the wheel's.
 
     Raises:
-        ProofError: The wheels do not install, or there is no device for the plugin here.
+        ProofError: The wheels do not install, or others in their place, or there is no device for the plugin here.
     """
     backend = _backend(material)
     wheels = fitting(wheels, interpreter.tag)
@@ -96,11 +94,12 @@ def prove_on_device(
     require_device(detect_devices(interpreter.path, wheels, backend), backend)
     print(f"preparing an environment with Python {interpreter.version} ...", file=sys.stderr, flush=True)
     with _environment(interpreter, wheels, material, supply, vendor=library is None) as python:
+        require_installed(python, wheels)
         if library:
             replace_library(python, backend, library)
         devices = find_devices(python, backend)
         require_device(devices, backend)
-        return gather(PythonProof(interpreter.tag, interpreter.version, ()), python, material, devices).python
+        return gather(PythonProof(interpreter.tag, interpreter.version, ()), python, material, devices)
 
 
 def require_device(devices: Devices | None, backend: Backend) -> None:

@@ -60,11 +60,9 @@ def prove_python(
         every_target: Whether to compile for every target, where it comes to that; otherwise for the first alone, which
             shows that the wheels work together on this Python. The code that comes out does not depend on it.
     """
-    if interpreter is None:
-        return Evidence(PythonProof(tag, "", (), "no interpreter"))
+    if interpreter is None or not can_prove(wheels, tag):
+        return untried(tag, interpreter)
     wheels = fitting(wheels, tag)
-    if not has_bindings(wheels):
-        return Evidence(PythonProof(tag, interpreter.version, (), "no jaxlib wheel of this set"))
     print(f"proving on Python {interpreter.version}", file=sys.stderr, flush=True)
     house = environment.wheelhouse(interpreter, material.requirements, wheels, cache)
     with staging_folder(environment.scratch_place(cache)) as scratch:
@@ -81,6 +79,13 @@ def prove_python(
         devices = ask_completed(lambda: ask_devices(python, material), complete)
         empty = PythonProof(tag, interpreter.version, ())
         return gather(empty, python, material, devices, every_target=every_target)
+
+
+def untried(tag: str, interpreter: Interpreter | None) -> Evidence:
+    """Return, as evidence, why nothing ran on a Python: it is not here, or there are no bindings for it."""
+    if interpreter is None:
+        return Evidence(PythonProof(tag, "", (), "no interpreter"))
+    return Evidence(PythonProof(tag, interpreter.version, (), "no jaxlib wheel of this set"))
 
 
 def ask_devices(python: Path, material: Material) -> Devices:
@@ -173,6 +178,11 @@ def requirements_for(material: Material, wheels: Sequence[Path], *, vendor: bool
 def fitting(wheels: Sequence[Path], tag: str) -> list[Path]:
     """Return the wheels that are for a Python."""
     return [wheel for wheel in wheels if fits(wheel_tag(wheel), tag)]
+
+
+def can_prove(wheels: Sequence[Path], tag: str) -> bool:
+    """Tell whether there is a `jaxlib` for a Python among some wheels."""
+    return has_bindings(fitting(wheels, tag))
 
 
 def has_bindings(wheels: Sequence[Path]) -> bool:

@@ -20,6 +20,7 @@ from pjrtwheel.prove.record import Proof
 from pjrtwheel.publish.entry import (
     RELEASE_FILENAME,
     Entry,
+    add_proof,
     format_entries,
     make_entry,
     merge_entries,
@@ -28,7 +29,7 @@ from pjrtwheel.publish.entry import (
 from pjrtwheel.publish.table import render_table
 from pjrtwheel.wheel.report import BuiltWheel
 
-__all__ = ["Entry", "publish", "put_wheels", "render_table", "withdraw"]
+__all__ = ["Entry", "add_proofs", "publish", "put_wheels", "render_table", "withdraw"]
 
 
 def publish(built: Sequence[BuiltWheel], proofs: Sequence[Proof], dist: Path) -> tuple[Entry, ...]:
@@ -83,6 +84,26 @@ def put_wheels(wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path)
     for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr, flush=True)
     return tuple(merged.values())
+
+
+def add_proofs(proofs: Sequence[Proof], digests: Mapping[str, str], dist: Path) -> tuple[str, ...]:
+    """Record proofs of wheels that lie in `dist` already.
+
+    Args:
+        proofs: The proofs.
+        digests: File name of each wheel → sha256 of the bytes that were proven.
+        dist: The folder.
+
+    Returns:
+        The wheels that its `release.json` does not describe, or as other bytes: nothing was recorded of these.
+    """
+    with staging.locked(dist):
+        entries = _read_entries(dist)
+        known = [p for p in proofs if p.wheel in entries and entries[p.wheel]["sha256"] == digests[p.wheel]]
+        if known:
+            changed = {proof.wheel: add_proof(entries[proof.wheel], proof) for proof in known}
+            write_atomically(dist / RELEASE_FILENAME, format_entries(entries | changed))
+    return tuple(sorted({proof.wheel for proof in proofs} - {proof.wheel for proof in known}))
 
 
 def withdraw(names: Collection[str], dist: Path) -> None:

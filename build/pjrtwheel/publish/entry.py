@@ -31,7 +31,6 @@ Entry = dict[str, Any]
 
 def make_entry(report: Report, proof: Proof) -> Entry:
     """Combine what assembly reported and what proving showed."""
-    evidence = proof.to_json()
     facts = {
         "filename": report.wheel,
         "distribution": report.distribution,
@@ -47,7 +46,12 @@ def make_entry(report: Report, proof: Proof) -> Entry:
         "stripped_bytes": report.stripped_bytes,
         "changes": {member: list(lines) for member, lines in report.changes.items()},
     }
-    return _with_proofs(facts, [{key: evidence[key] for key in EVIDENCE}])
+    return _with_proofs(facts, [_evidence(proof)])
+
+
+def add_proof(entry: Entry, proof: Proof) -> Entry:
+    """Return an entry with what a further proof of the same bytes shows."""
+    return _with_proofs(entry, [*proofs_of(entry), _evidence(proof)])
 
 
 def proofs_of(entry: Entry) -> list[Entry]:
@@ -135,6 +139,12 @@ def _with_proofs(entry: Entry, proofs: Sequence[Entry]) -> Entry:
     by_name = sorted(telling, key=lambda proof: proof["backend"] or "")
     first, *others = sorted(by_name, key=_strength, reverse=True)
     return {**entry, "pjrt_api": first["pjrt_api"], "proof": first, "other_proofs": others}
+
+
+def _evidence(proof: Proof) -> Entry:
+    """Return a proof as it stands in an entry."""
+    values = proof.to_json()
+    return {key: values[key] for key in EVIDENCE}
 
 
 def _rank(proof: Entry) -> tuple[tuple[int, ...], str, str]:

@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`smoke --backend` records what the wheels of a folder showed, and nothing else; every machine has a CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel import cli
+from pjrtwheel.backend import find_backend
+from pjrtwheel.errors import ProofError
+from pjrtwheel.fetch import unpack_wheel
+from pjrtwheel.prove.levels import Level
+from pjrtwheel.prove.origin import Origin
+from pjrtwheel.prove.record import Proof
+from pjrtwheel.publish.entry import RELEASE_FILENAME, format_entries
+from pjrtwheel.publish.folders import read_folder
+
+pytestmark = pytest.mark.integration
+
+FAILS = '"""Fail."""\n\n\ndef check() -> str:\n    raise AssertionError("two is not three")\n'
+
+
+@pytest.fixture
+def checkout(copy_checkout: Callable[[Path], Path], tmp_path: Path) -> Path:
+    """Return a copy of the repository with one smoke program."""
+    folder = copy_checkout(tmp_path / "checkout")
+    for program in (folder / "tests" / "smoke").glob("*.py"):
+        if program.stem != "jit":
+            program.unlink()
+    return folder
+
+
+@pytest.fixture
+def dist(built_wheels: Path, tmp_path: Path) -> Path:
+    """Return a folder with the wheels of the CPU, of which nothing is proven yet."""
+    folder = tmp_path / "dist"
+    folder.mkdir()
+    entries = read_folder(built_wheels)
+    for name, entry in entries.items():
+        (folder / name).symlink_to((built_wheels / name).resolve())
+        proof = Proof(name, Level.STATIC, None, (), Origin(None, None, "0", "")).to_json()
+        entry |= {"pjrt_api": None, "proof": proof, "other_proofs": []}
+    (folder / RELEASE_FILENAME).write_text(format_entries(entries), "utf-8")
+    return folder
+
+
+def test_what_ran_on_the_device_enters_the_record(checkout: Path, dist: Path) -> None:
+    """Of the plugin, and of the bindings for each Python on which it ran."""
+    assert cli.main(["smoke", "--backend", "cpu", "--root", str(checkout), "--dist", str(dist)]) == 0
+    proofs = {name: entry["proof"] for name, entry in read_folder(dist).items()}
+    ran = {name: [p["interpreter"] for p in proof["pythons"] if p["programs"]] for name, proof in proofs.items()}
+    assert {name: proof["level"] for name, proof in proofs.items()} == {
+        name: "device" if interpreters else "static" for name, interpreters in ran.items()
+    }
+    (plugin,) = (name for name in proofs if name.startswith("jaxlib_cpu-"))
+    assert ran[plugin]
+    assert (proofs[plugin]["backend"], bool(proofs[plugin]["pjrt_api"])) == ("cpu", True)
+
+
+def test_another_library_is_no_proof_of_the_wheel(checkout: Path, dist: Path, root: Path, tmp_path: Path) -> None:
+    """With --xla the programs pass, and the record does not change, even if it is a copy of the wheel's library."""
+    before = (dist / RELEASE_FILENAME).read_bytes()
+    (wheel,) = dist.glob("jaxlib_cpu-*.whl")
+    member = find_backend(root, "cpu").library_member
+    unpack_wheel(wheel, tmp_path, [member])
+    command = ["smoke", "--backend", "cpu", "--root", str(checkout), "--dist", str(dist)]
+    assert cli.main([*command, "--xla", str(tmp_path / member)]) == 0
+    assert (dist / RELEASE_FILENAME).read_bytes() == before
+
+
+def test_a_failed_proof_changes_nothing(checkout: Path, dist: Path) -> None:
+    """Not even what the programs before it showed is recorded."""
+    before = (dist / RELEASE_FILENAME).read_bytes()
+    (checkout / "tests" / "smoke" / "numbers.py").write_text(FAILS)
+    command = ["smoke", "--backend", "cpu", "--root", str(checkout), "--dist", str(dist)]
+    assert cli.main(command) == ProofError.exit_code
+    assert (dist / RELEASE_FILENAME).read_bytes() == before
