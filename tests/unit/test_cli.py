@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import errno
 import importlib
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -91,11 +92,29 @@ def test_foreign_directory_is_named(command: list[str], tmp_path: Path, capsys: 
     )
 
 
-@pytest.mark.parametrize("command", ["verify", "smoke"])
-def test_missing_wheel_is_named(command: str, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file that is not there is not called a broken wheel."""
-    assert cli.main([command, "none.whl", "--root", str(root)]) == 2
-    assert capsys.readouterr().err == "error: no such file: none.whl\n"
+@pytest.mark.parametrize("command", ["inspect", "smoke", "verify"])
+@pytest.mark.parametrize(
+    ("wheel", "message"),
+    [
+        ("none.whl", "no such file: none.whl"),
+        ("folder.whl", "folder.whl is a folder\n       name the wheels in it, such as folder.whl/*.whl"),
+        (os.devnull, "not a regular file: /dev/null"),
+    ],
+)
+def test_what_is_no_file_is_named(
+    command: str,
+    wheel: str,
+    message: str,
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A file that is not there is not called a broken wheel, nor a folder a missing file."""
+    (tmp_path / "folder.whl").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert cli.main([command, wheel, "--root", str(root)]) == UsageError.exit_code
+    assert capsys.readouterr().err == f"error: {message}\n"
 
 
 def test_vendors_programs_are_given_by_name(tmp_path: Path) -> None:

@@ -83,9 +83,13 @@ def check_wheels(wheels: Sequence[Path]) -> None:
     """Make sure that every file named on the command line is there.
 
     Raises:
-        UsageError: One is not.
+        UsageError: One is not, or is a folder.
     """
     for wheel in wheels:
+        if wheel.is_dir():
+            raise UsageError(f"{wheel} is a folder", remedy=f"name the wheels in it, such as {wheel}/*.whl")
+        if wheel.exists() and not wheel.is_file():
+            raise UsageError(f"not a regular file: {wheel}")
         if not wheel.is_file():
             raise UsageError(f"no such file: {wheel}")
 
