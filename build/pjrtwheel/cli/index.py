@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 
@@ -18,10 +19,16 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Write the index and say what is in it."""
     from pjrtwheel.index import write_index
+    from pjrtwheel.index.read import find_strangers
+    from pjrtwheel.prove.levels import count
 
     dist = args.dist or args.root / "dist"
     output = args.output or dist / "simple"
-    for project in write_index(dist, output):
-        print(f"{project.name}: {len(project.files)} files, {', '.join(project.versions)}")
-    print(f"{output}: serve it, and give installers its address with --index-url")
+    projects = write_index(dist, output)
+    for project in projects:
+        print(f"{project.name}: {count(len(project.files), 'file')}, {', '.join(project.versions)}")
+    for name in find_strangers(dist, projects):
+        print(f"warning: {name} is not in the index, for release.json does not list it", file=sys.stderr)
+    # jax and what it needs come from another index, so this one must not take the place of all others.
+    print(f"{output}: serve it, and give pip its address with --extra-index-url, or uv with --index")
     return 0

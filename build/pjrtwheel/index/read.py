@@ -42,6 +42,12 @@ def read_projects(dist: Path) -> tuple[Project, ...]:
     )
 
 
+def find_strangers(dist: Path, projects: Iterable[Project]) -> tuple[str, ...]:
+    """Return the wheels of a folder that are in no project, because `release.json` does not list them."""
+    known = {file.name for project in projects for file in project.files}
+    return tuple(sorted({path.name for path in dist.glob("*.whl")} - known))
+
+
 def variants_name(entry: Entry) -> str:
     """Return the file that lists the variants of a wheel's release (PEP 825)."""
     return f"{_stem(entry)}-variants.json"
