@@ -143,6 +143,8 @@ class Backend:
         tools: Name → program that is run during the build.
         external: Libraries that the wheel's libraries need, and that neither the wheel nor every Linux has.
         search_paths: Elements of the libraries' run paths that are kept although they lead out of `site-packages`.
+        steering: How the names of variables begin that its vendor's libraries heed, such as `ROCM_`; a proof that was
+            kept does not hold under other values.
         select: Which machines it serves; without it `jaxlib-select` takes it only when asked for by name.
     """
 
@@ -168,6 +170,7 @@ class Backend:
     tools: dict[str, Tool] = field(default_factory=dict)
     external: tuple[str, ...] = ()
     search_paths: tuple[str, ...] = ()
+    steering: tuple[str, ...] = ()
     select: Select | None = None
 
     @property

@@ -38,12 +38,12 @@ def machine(tmp_path: Path) -> Path:
 
 def test_every_change_is_seen(machine: Path) -> None:
     """A library in a backend's folder or the user's, a package of the system, a variable: each is another machine."""
-    environ = {"CUDA_HOME": str(machine / "home"), "TERM": "xterm"}
+    environ = {"ABACUS_HOME": str(machine / "home"), "TERM": "xterm"}
 
     def look(**extra: str) -> object:
-        return describe_machine(environ | extra, ["/opt/vendor/lib", "$ORIGIN"], machine)
+        return describe_machine(environ | extra, ["/opt/vendor/lib", "$ORIGIN"], ["ABACUS_"], machine)
 
-    seen = [look(), look(LD_LIBRARY_PATH="/nowhere"), look(CUDA_VISIBLE_DEVICES="1")]
+    seen = [look(), look(LD_LIBRARY_PATH="/nowhere"), look(ABACUS_BEADS="1")]
     for name in ("opt/vendor/lib/libone.so.1", "home/lib/libtwo.so", "etc/ld.so.cache"):
         (machine / name).write_bytes(b"1")
         seen.append(look())

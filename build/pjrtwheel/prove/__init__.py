@@ -99,7 +99,8 @@ def _evidence_path(
         for tag, interpreter in interpreters.items()
         if interpreter is not None and can_prove(wheels, tag)
     ]
-    machine = describe_machine(environment.clean_environ(), backend.search_paths if backend else ())
+    paths, steering = (backend.search_paths, backend.steering) if backend else ((), ())
+    machine = describe_machine(environment.clean_environ(), paths, steering)
     return cache / "proofs" / f"{store.evidence_key(built, material, interpreters, houses, machine)}.json"
 
 

@@ -12,12 +12,9 @@ from pathlib import Path
 
 ROOT = Path("/")
 
-# Variables by which the dynamic linker and the vendors' libraries are steered; the rest of an environment changes from
-# one shell to the next and has no part in a proof.
-_STEERING = (
-    "AMD_", "CUBLAS", "CUDA", "CUDNN", "GPU_", "HIP_", "HSA_", "I_MPI_", "LD_", "LIBTPU_", "MIOPEN_", "MKL", "NCCL_",
-    "NVIDIA_", "ONEAPI_", "RCCL_", "ROCM_", "ROCR_", "SYCL_", "TPU_", "UR_", "ZE",
-)  # fmt: skip
+# Variables that steer the dynamic linker (ld.so(8)); those of a vendor's libraries stand in the backend's file. The rest
+# of an environment changes from one shell to the next and has no part in a proof.
+_LINKER = ("LD_", "GLIBC_")
 
 # Terminals come and go, and these links lead to whatever a process was started with.
 _PASSING = ("pts", "stdin", "stdout", "stderr")
@@ -41,22 +38,25 @@ class Machine:
     checker: str
 
 
-def describe_machine(environ: Mapping[str, str], search_paths: Sequence[str] = (), root: Path = ROOT) -> Machine:
+def describe_machine(
+    environ: Mapping[str, str], search_paths: Sequence[str] = (), steering: Sequence[str] = (), root: Path = ROOT
+) -> Machine:
     """Look at the machine.
 
     Args:
         environ: The environment of the programs under test.
         search_paths: Where the backend's packages are installed, such as `/opt/rocm/lib`.
+        steering: How the names of variables begin that its libraries heed, such as `ROCM_`.
         root: The root of the file system.
     """
-    steering = {name: value for name, value in environ.items() if name.startswith(_STEERING)}
+    heeded = {name: value for name, value in environ.items() if name.startswith((*_LINKER, *steering))}
     folders = [root / path.lstrip("/") for path in search_paths if path.startswith("/")]
-    folders += [Path(part) for value in steering.values() for part in value.split(os.pathsep) if part.startswith("/")]
+    folders += [Path(part) for value in heeded.values() for part in value.split(os.pathsep) if part.startswith("/")]
     libraries = {entry for folder in folders for entry in find_libraries(folder)}
     return Machine(
         nodes=tuple(sorted(find_nodes(root / "dev"))),
         libraries=(*sorted(libraries), *find_installations(root), *linker_index(root)),
-        environ=tuple(sorted(steering.items())),
+        environ=tuple(sorted(heeded.items())),
         checker=checker_version(),
     )
 
