@@ -67,8 +67,9 @@ def _page(title: str, text: str, rows: Iterable[str]) -> str:
     """Return a page with one table, and what its column `proof` means."""
     header = "<tr>" + "".join(f"<th>{column}</th>" for column in _COLUMNS) + "</tr>\n"
     legend = (
-        "<p>Proof, on the machine that built the wheel. device: programs ran on the accelerator. aot: programs were "
-        "compiled for named chips that were not there. load: the library was opened. static: files were checked.</p>"
+        "<p>Proof, on the machine that built the wheel or one with the accelerator. device: programs ran on it. aot: "
+        "programs were compiled for named chips that were not there. load: the library was opened. static: files were "
+        "checked.</p>"
     )
     head = f'<meta charset="utf-8">\n<title>{escape(title)}</title>\n<style>{_STYLE}</style>'
     body = f"<h1>{escape(title)}</h1>\n{text}\n<table>\n{header}{''.join(rows)}</table>\n{legend}"

@@ -12,8 +12,8 @@ from pathlib import Path
 
 ROOT = Path("/")
 
-# Variables that steer the dynamic linker (ld.so(8)); those of a vendor's libraries stand in the backend's file. The rest
-# of an environment changes from one shell to the next and has no part in a proof.
+# Variables that steer the dynamic linker (ld.so(8)); those of a vendor's libraries stand in the backend's file. The
+# rest of an environment changes from one shell to the next and has no part in a proof.
 _LINKER = ("LD_", "GLIBC_")
 
 # Terminals come and go, and these links lead to whatever a process was started with.
