@@ -263,9 +263,9 @@ def test_the_command_says_what_it_wrote(dist: Path, capsys: pytest.CaptureFixtur
     """By default the index lies in the folder of the wheels; one that the record does not list is named."""
     (dist / "jaxlib_stray-1.0-py3-none-any.whl").touch()
     assert main(["index", "--dist", str(dist)]) == 0
+    advice = "serve it, and give pip its address with --extra-index-url, or uv with --index"
     assert capsys.readouterr() == (
-        f"jaxlib-abacus: 2 files, 1.0\n{dist / 'simple'}: serve it, "
-        "and give pip its address with --extra-index-url, or uv with --index\n",
+        f"jaxlib-abacus: 2 files, 1.0\n{dist / 'simple'}: {advice}\n",
         "warning: jaxlib_stray-1.0-py3-none-any.whl is not in the index, for release.json does not list it\n",
     )
     assert main(["index", "--dist", str(dist / "nothing")]) == 2
