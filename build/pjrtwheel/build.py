@@ -23,7 +23,7 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.inputs import check_inputs
 from pjrtwheel.platforms import find_platform, host_platform
 from pjrtwheel.prove import explain_level, prove
-from pjrtwheel.publish import Entry, publish
+from pjrtwheel.publish import Entry, check_space, publish
 from pjrtwheel.release import load_release
 from pjrtwheel.verify import BuiltWheel, Report, read_built, verify_wheels
 
@@ -138,6 +138,7 @@ def build(options: BuildOptions) -> tuple[Entry, ...]:
     result = build_with_bazel(request)
     _say(describe_actions(result))
     built = tuple(wheel for directory in result.directories for wheel in read_built(directory))
+    check_space(built, options.dist)
     for wheel in built:
         _say(describe_repair(wheel.report))
     _verify_once(built, tuple(load_backends(options.root).values()), options.cache)

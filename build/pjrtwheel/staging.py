@@ -56,14 +56,31 @@ def staging_folder(place: Path) -> Iterator[Path]:
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        raise WheelError(
-            f"no space left on the disk of {place}",
-            cause=f"{shutil.disk_usage(place).free / 1e6:.0f} MB are free",
-            remedy="free some space and run again; nothing partial was left behind",
-        ) from error
+        shutil.rmtree(folder, ignore_errors=True)  # before free space is measured
+        raise _no_space(place, f"{_free(place) / 1e6:.0f} MB are free") from error
     finally:
         os.close(descriptor)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def require_space(place: Path, needed: int) -> None:
+    """Make sure that a number of bytes will find room in a folder that is there or will be made.
+
+    Raises:
+        WheelError: They will not.
+    """
+    if needed > _free(place):
+        raise _no_space(place, f"{needed / 1e6:.0f} MB are needed, and {_free(place) / 1e6:.0f} MB are free")
+
+
+def _free(place: Path) -> int:
+    """Return the bytes that are free where a folder is, or will be made."""
+    return shutil.disk_usage(next(path for path in (place, *place.resolve().parents) if path.exists())).free
+
+
+def _no_space(place: Path, cause: str) -> WheelError:
+    remedy = "free some space and run again; nothing partial was left behind"
+    return WheelError(f"no space left on the disk of {place}", cause=cause, remedy=remedy)
 
 
 def remove_stale(folder: Path, prefix: str) -> None:

@@ -29,7 +29,7 @@ from pjrtwheel.prove.judge import TargetProof
 from pjrtwheel.prove.levels import Kind, Level, Outcome, ProgramResult, PythonProof
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.record import Proof
-from pjrtwheel.publish import add_proofs, publish
+from pjrtwheel.publish import add_proofs, check_space, publish
 from pjrtwheel.publish.entry import Entry, format_entries, make_entry, merge_entries, parse_entries, proofs_of
 from pjrtwheel.publish.table import describe_level, describe_pythons, make_table, mixed_locks, render_table
 from pjrtwheel.wheel.report import BuiltWheel, Report
@@ -200,25 +200,30 @@ def test_a_killed_run_leaves_nothing_partial(tmp_path: Path) -> None:
 
 
 _PUBLISH_ON_SMALL_DISK = """
-mount -t tmpfs -o size=256k none "$1" && mkdir "$1/dist" && exec "$2" - "$1" "$3" <<'END'
+mount -t tmpfs -o size=2m none "$1" && mkdir "$1/dist" && exec "$2" - "$1" "$3" <<'END'
 import sys
 from pathlib import Path
 sys.path[:0] = sys.argv[2].split(":")
 from pjrtwheel.errors import WheelError
-from test_publish import make_wheel, publish
+from test_publish import make_wheel, publish, staging
 folder = Path(sys.argv[1])
-wheel, proof = make_wheel(folder.parent, "jaxlib_cpu", bytes(1_000_000))
+wheel, proof = make_wheel(folder.parent, "jaxlib_cpu", bytes(5_000_000))
 try:
     publish([wheel], [proof], folder / "dist")
 except WheelError as error:
-    print(error.what)
+    print(error.what, error.cause, sep=": ")
+try:
+    with staging.staging_folder(folder / "dist") as place:
+        (place / "file").write_bytes(bytes(5_000_000))
+except WheelError as error:
+    print(error.what, error.cause, sep=": ")
 print(sorted(path.name for path in folder.rglob("*")))
 END
 """
 
 
 def test_a_disk_that_is_really_full(tmp_path: Path, root: Path) -> None:
-    """On a file system too small for the wheel, the error names it and nothing is left there."""
+    """The error says what is needed, where that is known, and what is free once what was begun is gone."""
     small = tmp_path / "small"
     small.mkdir()
     paths = f"{root / 'build'}:{Path(__file__).parent}"
@@ -226,7 +231,26 @@ def test_a_disk_that_is_really_full(tmp_path: Path, root: Path) -> None:
     if subprocess.run([*command[:4], "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("this machine allows no private mounts")
     result = subprocess.run([*command, str(small), sys.executable, paths], capture_output=True, text=True, check=True)
-    assert result.stdout.splitlines() == [f"no space left on the disk of {small / 'dist'}", "['dist']"]
+    full = f"no space left on the disk of {small / 'dist'}"
+    assert result.stdout.splitlines() == [
+        f"{full}: 5 MB are needed, and 2 MB are free",
+        f"{full}: 2 MB are free",
+        "['dist']",
+    ]
+
+
+def test_a_disk_that_is_too_small_is_noticed_before_anything_long(tmp_path: Path) -> None:
+    """The message says how much is needed; what is in place needs none."""
+    wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
+    dist = tmp_path / "new" / "dist"
+    large = replace(wheel, report=replace(wheel.report, size=10**18))
+    with pytest.raises(WheelError) as caught:
+        check_space([large, wheel], dist)
+    assert caught.value.what == f"no space left on the disk of {dist}"
+    assert (caught.value.cause or "").startswith("1000000000000 MB are needed, and ")
+    assert not dist.parent.exists()
+    publish([wheel], [proof], dist)
+    check_space([large], dist)
 
 
 def test_a_wheel_that_changed_is_not_published(tmp_path: Path) -> None:

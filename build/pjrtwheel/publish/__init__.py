@@ -29,7 +29,7 @@ from pjrtwheel.publish.entry import (
 from pjrtwheel.publish.table import render_table
 from pjrtwheel.wheel.report import BuiltWheel
 
-__all__ = ["Entry", "add_proofs", "publish", "put_wheels", "render_table", "withdraw"]
+__all__ = ["Entry", "add_proofs", "check_space", "publish", "put_wheels", "render_table", "withdraw"]
 
 
 def publish(built: Sequence[BuiltWheel], proofs: Sequence[Proof], dist: Path) -> tuple[Entry, ...]:
@@ -48,6 +48,21 @@ def publish(built: Sequence[BuiltWheel], proofs: Sequence[Proof], dist: Path) ->
     """
     entries = [make_entry(wheel.report, proof) for wheel, proof in zip(built, proofs, strict=True)]
     return put_wheels({wheel.report.wheel: wheel.path for wheel in built}, entries, dist)
+
+
+def check_space(built: Sequence[BuiltWheel], dist: Path) -> None:
+    """Make sure that wheels which are built will find room in `dist`, before they are verified and proven.
+
+    Args:
+        built: The wheels.
+        dist: The folder; may be missing.
+
+    Raises:
+        WheelError: They will not; the message says how much is needed.
+    """
+    reports = [wheel.report for wheel in built]
+    fresh = [report.size for report in reports if not _is_published(report.wheel, report.sha256, dist)]
+    staging.require_space(dist, sum(fresh))
 
 
 def put_wheels(wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path) -> tuple[Entry, ...]:
@@ -70,13 +85,13 @@ def put_wheels(wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path)
     """
     dist.mkdir(parents=True, exist_ok=True)
     with staging.staging_folder(dist) as folder:
-        copied = [entry["filename"] for entry in entries if not _is_published(entry, dist)]
-        for entry in entries:
-            if entry["filename"] in copied:
-                _copy(wheels[entry["filename"]], entry, folder)
+        copied = [entry for entry in entries if not _is_published(entry["filename"], entry["sha256"], dist)]
+        staging.require_space(dist, sum(wheels[entry["filename"]].stat().st_size for entry in copied))
+        for entry in copied:
+            _copy(wheels[entry["filename"]], entry, folder)
         with staging.locked(dist):
-            for name in copied:
-                (folder / name).replace(dist / name)
+            for entry in copied:
+                (folder / entry["filename"]).replace(dist / entry["filename"])
             merged = merge_entries(_read_entries(dist), entries, (path.name for path in dist.glob("*.whl")))
             write_atomically(dist / RELEASE_FILENAME, format_entries(merged))
             _flush_folder(dist)
@@ -120,10 +135,10 @@ def withdraw(names: Collection[str], dist: Path) -> None:
             (dist / name).unlink(missing_ok=True)
 
 
-def _is_published(entry: Entry, dist: Path) -> bool:
+def _is_published(name: str, digest: str, dist: Path) -> bool:
     """Tell whether the very bytes of a wheel are already in place."""
-    target = dist / entry["filename"]
-    return target.is_file() and bool(hash_file(target) == entry["sha256"])
+    target = dist / name
+    return target.is_file() and hash_file(target) == digest
 
 
 def _copy(wheel: Path, entry: Entry, folder: Path) -> None:
