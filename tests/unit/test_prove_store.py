@@ -18,7 +18,7 @@ from pjrtwheel.prove.machine import Machine
 from pjrtwheel.prove.material import Material
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.record import Proof
-from pjrtwheel.prove.store import evidence_key, raise_failures, read_proofs, write_proofs
+from pjrtwheel.prove.store import evidence_key, find_cause, raise_failures, read_proofs, write_proofs
 from pjrtwheel.prove.tags import platform_of
 from pjrtwheel.prove.targets import Target
 from pjrtwheel.wheel.report import BuiltWheel, Report
@@ -92,6 +92,45 @@ def test_failures_are_named_and_kept_in_full(tmp_path: Path) -> None:
     assert caught.value.cause == "AssertionError: 1 != 2"
     assert caught.value.remedy == f"the whole output of all that failed is in {log}"
     assert log.read_text() == "fft on Python 3.12.1\nTraceback\n  in check\nAssertionError: 1 != 2\n"
+
+
+CRASHED = """killed by SIGSEGV
+Fatal Python error: Segmentation fault
+
+Current thread 0x00007f (most recent call first):
+  File "fft.py", line 3 in check
+
+Extension modules: numpy, jaxlib (total: 2)"""
+RAISED = """Traceback (most recent call last):
+  File "fft.py", line 3, in check
+    f(x)
+jax.errors.JaxRuntimeError: UNIMPLEMENTED: no callbacks
+jaxlib/py_client.cc:425
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "fft.py", line 5, in check
+    ~^^^
+jax.errors.JaxRuntimeError: INTERNAL: no bead
+jaxlib/py_client.cc:425"""
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        (
+            RAISED.format(last="jax.errors.JaxRuntimeError: INTERNAL: no bead"),
+            "jax.errors.JaxRuntimeError: INTERNAL: no bead",
+        ),
+        (CRASHED, "killed by SIGSEGV"),
+        ("exit status 3\nit is broken", "it is broken"),
+    ],
+    ids=["raised", "crashed", "ended"],
+)
+def test_the_line_that_tells_the_most_is_shown(text: str, cause: str) -> None:
+    """Libraries write below an exception where in their source it began, which tells users nothing."""
+    assert find_cause(text) == cause
 
 
 def test_many_failures_without_output_are_three_lines(tmp_path: Path) -> None:

@@ -79,6 +79,19 @@ def raise_failures(pythons: Iterable[PythonProof], log: Path) -> None:
         more = f", and {len(failures) - 1} more" if len(failures) > 1 else ""
         raise ProofError(
             f"program failed: {names[0]}{more}",
-            cause=(texts[0] or "it left no output").splitlines()[-1].strip(),
+            cause=find_cause(texts[0]),
             remedy=f"the whole output of all that failed is in {log}",
         )
+
+
+def find_cause(text: str) -> str:
+    r"""Return the line of a program's output that tells the most: where there is a traceback, its exception.
+
+    >>> find_cause("Traceback (most recent call last):\n  File a, line 1, in f\nError: no bead\npy_client.cc:425")
+    'Error: no bead'
+    """
+    lines = text.splitlines() or ["it left no output"]
+    frames = [number for number, line in enumerate(lines) if line.startswith("  File ")]
+    if "Traceback (most recent call last):" not in lines or not frames:
+        return (lines[0] if lines[0].startswith("killed by ") else lines[-1]).strip()
+    return next((line for line in lines[frames[-1] + 1 :] if line and not line.startswith(" ")), lines[-1]).strip()
