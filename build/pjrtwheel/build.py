@@ -26,6 +26,7 @@ from pjrtwheel.prove import explain_level, prove
 from pjrtwheel.publish import Entry, check_space, publish
 from pjrtwheel.release import load_release
 from pjrtwheel.verify import BuiltWheel, Report, read_built, verify_wheels
+from pjrtwheel.wording import count
 
 CHECKERS = ("abi3audit", "auditwheel", "check-wheel-contents", "twine")
 NO_PART_OF_CHECKS = {"bazel", "conformance", "prove", "publish"}
@@ -153,14 +154,15 @@ def build(options: BuildOptions) -> tuple[Entry, ...]:
 def describe_actions(result: BuildResult) -> str:
     """Say in one line which actions Bazel ran, by kind."""
     counts = Counter(action.mnemonic for action in result.log.actions)
-    kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(counts.items()))
-    return f"Bazel ran {len(result.log.actions)} actions" + (f": {kinds}" if kinds else ", everything was up to date")
+    kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(counts.items()))
+    ran = count(len(result.log.actions), "action")
+    return f"Bazel ran {ran}" + (f": {kinds}" if kinds else ", everything was up to date")
 
 
 def describe_repair(report: Report) -> str:
     """Say in one line what repair did to a wheel; `release.json` has it by file."""
-    changed, dropped = len(report.changes), report.stripped_bytes / 1e6
-    return f"{report.wheel}: repair changed {changed} files and dropped {dropped:.1f} MB ('changes' in release.json)"
+    changed, dropped = count(len(report.changes), "file"), report.stripped_bytes / 1e6
+    return f"{report.wheel}: repair changed {changed} and dropped {dropped:.1f} MB ('changes' in release.json)"
 
 
 def _verify_once(built: Sequence[BuiltWheel], backends: Sequence[Backend], cache: Path) -> None:

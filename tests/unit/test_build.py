@@ -91,6 +91,7 @@ def test_actions_are_counted_by_kind() -> None:
         return BuildResult((), BuildLog({}, actions, ""))
 
     assert describe_actions(result("Wheel", "Compile", "Wheel")) == "Bazel ran 3 actions: Compile 1, Wheel 2"
+    assert describe_actions(result("Wheel")) == "Bazel ran 1 action: Wheel 1"
     assert describe_actions(result()) == "Bazel ran 0 actions, everything was up to date"
 
 

@@ -127,7 +127,7 @@ def test_empty_search_path_is_removed(make_elf: MakeElf) -> None:
     data = make_elf(rpath="/home/build", runpath="$ORIGIN", **BARE)
     repaired, changes = repair(data)
     assert search_paths(repaired) == {"RUNPATH": "$ORIGIN"}
-    assert changes == ("RPATH removed: 1 elements (1 absolute)",)
+    assert changes == ("RPATH removed: 1 element (1 absolute)",)
     assert b"/home/build" not in repaired
     assert len(repaired) == len(data)
 

@@ -15,6 +15,7 @@ from pjrtwheel.errors import BazelError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.program import run_main
+from pjrtwheel.wording import count
 
 TARGET = Path("plugins/backends.bzl")
 REFRESH = "PYTHONPATH=build python3 -m pjrtwheel.bazel.backends_bzl"
@@ -83,7 +84,9 @@ def _run(argv: Sequence[str]) -> int:
     if arguments.check:
         check_backends(arguments.root)
     else:
-        write_atomically(arguments.root / TARGET, render_backends(load_backends(arguments.root)))
+        backends = load_backends(arguments.root)
+        write_atomically(arguments.root / TARGET, render_backends(backends))
+        print(f"{TARGET}: {count(len(backends), 'backend')}, {', '.join(backends)}")
     return 0
 
 

@@ -22,8 +22,8 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.cli import check_repository
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.prove.environment import scratch_place
-    from pjrtwheel.prove.levels import count
     from pjrtwheel.staging import PREFIX, remove_stale
+    from pjrtwheel.wording import count
 
     check_repository(args.root)
     cache = cache_root(os.environ)

@@ -20,7 +20,7 @@ def execute(args: argparse.Namespace) -> int:
     """Write the index and say what is in it."""
     from pjrtwheel.index import write_index
     from pjrtwheel.index.read import find_strangers
-    from pjrtwheel.prove.levels import count
+    from pjrtwheel.wording import count
 
     dist = args.dist or args.root / "dist"
     output = args.output or dist / "simple"

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from pjrtwheel.wording import count
+
 _ORIGINS = ("$ORIGIN", "${ORIGIN}")
 _SHOWN = 3
 
@@ -48,12 +50,12 @@ class Cleaned:
 
     def describe(self) -> str:
         """Return the change in words: counts, and the beginning of what is left."""
-        counts = ", ".join(f"{count} {reason}" for reason, count in self.dropped.items())
-        total = len(self.elements) + self.dropped.total()
+        counts = ", ".join(f"{number} {reason}" for reason, number in self.dropped.items())
+        total = count(len(self.elements) + self.dropped.total(), "element")
         if not self.elements:
-            return f"removed: {total} elements ({counts})"
+            return f"removed: {total} ({counts})"
         more = f" and {len(self.elements) - _SHOWN} more" if len(self.elements) > _SHOWN else ""
-        return f"keeps {len(self.elements)} of {total} elements ({counts}): {':'.join(self.elements[:_SHOWN])}{more}"
+        return f"keeps {len(self.elements)} of {total} ({counts}): {':'.join(self.elements[:_SHOWN])}{more}"
 
 
 def clean_search_path(path: str, place: Place = ANYWHERE) -> Cleaned:

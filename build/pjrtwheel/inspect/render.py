@@ -17,6 +17,7 @@ from rich.text import Text
 from pjrtwheel.elf.repair import describe_size
 from pjrtwheel.inspect.facts import FileFacts, Inspection, LibraryFacts, PluginFacts
 from pjrtwheel.inspect.fold import fold_names, fold_values
+from pjrtwheel.wording import count
 
 _SHOWN = 8
 # With it a sha256 ends in the 80th column.
@@ -134,7 +135,7 @@ def _describe_library(library: LibraryFacts) -> Iterator[tuple[str, str]]:
     yield "sections", ", ".join(f"{name} {describe_size(size)}" for name, size in library.sections[:_SHOWN])
     yield "needs", ", ".join(library.needed) or "no library"
     if library.search_paths:
-        yield library.search_kind, f"{len(library.search_paths)} elements: {shorten(library.search_paths, 4)}"
+        yield library.search_kind, f"{count(len(library.search_paths), 'element')}: {shorten(library.search_paths, 4)}"
     yield "exports", f"{len(library.exports)}: {shorten(library.exports)}"
     yield "versions", _versions(library.floors) or "none"
     if code is None:

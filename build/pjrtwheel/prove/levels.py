@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pjrtwheel.wording import count
+
 
 class Level(StrEnum):
     """The strength of the evidence, weakest first."""
@@ -104,15 +106,6 @@ class PythonProof:
             for outcome in Outcome
             if counts[kind, outcome]
         )
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number with what it counts.
-
-    >>> count(1, "target"), count(2, "target")
-    ('1 target', '2 targets')
-    """
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def highest(levels: Iterable[Level]) -> Level:

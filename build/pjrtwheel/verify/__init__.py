@@ -25,6 +25,7 @@ from pjrtwheel.verify.finding import Finding, name_problems
 from pjrtwheel.verify.libraries import Library
 from pjrtwheel.wheel.names import is_variant, plain_name
 from pjrtwheel.wheel.report import BuiltWheel, Report, parse_report, read_built
+from pjrtwheel.wording import count
 
 __all__ = [
     "BuiltWheel",
@@ -70,7 +71,7 @@ def _verify(wheels: Sequence[tuple[Path, Report | None]], backends: Sequence[Bac
         _refuse(found, len(wheels), log or cache_root(os.environ) / "verify.txt")
 
 
-def _refuse(found: Sequence[tuple[str, Finding]], count: int, log: Path) -> NoReturn:
+def _refuse(found: Sequence[tuple[str, Finding]], total: int, log: Path) -> NoReturn:
     """Raise one error for the findings of all wheels; when there are many, they are in a file."""
     lines = [f"{wheel}: {finding}" for wheel, finding in found]
     shown = [f"  {line}" for line in lines[:_SHOWN]]
@@ -78,7 +79,8 @@ def _refuse(found: Sequence[tuple[str, Finding]], count: int, log: Path) -> NoRe
         write_atomically(log, "".join(f"{line}\n" for line in lines))
         shown.append(f"  and {len(lines) - _SHOWN} more; all of them in {log}")
     raise VerifyError(
-        f"{len(lines)} problems in {len({wheel for wheel, _ in found})} of {count} wheels:", cause="\n".join(shown)
+        f"{count(len(lines), 'problem')} in {len({wheel for wheel, _ in found})} of {count(total, 'wheel')}:",
+        cause="\n".join(shown),
     )
 
 

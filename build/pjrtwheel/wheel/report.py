@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pjrtwheel.errors import WheelError
+from pjrtwheel.wording import count
 
 REPORT_FILENAME = "report.json"
 _SHOWN = 10
@@ -65,7 +66,7 @@ class Report:
     def describe(self) -> str:
         """Return the report in words: a line for the wheel, one for each of the first changes and every finding."""
         changes = [f"  {member}: {line}" for member, lines in self.changes.items() for line in lines]
-        more = [f"  and {len(changes) - _SHOWN} more changes in {len(self.changes)} files"]
+        more = [f"  and {len(changes) - _SHOWN} more changes in {count(len(self.changes), 'file')}"]
         findings = [f"  {member}: WARNING: {line}" for member, found in self.findings.items() for line in found]
         lines = [f"{self.wheel} ({self.size} bytes)", *changes[:_SHOWN], *(more if len(changes) > _SHOWN else [])]
         return "\n".join(lines + findings)
