@@ -4,13 +4,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pjrtwheel.bazel import BuildLog, BuildRequest
-from pjrtwheel.bazel.invoke import build_environment, build_flags, output_directories, startup_flags
+from pjrtwheel.bazel.invoke import build_environment, build_flags, output_directories, run_bazel, startup_flags
 from pjrtwheel.bazel.locate import Bazel
 from pjrtwheel.bazel.workspace import Workspace
 from pjrtwheel.errors import BazelError, UsageError
@@ -78,3 +82,42 @@ def test_outputs_in_the_order_of_the_targets() -> None:
     assert output_directories(log, ("//:b", "//:a")) == (Path("/none/b"), Path("/none/a"))
     with pytest.raises(BazelError, match="nothing of the outputs of //:c"):
         output_directories(log, ("//:c",))
+
+
+def test_the_user_is_told_of_another_build(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One server builds one thing after the other, and its client waits; nothing else of what it prints is shown."""
+    said = "Another command (pid=7) is running. Waiting for it to complete on the server...\nINFO: done\n"
+    command = [sys.executable, "-c", f"print({said!r}, end='')"]
+    assert run_bazel(command, tmp_path, os.environ, progress=False) == (0, said)
+    assert capsys.readouterr().err == "waiting for another build in this checkout ...\n"
+
+
+CLIENT = """
+import time
+from pathlib import Path
+try:
+    Path("begun").touch()
+    time.sleep(60)
+except KeyboardInterrupt:
+    Path("ended").touch()
+"""
+BUILD = """
+import os, sys
+from pathlib import Path
+from pjrtwheel.bazel.invoke import run_bazel
+from pjrtwheel.program import run_main
+sys.exit(run_main(lambda words: run_bazel(words, Path(), os.environ, progress=False)[0], None))
+"""
+
+
+def test_bazel_is_told_of_an_end_that_did_not_come_from_the_terminal(root: Path, tmp_path: Path) -> None:
+    """It would go on for hours, and we would wait for it."""
+    command = [sys.executable, "-c", BUILD, sys.executable, "-c", CLIENT]
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root / "build"), *sys.path])}
+    with subprocess.Popen(command, cwd=tmp_path, env=environ, stderr=subprocess.PIPE, text=True) as process:
+        while not (tmp_path / "begun").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.terminate()
+        _, errors = process.communicate(timeout=20)
+    assert (process.returncode, errors, (tmp_path / "ended").exists()) == (130, "error: interrupted\n", True)

@@ -18,7 +18,7 @@ from types import ModuleType
 import pytest
 
 from pjrtwheel.prove.levels import Level, Outcome
-from pjrtwheel.prove.smoke import find_programs, run_program
+from pjrtwheel.prove.smoke import find_programs, run_program, run_programs
 
 Run = Callable[..., tuple[Outcome, str]]
 
@@ -112,6 +112,20 @@ def test_only_on_the_host_may_processes_do_without_the_plugin(
 def test_levels_are_ordered_by_strength() -> None:
     """The order is what decides which level a wheel gets."""
     assert [level.value for level in Level] == ["static", "load", "aot", "device"]
+
+
+@pytest.mark.parametrize(("jobs", "lines"), [(1, ["a not run", "b failed"]), (2, [])])
+def test_programs_that_run_one_after_the_other_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], jobs: int, lines: list[str]
+) -> None:
+    """As on an accelerator, where all of them take minutes."""
+    programs = [tmp_path / "a.py", tmp_path / "b.py"]
+    for program, error in zip(programs, ("unittest.SkipTest", "ValueError"), strict=True):
+        program.write_text(f"import unittest\ndef check():\n    raise {error}('why')")
+    results = run_programs(Path(sys.executable), programs, None, jobs=jobs)
+    said = [line.split() for line in capsys.readouterr().err.splitlines()]
+    assert [" ".join([name, *outcome]) for name, _, _, *outcome in said] == lines
+    assert [result.outcome for result in results] == [Outcome.NOT_RUN, Outcome.FAILED]
 
 
 INTERRUPTED = """

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,7 @@ EXTRA_FLAGS = "PJRTWHEEL_BAZEL_FLAGS"
 BINDINGS = "//jaxlib:wheels"
 IDLE_SECONDS = 900
 _PROGRESS = re.compile(r"^\[[\d,]+ / [\d,]+\]")
+_WAITING = "Another command "  # of this server, as the client says when it waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +147,14 @@ def _find_bazel(request: BuildRequest, environ: Mapping[str, str]) -> Bazel:
 
 
 def _relay(lines: Iterator[str], *, progress: bool) -> str:
-    """Collect what Bazel prints; in a long build let the user see how far it is."""
+    """Collect what Bazel prints; let the user see that it waits, and in a long build how far it is."""
     collected = []
     for line in lines:
         collected.append(line)
         if progress and _PROGRESS.match(line):
             print(line.rstrip(), file=sys.stderr)
+        if line.startswith(_WAITING):
+            print("waiting for another build in this checkout ...", file=sys.stderr, flush=True)
     return "".join(collected)
 
 
@@ -170,7 +174,8 @@ def run_bazel(
             try:
                 text = _relay(iter(process.stdout or ()), progress=progress)
             except KeyboardInterrupt:
-                process.wait()  # Bazel got the interrupt as well and ends its actions
+                process.send_signal(signal.SIGINT)  # a terminal does so as well, nox does not
+                process.wait()  # it ends its actions
                 raise
             return process.wait(), text
     except OSError as error:

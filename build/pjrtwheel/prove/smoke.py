@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -43,12 +44,20 @@ def run_programs(
         programs: The programs; see `harness`.
         backend: The plugin that each must run on; nothing accepts any client.
         seconds: Time limit of each program.
-        jobs: How many run at once; 0 means one per core, at most four.
+        jobs: How many run at once; 0 means one per core, at most four. One after the other they take long, and each
+            is named on stderr when it has ended.
     """
     workers = jobs or min(4, os.cpu_count() or 1)
+
+    def run(program: Path) -> ProgramResult:
+        result = run_program(python, program, backend, seconds=seconds)
+        if jobs == 1:
+            print(f"  {result.program:<14}{result.seconds:6.1f} s  {result.outcome}", file=sys.stderr, flush=True)
+        return result
+
     with ThreadPoolExecutor(workers) as pool:
         try:
-            return tuple(pool.map(lambda program: run_program(python, program, backend, seconds=seconds), programs))
+            return tuple(pool.map(run, programs))
         except BaseException:
             end_processes()  # or the pool would wait for them
             raise
