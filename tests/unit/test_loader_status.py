@@ -128,6 +128,16 @@ def test_a_reader_that_has_gone(install: Install, option: tuple[str, ...]) -> No
     assert (result.returncode, result.stderr) == (0 if option else 1, "")
 
 
+@pytest.mark.parametrize("option", [(), ("--help",)], ids=["status", "help"])
+def test_a_full_disk(install: Install, option: tuple[str, ...]) -> None:
+    """One line says so, and an answer that nobody got is no success."""
+    site, backend = install(BACKENDS["cuda13"]), BACKENDS["cuda13"]
+    command = [sys.executable, "-I", "-S", "-c", RUN, str(site), backend.package, *option]
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (result.returncode, result.stderr) == (1, "cannot write the answer: No space left on device\n")
+
+
 @pytest.mark.parametrize("backend", GPUS, ids=lambda item: item.name)
 def test_a_library_that_is_missing(status: Status, backend: Backend) -> None:
     """It is looked for before those of the vendor are."""

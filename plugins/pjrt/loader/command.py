@@ -23,7 +23,7 @@ The last line says whether it fits here, and has the command that mends it.
 
 exit status:
   0  it fits, also where there is no such hardware
-  1  something keeps JAX from using it
+  1  something keeps JAX from using it, or the answer could not be written
   2  it was called with an argument"""
 
 
@@ -37,20 +37,22 @@ def run(plugin: Plugin, arguments: Sequence[str], examine: Callable[[], Report])
     """
     module = plugin.package.name
     if arguments and arguments[0] in ("-h", "--help"):
-        _answer(HELP.format(module=module, distribution=plugin.distribution))
-        return 0
+        return _answer(HELP.format(module=module, distribution=plugin.distribution))
     if arguments:
         print(f"python -m {module}: unknown argument {arguments[0]!r} (it takes none but --help)", file=sys.stderr)
         return 2
     report = examine()
-    _answer("\n".join(report.text()))
-    return 1 if report.problems else 0
+    return max(_answer("\n".join(report.text())), 1 if report.problems else 0)
 
 
-def _answer(text: str) -> None:
-    """Print a text; a reader that has gone, such as `head -1`, has read enough."""
+def _answer(text: str) -> int:
+    """Print a text and return 0, or 1 if it could not be written; a reader that has gone has read enough."""
     try:
         print(text, flush=True)
-    except BrokenPipeError:
+    except OSError as error:
         # Python flushes once more when it exits, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            print(f"cannot write the answer: {error.strerror}", file=sys.stderr)
+            return 1
+    return 0
