@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 import zipfile
@@ -16,11 +15,7 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import WheelError
 from pjrtwheel.fetch.index import run_pip
 from pjrtwheel.files import hash_file
-from pjrtwheel.prove.levels import Level
-from pjrtwheel.prove.origin import find_origin
-from pjrtwheel.prove.record import Proof
-from pjrtwheel.publish import publish
-from pjrtwheel.verify import verify_wheels
+from pjrtwheel.publish.unproven import publish_unproven
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.report import BuiltWheel, Report
 
@@ -42,9 +37,7 @@ def build_selector(root: Path, dist: Path) -> BuiltWheel:
     """
     with tempfile.TemporaryDirectory(prefix="select-") as scratch:
         wheel = _build(root / FOLDER, Path(scratch))
-        verify_wheels([wheel], tuple(load_backends(root).values()))
-        proof = Proof(wheel.path.name, Level.STATIC, None, (), origin=find_origin(root, os.environ))
-        publish([wheel], [proof], dist)
+        publish_unproven([wheel], tuple(load_backends(root).values()), root, dist)
     return BuiltWheel(dist / wheel.path.name, wheel.report)
 
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,12 +14,9 @@ from pjrtwheel.auto.write import DISTRIBUTION, Common, write_variant
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import write_atomically
-from pjrtwheel.prove.levels import Level
-from pjrtwheel.prove.origin import find_origin
-from pjrtwheel.prove.record import Proof
-from pjrtwheel.publish import Entry, publish, withdraw
-from pjrtwheel.publish.entry import RELEASE_FILENAME, parse_entries
-from pjrtwheel.verify import verify_wheels
+from pjrtwheel.publish import Entry, withdraw
+from pjrtwheel.publish.entry import RELEASE_FILENAME, read_entries
+from pjrtwheel.publish.unproven import publish_unproven
 from pjrtwheel.wheel.names import requires_python
 from pjrtwheel.wheel.report import BuiltWheel
 
@@ -49,10 +45,7 @@ def build_auto(root: Path, dist: Path, version: str) -> list[Variant]:
     common = _common(root, backends, entries, version)
     with tempfile.TemporaryDirectory(prefix="auto-") as scratch:
         built = [write_variant(variant, common, Path(scratch)) for variant in variants]
-        verify_wheels(built, backends)
-        origin = find_origin(root, os.environ)
-        proofs = [Proof(wheel.report.wheel, Level.STATIC, None, (), origin=origin) for wheel in built]
-        publish(built, proofs, dist)
+        publish_unproven(built, backends, root, dist)
     labelled = [variant for variant in variants if variant.label]
     write_atomically(dist / f"{_stem(version)}-variants.json", release_document(labelled))
     withdraw(_others(built, dist, version), dist)  # last: what lies there until now is whole
@@ -61,8 +54,7 @@ def build_auto(root: Path, dist: Path, version: str) -> list[Variant]:
 
 def _listed(dist: Path) -> list[Entry]:
     """Return the entries of the wheels in a folder; a variant that asks for a wheel that is gone would serve nobody."""
-    path = dist / RELEASE_FILENAME
-    entries = list(parse_entries(path.read_bytes()).values()) if path.is_file() else []
+    entries = list(read_entries(dist).values())
     for entry in entries:
         if not (dist / entry["filename"]).is_file():
             raise WheelError(

@@ -40,14 +40,13 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.cli import check_repository, parse_tools
     from pjrtwheel.facts import format_facts, make_facts, records_of_release
     from pjrtwheel.files import write_atomically
-    from pjrtwheel.publish.entry import RELEASE_FILENAME, parse_entries
+    from pjrtwheel.publish.entry import read_entries
 
     check_repository(args.root)
     tools = parse_tools(args.tool)
     backends = load_backends(args.root)
     path = args.root / "selector" / "jaxlib_select" / "facts" / f"{args.release}.json"
-    listed = (args.dist or args.root / "dist") / RELEASE_FILENAME
-    entries = parse_entries(listed.read_bytes()) if listed.is_file() else {}
+    entries = read_entries(args.dist or args.root / "dist")
     records = [
         *records_of_release(backends.values(), entries.values(), args.release),
         *(_read_library(argument, backends, tools) for argument in args.library),

@@ -24,7 +24,7 @@ from pjrtwheel.publish.entry import (
     format_entries,
     make_entry,
     merge_entries,
-    parse_entries,
+    read_entries,
 )
 from pjrtwheel.publish.table import render_table
 from pjrtwheel.wheel.report import BuiltWheel
@@ -92,7 +92,7 @@ def put_wheels(wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path)
         with staging.locked(dist):
             for entry in copied:
                 (folder / entry["filename"]).replace(dist / entry["filename"])
-            merged = merge_entries(_read_entries(dist), entries, (path.name for path in dist.glob("*.whl")))
+            merged = merge_entries(read_entries(dist), entries, (path.name for path in dist.glob("*.whl")))
             write_atomically(dist / RELEASE_FILENAME, format_entries(merged))
             _flush_folder(dist)
             warnings = describe_strangers(merged, {path.name: hash_file(path) for path in dist.glob("*.whl")})
@@ -113,7 +113,7 @@ def add_proofs(proofs: Sequence[Proof], digests: Mapping[str, str], dist: Path) 
         The wheels that its `release.json` does not describe, or as other bytes: nothing was recorded of these.
     """
     with staging.locked(dist):
-        entries = _read_entries(dist)
+        entries = read_entries(dist)
         known = [p for p in proofs if p.wheel in entries and entries[p.wheel]["sha256"] == digests[p.wheel]]
         if known:
             changed = {proof.wheel: add_proof(entries[proof.wheel], proof) for proof in known}
@@ -129,7 +129,7 @@ def withdraw(names: Collection[str], dist: Path) -> None:
         dist: The folder.
     """
     with staging.locked(dist):
-        kept = {name: entry for name, entry in _read_entries(dist).items() if name not in names}
+        kept = {name: entry for name, entry in read_entries(dist).items() if name not in names}
         write_atomically(dist / RELEASE_FILENAME, format_entries(kept))
         for name in names:
             (dist / name).unlink(missing_ok=True)
@@ -154,11 +154,6 @@ def _copy(wheel: Path, entry: Entry, folder: Path) -> None:
             cause="the file was changed after it was assembled",
             remedy="build again",
         )
-
-
-def _read_entries(dist: Path) -> dict[str, Entry]:
-    path = dist / RELEASE_FILENAME
-    return parse_entries(path.read_bytes()) if path.is_file() else {}
 
 
 def describe_strangers(entries: Mapping[str, Entry], digests: Mapping[str, str]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from packaging.tags import parse_tag
@@ -57,6 +58,12 @@ def add_proof(entry: Entry, proof: Proof) -> Entry:
 def proofs_of(entry: Entry) -> list[Entry]:
     """Return all proofs of a wheel, for each backend that it was proven with, the strongest first."""
     return [entry["proof"], *entry["other_proofs"]]
+
+
+def read_entries(dist: Path) -> dict[str, Entry]:
+    """Return the whole entries of the `release.json` of a folder by file name; none where there is no such file."""
+    path = dist / RELEASE_FILENAME
+    return parse_entries(path.read_bytes()) if path.is_file() else {}
 
 
 def parse_entries(data: bytes) -> dict[str, Entry]:
