@@ -238,7 +238,7 @@ def test_a_machine_is_printed_for_people() -> None:
 
 def test_a_reader_that_leaves_early_is_no_error(root: Path) -> None:
     """As in `jaxlib-select detect | head -1`."""
-    program = f"exec {sys.executable} -m jaxlib_select detect | exec true; exit ${{PIPESTATUS[0]}}"
+    program = f"exec {shlex.quote(sys.executable)} -m jaxlib_select detect | exec true; exit ${{PIPESTATUS[0]}}"
     environ = {**os.environ, "PYTHONPATH": str(root / "selector"), "PYTHONUNBUFFERED": "1"}
     done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=False, env=environ)
     assert (done.returncode, done.stderr) == (0, "")
