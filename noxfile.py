@@ -235,13 +235,13 @@ def update_facts(session: nox.Session) -> None:
 @IN_BUILD(default=False, tags=["update"])
 def update_readme(session: nox.Session) -> None:
     """Write the README's list of known differences from tests/conformance."""
-    _run(session, "build", "python", "-m", "pjrtwheel.readme", *session.posargs, PYTHONPATH="build")
+    _run(session, "build", "python", "-m", "pjrtwheel.docs.readme", *session.posargs, PYTHONPATH="build")
 
 
 @IN_BUILD(default=False, tags=["update"])
 def update_docs(session: nox.Session) -> None:
     """Write docs/wheels.md, after measuring wheels if any are named: -- WHEEL or FOLDER..."""
-    command = ["python", "-m", "pjrtwheel.inspect.document", "--root", str(ROOT), *session.posargs]
+    command = ["python", "-m", "pjrtwheel.docs.wheels", "--root", str(ROOT), *session.posargs]
     _run(session, "build", *command, within=session.invoked_from, PYTHONPATH=str(ROOT / "build"))
 
 

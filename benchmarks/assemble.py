@@ -34,7 +34,7 @@ from pinned import (
 )
 
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.wheel.deflate import CHUNK_SIZE, LEVEL, worker_count
+from pjrtwheel.wheel.deflate.compress import CHUNK_SIZE, LEVEL, worker_count
 
 GOAL_SPEED = 5.0
 GOAL_MEMORY = 1_000_000_000

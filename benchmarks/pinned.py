@@ -14,7 +14,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.release import DEFAULT_RELEASE, Release, load_release
+from pjrtwheel.release.model import DEFAULT_RELEASE, Release, load_release
 
 ROOT = Path(__file__).resolve().parent.parent
 

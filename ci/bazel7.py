@@ -24,7 +24,7 @@ from pjrtwheel.errors import BazelError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.program import run_main
-from pjrtwheel.release import DEFAULT_RELEASE
+from pjrtwheel.release.model import DEFAULT_RELEASE
 
 ROOT = Path(__file__).resolve().parent.parent
 SUITE = "unstable"

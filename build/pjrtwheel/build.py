@@ -18,15 +18,14 @@ from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.bazel import BuildRequest, BuildResult
 from pjrtwheel.bazel import build as build_with_bazel
 from pjrtwheel.elf import check_exports, read_image
-from pjrtwheel.errors import UsageError, VerifyError
+from pjrtwheel.errors import UsageError, VerifyError, count
 from pjrtwheel.files import hash_file
-from pjrtwheel.inputs import check_inputs
 from pjrtwheel.platforms import find_platform, host_platform
 from pjrtwheel.prove import explain_level, prove
 from pjrtwheel.publish import Entry, check_space, publish
-from pjrtwheel.release import load_release
+from pjrtwheel.release.checks import check_inputs
+from pjrtwheel.release.model import load_release
 from pjrtwheel.verify import BuiltWheel, Report, read_built, verify_wheels
-from pjrtwheel.wording import count
 
 CHECKERS = ("abi3audit", "auditwheel", "check-wheel-contents", "twine")
 NO_PART_OF_CHECKS = {"bazel", "conformance", "prove", "publish"}

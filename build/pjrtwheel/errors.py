@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every error a user can cause or meet, each with its own exit code.
+"""Every error a user can cause or meet, each with its own exit code, and how messages count.
 
 A message has up to three lines: what happened, the probable cause, what to do. `program.run_main` is the
 only place that catches `PjrtWheelError`, prints it without a traceback and turns it into an exit status.
@@ -74,3 +74,12 @@ class ProofError(PjrtWheelError):
     """A wheel that failed a smoke test."""
 
     exit_code = 9
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with what it counts.
+
+    >>> count(1, "target"), count(2, "target")
+    ('1 target', '2 targets')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"

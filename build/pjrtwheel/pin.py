@@ -24,8 +24,8 @@ from pjrtwheel.errors import PinError
 from pjrtwheel.fetch.cache import WheelCache, disk_errors
 from pjrtwheel.files import hash_file, write_atomically
 from pjrtwheel.platforms import find_platform
-from pjrtwheel.release import SCHEMA, Pin, Release, XlaSource, parse_release, read_release
-from pjrtwheel.wanted import WantedFile, plan_inputs
+from pjrtwheel.release.model import SCHEMA, Pin, Release, XlaSource, parse_release, read_release
+from pjrtwheel.release.planned import WantedFile, plan_inputs
 
 NEWEST_GLIBC = 40  # manylinux_2_N tags up to this one are asked for: more than any wheel we take is tagged with
 

@@ -21,16 +21,16 @@ from typing import Any
 import pytest
 
 from pjrtwheel.backend import Backend, find_backend
+from pjrtwheel.environment import venv as environment
+from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
-from pjrtwheel.prove import environment
-from pjrtwheel.prove.interpreters import Interpreter, find_interpreters
 from pjrtwheel.prove.levels import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.record import Proof
-from pjrtwheel.prove.tags import fits, wheel_tag
 from pjrtwheel.publish.entry import RELEASE_FILENAME, format_entries
 from pjrtwheel.publish.folders import read_folder
-from pjrtwheel.release import Release, load_release
+from pjrtwheel.release.model import Release, load_release
+from pjrtwheel.wheel.names import parse_name
 
 PLATFORM = "linux_x86_64"
 CHECKOUT_FOLDERS = ("build", "ci", "jaxlib", "plugins", "releases", "tests/aot", "tests/smoke")
@@ -116,11 +116,11 @@ def install_wheels(root: Path, release: Release, interpreter: Interpreter) -> Ca
     """Return a function: a folder of wheels and an empty one → the Python of a fresh environment there, with JAX."""
 
     def install(dist: Path, folder: Path) -> Path:
-        wheels = [wheel for wheel in dist.glob("*.whl") if fits(wheel_tag(wheel), interpreter.tag)]
+        wheels = [wheel for wheel in dist.glob("*.whl") if parse_name(wheel.name).fits(interpreter.tag)]
         requirements = [f"jax=={release.version}", *environment.requirement_group(root, "smoke")]
         house = environment.wheelhouse(interpreter, requirements, wheels, cache_root(os.environ))
         python = environment.create_venv(interpreter, folder / "venv")
-        ours = [environment.requirement_of(wheel) for wheel in wheels]
+        ours = [parse_name(wheel.name).requirement for wheel in wheels]
         environment.install(python, [*requirements, *ours], [house, dist])
         return python
 

@@ -12,18 +12,18 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import Backend, find_backend
+from pjrtwheel.environment import venv as environment
+from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.fetch import cache_root
-from pjrtwheel.prove import environment
 from pjrtwheel.prove.aot import compile_for_target, find_programs
 from pjrtwheel.prove.devices import find_devices
-from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.levels import Outcome
 from pjrtwheel.prove.loading import open_installed
 from pjrtwheel.prove.material import gather_material
 from pjrtwheel.prove.python import summarize_target
-from pjrtwheel.prove.tags import fits, wheel_tag
 from pjrtwheel.prove.targets import Failure, Target, load_targets
-from pjrtwheel.release import Release
+from pjrtwheel.release.model import Release
+from pjrtwheel.wheel.names import parse_name
 
 pytestmark = pytest.mark.integration
 
@@ -53,11 +53,11 @@ def python(
 ) -> Path:
     """Return the Python of an environment with the backend's wheel and what compiling needs."""
     dist = backend_wheels(backend.name)
-    wheels = [wheel for wheel in dist.glob("*.whl") if fits(wheel_tag(wheel), interpreter.tag)]
+    wheels = [wheel for wheel in dist.glob("*.whl") if parse_name(wheel.name).fits(interpreter.tag)]
     requirements = gather_material(root, release, backend).requirements
     house = environment.wheelhouse(interpreter, requirements, wheels, cache_root(os.environ))
     path = environment.create_venv(interpreter, tmp_path_factory.mktemp("aot") / "venv")
-    environment.install(path, [*requirements, *map(environment.requirement_of, wheels)], [house, dist])
+    environment.install(path, [*requirements, *(parse_name(wheel.name).requirement for wheel in wheels)], [house, dist])
     return path
 
 

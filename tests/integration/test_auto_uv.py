@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
-from pjrtwheel.auto import build_auto
 from pjrtwheel.backend import load_backends
-from pjrtwheel.index import write_index
-from pjrtwheel.prove import environment
-from pjrtwheel.prove.interpreters import Interpreter
+from pjrtwheel.environment import venv as environment
+from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.products.auto import build_auto
+from pjrtwheel.products.index import write_index
 
 pytestmark = pytest.mark.integration
 

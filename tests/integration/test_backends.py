@@ -22,7 +22,7 @@ import pytest
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.bazel import BuildRequest, build
 from pjrtwheel.errors import UsageError
-from pjrtwheel.release import DEFAULT_RELEASE, Release
+from pjrtwheel.release.model import DEFAULT_RELEASE, Release
 
 pytestmark = pytest.mark.integration
 

@@ -13,7 +13,7 @@ import pytest
 
 from pjrtwheel.bazel import BuildRequest, build
 from pjrtwheel.errors import BazelError, ElfError, FetchError
-from pjrtwheel.release import DEFAULT_RELEASE
+from pjrtwheel.release.model import DEFAULT_RELEASE
 
 pytestmark = pytest.mark.integration
 

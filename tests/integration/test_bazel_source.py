@@ -23,7 +23,7 @@ from pjrtwheel.bazel import BuildRequest, BuildResult, build, shutdown
 from pjrtwheel.errors import BazelError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.release import DEFAULT_RELEASE
+from pjrtwheel.release.model import DEFAULT_RELEASE
 
 pytestmark = pytest.mark.integration
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from pjrtwheel.prove.environment import clean_environ
-from pjrtwheel.prove.interpreters import Interpreter
+from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.environment.venv import clean_environ
 
 pytestmark = pytest.mark.integration
 

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from pjrtwheel.backend import find_backend
+from pjrtwheel.environment import venv as environment
+from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.fetch import unpack_wheel
-from pjrtwheel.prove import environment
-from pjrtwheel.prove.interpreters import Interpreter
-from pjrtwheel.prove.tags import fits, wheel_tag
-from pjrtwheel.release import Release
+from pjrtwheel.release.model import Release
+from pjrtwheel.wheel.names import parse_name
 
 pytestmark = pytest.mark.integration
 
@@ -71,7 +71,7 @@ def resolve(
     def ask(backend: str, platform: str, *requirements: str) -> dict[str, str]:
         folder, machine = tmp_path_factory.mktemp("links"), platform.removeprefix("linux_")
         for wheel in backend_wheels(backend).glob("*.whl"):
-            if fits(wheel_tag(wheel), interpreter.tag):
+            if parse_name(wheel.name).fits(interpreter.tag):
                 list_wheel(folder / wheel.name.replace("x86_64", machine), environment.needs_of(wheel))
         command = [str(uv), "pip", "compile", "-", "--quiet", "--no-header", "--no-annotate", "--only-binary=:all:"]
         command += [

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.prove import environment
-from pjrtwheel.prove.interpreters import Interpreter, find_interpreters
-from pjrtwheel.release import Release
+from pjrtwheel.environment import venv as environment
+from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
+from pjrtwheel.release.model import Release
 
 pytestmark = pytest.mark.integration
 

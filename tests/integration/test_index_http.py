@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from pjrtwheel.index import write_index
-from pjrtwheel.prove import environment
-from pjrtwheel.prove.interpreters import Interpreter
+from pjrtwheel.environment import venv as environment
+from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.products.index import write_index
 
 pytestmark = pytest.mark.integration
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.conformance.probe import CheckResult, ProbeOutcome
-from pjrtwheel.conformance.probe_file import probe_file
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
-from pjrtwheel.release import Release
+from pjrtwheel.probe.plugin_file import probe_file
+from pjrtwheel.probe.run import CheckResult, ProbeOutcome
+from pjrtwheel.release.model import Release
 
 pytestmark = pytest.mark.integration
 

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import find_backend, load_backends
+from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.environment.venv import clean_environ, wheelhouse
 from pjrtwheel.errors import FetchError
-from pjrtwheel.prove.environment import clean_environ, wheelhouse
-from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.levels import Outcome
 from pjrtwheel.prove.smoke import run_program
 from pjrtwheel.publish.entry import parse_entries
-from pjrtwheel.release import Release
+from pjrtwheel.release.model import Release
 from pjrtwheel.verify import verify_paths
 
 pytestmark = pytest.mark.integration

@@ -20,9 +20,9 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import Backend, find_backend
+from pjrtwheel.environment.venv import clean_environ
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
-from pjrtwheel.prove.environment import clean_environ
-from pjrtwheel.release import Release
+from pjrtwheel.release.model import Release
 
 pytestmark = pytest.mark.integration
 

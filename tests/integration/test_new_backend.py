@@ -18,8 +18,8 @@ import pytest
 from pjrtwheel.backend import find_backend
 from pjrtwheel.bazel import BuildRequest, build, shutdown
 from pjrtwheel.fetch.cache import cache_root
-from pjrtwheel.inputs import check_inputs
-from pjrtwheel.release import DEFAULT_RELEASE, load_release
+from pjrtwheel.release.checks import check_inputs
+from pjrtwheel.release.model import DEFAULT_RELEASE, load_release
 
 pytestmark = pytest.mark.integration
 

@@ -12,7 +12,7 @@ import pytest
 
 from pjrtwheel.errors import PinError
 from pjrtwheel.pin import pin_release
-from pjrtwheel.release import Pin
+from pjrtwheel.release.model import Pin
 
 pytestmark = pytest.mark.integration
 

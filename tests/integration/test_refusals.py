@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.environment.venv import clean_environ, install
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
-from pjrtwheel.prove.environment import clean_environ, install
-from pjrtwheel.prove.interpreters import Interpreter
-from pjrtwheel.release import Release
+from pjrtwheel.release.model import Release
 
 pytestmark = pytest.mark.integration
 

@@ -21,10 +21,10 @@ from pjrtwheel.backend import find_backend
 from pjrtwheel.elf import ElfImage, plan_repair, read_chunks, read_image
 from pjrtwheel.errors import WheelError
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
-from pjrtwheel.release import Release
-from pjrtwheel.wheel.archive import ArchiveWriter, timestamp
-from pjrtwheel.wheel.member import text_member
-from pjrtwheel.wheel.rewrite import repair_wheel
+from pjrtwheel.release.model import Release
+from pjrtwheel.wheel.write.archive import ArchiveWriter, timestamp
+from pjrtwheel.wheel.write.member import text_member
+from pjrtwheel.wheel.write.repair import repair_wheel
 
 pytestmark = pytest.mark.integration
 

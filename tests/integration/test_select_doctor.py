@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from jaxlib_select.installed.elf import find_misfit
-from pjrtwheel.prove import environment
+from pjrtwheel.environment import venv as environment
 
 pytestmark = pytest.mark.integration
 

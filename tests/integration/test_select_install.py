@@ -31,11 +31,11 @@ from jaxlib_select.install.plan import make_plan
 from jaxlib_select.install.process import run_installer
 from jaxlib_select.installed.environment import other_environment
 from jaxlib_select.lock.resolution import resolve_group
+from pjrtwheel.environment import venv as environment
+from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.fetch import cache_root
-from pjrtwheel.prove import environment
-from pjrtwheel.prove.interpreters import Interpreter
-from pjrtwheel.prove.tags import fits, wheel_tag
-from pjrtwheel.release import Release
+from pjrtwheel.release.model import Release
+from pjrtwheel.wheel.names import parse_name
 
 pytestmark = pytest.mark.integration
 
@@ -213,7 +213,7 @@ def real_wheels(
 ) -> Path:
     """Return a folder with our real wheels, everything they need, and small accelerator packages."""
     folder = tmp_path_factory.mktemp("real wheels")
-    ours = [wheel for wheel in built_wheels.glob("*.whl") if fits(wheel_tag(wheel), interpreter.tag)]
+    ours = [wheel for wheel in built_wheels.glob("*.whl") if parse_name(wheel.name).fits(interpreter.tag)]
     ours = [wheel for wheel in ours if wheel.name.startswith(("jaxlib-", "jaxlib_cpu-"))]
     requirements = [f"jax=={release.version}", *environment.requirement_group(root, "smoke")]
     house = environment.wheelhouse(interpreter, requirements, ours, cache_root(os.environ))

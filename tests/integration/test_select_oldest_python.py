@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.prove import environment
-from pjrtwheel.prove.interpreters import find_interpreters
+from pjrtwheel.environment import venv as environment
+from pjrtwheel.environment.interpreters import find_interpreters
 
 pytestmark = pytest.mark.integration
 

@@ -18,13 +18,13 @@ from typing import Any
 import pytest
 
 from pjrtwheel.backend import find_backend
+from pjrtwheel.environment import venv as environment
+from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.fetch import cache_root
-from pjrtwheel.prove import environment
-from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.levels import Outcome
 from pjrtwheel.prove.smoke import run_program
-from pjrtwheel.prove.tags import fits, wheel_tag
-from pjrtwheel.release import Release
+from pjrtwheel.release.model import Release
+from pjrtwheel.wheel.names import parse_name
 
 pytestmark = pytest.mark.integration
 
@@ -194,12 +194,12 @@ def downstream_python(
     built_wheels: Path, root: Path, release: Release, interpreter: Interpreter, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     """Return the Python of an environment with the built wheels and what others have built upon JAX."""
-    wheels = [wheel for wheel in built_wheels.glob("*.whl") if fits(wheel_tag(wheel), interpreter.tag)]
+    wheels = [wheel for wheel in built_wheels.glob("*.whl") if parse_name(wheel.name).fits(interpreter.tag)]
     wheels = [wheel for wheel in wheels if wheel.name.startswith(("jaxlib-", "jaxlib_cpu-"))]
     requirements = [f"jax=={release.version}", *environment.requirement_group(root, "downstream")]
     house = environment.wheelhouse(interpreter, requirements, wheels, cache_root(os.environ))
     python = environment.create_venv(interpreter, tmp_path_factory.mktemp("downstream") / "venv")
-    ours = [environment.requirement_of(wheel) for wheel in wheels]
+    ours = [parse_name(wheel.name).requirement for wheel in wheels]
     environment.install(python, [*requirements, *ours], [house, built_wheels])
     return python
 

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from pjrtwheel.environment import venv as environment
+from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
-from pjrtwheel.index import write_index
-from pjrtwheel.prove import environment
-from pjrtwheel.prove.interpreters import Interpreter
+from pjrtwheel.products.index import write_index
+from pjrtwheel.products.select import build_selector
 from pjrtwheel.publish.entry import RELEASE_FILENAME, parse_entries
-from pjrtwheel.selector import build_selector
 
 pytestmark = pytest.mark.integration
 

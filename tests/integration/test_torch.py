@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import find_backend
+from pjrtwheel.environment import venv as environment
+from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.fetch import cache_root
-from pjrtwheel.prove import environment
-from pjrtwheel.prove.interpreters import Interpreter, find_interpreters
 from pjrtwheel.prove.levels import Outcome
 from pjrtwheel.prove.smoke import run_program
-from pjrtwheel.prove.tags import fits, wheel_tag
-from pjrtwheel.release import Release
+from pjrtwheel.release.model import Release
+from pjrtwheel.wheel.names import parse_name
 
 pytestmark = pytest.mark.integration
 
@@ -55,11 +55,11 @@ def torch_python(
     """Return the Python of an environment with that PyTorch, JAX, and our wheels for the CPU and CUDA 13."""
     dists = [built_wheels, backend_wheels("cuda13")]
     wheels = {wheel.name: wheel for dist in dists for wheel in dist.glob("*.whl")}
-    fitting = [wheel for wheel in wheels.values() if fits(wheel_tag(wheel), torch_interpreter.tag)]
+    fitting = [wheel for wheel in wheels.values() if parse_name(wheel.name).fits(torch_interpreter.tag)]
     requirements = [f"jax=={release.version}", *environment.requirement_group(root, "smoke")]
     house = environment.wheelhouse(torch_interpreter, requirements, fitting, cache_root(os.environ))
     python = environment.create_venv(torch_interpreter, tmp_path_factory.mktemp("torch") / "venv", system=True)
-    ours = [environment.requirement_of(wheel) for wheel in fitting]
+    ours = [parse_name(wheel.name).requirement for wheel in fitting]
     environment.install(python, [*requirements, *ours], [house, *dists])
     return python
 

@@ -17,8 +17,8 @@ import pytest
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.gpucode import read_gpu_code
-from pjrtwheel.lock import make_lock
-from pjrtwheel.release import Release
+from pjrtwheel.release.lock import make_lock
+from pjrtwheel.release.model import Release
 from pjrtwheel.verify.contents import WheelContents, read_contents
 from pjrtwheel.verify.libraries import read_library
 from pjrtwheel.verify.locks import find_lock

@@ -12,8 +12,8 @@ import pytest
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import PinError
 from pjrtwheel.pin import check_unchanged, find_xla, keep_pins, pip_arguments, render_release
-from pjrtwheel.release import DEFAULT_RELEASE, Pin, XlaSource, load_release, parse_release
-from pjrtwheel.wanted import WantedFile, plan_inputs
+from pjrtwheel.release.model import DEFAULT_RELEASE, Pin, XlaSource, load_release, parse_release
+from pjrtwheel.release.planned import WantedFile, plan_inputs
 
 XLA = XlaSource("c0ffee", "ab" * 32, "7.7.0", verified=False, origin='a "quoted" place')
 FIRST = Pin("bindings.cp313.linux_x86_64", "jaxlib", "1.2.3", "jaxlib-1.2.3-cp313-cp313-linux_x86_64.whl", "cd" * 32, 5)

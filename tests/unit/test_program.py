@@ -18,8 +18,8 @@ FAILURES = [
     ("bazel.release_bzl", "--root {}", 2, "unknown release: '0.11.2'"),
     ("fetch.__main__", "--release-file {}/x --pin a.b --output {}", 3, "cannot read the release file {}/x"),
     ("fetch.wheelhouse", "--requirements {}/x --output {}", 1, "no such file or directory: {}/x"),
-    ("inspect.document", "--root {}", 2, "there is no docs/wheels.json"),
-    ("readme", "--root {}", 1, "no such file or directory: {}/README.md"),
+    ("docs.wheels", "--root {}", 2, "there is no docs/wheels.json"),
+    ("docs.readme", "--root {}", 1, "no such file or directory: {}/README.md"),
 ]
 
 

@@ -11,11 +11,10 @@ from pathlib import Path
 
 from pjrtwheel.backend import Backend, load_backends, merge_tools
 from pjrtwheel.bazel.starlark import Value, to_starlark
-from pjrtwheel.errors import BazelError
+from pjrtwheel.errors import BazelError, count
 from pjrtwheel.files import write_atomically
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.program import run_main
-from pjrtwheel.wording import count
 
 TARGET = Path("plugins/backends.bzl")
 REFRESH = "PYTHONPATH=build python3 -m pjrtwheel.bazel.backends_bzl"

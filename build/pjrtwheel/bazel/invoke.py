@@ -24,7 +24,7 @@ from pjrtwheel.bazel.workspace import Workspace, prepare_workspace
 from pjrtwheel.errors import BazelError, UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file
-from pjrtwheel.release import load_release
+from pjrtwheel.release.model import load_release
 
 EXTRA_FLAGS = "PJRTWHEEL_BAZEL_FLAGS"
 BINDINGS = "//jaxlib:wheels"

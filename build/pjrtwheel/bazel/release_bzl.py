@@ -13,7 +13,7 @@ from pathlib import Path
 from pjrtwheel.bazel.starlark import Value, to_starlark
 from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.program import run_main
-from pjrtwheel.release import DEFAULT_RELEASE, Release, load_release
+from pjrtwheel.release.model import DEFAULT_RELEASE, Release, load_release
 
 
 def render_release(release: Release, host: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.bazel.locate import Bazel, parse_version
 from pjrtwheel.errors import BazelError, UsageError
-from pjrtwheel.release import XlaSource
+from pjrtwheel.release.model import XlaSource
 
 OVERRIDE = "--override_repository=xla="
 

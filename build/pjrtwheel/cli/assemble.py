@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pjrtwheel.wheel.deflate import LEVEL
+from pjrtwheel.wheel.deflate.compress import LEVEL
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -22,10 +22,10 @@ def execute(args: argparse.Namespace) -> int:
     """Write the wheel; problems leave as a `WheelError` or `ElfError`."""
     from pjrtwheel.errors import UsageError
     from pjrtwheel.files import write_atomically
-    from pjrtwheel.wheel.archive import explain_write_errors
-    from pjrtwheel.wheel.assemble import assemble
-    from pjrtwheel.wheel.manifest import parse_manifest
     from pjrtwheel.wheel.report import REPORT_FILENAME
+    from pjrtwheel.wheel.write.archive import explain_write_errors
+    from pjrtwheel.wheel.write.assemble import assemble
+    from pjrtwheel.wheel.write.manifest import parse_manifest
 
     if not args.manifest.is_file():
         raise UsageError(f"no such manifest: {args.manifest}")

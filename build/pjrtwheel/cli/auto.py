@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pjrtwheel.release import DEFAULT_RELEASE
+from pjrtwheel.release.model import DEFAULT_RELEASE
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -19,8 +19,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Build the wheels and say what each is for."""
-    from pjrtwheel.auto import build_auto
     from pjrtwheel.cli import check_repository
+    from pjrtwheel.products.auto import build_auto
 
     check_repository(args.root)
     for variant in build_auto(args.root, args.dist or args.root / "dist", args.release):

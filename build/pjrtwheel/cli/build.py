@@ -13,8 +13,8 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.publish import render_table
-from pjrtwheel.release import DEFAULT_RELEASE
-from pjrtwheel.wheel.deflate import HIGHEST_LEVEL, LEVEL
+from pjrtwheel.release.model import DEFAULT_RELEASE
+from pjrtwheel.wheel.deflate.compress import HIGHEST_LEVEL, LEVEL
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:

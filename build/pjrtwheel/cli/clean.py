@@ -20,10 +20,10 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.bazel.clean import find_workspaces, remove_workspace
     from pjrtwheel.bazel.workspace import prepare_workspace
     from pjrtwheel.cli import check_repository
+    from pjrtwheel.environment.venv import scratch_place
+    from pjrtwheel.errors import count
     from pjrtwheel.fetch.cache import cache_root
-    from pjrtwheel.prove.environment import scratch_place
     from pjrtwheel.staging import PREFIX, remove_stale
-    from pjrtwheel.wording import count
 
     check_repository(args.root)
     cache = cache_root(os.environ)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import UsageError
-from pjrtwheel.release import DEFAULT_RELEASE
+from pjrtwheel.release.model import DEFAULT_RELEASE
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +46,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.conformance.table import format_report
     from pjrtwheel.errors import ProofError
     from pjrtwheel.fetch.cache import cache_root
-    from pjrtwheel.release import load_release
+    from pjrtwheel.release.model import load_release
 
     check_repository(args.root)
     backend = choose_backend(load_backends(args.root), listed_backends(args.root), args.backend)

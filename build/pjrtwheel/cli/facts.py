@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pjrtwheel.cli import add_tool_option
-from pjrtwheel.release import DEFAULT_RELEASE
+from pjrtwheel.release.model import DEFAULT_RELEASE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pjrtwheel.backend import Backend
-    from pjrtwheel.facts import Record
+    from pjrtwheel.products.select_facts import Record
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -38,8 +38,8 @@ def execute(args: argparse.Namespace) -> int:
     """Write the file, or compare it."""
     from pjrtwheel.backend import load_backends
     from pjrtwheel.cli import check_repository, parse_tools
-    from pjrtwheel.facts import format_facts, make_facts, records_of_release
     from pjrtwheel.files import write_atomically
+    from pjrtwheel.products.select_facts import format_facts, make_facts, records_of_release
     from pjrtwheel.publish.entry import read_entries
 
     check_repository(args.root)
@@ -85,8 +85,8 @@ def _read_library(argument: str, backends: dict[str, Backend], tools: Mapping[st
         UsageError: The argument is of another form, or names no backend or file.
     """
     from pjrtwheel.errors import UsageError
-    from pjrtwheel.facts import record_of_library
     from pjrtwheel.gpucode import read_gpu_code
+    from pjrtwheel.products.select_facts import record_of_library
 
     place, _, library = argument.partition("=")
     name, _, platform = place.partition(":")

@@ -18,9 +18,9 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Write the index and say what is in it."""
-    from pjrtwheel.index import write_index
-    from pjrtwheel.index.read import find_strangers
-    from pjrtwheel.wording import count
+    from pjrtwheel.errors import count
+    from pjrtwheel.products.index import write_index
+    from pjrtwheel.products.index.read import find_strangers
 
     dist = args.dist or args.root / "dist"
     output = args.output or dist / "simple"

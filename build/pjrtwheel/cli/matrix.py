@@ -8,7 +8,7 @@ import argparse
 import json
 from pathlib import Path
 
-from pjrtwheel.release import DEFAULT_RELEASE
+from pjrtwheel.release.model import DEFAULT_RELEASE
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -21,9 +21,9 @@ def execute(args: argparse.Namespace) -> int:
     """Print one JSON list of objects with `backend` and `platform`."""
     from pjrtwheel.backend import load_backends
     from pjrtwheel.cli import check_repository
-    from pjrtwheel.inputs import list_prebuilt
     from pjrtwheel.platforms import host_platform
-    from pjrtwheel.release import load_release
+    from pjrtwheel.release.checks import list_prebuilt
+    from pjrtwheel.release.model import load_release
 
     check_repository(args.root)
     pairs = list_prebuilt(

@@ -22,9 +22,9 @@ def execute(args: argparse.Namespace) -> int:
     """Run the checks on each file, say what they showed, and fail when a check failed or a library did not open."""
     from pjrtwheel.backend import load_backends
     from pjrtwheel.cli import check_repository, check_wheels
-    from pjrtwheel.conformance.probe import ProbeOutcome
-    from pjrtwheel.conformance.probe_file import probe_file
     from pjrtwheel.errors import ProofError
+    from pjrtwheel.probe.plugin_file import probe_file
+    from pjrtwheel.probe.run import ProbeOutcome
 
     check_repository(args.root)
     check_wheels(args.files)

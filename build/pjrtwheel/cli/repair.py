@@ -18,7 +18,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Write the copy and say what was changed; problems leave as a `WheelError` or `ElfError`."""
-    from pjrtwheel.wheel.rewrite import repair_wheel
+    from pjrtwheel.wheel.write.repair import repair_wheel
 
     report = repair_wheel(args.wheel, args.output, workers=args.jobs)
     print(report.to_json() if args.json else report.describe())

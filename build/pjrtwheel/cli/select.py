@@ -17,7 +17,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Build the wheel and say where it is."""
     from pjrtwheel.cli import check_repository
-    from pjrtwheel.selector import build_selector
+    from pjrtwheel.products.select import build_selector
 
     check_repository(args.root)
     print(build_selector(args.root, args.dist or args.root / "dist").path)

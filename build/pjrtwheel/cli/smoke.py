@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.release import DEFAULT_RELEASE
+from pjrtwheel.release.model import DEFAULT_RELEASE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -88,14 +88,15 @@ def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
     """Prove the wheels that were named by the strongest means of this machine."""
     from pjrtwheel.backend import load_backends
     from pjrtwheel.cli import check_wheels
+    from pjrtwheel.environment.interpreters import find_interpreters
     from pjrtwheel.fetch.cache import cache_root
-    from pjrtwheel.prove import environment, gather_material, prove_python
-    from pjrtwheel.prove.interpreters import find_interpreters
-    from pjrtwheel.release import load_release
+    from pjrtwheel.prove import gather_material, prove_python
+    from pjrtwheel.release.model import load_release
+    from pjrtwheel.wheel.names import parse_name
 
     check_wheels(args.wheels)
     release = load_release(args.root, args.release)
-    names = {environment.requirement_of(wheel).split("==")[0] for wheel in args.wheels}
+    names = {parse_name(wheel.name).distribution for wheel in args.wheels}
     backend = next((b for b in load_backends(args.root).values() if b.distribution in names), None)
     material = gather_material(args.root, release, backend)
     for tag, interpreter in find_interpreters(release.pythons(host_platform().name)).items():
@@ -110,13 +111,13 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
         UsageError: A wheel, a folder or the library is missing.
     """
     from pjrtwheel.backend import find_backend
+    from pjrtwheel.environment.interpreters import find_interpreters
     from pjrtwheel.errors import ProofError, UsageError
     from pjrtwheel.files import hash_file
     from pjrtwheel.prove import combine, gather_material, offline
-    from pjrtwheel.prove.interpreters import find_interpreters
     from pjrtwheel.prove.origin import find_origin
     from pjrtwheel.prove.python import can_prove, untried
-    from pjrtwheel.release import load_release
+    from pjrtwheel.release.model import load_release
 
     release = load_release(args.root, args.release)
     backend = find_backend(args.root, args.backend)

@@ -8,14 +8,13 @@ import os
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
+from pjrtwheel.environment import venv as environment
+from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.prove import environment
-from pjrtwheel.prove.interpreters import find_interpreters
-from pjrtwheel.prove.tags import fits, wheel_tag
-from pjrtwheel.release import Release
-from pjrtwheel.wheel.names import find_plain_wheels
+from pjrtwheel.release.model import Release
+from pjrtwheel.wheel.names import find_plain_wheels, parse_name
 
 
 def conformance_python(
@@ -39,12 +38,9 @@ def conformance_python(
     if found is None:
         raise UsageError(f"no interpreter here for {', '.join(wanted)}", remedy="install one of these Pythons")
     names = {"jaxlib", backend.distribution}
-    wheels = [
-        wheel
-        for wheel in find_plain_wheels(dist)
-        if environment.requirement_of(wheel).split("==")[0] in names and fits(wheel_tag(wheel), found.tag)
-    ]
-    if {environment.requirement_of(wheel).split("==")[0] for wheel in wheels} != names:
+    named = {wheel: parse_name(wheel.name) for wheel in find_plain_wheels(dist)}
+    wheels = [wheel for wheel, name in named.items() if name.distribution in names and name.fits(found.tag)]
+    if {named[wheel].distribution for wheel in wheels} != names:
         raise UsageError(
             f"{dist} lacks wheels of {' and '.join(sorted(names))} for {found.tag}",
             remedy=f"build them: ./noxw -s build_{backend.name}",
@@ -52,6 +48,6 @@ def conformance_python(
     requirements = [f"jax=={release.version}", *environment.requirement_group(root, "conformance")]
     house = environment.wheelhouse(found, requirements, wheels, cache_root(os.environ))
     python = environment.create_venv(found, scratch / "venv")
-    ours = [environment.requirement_of(wheel) for wheel in wheels]
+    ours = [named[wheel].requirement for wheel in wheels]
     environment.install(python, [*requirements, *ours], {house, *(wheel.parent for wheel in wheels)})
     return python

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from pjrtwheel.wording import count
+from pjrtwheel.errors import count
 
 _ORIGINS = ("$ORIGIN", "${ORIGIN}")
 _SHOWN = 3

@@ -20,7 +20,7 @@ from pjrtwheel.fetch.cache import WheelCache, cache_root, disk_errors
 from pjrtwheel.fetch.index import download_wheel
 from pjrtwheel.fetch.unpack import unpack_wheel
 from pjrtwheel.program import run_main
-from pjrtwheel.release import read_release
+from pjrtwheel.release.model import read_release
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:

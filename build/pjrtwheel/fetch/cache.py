@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pjrtwheel.errors import FetchError
 from pjrtwheel.files import hash_file
-from pjrtwheel.release import Pin
+from pjrtwheel.release.model import Pin
 
 CACHE_VARIABLE = "PJRTWHEEL_CACHE"
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pjrtwheel.errors import FetchError
-from pjrtwheel.release import Pin
+from pjrtwheel.release.model import Pin
 
 OFFLINE_SIGNS = (
     "Temporary failure in name resolution",

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pjrtwheel.errors import FetchError
-from pjrtwheel.wheel.directory import DAMAGE, check_directory
+from pjrtwheel.wheel.read.directory import DAMAGE, check_directory
 
 
 def _select(names: Sequence[str], patterns: Sequence[str], optional: Sequence[str], wheel: str) -> list[str]:

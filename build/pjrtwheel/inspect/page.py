@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.inspect.measure import Measure
-from pjrtwheel.prove.tags import fits
 from pjrtwheel.verify.codes import CODES
+from pjrtwheel.wheel.names import fits
 
 BINDINGS = "jaxlib"
 _PYTHON = "cp312"

@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.text import Text
 
 from pjrtwheel.elf.repair import describe_size
+from pjrtwheel.errors import count
 from pjrtwheel.inspect.facts import FileFacts, Inspection, LibraryFacts, PluginFacts
 from pjrtwheel.inspect.fold import fold_names, fold_values
-from pjrtwheel.wording import count
 
 _SHOWN = 8
 # With it a sha256 ends in the 80th column.

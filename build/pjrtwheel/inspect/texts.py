@@ -14,7 +14,7 @@ from pjrtwheel.errors import WheelError
 from pjrtwheel.inspect.facts import FileFacts, Inspection, LibraryFacts, PluginFacts
 from pjrtwheel.verify import documents, locks
 from pjrtwheel.verify.contents import WheelContents
-from pjrtwheel.wheel.directory import DAMAGE, check_directory
+from pjrtwheel.wheel.read.directory import DAMAGE, check_directory
 
 _NAMED = 3
 

@@ -14,7 +14,7 @@ from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.inspect.library import FindTool
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.release import DEFAULT_RELEASE, load_release
+from pjrtwheel.release.model import DEFAULT_RELEASE, load_release
 
 
 def make_finder(root: Path, given: Mapping[str, Path], scratch: Path) -> FindTool:

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
+from pjrtwheel.environment import venv as environment
+from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
+from pjrtwheel.errors import ProofError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.prove import environment, store
-from pjrtwheel.prove.interpreters import Interpreter, find_interpreters
+from pjrtwheel.prove import store
 from pjrtwheel.prove.levels import Level, PythonProof, highest
 from pjrtwheel.prove.loading import read_api
 from pjrtwheel.prove.machine import describe_machine
@@ -26,8 +28,8 @@ from pjrtwheel.prove.material import Material, gather_material
 from pjrtwheel.prove.origin import Origin, find_origin
 from pjrtwheel.prove.python import Evidence, can_prove, fitting, prove_python
 from pjrtwheel.prove.record import Proof, explain_level
-from pjrtwheel.prove.tags import fits, platform_of, wheel_tag
-from pjrtwheel.release import Release
+from pjrtwheel.release.model import Release
+from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.report import BuiltWheel
 
 __all__ = ["Level", "Proof", "combine", "explain_level", "gather_material", "prove", "prove_python"]
@@ -61,7 +63,7 @@ def prove(
         ProofError: A program failed, or the wheels do not install.
     """
     cache = cache or cache_root(os.environ)
-    platform = platform_of(wheel.report.tag for wheel in built)
+    platform = platform_of(wheel.path for wheel in built)
     tags = release.pythons(platform)
     origin = find_origin(root, os.environ)  # at once: while programs run, the repository may move on
     if platform != host_platform().name:
@@ -70,6 +72,20 @@ def prove(
         versions = {wheel.path.name: read_api(wheel.path, backend) for wheel in built}
         return _unproven(built, tags, "smoke tests switched off", backend, origin, versions)
     return _prove_here(built, gather_material(root, release, backend), tags, origin, cache, fresh=fresh)
+
+
+def platform_of(wheels: Iterable[Path]) -> str:
+    """Return the platform that the wheels of a set are for.
+
+    Raises:
+        ProofError: They are for several, or for none we know.
+    """
+    found = {parse_name(wheel.name).platform for wheel in wheels}
+    if len(found) != 1 or None in found:
+        names = sorted(platform.name for platform in found if platform)
+        raise ProofError(f"wheels of one set must be for one platform, not {names or 'none'}")
+    (platform,) = filter(None, found)
+    return platform.name
 
 
 def _prove_here(
@@ -137,9 +153,9 @@ def combine(
 
 def _combine(wheel: Path, evidence: Mapping[str, Evidence], material: Material, origin: Origin) -> Proof:
     """Return what all Pythons together showed of one wheel."""
-    found = [entry for tag, entry in evidence.items() if fits(wheel_tag(wheel), tag)]
+    found = [entry for tag, entry in evidence.items() if parse_name(wheel.name).fits(tag)]
     backend = material.backend
-    is_plugin = backend is not None and environment.requirement_of(wheel).split("==")[0] == backend.distribution
+    is_plugin = backend is not None and parse_name(wheel.name).distribution == backend.distribution
     api = next((entry.api for entry in found if entry.api), None) if is_plugin else None
     levels = [entry.python.level() for entry in found]
     if api is not None:
@@ -164,7 +180,7 @@ def _unproven(
             wheel.path.name,
             Level.LOAD if versions.get(wheel.path.name) else Level.STATIC,
             versions.get(wheel.path.name),
-            tuple(PythonProof(tag, "", (), reason) for tag in tags if fits(wheel.report.tag, tag)),
+            tuple(PythonProof(tag, "", (), reason) for tag in tags if parse_name(wheel.path.name).fits(tag)),
             origin,
             backend=backend.name if backend else None,
         )

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from pjrtwheel.backend import Backend
+from pjrtwheel.environment.process import describe_exit, run_process
 from pjrtwheel.errors import ProofError
 from pjrtwheel.prove import compiling
 from pjrtwheel.prove.executable import find_code
 from pjrtwheel.prove.judge import Compilation, TargetProof, prove_target
-from pjrtwheel.prove.process import describe_exit, run_process
 from pjrtwheel.prove.targets import Target
 
 TIME_LIMIT = 600.0

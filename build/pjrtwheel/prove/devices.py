@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
+from pjrtwheel.environment.process import describe_exit, run_process
 from pjrtwheel.prove import asking, detecting
-from pjrtwheel.prove.process import describe_exit, run_process
 
 SOURCE = Path(asking.__file__)
 DETECTOR = Path(detecting.__file__)

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from pjrtwheel.errors import count
 from pjrtwheel.prove.levels import Outcome
 from pjrtwheel.prove.targets import Target
-from pjrtwheel.wording import count
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pjrtwheel.wording import count
+from pjrtwheel.errors import count
 
 
 class Level(StrEnum):

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
+from pjrtwheel.environment.process import describe_exit, run_process
 from pjrtwheel.errors import ProofError
 from pjrtwheel.prove import library
-from pjrtwheel.prove.process import describe_exit, run_process
 from pjrtwheel.wheel.names import parse_name
 
 SOURCE = Path(library.__file__)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.conformance.probe_facts import find_facts
-from pjrtwheel.prove import aot, environment, smoke
+from pjrtwheel.environment import venv as environment
+from pjrtwheel.probe.expected import find_facts
+from pjrtwheel.prove import aot, smoke
 from pjrtwheel.prove.targets import Target, load_targets
-from pjrtwheel.release import Release
+from pjrtwheel.release.model import Release
 
 # How programs are run and results are read is part of the evidence's key.
 _PACKAGE = Path(__file__).parent.parent

@@ -12,17 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
+from pjrtwheel.environment import venv as environment
+from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.platforms import Platform
-from pjrtwheel.prove import environment
 from pjrtwheel.prove.devices import Devices, detect_devices, find_devices
-from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.levels import PythonProof
 from pjrtwheel.prove.loading import find_installed, require_installed
 from pjrtwheel.prove.material import Material
 from pjrtwheel.prove.python import Evidence, fitting, gather, requirements_for
-from pjrtwheel.prove.tags import wheel_tag
-from pjrtwheel.wheel.names import find_plain_wheels
+from pjrtwheel.wheel.names import find_plain_wheels, parse_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +54,9 @@ def find_wheels(dist: Path, backend: Backend, version: str, platform: Platform) 
     """
     found: dict[str, list[Path]] = {"jaxlib": [], backend.distribution: []}
     for path in find_plain_wheels(dist):
-        distribution, _, found_version = environment.requirement_of(path).partition("==")
-        here = wheel_tag(path).endswith(f"_{platform.architecture}")
-        if distribution in found and found_version == version and here:
-            found[distribution].append(path)
+        name = parse_name(path.name)
+        if name.distribution in found and name.version == version and name.platform == platform:
+            found[name.distribution].append(path)
     missing = [distribution for distribution, paths in found.items() if not paths]
     if missing:
         raise UsageError(
@@ -129,7 +127,7 @@ def _environment(
     requirements = requirements_for(material, wheels, vendor=vendor)
     match supply:
         case Installed():
-            requirements = [environment.requirement_of(wheel) for wheel in wheels]
+            requirements = [parse_name(wheel.name).requirement for wheel in wheels]
         case Folders(paths):
             folders.update(paths)
         case Index(cache):

@@ -11,18 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.conformance.probe import ProbeOutcome, probe_plugin
-from pjrtwheel.conformance.probe_facts import load_facts
-from pjrtwheel.prove import aot, environment, smoke
+from pjrtwheel.environment import venv as environment
+from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.probe.expected import load_facts
+from pjrtwheel.probe.run import ProbeOutcome, probe_plugin
+from pjrtwheel.prove import aot, smoke
 from pjrtwheel.prove.devices import HOST, Devices, find_devices
-from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.judge import TargetProof, first_line
 from pjrtwheel.prove.levels import Kind, Level, Outcome, ProgramResult, PythonProof
 from pjrtwheel.prove.loading import find_installed, open_installed
 from pjrtwheel.prove.material import Material
 from pjrtwheel.prove.means import ask_completed, choose_means
-from pjrtwheel.prove.tags import fits, wheel_tag
 from pjrtwheel.staging import staging_folder
+from pjrtwheel.wheel.names import parse_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def prove_python(
     house = environment.wheelhouse(interpreter, material.requirements, wheels, cache)
     with staging_folder(environment.scratch_place(cache)) as scratch:
         python = environment.create_venv(interpreter, scratch / "venv")
-        ours = [environment.requirement_of(wheel) for wheel in wheels]
+        ours = [parse_name(wheel.name).requirement for wheel in wheels]
         folders = {house, *(wheel.parent for wheel in wheels)}
         environment.install(python, [*material.requirements, *ours], folders)
 
@@ -167,9 +168,9 @@ def requirements_for(material: Material, wheels: Sequence[Path], *, vendor: bool
     extras = next(filter(None, backend.jaxlib_extras.values()), ()) if backend and vendor else ()
     ours = []
     for wheel in wheels:
-        name, _, version = environment.requirement_of(wheel).partition("==")
-        wanted = f"[{','.join(extras)}]" if extras and backend and name == backend.distribution else ""
-        ours.append(f"{name}{wanted}=={version}")
+        name = parse_name(wheel.name)
+        wanted = f"[{','.join(extras)}]" if extras and backend and name.distribution == backend.distribution else ""
+        ours.append(f"{name.distribution}{wanted}=={name.version}")
     # What compiling without the accelerator needs is not for those who have it.
     beside = [item for item in material.requirements if not backend or item not in backend.aot_requires]
     return [*beside, *ours]
@@ -177,7 +178,7 @@ def requirements_for(material: Material, wheels: Sequence[Path], *, vendor: bool
 
 def fitting(wheels: Sequence[Path], tag: str) -> list[Path]:
     """Return the wheels that are for a Python."""
-    return [wheel for wheel in wheels if fits(wheel_tag(wheel), tag)]
+    return [wheel for wheel in wheels if parse_name(wheel.name).fits(tag)]
 
 
 def can_prove(wheels: Sequence[Path], tag: str) -> bool:

@@ -14,9 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
+from pjrtwheel.environment.process import describe_exit, end_processes, run_process
 from pjrtwheel.prove import harness
 from pjrtwheel.prove.levels import Level, Outcome, ProgramResult
-from pjrtwheel.prove.process import describe_exit, end_processes, run_process
 
 TIME_LIMIT = 300.0
 HARNESS = Path(harness.__file__)

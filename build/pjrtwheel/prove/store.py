@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.errors import ProofError
 from pjrtwheel.files import hash_file, write_atomically
-from pjrtwheel.prove.interpreters import Interpreter
 from pjrtwheel.prove.levels import PythonProof
 from pjrtwheel.prove.machine import Machine
 from pjrtwheel.prove.material import Material

@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
+from pjrtwheel.errors import count
 from pjrtwheel.prove.levels import Outcome
 from pjrtwheel.publish.entry import Entry, proofs_of, was_tried
-from pjrtwheel.wording import count
 
 _LOG_WIDTH = 170
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.errors import ElfError, PjrtWheelError, VerifyError, WheelError
+from pjrtwheel.errors import ElfError, PjrtWheelError, VerifyError, WheelError, count
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import write_atomically
 from pjrtwheel.platforms import PLATFORMS
@@ -25,7 +25,6 @@ from pjrtwheel.verify.finding import Finding, name_problems
 from pjrtwheel.verify.libraries import Library
 from pjrtwheel.wheel.names import is_variant, plain_name
 from pjrtwheel.wheel.report import BuiltWheel, Report, parse_report, read_built
-from pjrtwheel.wording import count
 
 __all__ = [
     "BuiltWheel",

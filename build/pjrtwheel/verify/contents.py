@@ -22,8 +22,8 @@ from packaging.version import Version
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import FULL
-from pjrtwheel.wheel.directory import DAMAGE
 from pjrtwheel.wheel.names import plain_name
+from pjrtwheel.wheel.read.directory import DAMAGE
 
 _CHUNK = 1 << 20
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pjrtwheel.lock import LOCK_FILENAME
+from pjrtwheel.release.lock import LOCK_FILENAME
 from pjrtwheel.verify.finding import Problem
 
 

@@ -11,6 +11,7 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 from packaging.version import Version
 
 from pjrtwheel.errors import WheelError
+from pjrtwheel.platforms import PLATFORMS, Platform
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,20 @@ class WheelName:
         python, abi, platform = (part.split(".") for part in self.tag.split("-"))
         return tuple(f"{p}-{a}-{m}" for p in python for a in abi for m in platform)
 
+    @property
+    def requirement(self) -> str:
+        """The exact requirement that the wheel satisfies, such as `jaxlib==0.11.2`."""
+        return f"{self.distribution}=={self.version}"
+
+    @property
+    def platform(self) -> Platform | None:
+        """The platform of the wheel; None for a tag of any or another platform."""
+        return next((entry for entry in PLATFORMS.values() if self.tag.endswith(f"_{entry.architecture}")), None)
+
+    def fits(self, python: str) -> bool:
+        """Whether the wheel is for a Python, such as `cp313`; see `fits`."""
+        return fits(self.tag, python)
+
 
 def make_name(distribution: str, version: str, tag: str, build: str = "") -> WheelName:
     """Normalize the parts of a wheel's name."""
@@ -70,6 +85,16 @@ def parse_name(filename: str) -> WheelName:
         ) from error
     tag = "-".join(filename.removesuffix(".whl").rsplit("-", 3)[1:])
     return WheelName(name, str(version), "".join(map(str, build)), tag)
+
+
+def fits(tag: str, python: str) -> bool:
+    """Whether a compressed tag set is for a Python: the same one, or the stable ABI of this or an older one.
+
+    >>> fits("cp312-abi3-manylinux_2_27_x86_64", "cp313"), fits("cp312-cp312-manylinux_2_27_x86_64", "cp313")
+    (True, False)
+    """
+    interpreter, abi, _ = tag.split("-")
+    return interpreter == python or (abi == "abi3" and int(interpreter[3:]) <= int(python[3:].rstrip("t")))
 
 
 def is_variant(filename: str) -> bool:

@@ -10,7 +10,7 @@ import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from pjrtwheel.wheel.member import Written
+from pjrtwheel.wheel.write.member import Written
 
 # Signatures may be added later, so they and RECORD itself carry no digest (PEP 427).
 _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")

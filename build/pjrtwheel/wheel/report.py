@@ -10,8 +10,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from pjrtwheel.errors import WheelError
-from pjrtwheel.wording import count
+from pjrtwheel.errors import WheelError, count
 
 REPORT_FILENAME = "report.json"
 _SHOWN = 10

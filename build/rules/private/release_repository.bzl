@@ -24,7 +24,7 @@ release_repository = repository_rule(
     doc = "Reads releases/<PJRTWHEEL_RELEASE>.toml, by default that of the newest release, into release.bzl.",
     attrs = {
         "sources": attr.label_list(
-            default = ["//build:pjrtwheel/release.py", "//build:pjrtwheel/bazel/release_bzl.py"],
+            default = ["//build:pjrtwheel/release/model.py", "//build:pjrtwheel/bazel/release_bzl.py"],
             doc = "Files that decide what the release file means.",
         ),
     },

@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Keep the README's list of known differences true: `python -m pjrtwheel.docs.readme [--root DIR]`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pjrtwheel.conformance.expected import Expected, load_expected
+from pjrtwheel.errors import UsageError
+from pjrtwheel.files import write_atomically
+from pjrtwheel.program import run_main
+
+BEGIN = "<!-- conformance: begin, written by nox -s update_readme -->"
+END = "<!-- conformance: end -->"
+
+
+def render_differences(entries: Sequence[Expected]) -> str:
+    """Return a Markdown list with one item per reason, in order of first appearance.
+
+    >>> from pjrtwheel.conformance.cases import Outcome
+    >>> print(render_differences([Expected("a_test.py::A::test_b", Outcome("failed"), "No such call.")]))
+    - No such call. (1 case in `a_test.py`)
+    """
+    reasons = dict.fromkeys(entry.reason for entry in entries)
+    return "\n".join(_render_reason(reason, [e.case for e in entries if e.reason == reason]) for reason in reasons)
+
+
+def _render_reason(reason: str, cases: Sequence[str]) -> str:
+    files = sorted({f"`{case.split('::')[0]}`" for case in cases})
+    count = f"{len(cases)} case" + ("s" if len(cases) > 1 else "")
+    return f"- {reason} ({count} in {', '.join(files)})"
+
+
+def load_all_expected(root: Path) -> list[Expected]:
+    """Return the known differences of all backends, in order of the backends' names."""
+    files = sorted((root / "tests" / "conformance").glob("*.toml"))
+    return [entry for path in files for entry in load_expected(root, path.stem)]
+
+
+def replace_section(text: str, section: str) -> str:
+    """Return a document with what stands between the two marks replaced.
+
+    Raises:
+        UsageError: The document lacks a mark.
+    """
+    if BEGIN not in text or END not in text:
+        raise UsageError(f"the README lacks its marks {BEGIN} and {END}")
+    before, rest = text.split(BEGIN, 1)
+    return f"{before}{BEGIN}\n{section}\n{END}{rest.split(END, 1)[1]}"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the list into the README and return the exit status."""
+    return run_main(_run, argv)
+
+
+def _run(argv: Sequence[str]) -> int:
+    """Parse the arguments and write the list."""
+    parser = argparse.ArgumentParser(prog="python -m pjrtwheel.docs.readme", description=__doc__)
+    parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
+    root = parser.parse_args(argv).root
+    path = root / "README.md"
+    section = render_differences(load_all_expected(root))
+    write_atomically(path, replace_section(path.read_text("utf-8"), section))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

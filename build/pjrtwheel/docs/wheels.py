@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Keep `docs/wheels.md` true: `python -m pjrtwheel.docs.wheels [WHEEL or FOLDER...]`.
+
+With wheels, they are measured and the numbers are kept in `docs/wheels.json`; without, the page is written from those.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from pjrtwheel.backend import load_backends
+from pjrtwheel.errors import UsageError
+from pjrtwheel.files import write_atomically
+from pjrtwheel.inspect import inspect_wheel
+from pjrtwheel.inspect.measure import Measure, format_measures, measure, parse_measures
+from pjrtwheel.inspect.page import render_page
+from pjrtwheel.inspect.tools import make_finder
+from pjrtwheel.program import run_main
+from pjrtwheel.wheel.names import find_plain_wheels
+
+DATA = "docs/wheels.json"
+PAGE = "docs/wheels.md"
+
+
+def measure_wheels(root: Path, wheels: Iterable[Path]) -> tuple[Measure, ...]:
+    """Inspect each wheel, without opening any plugin.
+
+    Raises:
+        WheelError: One is damaged.
+    """
+    exports = {backend.library: backend.exports for backend in load_backends(root).values()}
+    with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
+        find_tool = make_finder(root, {}, Path(scratch))
+        return tuple(measure(inspect_wheel(wheel, find_tool=find_tool, exports=exports)) for wheel in wheels)
+
+
+def find_wheels(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield the wheels that were named, and those of each folder.
+
+    Raises:
+        UsageError: A path is neither.
+    """
+    for path in paths:
+        if path.is_dir():
+            yield from find_plain_wheels(path)
+        elif path.is_file():
+            yield path
+        else:
+            raise UsageError(f"no such wheel or folder: {path}")
+
+
+def read_measures(root: Path) -> tuple[Measure, ...]:
+    """Return the numbers that are kept.
+
+    Raises:
+        UsageError: There are none.
+    """
+    path = root / DATA
+    if not path.is_file():
+        raise UsageError(f"there is no {DATA}", remedy="measure wheels: ./noxw -s update_docs -- FOLDER...")
+    return parse_measures(path.read_text("utf-8"))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure what was named, write the page, and return the exit status."""
+    return run_main(_run, argv)
+
+
+def _run(argv: Sequence[str]) -> int:
+    """Parse the arguments, measure and write."""
+    parser = argparse.ArgumentParser(prog="python -m pjrtwheel.docs.wheels", description=__doc__)
+    parser.add_argument("wheels", nargs="*", type=Path, metavar="WHEEL", help="wheels, or folders of them")
+    parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
+    arguments = parser.parse_args(argv)
+    if arguments.wheels:
+        measures = measure_wheels(arguments.root, find_wheels(arguments.wheels))
+        write_atomically(arguments.root / DATA, format_measures(measures))
+    page = render_page(read_measures(arguments.root), tuple(load_backends(arguments.root).values()))
+    write_atomically(arguments.root / PAGE, page)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

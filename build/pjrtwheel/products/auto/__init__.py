@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Build `jaxlib-auto`: a plain wheel for the CPU, and variants (PEP 817, a draft) of which uv takes what fits."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from pjrtwheel.backend import Backend, load_backends
+from pjrtwheel.errors import UsageError, WheelError
+from pjrtwheel.files import write_atomically
+from pjrtwheel.products.auto.document import release_document
+from pjrtwheel.products.auto.variants import Variant, make_variants
+from pjrtwheel.products.auto.write import DISTRIBUTION, Common, write_variant
+from pjrtwheel.publish import Entry, withdraw
+from pjrtwheel.publish.entry import RELEASE_FILENAME, read_entries
+from pjrtwheel.publish.unproven import publish_unproven
+from pjrtwheel.wheel.names import requires_python
+from pjrtwheel.wheel.report import BuiltWheel
+
+__all__ = ["Variant", "build_auto"]
+
+
+def build_auto(root: Path, dist: Path, version: str) -> list[Variant]:
+    """Build the wheels for what lies in a folder, into that folder.
+
+    Args:
+        root: Root of the repository.
+        dist: The folder, with `release.json`.
+        version: The JAX release.
+
+    Returns:
+        What was built, the plain wheel first.
+
+    Raises:
+        UsageError: Nothing, or nothing for the CPU, was built into the folder, or its wheels are of several sets.
+        VerifyError: A wheel breaks a promise.
+        WheelError: A wheel that `release.json` lists is not there.
+    """
+    entries = _listed(dist)
+    backends = list(load_backends(root).values())
+    variants = make_variants(backends, entries, version)
+    common = _common(root, backends, entries, version)
+    with tempfile.TemporaryDirectory(prefix="auto-") as scratch:
+        built = [write_variant(variant, common, Path(scratch)) for variant in variants]
+        publish_unproven(built, backends, root, dist)
+    labelled = [variant for variant in variants if variant.label]
+    write_atomically(dist / f"{_stem(version)}-variants.json", release_document(labelled))
+    withdraw(_others(built, dist, version), dist)  # last: what lies there until now is whole
+    return variants
+
+
+def _listed(dist: Path) -> list[Entry]:
+    """Return the entries of the wheels in a folder; a variant that asks for a wheel that is gone would serve nobody."""
+    entries = list(read_entries(dist).values())
+    for entry in entries:
+        if not (dist / entry["filename"]).is_file():
+            raise WheelError(
+                f"{dist / entry['filename']} is not there, though {RELEASE_FILENAME} lists it",
+                remedy="build the wheels again, or give another folder with --dist",
+            )
+    return entries
+
+
+def _common(root: Path, backends: Sequence[Backend], entries: Sequence[Entry], version: str) -> Common:
+    """Gather what all wheels share."""
+    names = {backend.distribution for backend in backends}
+    listed = [entry for entry in entries if entry["version"] == version and entry["distribution"] in names]
+    locks = {entry["lock_id"] for entry in listed}
+    if len(locks) != 1:
+        raise UsageError(f"the wheels of {version} belong to {len(locks)} sets", remedy="build all of them again")
+    newest = max((backend.python_tag for backend in backends), key=lambda tag: int(tag.removeprefix("cp3")))
+    return Common(
+        version,
+        requires_python(newest),
+        (root / "selector" / "auto" / "README.md").read_text("utf-8"),
+        (root / "LICENSE").read_text("utf-8"),
+        locks.pop(),
+    )
+
+
+def _others(built: Sequence[BuiltWheel], dist: Path, version: str) -> set[str]:
+    """Return the variants of an earlier run that are none any more: uv would still find them."""
+    return {path.name for path in dist.glob(f"{_stem(version)}-*.whl")} - {wheel.report.wheel for wheel in built}
+
+
+def _stem(version: str) -> str:
+    """Return name and version as in file names."""
+    return f"{DISTRIBUTION.replace('-', '_')}-{version}"

@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which wheels `jaxlib-auto` has, what each requires, and for which machines it says that it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pjrtwheel.backend import Backend, Select
+from pjrtwheel.errors import UsageError
+from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.products.auto.nvidia import Group, nvidia_groups
+from pjrtwheel.publish.entry import Entry
+
+NULL = "null"  # the label of the variant without properties (PEP 825)
+ANY = "any"
+# Labels are of one release and not of one platform, so the same backend needs another label elsewhere.
+_PLATFORM_SUFFIX = {"linux_x86_64": "", "linux_aarch64": "_sbsa"}
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One wheel of `jaxlib-auto`.
+
+    Attributes:
+        label: Its label; empty for the plain wheel.
+        platform: Its platform tag, so that no other machine takes it even where the properties are forced.
+        requires: What it asks for.
+        properties: Of which machines, as `namespace::feature::value`.
+    """
+
+    label: str
+    platform: str
+    requires: tuple[str, ...]
+    properties: tuple[str, ...] = ()
+
+
+def make_variants(backends: Iterable[Backend], entries: Iterable[Entry], version: str) -> list[Variant]:
+    """Return the wheels for what was built: a variant whose package is missing would make installers fail.
+
+    Args:
+        backends: Every backend; those whose vendor has no provider in uv get no variant.
+        entries: The wheels in `release.json`.
+        version: The JAX release.
+
+    Raises:
+        UsageError: There is no wheel for the CPU, which the plain wheel asks for.
+    """
+    listed = [entry for entry in entries if entry["version"] == version]
+    known = list(backends)
+    plain = _cpu_requires(known, listed, version)
+    variants = [variant for backend in known for variant in _of_backend(backend, listed, version)]
+    return [Variant("", ANY, plain), Variant(NULL, ANY, plain), *sorted(variants, key=lambda item: item.label)]
+
+
+def _of_backend(backend: Backend, entries: list[Entry], version: str) -> Iterator[Variant]:
+    """Yield the variants of one backend, for each platform that it was built for."""
+    find_groups = {"nvidia": nvidia_groups, "google": _tpu_groups}.get(backend.select.vendor if backend.select else "")
+    if find_groups is None or backend.select is None:
+        return
+    extras = ",".join(backend.jaxlib_extras.get(backend.name, ()))
+    package = f"{backend.distribution}{f'[{extras}]' if extras else ''}=={version}"
+    for platform, entry in _built(backend, entries):
+        for group in find_groups(backend.select, entry["gpu_code"], PLATFORMS[platform].architecture):
+            label = "_".join(filter(None, [backend.name, group.suffix])) + _PLATFORM_SUFFIX[platform]
+            yield Variant(label, backend.tags[platform], (package, *group.requires), group.properties)
+
+
+def _tpu_groups(_select: Select, _code: Iterable[str], _architecture: str) -> list[Group]:
+    """Return the one group of Google's accelerators: the provider says whether there is any."""
+    return [Group("", ("tpu::present::true",))]
+
+
+def _cpu_requires(backends: list[Backend], entries: list[Entry], version: str) -> tuple[str, ...]:
+    """Return what the plain wheel asks for: elsewhere than where we have a wheel, `jaxlib` has an XLA for the CPU."""
+    needs = [
+        f'{backend.distribution}=={version}; sys_platform == "linux" '
+        f'and platform_machine == "{PLATFORMS[platform].architecture}"'
+        for backend in backends
+        if backend.select and backend.select.vendor == "cpu"
+        for platform, _ in _built(backend, entries)
+    ]
+    if not needs:
+        raise UsageError(f"no wheel of {version} for the CPU was built", remedy="build it first: ./noxw -s build_cpu")
+    return (f"jaxlib=={version}", *needs)
+
+
+def _built(backend: Backend, entries: list[Entry]) -> Iterator[tuple[str, Entry]]:
+    """Yield the platforms for which a backend's wheel is there."""
+    for platform, tag in backend.tags.items():
+        for entry in entries:
+            if entry["distribution"] == backend.distribution and any(t.endswith(f"-{tag}") for t in entry["tags"]):
+                yield platform, entry

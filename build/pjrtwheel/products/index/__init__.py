@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Write a static package index of the wheels in `dist/`, which any web server can serve.
+
+The folder stands for itself: it holds the wheels as hard links, so no bytes are doubled, and a wheel that is built anew
+afterwards does not change an index that is being served. All of it appears at once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from pjrtwheel import staging
+from pjrtwheel.errors import UsageError
+from pjrtwheel.files import copy_atomically
+from pjrtwheel.products.index import about, pages
+from pjrtwheel.products.index.project import Project
+from pjrtwheel.products.index.read import read_projects
+from pjrtwheel.products.index.swap import replace_folder
+
+__all__ = ["Project", "write_index"]
+
+
+def write_index(dist: Path, output: Path) -> tuple[Project, ...]:
+    """Write the index of a folder of wheels, in place of the one before.
+
+    Args:
+        dist: A folder with `release.json`.
+        output: The root of the index, as installers get it with `--index-url`.
+
+    Returns:
+        The projects, by name.
+
+    Raises:
+        UsageError: There is no `release.json`, or `output` holds something that is no index.
+        WheelError: `release.json` or a wheel is damaged, or the disk is full.
+    """
+    _check_place(output)
+    if not dist.is_dir():
+        raise UsageError(f"{dist} is no folder", remedy="build wheels first, or give their folder with --dist")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with staging.staging_folder(output.parent) as folder:
+        finished = folder / "index"
+        with staging.locked(dist):  # or a build could replace a wheel between its check and its link
+            projects = read_projects(dist)
+            for project in projects:
+                _link_files(project, dist, finished / project.name)
+        _write_pages(_all_pages(projects), finished)
+        replace_folder(finished, output)
+    return projects
+
+
+def _check_place(output: Path) -> None:
+    """Refuse to replace what is no index."""
+    page = output / pages.HTML_PAGE
+    ours = page.is_file() and pages.GENERATOR in page.read_text("utf-8", errors="replace")
+    if output.exists() and not ours and not (output.is_dir() and not any(output.iterdir())):
+        raise UsageError(f"{output} is not an index made here", remedy="give a new folder with --output")
+
+
+def _link_files(project: Project, dist: Path, folder: Path) -> None:
+    """Put a project's files beside its pages, without their bytes where the file system allows it."""
+    folder.mkdir(parents=True)
+    for file in project.files:
+        try:
+            os.link(dist / file.name, folder / file.name)
+        except OSError:  # another disk, or a file system without hard links
+            copy_atomically(dist / file.name, folder / file.name)
+
+
+def _all_pages(projects: tuple[Project, ...]) -> dict[str, bytes]:
+    """Return every page by its path."""
+    texts = {
+        pages.HTML_PAGE: pages.projects_html(projects),
+        pages.JSON_PAGE: pages.projects_json(projects),
+        about.ABOUT_PAGE: about.projects_about(projects),
+    }
+    for project in projects:
+        texts[f"{project.name}/{pages.HTML_PAGE}"] = pages.project_html(project)
+        texts[f"{project.name}/{pages.JSON_PAGE}"] = pages.project_json(project)
+        texts[f"{project.name}/{about.ABOUT_PAGE}"] = about.project_about(project)
+    metadata = {
+        f"{project.name}/{file.name}{pages.METADATA_SUFFIX}": file.metadata
+        for project in projects
+        for file in project.files
+        if file.metadata
+    }
+    return {path: text.encode() for path, text in texts.items()} | metadata
+
+
+def _write_pages(contents: Mapping[str, bytes], folder: Path) -> None:
+    """Write the pages durably, before the folder gets its name."""
+    for path, data in contents.items():
+        with (folder / path).open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())

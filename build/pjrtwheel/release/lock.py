@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The lock that ties all wheels of one build to each other.
+
+The same JSON document lies in our `jaxlib` and in each plugin wheel. The loader compares the two before it opens the
+library, because a `jaxlib` of the same version may come from elsewhere (upstream) or from other inputs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+
+from pjrtwheel.release.model import Release
+
+LOCK_FILENAME = "release_lock.json"
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseLock:
+    """What a set of wheels agrees on.
+
+    Attributes:
+        release: The JAX release.
+        build: Build tag of our `jaxlib`.
+        provider: `prebuilt`, `source`, or `file-<sha256>` for a library given by path.
+        lock_id: 32 hexadecimal digits over the release file's text, the build tag and the provider.
+    """
+
+    release: str
+    build: int
+    provider: str
+    lock_id: str
+
+    def to_json(self) -> str:
+        """Return the document that is stored in the wheels: sorted keys, final newline."""
+        return json.dumps({"schema": SCHEMA, **asdict(self)}, indent=2, sort_keys=True) + "\n"
+
+
+def make_lock(release: Release, provider: str) -> ReleaseLock:
+    """Compute the lock of a release built with one provider; the same for every wheel of the set.
+
+    Its id is a hash of the release file's text, the build tag and the provider, and of nothing else: two builds from
+    source with other compilers or flags share it, though their bytes differ.
+
+    Args:
+        release: The release, whose `digest` is that of its file's text.
+        provider: Where the library comes from; for a library given by path it holds the library's own digest.
+    """
+    identity = json.dumps([SCHEMA, release.digest, release.build, provider])
+    lock_id = hashlib.sha256(identity.encode()).hexdigest()[:32]
+    return ReleaseLock(release.version, release.build, provider, lock_id)

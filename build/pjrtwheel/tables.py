@@ -1,0 +1,261 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Read TOML and JSON values into frozen dataclasses, and write them back.
+
+The annotations of a dataclass are the schema: `read` checks every value against them, and every error names the key
+path at which it was found, such as `pin[3].sha256`. Standard library only: repository rules read tables before there is
+any environment. `release.json` and other documents get a JSON Schema from the same annotations (`json_schema.py`).
+
+Annotations that are understood: `str`, `int`, `float`, `bool`, `Any`, `object`, `Path`, `Literal`, enumerations,
+dataclasses, `X | None`, `tuple[X, ...]`, tuples of a fixed length, `list[X]`, `dict[str, X]` and `Mapping[str, X]`.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import tomllib
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, field, fields, is_dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+T = TypeVar("T")
+
+_KEY = "key"
+_PATTERN = "pattern"
+_OMIT = "omit_default"
+_SCALARS = {str: "a string", int: "an integer", float: "a number", bool: "true or false"}
+
+
+class TableError(ValueError):
+    """A value that does not fit its dataclass; the message begins with the key path."""
+
+
+def column(*, key: str = "", pattern: str = "", omit_default: bool = False, **options: Any) -> Any:
+    """Declare an attribute of which the annotation does not say everything.
+
+    Args:
+        key: Name in the table, where it is another than the attribute's.
+        pattern: Regular expression that a string, or each string of a tuple, must match from end to end.
+        omit_default: Whether `write` leaves out a value that is the default.
+        options: As for `dataclasses.field`, such as `default`.
+    """
+    return field(metadata={_KEY: key, _PATTERN: pattern, _OMIT: omit_default}, **options)
+
+
+def read(kind: type[T], value: object, where: str = "", *, ignore_unknown: bool = False, **given: Any) -> T:
+    """Turn a value of TOML or JSON into an instance of a type.
+
+    Args:
+        kind: A dataclass, or any other annotation from the list above.
+        value: What `tomllib` or `json` returned.
+        where: Key path of the value, for messages.
+        ignore_unknown: Whether keys that the dataclass does not have are passed over, at any depth: for documents that
+            a newer version may have written.
+        given: Attributes of the dataclass that do not come from the table.
+
+    Raises:
+        TableError: A key is missing or unknown, or a value is of another type or form.
+    """
+    if is_dataclass(kind):
+        return typing.cast("T", _read_table(kind, value, where, given, lenient=ignore_unknown))
+    return typing.cast("T", _read_value(kind, value, where, "", lenient=ignore_unknown))
+
+
+def read_toml(kind: type[T], text: str, *, ignore_unknown: bool = False, **given: Any) -> T:
+    """Read a TOML document; see `read`.
+
+    Raises:
+        TableError: The text is not TOML, or its table does not fit.
+    """
+    try:
+        value = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise TableError(f"not TOML: {error}") from error
+    return read(kind, value, ignore_unknown=ignore_unknown, **given)
+
+
+def read_json(kind: type[T], text: str | bytes, *, ignore_unknown: bool = False, **given: Any) -> T:
+    """Read a JSON document; see `read`.
+
+    Raises:
+        TableError: The text is not JSON, or its value does not fit.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:  # also UnicodeDecodeError
+        raise TableError(f"not JSON: {error}") from error
+    return read(kind, value, ignore_unknown=ignore_unknown, **given)
+
+
+def write(value: object) -> Any:
+    """Turn dataclasses, at any depth, into the values that `read` takes: what `json.dumps` can write.
+
+    >>> write({"tags": ("py3",), "path": Path("a")})
+    {'tags': ['py3'], 'path': 'a'}
+    """
+    match value:
+        case Enum():
+            return value.value
+        case None | str() | int() | float():
+            return value
+        case Path():
+            return str(value)
+        case Mapping():
+            return {str(key): write(item) for key, item in value.items()}
+        case tuple() | list() | frozenset() | set():
+            return [write(item) for item in value]
+    if not is_dataclass(value):
+        raise TypeError(f"cannot be written to a table: {value!r}")
+    return {
+        key_of(entry): write(getattr(value, entry.name))
+        for entry in fields(value)
+        if not (entry.metadata.get(_OMIT) and getattr(value, entry.name) == _default(entry))
+    }
+
+
+def write_json(value: object, *, indent: int = 2) -> str:
+    """Return the JSON text of a value: sorted keys and a final newline."""
+    return json.dumps(write(value), indent=indent, sort_keys=True) + "\n"
+
+
+def key_of(entry: Field[Any]) -> str:
+    """Return the key of an attribute in its table."""
+    return entry.metadata.get(_KEY) or entry.name
+
+
+def pattern_of(entry: Field[Any]) -> str:
+    """Return the regular expression that an attribute's strings must match; empty if there is none."""
+    return str(entry.metadata.get(_PATTERN, ""))
+
+
+def is_required(entry: Field[Any]) -> bool:
+    """Whether the table must have the key of an attribute."""
+    return entry.default is MISSING and entry.default_factory is MISSING
+
+
+@functools.cache
+def hints_of(kind: type) -> dict[str, Any]:
+    """Return the resolved annotations of a dataclass, by attribute."""
+    return typing.get_type_hints(kind)
+
+
+def _default(entry: Field[Any]) -> object:
+    """Return the default of an attribute."""
+    return entry.default if entry.default_factory is MISSING else entry.default_factory()
+
+
+def _read_table(kind: type, value: object, where: str, given: Mapping[str, object], *, lenient: bool) -> object:
+    """Fill a dataclass from a table."""
+    entries = dict(_expect(dict, value, where, "a table"))
+    hints = hints_of(kind)
+    values = dict(given)
+    missing = []
+    for entry in fields(kind):
+        key = key_of(entry)
+        if entry.name in given:
+            continue
+        if key in entries:
+            place = _join(where, key)
+            values[entry.name] = _read_value(
+                hints[entry.name], entries.pop(key), place, pattern_of(entry), lenient=lenient
+            )
+        elif is_required(entry):
+            missing.append(key)
+    if missing or (entries and not lenient):
+        problems = [("lacks", missing), ("has unknown keys", [] if lenient else sorted(map(str, entries)))]
+        text = ", and ".join(f"{verb} {', '.join(keys)}" for verb, keys in problems if keys)
+        raise TableError(f"{where or 'the document'} {text}")
+    try:
+        return kind(**values)
+    except ValueError as error:  # a check of the dataclass's own, in __post_init__
+        raise TableError(f"{where}: {error}" if where else str(error)) from error
+
+
+def _read_value(kind: Any, value: object, where: str, pattern: str, *, lenient: bool) -> object:  # noqa: PLR0911 - one return per kind of annotation
+    """Check one value against an annotation, and return it converted."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if kind is Any or kind is object:
+        return value
+    if origin in {typing.Union, types.UnionType}:
+        return _read_union(arguments, value, where, pattern, lenient=lenient)
+    if origin is Literal:
+        return _one_of(value, arguments, where)
+    if origin is tuple:
+        return _read_tuple(arguments, value, where, pattern, lenient=lenient)
+    if origin is list:
+        return list(_read_tuple((arguments[0], ...), value, where, pattern, lenient=lenient))
+    if origin is not None and issubclass(origin, Mapping):
+        table = _expect(dict, value, where, "a table")
+        return {
+            key: _read_value(arguments[1], item, _join(where, key), pattern, lenient=lenient)
+            for key, item in table.items()
+        }
+    if is_dataclass(kind):
+        return _read_table(typing.cast("type", kind), value, where, {}, lenient=lenient)
+    if issubclass(kind, Enum):
+        return kind(_one_of(value, [member.value for member in kind], where))
+    if issubclass(kind, Path):
+        return Path(_expect(str, value, where, "a string"))
+    return _read_scalar(kind, value, where, pattern)
+
+
+def _read_scalar(kind: type, value: object, where: str, pattern: str) -> object:
+    """Check a string, a number or a truth value; an integer will do for a number with a fraction."""
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    found = _expect(kind, value, where, _SCALARS.get(kind, f"a {kind.__name__}"))
+    if pattern and isinstance(found, str) and not re.fullmatch(pattern, found):
+        raise TableError(f"{where}: {found!r} does not match {pattern!r}")
+    return found
+
+
+def _read_union(kinds: tuple[Any, ...], value: object, where: str, pattern: str, *, lenient: bool) -> object:
+    """Check a value against `X | None`, or against several types of which one fits."""
+    if value is None and type(None) in kinds:
+        return None
+    choices = [kind for kind in kinds if kind is not type(None)]
+    for kind in choices[:-1]:
+        try:
+            return _read_value(kind, value, where, pattern, lenient=lenient)
+        except TableError:
+            continue
+    return _read_value(choices[-1], value, where, pattern, lenient=lenient)
+
+
+def _read_tuple(
+    kinds: tuple[Any, ...], value: object, where: str, pattern: str, *, lenient: bool
+) -> tuple[object, ...]:
+    """Check each item of a list; the list is of any length, or of that of the annotation."""
+    items = _expect((list, tuple), value, where, "a list")
+    if len(kinds) == 2 and kinds[1] is ...:
+        kinds = (kinds[0],) * len(items)
+    if len(kinds) != len(items):
+        raise TableError(f"{where}: expected a list of {len(kinds)} items, found {len(items)}")
+    return tuple(
+        _read_value(kind, item, f"{where}[{number}]", pattern, lenient=lenient)
+        for number, (kind, item) in enumerate(zip(kinds, items, strict=True))
+    )
+
+
+def _one_of(value: object, known: typing.Iterable[object], where: str) -> object:
+    """Return a value that is one of some."""
+    if value not in (choices := list(known)):
+        raise TableError(f"{where}: {value!r} is unknown, expected one of {', '.join(map(str, choices))}")
+    return value
+
+
+def _expect(kind: Any, value: object, where: str, name: str) -> Any:
+    """Return a value of a type; `true` is no number."""
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise TableError(f"{where or 'the document'}: expected {name}, found {value!r}")
+    return value
+
+
+def _join(where: str, key: object) -> str:
+    return f"{where}.{key}" if where else str(key)

@@ -1,0 +1,164 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Read an existing wheel without trusting it.
+
+Names, sizes and layout are checked before anything is inflated; digests while it is. All problems of a wheel are
+reported together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+from pjrtwheel.errors import WheelError
+from pjrtwheel.wheel.names import WheelName, parse_name
+from pjrtwheel.wheel.read.directory import DAMAGE, check_directory
+from pjrtwheel.wheel.record import RecordEntry, encode_digest, parse_record, unhashed_paths
+
+_NAMED = 5  # problems that a message names one by one
+_IN_MEMORY = 1 << 20
+_SLICE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """One member of a wheel, inflated and checked.
+
+    Attributes:
+        path: Its path in the wheel.
+        file: Its bytes; in memory when small, else in a file without a name, which cannot outlive this process.
+        executable: Whether it had the permission to execute.
+    """
+
+    path: str
+    file: BinaryIO
+    executable: bool
+
+
+def unpack_wheel(path: Path, files: ExitStack, *, scratch: Path) -> tuple[WheelName, tuple[Unpacked, ...]]:
+    """Inflate a wheel and check it against its RECORD.
+
+    Args:
+        path: The wheel.
+        files: Closes the members in the end.
+        scratch: Directory on whose disk large members are held meanwhile.
+
+    Returns:
+        The wheel's name, and its members without RECORD and signatures, in order of path.
+
+    Raises:
+        WheelError: The file is no wheel, is damaged, has hostile names or sizes, or differs from its RECORD; the
+            message lists every such problem.
+    """
+    name = parse_name(path.name)
+    record_path = f"{name.dist_info}/RECORD"
+    unhashed = unhashed_paths(name.dist_info)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            infos = archive.infolist()
+            _refuse(path, check_directory(infos, path.stat().st_size))
+            inside = [info for info in infos if not info.is_dir()]
+            record = _read_record(archive, record_path, path)
+            problems = list(_check_listing({info.filename for info in inside}, record, unhashed))
+            members: list[Unpacked] = []
+            for info in sorted(inside, key=lambda info: info.filename):
+                if info.filename not in unhashed:
+                    spool = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(scratch))  # noqa: SIM115 - `files` closes it
+                    file = files.enter_context(spool)
+                    member = Unpacked(info.filename, cast("BinaryIO", file), _is_executable(info))
+                    problems += _inflate(archive, info, record.get(info.filename), member.file)
+                    members.append(member)
+            _refuse(path, problems)
+    except FileNotFoundError as error:
+        raise WheelError(f"no such wheel: {path}") from error
+    except DAMAGE as error:
+        raise WheelError(
+            f"{path.name} is a damaged wheel: {error}",
+            cause="the download or copy was cut short, or the file is no wheel",
+            remedy="fetch it again",
+        ) from error
+    return name, tuple(members)
+
+
+def read_text(members: Iterable[Unpacked], path: str) -> str:
+    """Return a member as text.
+
+    Raises:
+        WheelError: There is no such member, or it is not UTF-8.
+    """
+    for member in members:
+        if member.path == path:
+            member.file.seek(0)
+            try:
+                return member.file.read().decode()
+            except UnicodeDecodeError as error:
+                raise WheelError(f"{path} is not UTF-8", cause=str(error)) from error
+    raise WheelError(f"the wheel has no {path}", cause="it is damaged, or was renamed")
+
+
+def _check_listing(names: set[str], record: Mapping[str, RecordEntry], unhashed: frozenset[str]) -> Iterator[str]:
+    """Yield each difference between the members and those that RECORD lists."""
+    listed = set(record)
+    yield from (f"{name!r} is in RECORD but not in the wheel" for name in sorted(listed - names))
+    yield from (f"{name!r} is in the wheel but not in RECORD" for name in sorted(names - listed - unhashed))
+
+
+def _read_record(archive: zipfile.ZipFile, record_path: str, path: Path) -> Mapping[str, RecordEntry]:
+    """Read RECORD."""
+    try:
+        return parse_record(archive.read(record_path).decode())
+    except KeyError:
+        raise WheelError(f"{path.name} has no {record_path}", cause="it is not a wheel, or was renamed") from None
+    except (ValueError, zlib.error) as error:
+        raise WheelError(f"{path.name} has a malformed {record_path}", cause=str(error)) from error
+
+
+def _inflate(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, entry: RecordEntry | None, target: BinaryIO
+) -> Iterator[str]:
+    """Inflate one member into `target`, and yield what is wrong with it."""
+    try:
+        with archive.open(info) as source:
+            digest = _copy(source, target)
+    except (zipfile.BadZipFile, EOFError, zlib.error) as error:
+        yield f"{info.filename!r} is damaged: {error}"
+        return
+    if entry and entry.digest != digest:
+        yield f"{info.filename!r} has {digest}, RECORD says {entry.digest or 'nothing'}"
+    if entry and entry.size not in {None, info.file_size}:
+        yield f"{info.filename!r} has {info.file_size} bytes, RECORD says {entry.size}"
+
+
+def _is_executable(info: zipfile.ZipInfo) -> bool:
+    """Tell whether an entry has the permission to execute."""
+    return bool(info.external_attr >> 16 & stat.S_IXUSR)
+
+
+def _copy(source: IO[bytes], target: BinaryIO) -> str:
+    """Copy all of a stream and return its digest in RECORD's form."""
+    digest = hashlib.sha256()
+    while data := source.read(_SLICE):
+        digest.update(data)
+        target.write(data)
+    return encode_digest(digest.digest())
+
+
+def _refuse(path: Path, problems: Iterable[str]) -> None:
+    """Raise one error for all problems, if there are any."""
+    found = tuple(problems)
+    if found:
+        more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        raise WheelError(
+            f"{path.name} is not fit for use: {'; '.join(found[:_NAMED])}{more}",
+            cause="it was damaged or tampered with",
+            remedy="fetch it again from a source you trust",
+        )

@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Plan our `jaxlib`: upstream's wheel with repaired libraries, our lock, and an extra for each accelerator."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from pjrtwheel.backend import parse_backend
+from pjrtwheel.elf import Place
+from pjrtwheel.errors import WheelError
+from pjrtwheel.files import hash_file
+from pjrtwheel.release.lock import LOCK_FILENAME, make_lock
+from pjrtwheel.release.model import Release, read_release
+from pjrtwheel.wheel import metadata
+from pjrtwheel.wheel.names import WheelName, make_name
+from pjrtwheel.wheel.read.source import read_text, unpack_wheel
+from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
+from pjrtwheel.wheel.write.archive import explain_write_errors
+from pjrtwheel.wheel.write.manifest import BindingsSpec
+from pjrtwheel.wheel.write.prepare import prepare_member, prepare_texts
+from pjrtwheel.wheel.write.wheel_file import WheelPlan
+
+
+def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> WheelPlan:
+    """Plan our `jaxlib` from upstream's.
+
+    Args:
+        spec: What it is made from.
+        files: Closes the inputs after the wheel is written.
+        scratch: Directory on whose disk large members are held meanwhile.
+    """
+    release = read_release(spec.release)
+    backends = tuple(parse_backend(path.read_text("utf-8"), path) for path in spec.backends)
+    digest = _check_pin(spec, release)
+    with explain_write_errors(scratch):
+        upstream, unpacked = unpack_wheel(spec.wheel, files, scratch=scratch)
+    python = upstream.tag.partition("-")[0]
+    if (upstream.version, python) != (release.version, spec.python):
+        raise WheelError(
+            f"{spec.wheel.name} is not for release {release.version} and {spec.python}",
+            cause=f"it is version {upstream.version} for {python}",
+        )
+    name = make_name(upstream.distribution, upstream.version, upstream.tag, str(release.build))
+    lock = make_lock(release, spec.provider)
+    provenance = _bindings_provenance(spec, upstream, digest)
+    text = metadata.add_extras(read_text(unpacked, f"{name.dist_info}/METADATA"), backends, release.version)
+    generated = {
+        f"{name.distribution}/{LOCK_FILENAME}": lock.to_json(),
+        f"{name.dist_info}/METADATA": text,
+        f"{name.dist_info}/WHEEL": metadata.wheel_metadata(name),
+        f"{name.dist_info}/sboms/{SBOM_FILENAME}": format_sbom(name, provenance),
+    }
+    prepared = [
+        prepare_member(
+            member.path,
+            member.file,
+            wheel=spec.wheel.name,
+            machine=spec.platform.elf_machine,
+            executable=member.executable,
+            place=Place(member.path.count("/")),
+        )
+        for member in unpacked
+        if member.path not in generated
+    ]
+    members = (*prepared, *prepare_texts(generated))
+    return WheelPlan(name, members, text, lock.lock_id, spec.provider, provenance)
+
+
+def _check_pin(spec: BindingsSpec, release: Release) -> str:
+    """Return the digest of upstream's wheel, which must be the pinned one if it bears its name.
+
+    In source mode the bindings are not pinned by file.
+    """
+    digest = hash_file(spec.wheel)
+    pin = release.pins.get(f"bindings.{spec.python}.{spec.platform.name}")
+    if pin and pin.filename == spec.wheel.name and pin.sha256 != digest:
+        raise WheelError(
+            f"{spec.wheel.name} has sha256 {digest}, pinned is {pin.sha256}",
+            cause="the file was damaged or replaced",
+            remedy="remove it from the cache and fetch it again",
+        )
+    return digest
+
+
+def _bindings_provenance(spec: BindingsSpec, upstream: WheelName, digest: str) -> dict[str, Any]:
+    """Describe upstream's wheel in the form in which providers describe a library."""
+    return {
+        "provider": spec.provider,
+        "project": upstream.distribution,
+        "version": upstream.version,
+        "filename": spec.wheel.name,
+        "sha256": digest,
+        "member": None,
+        "xla_commit": None,
+        "licenses": [],
+    }

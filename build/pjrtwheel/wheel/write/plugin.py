@@ -1,0 +1,155 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Plan the wheel of one backend: loader, library and kernels, and the files that are derived from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from pjrtwheel.backend import Backend, parse_backend
+from pjrtwheel.elf import Place
+from pjrtwheel.errors import WheelError
+from pjrtwheel.gpucode import GpuCode, merge_codes, read_gpu_code
+from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, make_lock
+from pjrtwheel.release.model import read_release
+from pjrtwheel.wheel import metadata
+from pjrtwheel.wheel.deflate.compress import worker_count
+from pjrtwheel.wheel.names import WheelName, make_name
+from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
+from pjrtwheel.wheel.write.kernels import place_kernels
+from pjrtwheel.wheel.write.manifest import PluginSpec
+from pjrtwheel.wheel.write.prepare import Prepared, prepare_member, prepare_texts
+from pjrtwheel.wheel.write.wheel_file import WheelPlan
+
+GPU_CODE_FILENAME = "gpu_code.json"
+PROVENANCE_FILENAME = "provenance.json"
+_GPU_CODE_SCHEMA = 1
+
+_Codes = Mapping[str, GpuCode]
+
+
+def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
+    """Plan the wheel of one backend.
+
+    Args:
+        spec: What it is made from.
+        files: Closes the inputs after the wheel is written.
+
+    Raises:
+        ElfError: A library is not what the wheel needs.
+        WheelError: The specification does not fit the backend.
+    """
+    release, backend = read_release(spec.release), parse_backend(spec.backend.read_text("utf-8"), spec.backend)
+    name = _check(spec, backend, release.version)
+    lock = make_lock(release, spec.provider)
+    text = metadata.plugin_metadata(
+        name,
+        backend,
+        release=release.version,
+        licenses=spec.licenses,
+        readme=spec.readme.read_text("utf-8"),
+        requirement=spec.requirement,
+    )
+    on_disk = spec.files | place_kernels(spec.kernels, backend, spec.platform)
+    on_disk |= {f"{name.dist_info}/licenses/{file}": path for file, path in spec.licenses.items()}
+    prepared = [_prepare(member, path, spec, backend, name, files) for member, path in on_disk.items()]
+    libraries = {entry.member.path: on_disk[entry.member.path] for entry in prepared if entry.is_library}
+    codes = read_codes(libraries, spec.tools)
+    provenance = _read_provenance(spec.provenance)
+    generated = _generate(name, backend, lock, provenance, codes) | {f"{name.dist_info}/METADATA": text}
+    twice = sorted(generated.keys() & on_disk.keys())
+    if twice:
+        raise WheelError(f"the manifest gives {', '.join(twice)}, which assembly writes itself")
+    return WheelPlan(
+        name=name,
+        members=(*prepared, *prepare_texts(generated)),
+        metadata=text,
+        lock_id=lock.lock_id,
+        provider=spec.provider,
+        provenance=provenance,
+        gpu_code=merge_codes(codes.values()).names(),
+        gpu_files={member: code.to_json() for member, code in codes.items()},
+    )
+
+
+def read_codes(libraries: Mapping[str, Path], tools: Mapping[str, Path]) -> dict[str, GpuCode]:
+    """Return for which chips each library holds code, without those that hold none.
+
+    Args:
+        libraries: Path in the wheel → file on disk.
+        tools: Name → program of a vendor.
+    """
+    # Most of the time passes in the vendors' programs.
+    with ThreadPoolExecutor(worker_count()) as pool:
+        codes = pool.map(lambda path: read_gpu_code(path, tools), libraries.values())
+        return {member: code for member, code in zip(libraries, codes, strict=True) if code.names()}
+
+
+def format_codes(codes: _Codes) -> str:
+    """Return the document that tells the loader and the curious what the wheel's libraries hold."""
+    document = {
+        "schema": _GPU_CODE_SCHEMA,
+        "code": merge_codes(codes.values()).names(),
+        "files": {member: code.to_json() for member, code in codes.items()},
+    }
+    return json.dumps(document, indent=2, sort_keys=True) + "\n"
+
+
+def _check(spec: PluginSpec, backend: Backend, version: str) -> WheelName:
+    """Hold a specification to its backend, and return the name of the wheel."""
+    platform = spec.platform.name
+    if platform not in backend.tags:
+        raise WheelError(f"{backend.path} has no wheel tag for {platform}")
+    bundled, library = backend.prebuilt.bundled, f"{backend.package}/{backend.library}"
+    cause = f"{backend.path} says that it is {'' if bundled else 'not '}bundled"
+    if (library in spec.files) != bundled:
+        raise WheelError(f"the manifest has {'no ' if bundled else ''}{library!r}", cause=cause)
+    if spec.requirement.startswith(f"{backend.prebuilt.project}==") == bundled:
+        raise WheelError(f"the manifest requires {spec.requirement or 'nothing'!r} for the plugin library", cause=cause)
+    if backend.kernels and platform in backend.kernels.platforms and spec.provider == "prebuilt" and not spec.kernels:
+        raise WheelError(f"the manifest has no kernels, although {backend.path} names some for {platform}")
+    return make_name(backend.distribution, version, f"{backend.python_tag}-abi3-{backend.tags[platform]}")
+
+
+def _prepare(
+    member: str, path: Path, spec: PluginSpec, backend: Backend, name: WheelName, files: ExitStack
+) -> Prepared:
+    """Plan one member that comes from the disk."""
+    return prepare_member(
+        member,
+        files.enter_context(path.open("rb")),
+        wheel=name.filename,
+        machine=spec.platform.elf_machine,
+        exports=backend.exports if member == f"{backend.package}/{backend.library}" else (),
+        place=Place(member.count("/"), backend.search_paths),
+    )
+
+
+def _generate(
+    name: WheelName, backend: Backend, lock: ReleaseLock, provenance: Mapping[str, Any], codes: _Codes
+) -> dict[str, str]:
+    """Return the members that are written here, but METADATA."""
+    return {
+        f"{backend.package}/{LOCK_FILENAME}": lock.to_json(),
+        f"{backend.package}/{PROVENANCE_FILENAME}": json.dumps(provenance, indent=2, sort_keys=True) + "\n",
+        **({f"{backend.package}/{GPU_CODE_FILENAME}": format_codes(codes)} if codes else {}),
+        f"{name.dist_info}/WHEEL": metadata.wheel_metadata(name),
+        f"{name.dist_info}/entry_points.txt": metadata.entry_points(backend),
+        f"{name.dist_info}/sboms/{SBOM_FILENAME}": format_sbom(name, provenance, bundled=backend.prebuilt.bundled),
+    }
+
+
+def _read_provenance(path: Path) -> dict[str, Any]:
+    """Read where a library came from."""
+    try:
+        provenance = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise WheelError(f"not a JSON file: {path}", cause=str(error)) from error
+    if not isinstance(provenance, dict):
+        raise WheelError(f"{path} holds a {type(provenance).__name__}, expected an object")
+    return provenance

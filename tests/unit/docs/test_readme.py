@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The README says what is so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel import errors
+from pjrtwheel.bazel import locate
+from pjrtwheel.conformance.cases import Outcome
+from pjrtwheel.conformance.expected import Expected
+from pjrtwheel.docs.readme import BEGIN, END, load_all_expected, render_differences, replace_section
+from pjrtwheel.errors import PjrtWheelError, UsageError
+from pjrtwheel.program import INTERRUPTED
+
+
+def test_cases_are_listed_by_reason() -> None:
+    """Each reason stands once, with the number of its cases and their files."""
+    entries = [
+        Expected("a_test.py::A::test_b", Outcome.FAILED, "First."),
+        Expected("a_test.py::A::test_c", Outcome.FAILED, "Second."),
+        Expected("d_test.py::A::test_e", Outcome.FAILED, "First."),
+    ]
+    assert render_differences(entries).splitlines() == [
+        "- First. (2 cases in `a_test.py`, `d_test.py`)",
+        "- Second. (1 case in `a_test.py`)",
+    ]
+
+
+def test_section_is_replaced_and_the_rest_kept() -> None:
+    """Only what stands between the marks changes."""
+    assert replace_section(f"a\n{BEGIN}\nold\n{END}\nb\n", "new") == f"a\n{BEGIN}\nnew\n{END}\nb\n"
+
+
+def test_document_without_marks_is_refused() -> None:
+    """A README that was rewritten without the section is noticed."""
+    with pytest.raises(UsageError, match="lacks its marks"):
+        replace_section("a", "new")
+
+
+def test_readme_lists_the_known_differences(root: Path) -> None:
+    """Run `nox -s update_readme` after a change in tests/conformance."""
+    text = (root / "README.md").read_text("utf-8")
+    assert replace_section(text, render_differences(load_all_expected(root))) == text
+
+
+def test_readme_has_every_exit_status(root: Path) -> None:
+    """The table and the code name the same statuses."""
+    classes = [value for value in vars(errors).values() if isinstance(value, type)]
+    statuses = {value.exit_code for value in classes if issubclass(value, PjrtWheelError)} | {INTERRUPTED}
+    table = (root / "README.md").read_text("utf-8").split("| status | what |")[1]
+    assert [int(row) for row in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)] == sorted(statuses)
+
+
+def test_readme_names_the_supported_bazels(root: Path) -> None:
+    """The versions of the README are those that are looked for."""
+    oldest = ".".join(map(str, locate.OLDEST))
+    assert f"- Bazel {oldest} to {locate.NEWEST_MAJOR}.x: " in (root / "README.md").read_text("utf-8")

@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Interpreters are found by asking them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.environment.interpreters import candidate_paths, find_interpreter, probe, python_tag
+
+THIS = python_tag(
+    sys.version_info[0], sys.version_info[1], free_threaded=bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+)
+
+
+def write_program(path: Path, text: str) -> Path:
+    """Write an executable shell script."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_candidates_come_from_every_store_in_order(tmp_path: Path) -> None:
+    """PATH wins, then pyenv and uv, the newest patch release first."""
+    for folder in (
+        ".pyenv/versions/3.12.1",
+        ".pyenv/versions/3.12.9",
+        ".pyenv/versions/3.13.0",
+        "uv/cpython-3.12.4-linux",
+    ):
+        (tmp_path / folder).mkdir(parents=True)
+    environ = {"PATH": "/first::/second", "UV_PYTHON_INSTALL_DIR": str(tmp_path / "uv")}
+    found = [str(path) for path in candidate_paths("cp312", environ, tmp_path) if path.name == "python3.12"]
+    assert found[:5] == [
+        "/first/python3.12",
+        "/second/python3.12",
+        f"{tmp_path}/.pyenv/versions/3.12.9/bin/python3.12",
+        f"{tmp_path}/.pyenv/versions/3.12.1/bin/python3.12",
+        f"{tmp_path}/uv/cpython-3.12.4-linux/bin/python3.12",
+    ]
+
+
+def test_a_free_threaded_tag_asks_for_its_own_name(tmp_path: Path) -> None:
+    """Free-threaded builds are installed with a t after the version."""
+    assert next(candidate_paths("cp313t", {"PATH": "/bin"}, tmp_path)) == Path("/bin/python3.13t")
+
+
+def test_shims_that_fail_lie_or_talk_nonsense_are_passed_over(tmp_path: Path) -> None:
+    """The first candidate that really is the wanted Python is taken, whatever the others are named."""
+    broken = write_program(tmp_path / "a" / "python", "exit 127")
+    silent = write_program(tmp_path / "b" / "python", "true")
+    real = write_program(tmp_path / "c" / "python", f'exec "{sys.executable}" "$@"')
+    found = find_interpreter(THIS, [tmp_path / "missing", broken, silent, real])
+    assert found is not None
+    assert (found.tag, found.prefix) == (THIS, sys.base_prefix)
+
+
+def test_another_version_is_not_taken() -> None:
+    """A Python of another version is none, even if it works."""
+    assert find_interpreter("cp38", [Path(sys.executable)]) is None
+
+
+def test_a_file_that_is_not_executable_is_not_started(tmp_path: Path) -> None:
+    """A file without the right to run it is passed over."""
+    path = write_program(tmp_path / "python", f'exec "{sys.executable}" "$@"')
+    path.chmod(0o644)
+    if os.geteuid() == 0 and os.access(path, os.X_OK):
+        pytest.skip("this user may execute anything")
+    assert find_interpreter(THIS, [path]) is None
+
+
+def test_probing_what_is_not_there_gives_nothing(tmp_path: Path) -> None:
+    """A path that cannot be started is no error."""
+    assert probe(tmp_path / "missing") is None

@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The environment of programs under test."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.environment.venv import (
+    clean_environ,
+    create_venv,
+    install,
+    requirement_group,
+    wheelhouse_name,
+)
+from pjrtwheel.errors import ProofError, UsageError
+from pjrtwheel.wheel.names import fits, parse_name
+
+WHEEL = b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+METADATA = b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n"
+
+
+@pytest.mark.parametrize(
+    ("tag", "python", "expected"),
+    [
+        ("cp312-abi3-manylinux_2_27_x86_64", "cp312", True),
+        ("cp312-abi3-manylinux_2_27_x86_64", "cp314", True),
+        ("cp313-abi3-manylinux_2_27_x86_64", "cp312", False),
+        ("cp313-cp313-manylinux_2_27_x86_64", "cp313", True),
+        ("cp313-cp313-manylinux_2_27_x86_64", "cp314", False),
+    ],
+)
+def test_a_wheel_fits_its_python(tag: str, python: str, *, expected: bool) -> None:
+    """Bindings fit one Python, the stable ABI fits that and every later one."""
+    assert fits(tag, python) is expected
+
+
+def test_nothing_steers_the_programs_under_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings of the user for JAX, XLA, plugins and Python do not reach a proof; the rest does."""
+    for name in ("JAX_PLATFORMS", "JAXLIB_CPU_DISABLE", "XLA_FLAGS", "PYTHONPATH", "PJRT_NAMES_AND_LIBRARY_PATHS"):
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setenv("SOME_PROXY", "kept")
+    environ = clean_environ(JAX_TRACEBACK_FILTERING="off")
+    steering = sorted(name for name in environ if name.startswith(("JAX", "XLA", "PYTHON", "PJRT")))
+    assert (steering, environ["SOME_PROXY"]) == (["JAX_TRACEBACK_FILTERING"], "kept")
+
+
+def test_requirements_come_from_the_project_file(tmp_path: Path) -> None:
+    """Groups are read from pyproject.toml; an unknown one is an error."""
+    (tmp_path / "pyproject.toml").write_text('[dependency-groups]\nsmoke = ["numpy", {include-group = "x"}]\n')
+    assert requirement_group(tmp_path, "smoke") == ("numpy",)
+    with pytest.raises(UsageError, match="has no dependency group 'other'"):
+        requirement_group(tmp_path, "other")
+
+
+def test_a_wheel_is_required_by_its_exact_version() -> None:
+    """Build tag and platform do not belong to the requirement."""
+    assert parse_name("jaxlib_cpu-0.11.2-1-cp312-abi3-manylinux_2_27_x86_64.whl").requirement == "jaxlib-cpu==0.11.2"
+
+
+def test_the_wheel_of_this_build_is_installed(make_wheel: Callable[..., Path], tmp_path: Path) -> None:
+    """A wheel built anew under the same name is installed anew: the installer's cache holds the one before."""
+    here = Interpreter(tag="", path=Path(sys.executable), prefix=sys.prefix, version="")
+    installed = []
+    for text in (b"FIRST", b"SECOND"):
+        info = {"demo-1.0.dist-info/WHEEL": WHEEL, "demo-1.0.dist-info/METADATA": METADATA}
+        wheel = make_wheel({"demo.py": text, **info})
+        python = create_venv(here, tmp_path / "venv")
+        install(python, ["demo"], [wheel.parent])
+        installed += [path.read_bytes() for path in (tmp_path / "venv").glob("lib/*/site-packages/demo.py")]
+    assert installed == [b"FIRST", b"SECOND"]
+
+
+def test_other_pins_of_the_same_wheel_are_another_wheelhouse(make_wheel: Callable[..., Path]) -> None:
+    """A folder that was filled for one pin lacks what the next one needs; the order of lines does not matter."""
+    python = Interpreter(Path(sys.executable), "cp312", "3.12.1", sys.prefix)
+    names = []
+    for needs in (("libtpu==1",), ("libtpu==2",), ("libtpu==2", "numpy"), ("numpy", "libtpu==2")):
+        lines = "".join(f"Requires-Dist: {need}\n" for need in needs)
+        wheel = make_wheel({"demo-1.0.dist-info/METADATA": METADATA + lines.encode()})
+        names.append(wheelhouse_name(python, ["jax"], [wheel]))
+    assert [names.index(name) for name in names] == [0, 1, 2, 2]
+
+
+def test_wheels_that_do_not_install_are_said_with_a_remedy(tmp_path: Path) -> None:
+    """What is asked for, and where to look."""
+    python = create_venv(Interpreter(Path(sys.executable), "", "", sys.prefix), tmp_path / "venv")
+    with pytest.raises(ProofError) as caught:
+        install(python, ["nowhere==1"], [tmp_path])
+    assert caught.value.what == "the wheels do not install together: nowhere==1"
+    assert "nowhere" in caught.value.cause
+    assert caught.value.remedy.startswith("see that the folders hold wheels of one build")

@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Pinned wheels: what the cache keeps and refuses, and what may be unpacked."""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+import warnings
+import zipfile
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.errors import FetchError
+from pjrtwheel.fetch import WheelCache, unpack_wheel
+from pjrtwheel.fetch import __main__ as fetch_command
+from pjrtwheel.fetch.index import explain_failure, tag_options
+from pjrtwheel.release.model import Pin, read_release
+
+CONTENT = b"the bytes that were pinned"
+PIN = Pin(
+    "plugin.cpu.linux_x86_64", "x", "1", "x-1-py3-none-any.whl", hashlib.sha256(CONTENT).hexdigest(), len(CONTENT)
+)
+
+Download = Callable[[Pin, Path], Path]
+
+
+def serve(content: bytes) -> Download:
+    """Return a download that brings these bytes."""
+
+    def download(pin: Pin, directory: Path) -> Path:
+        (directory / pin.filename).write_bytes(content)
+        return directory / pin.filename
+
+    return download
+
+
+def unreachable(pin: Pin, _directory: Path) -> Path:
+    """Fail as a download without a network does."""
+    raise explain_failure(pin, "NewConnectionError: Network is unreachable")
+
+
+def test_wheel_is_downloaded_once(tmp_path: Path) -> None:
+    """What is in the cache needs no network any more."""
+    kept = WheelCache(tmp_path, serve(CONTENT)).fetch(PIN)
+    assert kept == tmp_path / "wheels" / PIN.sha256 / PIN.filename
+    assert WheelCache(tmp_path, unreachable).fetch(PIN).read_bytes() == CONTENT
+
+
+def test_leftovers_of_killed_downloads_are_removed(tmp_path: Path) -> None:
+    """What a killed run had of this wheel goes; the download of another wheel may be alive and stays."""
+    killed, other = tmp_path / f".download-{PIN.sha256}-x", tmp_path / f".download-{'0' * 64}-x"
+    for directory in (killed, other):
+        directory.mkdir()
+        (directory / "half").write_bytes(CONTENT)
+    WheelCache(tmp_path, serve(CONTENT)).fetch(PIN)
+    assert sorted(path.name for path in tmp_path.glob(".download-*")) == [other.name]
+
+
+def test_download_is_moved_not_copied(tmp_path: Path) -> None:
+    """A wheel of a hundred megabytes is written once: what lies in the cache is the downloaded file itself."""
+    downloaded: list[int] = []
+
+    def download(pin: Pin, directory: Path) -> Path:
+        path = serve(CONTENT)(pin, directory)
+        downloaded.append(path.stat().st_ino)
+        return path
+
+    assert [WheelCache(tmp_path, download).fetch(PIN).stat().st_ino] == downloaded
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(CONTENT[:-1], "25 bytes, pinned are 26"), (CONTENT.upper(), "sha256 is")],
+    ids=["truncated", "other bytes"],
+)
+def test_wrong_bytes_are_refused_and_not_kept(tmp_path: Path, content: bytes, message: str) -> None:
+    """A download that was cut off or replaced never gets into the cache."""
+    with pytest.raises(FetchError, match=message):
+        WheelCache(tmp_path, serve(content)).fetch(PIN)
+    assert not list(tmp_path.rglob("*.whl"))
+
+
+def test_damaged_copy_in_the_cache_is_replaced(tmp_path: Path) -> None:
+    """A cache that a crash or a disk has damaged mends itself."""
+    cache = WheelCache(tmp_path, serve(CONTENT))
+    cache.fetch(PIN).write_bytes(b"rubbish")
+    assert cache.fetch(PIN).read_bytes() == CONTENT
+
+
+def test_no_network_and_no_copy_is_a_clear_error(tmp_path: Path) -> None:
+    """The message says which file and that a full cache would do as well."""
+    with pytest.raises(FetchError) as caught:
+        WheelCache(tmp_path, unreachable).fetch(PIN)
+    assert str(caught.value).splitlines() == [
+        "cannot download x-1-py3-none-any.whl",
+        "the package index cannot be reached, and the wheel is not in the cache",
+        "connect to the network, or copy a full cache from another machine (PJRTWHEEL_CACHE)",
+    ]
+
+
+def test_what_is_pinned_can_be_told_without_fetching_it(root: Path, tmp_path: Path) -> None:
+    """A distribution that is only required is not downloaded, and no folder is made for it."""
+    release = root / "releases/0.11.2.toml"
+    options = ["--release-file", str(release), "--pin", "plugin.tpu.linux_x86_64", "--output", str(tmp_path / "out")]
+    result = fetch_command.execute(
+        fetch_command.parse([*options, "--describe"]), WheelCache(tmp_path / "cache", unreachable)
+    )
+    assert result == {"pin": asdict(read_release(release).pin("plugin.tpu.linux_x86_64")), "members": ()}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_tag_of_the_file_name_is_asked_for() -> None:
+    """A wheel for several platforms is found under each of them, whatever this machine is."""
+    assert tag_options("z-1-py3-none-manylinux_2_12_x86_64.musllinux_1_1_x86_64.whl") == (
+        *("--platform", "manylinux_2_12_x86_64"),
+        *("--platform", "musllinux_1_1_x86_64"),
+    )
+
+
+@pytest.fixture
+def wheel(tmp_path: Path) -> Callable[[str, int], Path]:
+    """Return a factory of wheels with a good member and one of a given name and mode."""
+
+    def make(name: str, mode: int = 0o644) -> Path:
+        path = tmp_path / "a-1-py3-none-any.whl"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("a/good.so", "good")
+            member = zipfile.ZipInfo(name)
+            member.external_attr = mode << 16
+            archive.writestr(member, "evil")
+        return path
+
+    return make
+
+
+@pytest.mark.parametrize("name", ["../evil", "/evil", "a/../../evil", "a\\..\\evil", "C:evil"])
+def test_names_that_lead_elsewhere_are_refused(wheel: Callable[[str, int], Path], tmp_path: Path, name: str) -> None:
+    """Nothing at all is unpacked from a wheel with such a member, even if it was not asked for."""
+    with pytest.raises(FetchError, match=r"refused to unpack it: .* is no path inside a wheel"):
+        unpack_wheel(wheel(name, 0o644), tmp_path / "out", ["a/good.so"])
+    assert not (tmp_path / "out").exists()
+
+
+def test_links_are_refused(wheel: Callable[[str, int], Path], tmp_path: Path) -> None:
+    """A symbolic link could lead a later member elsewhere."""
+    with pytest.raises(FetchError, match="refused to unpack it: 'a/link' is a symbolic link"):
+        unpack_wheel(wheel("a/link", stat.S_IFLNK | 0o777), tmp_path / "out", ["a/*"])
+
+
+def test_member_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    """Of two members with one name it is unclear which was meant."""
+    path = tmp_path / "a-1-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        archive.writestr("a/x", "good")
+        archive.writestr("a/x", "evil")
+    with pytest.raises(FetchError, match="refused to unpack it: 'a/x' is there 2 times"):
+        unpack_wheel(path, tmp_path / "out", ["a/*"])
+
+
+def test_encrypted_member_is_refused(wheel: Callable[[str, int], Path], tmp_path: Path) -> None:
+    """An encrypted member is refused before anything is read from it."""
+    path = wheel("a/x", 0o644)
+    data = bytearray(path.read_bytes())
+    data[data.rindex(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(data)
+    with pytest.raises(FetchError, match="refused to unpack it: 'a/x' is encrypted"):
+        unpack_wheel(path, tmp_path / "out", ["a/*"])
+
+
+def test_chosen_members_are_unpacked_with_their_mode(wheel: Callable[[str, int], Path], tmp_path: Path) -> None:
+    """Only what a pattern names is written, and programs stay programs."""
+    assert unpack_wheel(wheel("a/run", 0o755), tmp_path / "out", ["a/r*"]) == ("a/run",)
+    assert [path.name for path in (tmp_path / "out" / "a").iterdir()] == ["run"]
+    assert (tmp_path / "out" / "a" / "run").stat().st_mode & 0o777 == 0o755
+
+
+def test_missing_member_is_named(wheel: Callable[[str, int], Path], tmp_path: Path) -> None:
+    """A wheel that is laid out differently than its pin says is refused by the name of what is missing."""
+    with pytest.raises(FetchError, match=r"has no member 'b/\*\.so'"):
+        unpack_wheel(wheel("a/x", 0o644), tmp_path / "out", ["b/*.so"])
+
+
+def test_damaged_wheel_is_refused(wheel: Callable[[str, int], Path], tmp_path: Path) -> None:
+    """Half a wheel is told from a whole one."""
+    path = wheel("a/x", 0o644)
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(FetchError, match=r"damaged wheel: a-1-py3-none-any\.whl"):
+        unpack_wheel(path, tmp_path / "out", ["a/*"])

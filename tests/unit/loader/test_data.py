@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a loader knows about its wheel, and what `backend.toml` tells the tooling, must be the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from pjrtwheel.backend import Backend, load_backends
+
+Loader = Callable[[str, str], ModuleType]
+
+BACKENDS = load_backends(Path(__file__).resolve().parents[3])
+
+
+def plugin_of(module: ModuleType) -> Any:
+    """Return the plugin that a package describes."""
+    return module.ACCELERATOR.plugin if hasattr(module, "ACCELERATOR") else module.PLUGIN
+
+
+@pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
+def test_the_plugin_is_the_backends(load_module: Loader, backend: Backend) -> None:
+    """Names of platform, distribution and library, and the variable that switches it off."""
+    plugin = plugin_of(load_module(backend.name, ""))
+    assert (plugin.name, plugin.distribution, plugin.library) == (
+        backend.pjrt_name,
+        backend.distribution,
+        backend.library,
+    )
+    assert plugin.package.name == backend.package
+    switch = load_module(backend.name, "pjrt.switch")
+    assert {switch.switch_name(backend.package), switch.switch_name(backend.distribution)} == {backend.disable}
+
+
+@pytest.mark.parametrize("backend", [item for item in BACKENDS.values() if item.kernels], ids=lambda item: item.name)
+def test_the_kernels_are_the_backends(load_module: Loader, backend: Backend) -> None:
+    """The package in which they lie."""
+    assert backend.kernels is not None
+    assert load_module(backend.name, "").ACCELERATOR.kernels.package == backend.kernels.package
+
+
+@pytest.mark.parametrize("backend", [item for item in BACKENDS.values() if item.shared], ids=lambda item: item.name)
+def test_libraries_come_from_the_wheels_that_the_extra_requires(load_module: Loader, backend: Backend) -> None:
+    """A command in a message installs what the extra would."""
+    (extra,) = backend.extras.values()
+    required = {re.split(r"[<>=]", requirement)[0] for requirement in extra}
+    projects = {library.project for library in load_module(backend.name, "toolkit").TOOLKIT.libraries}
+    assert projects <= required
+
+
+@pytest.mark.parametrize("backend", [item for item in BACKENDS.values() if item.kernels], ids=lambda item: item.name)
+def test_a_plugin_is_its_own_rival_by_name(load_module: Loader, backend: Backend) -> None:
+    """The pattern matches the package itself and upstream's, so two wheels of ours see each other."""
+    pattern = load_module(backend.name, "").ACCELERATOR.rivals
+    upstream = backend.prebuilt.member.rpartition("/")[0].replace("/", ".")
+    assert [bool(re.fullmatch(pattern, name)) for name in (backend.package, upstream, "jaxlib_cpu")] == [
+        True,
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize("backend", [item for item in BACKENDS.values() if item.shared], ids=lambda item: item.name)
+def test_a_message_names_wheels_that_there_are(load_module: Loader, backend: Backend) -> None:
+    """The lower versions are those of the other backends for the platform."""
+    majors = sorted(
+        load_module(other.name, "toolkit").TOOLKIT.major
+        for other in BACKENDS.values()
+        if other.shared == backend.shared and other.pjrt_name == backend.pjrt_name
+    )
+    toolkit = load_module(backend.name, "toolkit").TOOLKIT
+    assert list(toolkit.older) == [major for major in majors if major < toolkit.major]
+
+
+def test_tpu_chips_are_those_that_the_selector_serves(load_module: Loader) -> None:
+    """Both lists have every chip once."""
+    hardware, select = load_module("tpu", "hardware"), BACKENDS["tpu"].select
+    assert select is not None
+    ids = [f"{hardware.GOOGLE}:{chip}".replace("0x", "") for chip in hardware.CHIPS]
+    assert sorted(ids) == sorted(select.devices)
+
+
+@pytest.mark.parametrize("backend", [item for item in BACKENDS.values() if item.shared], ids=lambda item: item.name)
+def test_oldest_libraries_are_those_of_the_extra(load_module: Loader, backend: Backend) -> None:
+    """Up to the minor version; of CUPTI before CUDA 13, which counts its versions in another way, nothing follows."""
+    (extra,) = backend.extras.values()
+    floors = {match[1]: match[2].split(".") for line in extra if (match := re.match(r"([\w-]+)>=([\d.]+)", line))}
+    toolkit, versions = load_module(backend.name, "toolkit").TOOLKIT, load_module(backend.name, "cuda.versions")
+    projects = {library.soname.partition(".so")[0]: library.project for library in toolkit.libraries}
+    components = [item for item in versions.COMPONENTS if toolkit.minimum.get(item.name, 0) >= item.major]
+    promised = {
+        item.name: int(floors[projects[item.stem]][0]) * item.major + int(floors[projects[item.stem]][1]) * item.minor
+        for item in components
+    }
+    known = {item.name: versions.rounded_to_minor(item, toolkit.minimum[item.name]) for item in components}
+    assert len(known) >= 4
+    assert known == promised

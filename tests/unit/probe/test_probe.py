@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""From the report of pypjrt's checks to what it says about a plugin."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pjrtwheel import cli
+from pjrtwheel.backend import load_backends
+from pjrtwheel.errors import ProofError, UsageError, WheelError
+from pjrtwheel.probe.expected import NO_FACTS, ProbeFacts, load_facts, parse_facts
+from pjrtwheel.probe.plugin_file import probe_file
+from pjrtwheel.probe.run import Check, CheckResult, ProbeOutcome, ProbeResult, parse_answer, probe_plugin
+
+NO_DEVICE = "FailedPrecondition: No visible devices."
+FACTS = ProbeFacts(without_device={"client.create": "No visible devices"})
+
+
+def answer(*checks: tuple[str, str, str]) -> dict[str, Any]:
+    """Return a report as pypjrt writes it."""
+    return {
+        "plugin": "demo.so",
+        "api_version": [0, 115],
+        "platform": "demo",
+        "extensions": [{"type": 5, "name": "FFI"}, {"type": 99, "name": ""}],
+        "checks": [{"id": name, "category": "", "result": result, "detail": detail} for name, result, detail in checks],
+    }
+
+
+def test_missing_capabilities_are_no_failure() -> None:
+    """Plugins differ; a check that cannot be made says nothing against one."""
+    result = parse_answer(
+        answer(("client.create", "pass", "ok"), ("stream.events", "skip", "none"), ("a.b", "unsupported", "no")),
+        NO_FACTS,
+        device=True,
+    )
+
+    assert result == ProbeResult(
+        ProbeOutcome.PASSED,
+        pjrt_api="0.115",
+        platform="demo",
+        extensions=("FFI", "type 99"),
+        checks=(
+            Check("client.create", CheckResult.OK, "ok"),
+            Check("stream.events", CheckResult.SKIP, "none"),
+            Check("a.b", CheckResult.UNSUPPORTED, "no"),
+        ),
+    )
+    assert result.summary() == "passed: 1 pass, 1 unsupported, 1 skip"
+    assert result.to_json()["checks"][1] == {"name": "stream.events", "result": "skip", "detail": "none"}
+
+
+@pytest.mark.parametrize(
+    ("facts", "device", "detail", "outcome"),
+    [
+        pytest.param(FACTS, False, NO_DEVICE, ProbeOutcome.NO_DEVICE, id="expected"),
+        pytest.param(FACTS, True, NO_DEVICE, ProbeOutcome.FAILED, id="the device is here"),
+        pytest.param(FACTS, False, "Internal: broken", ProbeOutcome.FAILED, id="another reason"),
+        pytest.param(NO_FACTS, False, NO_DEVICE, ProbeOutcome.FAILED, id="nothing is expected"),
+    ],
+)
+def test_absence_of_the_device_excuses_what_is_expected_by_name(
+    *, facts: ProbeFacts, device: bool, detail: str, outcome: ProbeOutcome
+) -> None:
+    """Check and message must both be those of the backend's file."""
+    result = parse_answer(answer(("client.create", "fail", detail)), facts, device=device)
+
+    assert (result.outcome, result.reason) == (outcome, f"client.create: {detail}")
+    excused = outcome is ProbeOutcome.NO_DEVICE
+    assert result.summary() == f"{outcome}: 1 {'for want of the device' if excused else 'fail'}: {result.reason}"
+
+
+def test_an_excuse_does_not_cover_another_failure() -> None:
+    """A plugin without its device must still pass all other checks that ran."""
+    checks = (("client.create", "fail", NO_DEVICE), ("plugin.initialize", "fail", "Internal: no"))
+
+    result = parse_answer(answer(*checks), FACTS, device=False)
+
+    assert (result.outcome, result.reason) == (ProbeOutcome.FAILED, "plugin.initialize: Internal: no")
+
+
+def test_report_without_checks_is_a_failure() -> None:
+    """Nothing that ran is nothing that was shown."""
+    assert parse_answer(answer(), NO_FACTS, device=False).outcome is ProbeOutcome.FAILED
+
+
+def test_file_that_is_no_library_is_not_opened(tmp_path: Path) -> None:
+    """The reason is that of the dynamic loader."""
+    path = tmp_path / "demo.so"
+    path.write_bytes(b"no library")
+
+    result = probe_plugin(path)
+
+    assert result.outcome is ProbeOutcome.NOT_OPENED
+    assert "demo.so" in result.reason
+
+
+def test_checks_that_hang_have_failed(tmp_path: Path) -> None:
+    """A library may wait for a device that never answers."""
+    result = probe_plugin(tmp_path / "demo.so", time_limit=0.001)
+
+    assert (result.outcome, result.reason) == (ProbeOutcome.FAILED, "it did not end within 0 s")
+
+
+def test_missing_checks_are_an_error_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They must not pass for a plugin that does not open."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+
+    with pytest.raises(ProofError, match="plugins cannot be asked: there is no pypjrt"):
+        probe_plugin(tmp_path / "demo.so")
+
+
+@pytest.mark.parametrize("text", ["x", "unknown = {}", "without_device = 3", '[without_device]\n"a.b" = ""'])
+def test_malformed_facts_are_refused(text: str) -> None:
+    """An empty message would excuse every failure."""
+    with pytest.raises(UsageError, match=r"malformed facts for the conformance checks: probe\.toml"):
+        parse_facts(text, Path("probe.toml"))
+
+
+def test_facts_of_every_backend_can_be_read(root: Path) -> None:
+    """They lie in its own directory, or in one that it shares."""
+    facts = {name: load_facts(backend) for name, backend in load_backends(root).items()}
+
+    assert all(isinstance(entry, ProbeFacts) for entry in facts.values())
+    assert facts["cpu"] == NO_FACTS
+
+
+def test_wheel_without_a_plugin_is_refused(root: Path, make_wheel: Callable[..., Path]) -> None:
+    """The message says which names are looked for."""
+    wheel = make_wheel({"demo/other.so": b"\x7fELF"})
+
+    with pytest.raises(WheelError, match="holds 0 plugin libraries, expected one"):
+        probe_file(wheel, tuple(load_backends(root).values()), device=False)
+
+
+def test_command_fails_for_what_does_not_open(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its answer is one line per file, and JSON holds every check."""
+    path = tmp_path / "demo.so"
+    path.write_bytes(b"no library")
+
+    statuses = [cli.main(["probe", str(path), "--root", str(root), *options]) for options in ([], ["--json"])]
+
+    line, _, document = capsys.readouterr().out.partition("\n")
+    assert statuses == [ProofError.exit_code] * 2
+    assert line.startswith("demo.so: PJRT not read: not opened: ")
+    assert json.loads(document)[str(path)]["outcome"] == "not opened"

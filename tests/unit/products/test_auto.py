@@ -1,0 +1,307 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`jaxlib-auto`: properties generated from GPU code, requirements, and the wheels."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jaxlib_select.vendors.cuda_code import TEGRA, runs
+from jaxlib_select.versions import read_version
+from pjrtwheel.backend import Backend, Select, load_backends
+from pjrtwheel.cli import main
+from pjrtwheel.errors import UsageError
+from pjrtwheel.files import hash_file
+from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.products.auto import build_auto
+from pjrtwheel.products.auto.nvidia import TEGRA as TEGRA_CHIPS
+from pjrtwheel.products.auto.nvidia import THOR, Group, compiled, nvidia_groups, served
+from pjrtwheel.products.auto.variants import Variant, make_variants
+from pjrtwheel.prove.levels import Level
+from pjrtwheel.prove.offline import find_wheels
+from pjrtwheel.prove.origin import Origin
+from pjrtwheel.prove.record import Proof
+
+VERSION = "0.11.2"
+CODE12 = ["compute_120", "sm_50", "sm_60", "sm_70", "sm_80", "sm_90", "sm_100", "sm_101", "sm_120"]
+CODE13 = ["compute_120", "sm_75", "sm_80", "sm_90", "sm_100", "sm_110", "sm_120"]
+SELECT12 = Select(
+    "nvidia", 300, driver="12.0", toolkit="12.9", oldest_capability="5.2", constraints={"<7.5": ("cudnn<9.11",)}
+)
+SELECT13 = Select("nvidia", 400, driver="13.0", toolkit="13.0", constraints={">=10,<12": ("cublas>=13.2",)})
+
+
+def properties(cuda: str, real: Iterable[int], virtual: Iterable[int] = ()) -> tuple[str, ...]:
+    """Return the properties of a group."""
+    return (
+        f"nvidia::cuda_version_lower_bound::{cuda}",
+        *(f"nvidia::sm_arch::{value}_real" for value in real),
+        *(f"nvidia::sm_arch::{value}_virtual" for value in virtual),
+    )
+
+
+FUTURE = (120, 130, 140, 150)
+
+
+@pytest.mark.parametrize(
+    ("select", "code", "architecture", "expected"),
+    [
+        (
+            SELECT12,
+            CODE12,
+            "x86_64",
+            [
+                Group("", properties("12.0", [75, 80, 90, 100, 120])),
+                Group("legacy", properties("12.0", [52, 60, 70]), ("cudnn<9.11",)),
+            ],
+        ),
+        (SELECT12, CODE12, "aarch64", [Group("", properties("12.0", [75, 89, 90, 100, 120]))]),
+        (
+            SELECT13,
+            CODE13,
+            "x86_64",
+            [
+                Group("", properties("13.0", [75, 80, 90, 120], FUTURE)),
+                Group("cc100", properties("13.0", [100]), ("cublas>=13.2",)),
+            ],
+        ),
+        (
+            SELECT13,
+            CODE13,
+            "aarch64",
+            [
+                Group("", properties("13.0", [75, 89, 90, 120], FUTURE)),
+                Group("cc100", properties("13.0", [100, 110]), ("cublas>=13.2",)),
+            ],
+        ),
+        (
+            replace(SELECT13, constraints={}),
+            CODE13,
+            "x86_64",
+            [Group("", properties("13.0", [75, 80, 90, 100, 120], FUTURE))],
+        ),
+        (replace(SELECT13, constraints={}), [], "x86_64", []),
+        (
+            replace(SELECT12, oldest_capability="", constraints={}),
+            CODE12[:3],
+            "x86_64",
+            [Group("", properties("12.0", [50, 60]))],
+        ),
+    ],
+    ids=["12", "12 on Arm", "13", "13 on Arm", "no bounds", "no code", "any age"],
+)
+def test_groups_follow_from_code_and_bounds(
+    select: Select, code: list[str], architecture: str, expected: list[Group]
+) -> None:
+    """No Tegra chip is promised code that it does not run; PTX counts where every driver compiles it."""
+    assert nvidia_groups(select, code, architecture) == expected
+
+
+def offered(capability: tuple[int, int]) -> set[str]:
+    """Return the values that the provider offers for a GPU."""
+    major, minor = capability
+    return {f"{major}{step}_real" for step in range(minor + 1)} | {f"{major}0_virtual"}
+
+
+@pytest.mark.parametrize("architecture", ["x86_64", "aarch64"])
+@pytest.mark.parametrize(("select", "code", "cuda"), [(SELECT12, CODE12, 12), (SELECT13, CODE13, 13)])
+def test_variants_agree_with_the_selector(architecture: str, select: Select, code: list[str], cuda: int) -> None:
+    """For every GPU: a variant is taken where `jaxlib-select` says that the code runs, and nowhere else."""
+    thor = {12: (10, 1), 13: (11, 0)}[cuda]
+    chips = [chip for chip in TEGRA if chip[0] < 10 or chip == thor] if architecture == "aarch64" else []
+    cards = [divmod(number, 10) for number in (50, 52, 60, 61, 70, 75, 80, 86, 89, 90, 100, 103, 120, 121)]
+    # An A100, an RTX 30 and the like in an Arm server cannot be told from a Tegra chip: they get the CPU.
+    given_up = {(5, 0), (5, 2), (6, 0), (6, 1), (7, 0), (8, 0), (8, 6)} if architecture == "aarch64" else set()
+    listed = {
+        text.split("::")[2] for group in nvidia_groups(select, code, architecture) for text in group.properties[1:]
+    }
+    for capability in sorted({*cards, *chips} - given_up):
+        oldest = read_version(select.oldest_capability)
+        running = runs(
+            capability, code, tegra=False, cuda=(cuda, 0), driver=(cuda, 0), toolkit=(cuda, 9), oldest=oldest
+        )
+        assert bool(listed & offered(capability)) == running, capability
+    assert not any(listed & offered(capability) for capability in given_up)
+
+
+def test_the_selector_knows_the_same_tegra_chips() -> None:
+    """Who decides by itself, and who tells uv."""
+    assert {*TEGRA_CHIPS, *THOR.values()} == TEGRA
+
+
+def test_code_for_one_chip_cannot_be_said() -> None:
+    """`sm_90a` and PTX of a minor version have no value of their own."""
+    assert served(["sm_90a", "gfx942"], SELECT13, tegra=False) == []
+    assert compiled(["compute_90a"]) == ()
+    assert compiled(["compute_86"]) == ((9, 0), (10, 0), (11, 0))
+
+
+def entry(backend: Backend, platform: str, code: Iterable[str] = (), **more: Any) -> dict[str, Any]:
+    """Return an entry of release.json, as far as it is read."""
+    tag = backend.tags[platform]
+    given = {"distribution": backend.distribution, "version": VERSION, "tags": [f"cp312-abi3-{tag}"], "lock_id": "ff"}
+    name = f"{backend.distribution.replace('-', '_')}-{VERSION}-cp312-abi3-{tag}.whl"
+    rest = {"filename": name, "sha256": "", "size": 0, "stripped_bytes": 0, "pjrt_api": None, "gpu_code": list(code)}
+    proof = Proof(name, Level.STATIC, None, (), Origin(None, None, "0", "")).to_json()
+    return given | rest | {"proof": proof, "other_proofs": []} | more
+
+
+@pytest.fixture(scope="module")
+def backends(root: Path) -> dict[str, Backend]:
+    """Return every backend."""
+    return load_backends(root)
+
+
+PLAIN = ("jaxlib==0.11.2", 'jaxlib-cpu==0.11.2; sys_platform == "linux" and platform_machine == "x86_64"')
+
+
+def test_only_what_was_built_gets_a_variant(backends: dict[str, Backend]) -> None:
+    """Labels, platforms and requirements; vendors without a provider, other releases and platforms are left out."""
+    built = [
+        entry(backends["cpu"], "linux_x86_64"),
+        entry(backends["tpu"], "linux_x86_64"),
+        entry(backends["rocm7"], "linux_x86_64", ["gfx942"]),
+        entry(backends["cuda12"], "linux_aarch64", CODE12),
+        entry(backends["cuda13"], "linux_x86_64", CODE13, version="0.11.1"),
+    ]
+    assert make_variants(backends.values(), built, VERSION) == [
+        Variant("", "any", PLAIN),
+        Variant("null", "any", PLAIN),
+        Variant(
+            "cuda12_sbsa",
+            "manylinux_2_27_aarch64",
+            ("jaxlib-cuda-12[with-cuda]==0.11.2",),
+            properties("12.0", [75, 89, 90, 100, 120]),
+        ),
+        Variant("tpu", "manylinux_2_31_x86_64", ("jaxlib-tpu==0.11.2",), ("tpu::present::true",)),
+    ]
+
+
+def test_the_plain_wheel_needs_the_cpu(backends: dict[str, Backend]) -> None:
+    """Without its package, every pip would fail."""
+    with pytest.raises(UsageError, match=r"no wheel of 0\.11\.2 for the CPU was built"):
+        make_variants(backends.values(), [entry(backends["tpu"], "linux_x86_64")], VERSION)
+
+
+@pytest.fixture
+def dist(backends: dict[str, Backend], make_wheel: Callable[..., Path]) -> Path:
+    """Return a folder with two built wheels and their record."""
+    wheels = [entry(backends["cpu"], "linux_x86_64"), entry(backends["cuda12"], "linux_x86_64", CODE12)]
+    paths = [make_wheel({}, name=wheel["filename"]) for wheel in wheels]
+    listed = [wheel | {"sha256": hash_file(path)} for wheel, path in zip(wheels, paths, strict=True)]
+    (paths[0].parent / "release.json").write_text(json.dumps({"schema": 2, "wheels": listed}))
+    return paths[0].parent
+
+
+LABELS = ["cuda12", "cuda12_legacy", "null"]
+
+
+def test_wheels_documents_and_record_belong_together(
+    dist: Path, root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The files, what is in one of them, the list of variants, and the record; a second run gives the same bytes."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")  # or the record of a run in the next second has another date
+    assert main(["auto", "--root", str(root), "--dist", str(dist)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in said] == ["plain", "null", "cuda12", "cuda12_legacy"]
+    stem = "jaxlib_auto-0.11.2-py3-none"
+    names = sorted(path.name for path in dist.glob("jaxlib_auto-*"))
+    assert names == [
+        "jaxlib_auto-0.11.2-py3-none-any-null.whl",
+        "jaxlib_auto-0.11.2-py3-none-any.whl",
+        "jaxlib_auto-0.11.2-py3-none-manylinux_2_27_x86_64-cuda12.whl",
+        "jaxlib_auto-0.11.2-py3-none-manylinux_2_27_x86_64-cuda12_legacy.whl",
+        "jaxlib_auto-0.11.2-variants.json",
+    ]
+    with zipfile.ZipFile(dist / f"{stem}-manylinux_2_27_x86_64-cuda12_legacy.whl") as archive:
+        info = "jaxlib_auto-0.11.2.dist-info"
+        members = sorted(archive.namelist())
+        metadata = archive.read(f"{info}/METADATA").decode()
+        variant = json.loads(archive.read(f"{info}/variant.json"))
+    assert members == [f"{info}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "licenses/LICENSE", "variant.json")]
+    assert "Requires-Dist: jaxlib-cuda-12[with-cuda]==0.11.2\nRequires-Dist: nvidia-cudnn-cu12<9.11\n" in metadata
+    assert variant["default-priorities"] == {"namespace": ["tpu", "nvidia"]}
+    listed = json.loads((dist / "jaxlib_auto-0.11.2-variants.json").read_text())
+    assert sorted(listed["variants"]) == LABELS
+    expected = {"cuda_version_lower_bound": ["12.0"], "sm_arch": ["52_real", "60_real", "70_real"]}
+    assert listed["variants"]["cuda12_legacy"] == variant["variants"]["cuda12_legacy"] == {"nvidia": expected}
+    record = {wheel["filename"]: wheel for wheel in json.loads((dist / "release.json").read_text())["wheels"]}
+    assert {name: hash_file(dist / name) for name in names[:4]} == {name: record[name]["sha256"] for name in names[:4]}
+    assert {record[name]["lock_id"] for name in record} == {"ff"}
+    before = {name: (dist / name).read_bytes() for name in [*names, "release.json"]}
+    build_auto(root, dist, VERSION)
+    assert {name: (dist / name).read_bytes() for name in before} == before
+
+
+def test_variants_that_are_none_any_more_are_removed(dist: Path, root: Path) -> None:
+    """Together with their entries; another release's stay."""
+    build_auto(root, dist, VERSION)
+    other = dist / "jaxlib_auto-0.11.1-py3-none-any.whl"
+    other.write_bytes(b"")
+    document = json.loads((dist / "release.json").read_text())
+    document["wheels"] = [wheel for wheel in document["wheels"] if wheel["distribution"] != "jaxlib-cuda-12"]
+    (dist / "release.json").write_text(json.dumps(document))
+    build_auto(root, dist, VERSION)
+    names = ["jaxlib_auto-0.11.2-py3-none-any-null.whl", "jaxlib_auto-0.11.2-py3-none-any.whl"]
+    assert sorted(path.name for path in dist.glob("jaxlib_auto-*.whl")) == [other.name, *names]
+    record = json.loads((dist / "release.json").read_text())["wheels"]
+    assert [wheel["filename"] for wheel in record if wheel["distribution"] == "jaxlib-auto"] == names
+
+
+def test_a_run_that_fails_removes_nothing(dist: Path, root: Path) -> None:
+    """What the record lists is there, also when the list of variants could not be written."""
+    build_auto(root, dist, VERSION)
+    before = {path.name for path in dist.glob("jaxlib_auto-*.whl")}
+    document = json.loads((dist / "release.json").read_text())
+    document["wheels"] = [wheel for wheel in document["wheels"] if wheel["distribution"] != "jaxlib-cuda-12"]
+    (dist / "release.json").write_text(json.dumps(document))
+    (dist / "jaxlib_auto-0.11.2-variants.json").unlink()
+    (dist / "jaxlib_auto-0.11.2-variants.json").mkdir()
+    with pytest.raises(IsADirectoryError):
+        build_auto(root, dist, VERSION)
+    assert {path.name for path in dist.glob("jaxlib_auto-*.whl")} == before
+    record = json.loads((dist / "release.json").read_text())["wheels"]
+    assert {wheel["filename"] for wheel in record if wheel["distribution"] == "jaxlib-auto"} == before
+
+
+def test_wheels_of_two_sets_are_refused(dist: Path, root: Path) -> None:
+    """They would refuse each other once installed."""
+    document = json.loads((dist / "release.json").read_text())
+    document["wheels"][0]["lock_id"] = "00"
+    (dist / "release.json").write_text(json.dumps(document))
+    with pytest.raises(UsageError, match="belong to 2 sets"):
+        build_auto(root, dist, VERSION)
+
+
+def test_a_listed_wheel_that_is_gone_is_an_error(dist: Path, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No variant asks for it."""
+    (dist / "jaxlib_cuda_12-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl").unlink()
+    assert main(["auto", "--root", str(root), "--dist", str(dist)]) == 7
+    assert "x86_64.whl is not there, though release.json lists it" in capsys.readouterr().err
+    assert list(dist.glob("jaxlib_auto*")) == []
+
+
+def test_an_empty_folder_is_an_error(tmp_path: Path, root: Path) -> None:
+    """Nothing is written."""
+    assert main(["auto", "--root", str(root), "--dist", str(tmp_path)]) == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_commands_do_not_stumble_over_variants(
+    dist: Path, root: Path, backends: dict[str, Backend], make_wheel: Callable[..., Path]
+) -> None:
+    """Proving finds the wheels of its backend in a folder with `jaxlib-auto`."""
+    jaxlib = make_wheel({}, name=f"jaxlib-{VERSION}-1-cp312-cp312-manylinux_2_27_x86_64.whl")
+    build_auto(root, dist, VERSION)
+    found = find_wheels(dist, backends["cpu"], VERSION, PLATFORMS["linux_x86_64"])
+    assert [path.name for path in found] == [
+        jaxlib.name,
+        f"jaxlib_cpu-{VERSION}-cp312-abi3-manylinux_2_27_x86_64.whl",
+    ]

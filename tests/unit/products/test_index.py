@@ -1,0 +1,271 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The static package index: its pages, its files, and what it refuses."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pjrtwheel.cli import main
+from pjrtwheel.errors import UsageError, WheelError
+from pjrtwheel.files import hash_file
+from pjrtwheel.products.index import swap, write_index
+from pjrtwheel.products.index.about import chips
+from pjrtwheel.prove.levels import Level, PythonProof
+from pjrtwheel.prove.origin import Origin
+from pjrtwheel.prove.record import Proof
+
+NAME = "jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
+METADATA = b"Metadata-Version: 2.4\nName: jaxlib-abacus\nVersion: 1.0\nRequires-Python: >=3.12\n"
+VARIANTS = "jaxlib_abacus-1.0-variants.json"
+ORIGIN = Origin(None, None, "0.1.0", "2026-11-21T09:40:00Z")
+PYTHON = PythonProof("cp312", "", (), "no interpreter")
+PROOF = Proof(NAME, Level.LOAD, "0.115", (PYTHON,), ORIGIN).to_json()
+
+
+def entry_of(wheel: Path, **more: Any) -> dict[str, Any]:
+    """Return an entry of release.json."""
+    return {
+        "filename": wheel.name,
+        "distribution": "jaxlib-abacus",
+        "version": "1.0",
+        "sha256": hash_file(wheel),
+        "size": wheel.stat().st_size,
+        "tags": ["cp312-abi3-manylinux_2_27_x86_64"],
+        "lock_id": "ff",
+        "pjrt_api": "0.115",
+        "gpu_code": ["bead_5", "bead_6"],
+        "proof": PROOF,
+        "other_proofs": [],
+        "stripped_bytes": 0,
+    } | more
+
+
+def write_release(dist: Path, *entries: dict[str, Any]) -> None:
+    """Write release.json."""
+    (dist / "release.json").write_text(json.dumps({"schema": 2, "wheels": entries}))
+
+
+@pytest.fixture
+def dist(make_wheel: Callable[..., Path]) -> Path:
+    """Return a folder with one wheel, a list of its variants, and release.json."""
+    wheel = make_wheel({"jaxlib_abacus-1.0.dist-info/METADATA": METADATA}, name=NAME)
+    (wheel.parent / VARIANTS).write_text("{}\n")
+    write_release(wheel.parent, entry_of(wheel))
+    return wheel.parent
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    """Return every file of a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_pages_say_what_the_standards_ask_for(dist: Path) -> None:
+    """HTML and JSON of one project, whole."""
+    write_index(dist, dist / "simple")
+    folder = dist / "simple" / "jaxlib-abacus"
+    digest, metadata = hash_file(dist / NAME), hashlib.sha256(METADATA).hexdigest()
+    variants = hash_file(dist / VARIANTS)
+    assert (folder / "index.html").read_text() == (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="pypi:repository-version" content="1.1">\n<meta name="generator" content="pjrtwheel index">\n'
+        "<title>Links for jaxlib-abacus</title>\n</head>\n<body>\n<h1>Links for jaxlib-abacus</h1>\n"
+        f'<a href="{NAME}#sha256={digest}" data-requires-python="&gt;=3.12" data-core-metadata="sha256={metadata}" '
+        f'data-dist-info-metadata="sha256={metadata}">{NAME}</a><br>\n'
+        f'<a href="{VARIANTS}#sha256={variants}">{VARIANTS}</a><br>\n'
+        "</body>\n</html>\n"
+    )
+    assert json.loads((folder / "index.v1+json").read_text()) == {
+        "meta": {"api-version": "1.1"},
+        "name": "jaxlib-abacus",
+        "versions": ["1.0"],
+        "files": [
+            {
+                "filename": NAME,
+                "url": NAME,
+                "hashes": {"sha256": digest},
+                "size": (dist / NAME).stat().st_size,
+                "yanked": False,
+                "requires-python": ">=3.12",
+                "core-metadata": {"sha256": metadata},
+                "dist-info-metadata": {"sha256": metadata},
+            },
+            {"filename": VARIANTS, "url": VARIANTS, "hashes": {"sha256": variants}, "size": 3, "yanked": False},
+        ],
+    }
+    assert (folder / f"{NAME}.metadata").read_bytes() == METADATA
+    root = json.loads((dist / "simple" / "index.v1+json").read_text())
+    assert root == {"meta": {"api-version": "1.1"}, "projects": [{"name": "jaxlib-abacus"}]}
+    assert '<a href="jaxlib-abacus/">jaxlib-abacus</a>' in (dist / "simple" / "index.html").read_text()
+
+
+def test_people_see_chips_proof_size_and_hash(dist: Path) -> None:
+    """The row of a wheel, on its own page and on the page over all."""
+    write_index(dist, dist / "simple")
+    cells = (
+        "<td>bead_5, bead_6</td><td>load</td><td>3.12: not run: no interpreter</td><td>0.0</td>"
+        f"<td><code>{hash_file(dist / NAME)}"
+    )
+    for page, link in (("about.html", "jaxlib-abacus/"), ("jaxlib-abacus/about.html", "")):
+        text = (dist / "simple" / page).read_text()
+        assert f'<tr><td><a href="{link}{NAME}">{NAME}</a></td>{cells}' in text
+        assert "<script" not in text
+
+
+@pytest.mark.parametrize(
+    ("code", "targets", "expected"),
+    [
+        (["sm_90"], {"a100": ["sm_80"]}, "sm_90"),
+        ([], {"v6e": ["tpu5"], "tpu7x": ["tpu6"], "none": []}, "tpu7x, v6e"),
+        ([], {}, "manylinux_2_27_x86_64"),
+    ],
+)
+def test_chips_are_those_with_code_else_those_compiled_for(
+    code: list[str], targets: dict[str, list[str]], expected: str
+) -> None:
+    """Chips that were compiled for go by their own names; a wheel for the CPU names its platform."""
+    proof = {"targets": [{"target": name, "code": names} for name, names in targets.items()]}
+    facts = {"gpu_code": code, "tags": ["cp312-abi3-manylinux_2_27_x86_64"]}
+    assert chips({**facts, "proof": proof, "other_proofs": []}) == expected
+    assert chips({**facts, "proof": {"targets": []}, "other_proofs": [proof]}) == expected
+
+
+def test_wheels_are_linked_and_bytes_repeat(dist: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No wheel is doubled; a second run, and one without hard links, give the same index."""
+    write_index(dist, dist / "simple")
+    first = snapshot(dist / "simple")
+    assert (dist / NAME).samefile(dist / "simple" / "jaxlib-abacus" / NAME)
+    monkeypatch.setattr(os, "link", refuse_link)
+    write_index(dist, dist / "simple")
+    assert snapshot(dist / "simple") == first
+    assert sorted(path.name for path in dist.iterdir()) == sorted([NAME, VARIANTS, "release.json", "simple"])
+
+
+def refuse_link(*_: object) -> None:
+    """Behave as a file system without hard links."""
+    raise PermissionError(1, "no links here")
+
+
+def test_a_project_that_is_gone_leaves_the_index(dist: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole folder is replaced, also where the file system cannot exchange two folders."""
+    write_index(dist, dist / "simple")
+    write_release(dist, entry_of(dist / NAME, distribution="jaxlib-abacus") | {"gpu_code": []})
+    (dist / VARIANTS).unlink()
+    monkeypatch.setattr(swap, "_exchange", lambda *_: False)
+    write_index(dist, dist / "simple")
+    names = sorted(path.name for path in (dist / "simple" / "jaxlib-abacus").iterdir())
+    assert names == ["about.html", "index.html", "index.v1+json", NAME, f"{NAME}.metadata"]
+
+
+def test_nothing_is_replaced_when_a_wheel_is_not_the_listed_one(dist: Path) -> None:
+    """The index before stays, and nothing partial."""
+    write_index(dist, dist / "simple")
+    before = snapshot(dist / "simple")
+    (dist / NAME).unlink()
+    (dist / NAME).write_bytes(b"other")
+    with pytest.raises(WheelError, match=r"has sha256 .* release.json says"):
+        write_index(dist, dist / "simple")
+    assert snapshot(dist / "simple") == before
+    assert list(dist.glob(".partial-*")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "not JSON",
+        "[]",
+        '{"schema": 2, "wheels": []}',
+        '{"schema": 2, "wheels": [{}]}',
+        '{"schema": 2, "wheels": [{"filename": "a.whl"}]}',
+    ],
+)
+def test_a_damaged_record_is_an_error(dist: Path, text: str) -> None:
+    """An index of a part of the wheels would be mistaken for all of them."""
+    (dist / "release.json").write_text(text)
+    with pytest.raises(WheelError, match=r"release\.json is damaged"):
+        write_index(dist, dist / "simple")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"filename": f"../{NAME}"},
+        {"filename": NAME.replace(".whl", ".txt")},
+        {"filename": NAME.replace("abacus", "slide_rule")},
+        {"distribution": "jaxlib-slide-rule"},
+        {"distribution": "{parent}/evil"},
+        {"distribution": "../evil"},
+        {"distribution": "jaxlib-abacus\n"},
+        {"version": "new"},
+        {"version": "1.1"},
+        {"tags": []},
+        {"tags": ["x"]},
+        {"tags": [1]},
+        {"gpu_code": [1]},
+        {"gpu_code": "sm_90"},
+        {"pjrt_api": 1},
+        {"proof": PROOF | {"pythons": [PROOF["pythons"][0] | {"python": ""}]}},
+        {"proof": PROOF | {"targets": [{"target": 1, "code": []}]}},
+        {"proof": PROOF | {"origin": None}},
+        {"other_proofs": {}},
+    ],
+)
+def test_a_hostile_record_is_an_error(dist: Path, change: dict[str, Any]) -> None:
+    """No path leads out of the folder, and a wheel is listed under its own name and version only."""
+    before = snapshot(dist.parent)
+    texts = {key: value.format(parent=dist.parent) for key, value in change.items() if isinstance(value, str)}
+    write_release(dist, entry_of(dist / NAME, **change | texts))
+    with pytest.raises(WheelError, match=r"release\.json is damaged"):
+        write_index(dist, dist / "simple")
+    assert snapshot(dist.parent).keys() == before.keys()
+
+
+def test_missing_files_are_named(dist: Path, tmp_path: Path) -> None:
+    """A listed wheel that is gone, no record, no folder."""
+    (dist / NAME).unlink()
+    with pytest.raises(WheelError, match="is not there, though"):
+        write_index(dist, dist / "simple")
+    (dist / "release.json").unlink()
+    with pytest.raises(UsageError, match=r"release\.json is not there"):
+        write_index(dist, dist / "simple")
+    with pytest.raises(UsageError, match="is no folder"):
+        write_index(tmp_path / "nothing", tmp_path / "simple")
+
+
+def test_a_file_that_is_no_wheel_is_an_error(dist: Path) -> None:
+    """Its hash is right, but it has no metadata."""
+    (dist / NAME).write_bytes(b"no zip")
+    write_release(dist, entry_of(dist / NAME))
+    with pytest.raises(WheelError, match="is no wheel with metadata"):
+        write_index(dist, dist / "simple")
+
+
+def test_a_folder_that_is_no_index_is_left_alone(dist: Path) -> None:
+    """Somebody's files are not replaced; an empty folder is."""
+    home = dist / "home"
+    home.mkdir()
+    write_index(dist, home)
+    (dist / "notes").mkdir()
+    (dist / "notes" / "index.html").write_text("mine")
+    with pytest.raises(UsageError, match="is not an index made here"):
+        write_index(dist, dist / "notes")
+    assert snapshot(dist / "notes") == {"index.html": b"mine"}
+
+
+def test_the_command_says_what_it_wrote(dist: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By default the index lies in the folder of the wheels; one that the record does not list is named."""
+    (dist / "jaxlib_stray-1.0-py3-none-any.whl").touch()
+    assert main(["index", "--dist", str(dist)]) == 0
+    advice = "serve it, and give pip its address with --extra-index-url, or uv with --index"
+    assert capsys.readouterr() == (
+        f"jaxlib-abacus: 2 files, 1.0\n{dist / 'simple'}: {advice}\n",
+        "warning: jaxlib_stray-1.0-py3-none-any.whl is not in the index, for release.json does not list it\n",
+    )
+    assert main(["index", "--dist", str(dist / "nothing")]) == 2

@@ -1,0 +1,221 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writing down what the wheels of a release serve."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jaxlib_select.doctor.forecast import switch_name
+from jaxlib_select.facts import known_releases, load_facts, read_facts
+from pjrtwheel.backend import load_backends, parse_backend
+from pjrtwheel.cli import main
+from pjrtwheel.errors import UsageError
+from pjrtwheel.products.select_facts import Record, format_facts, make_facts, record_of_library, records_of_release
+from pjrtwheel.prove.levels import Level
+from pjrtwheel.prove.origin import Origin
+from pjrtwheel.prove.record import Proof
+from pjrtwheel.release.model import DEFAULT_RELEASE
+
+ABACUS = """
+distribution = "jaxlib-abacus"
+package = "jaxlib_abacus"
+summary = "XLA for the abacus"
+pjrt_name = "abacus"
+library = "abacus.so"
+python_tag = "cp312"
+exports = ["GetPjrtApi"]
+requires = []
+disable = "JAXLIB_ABACUS_DISABLE"
+[jaxlib_extras]
+abacus = ["with-beads"]
+[extras]
+with-beads = ["beads==5"]
+[tags]
+linux_x86_64 = "manylinux_2_27_x86_64"
+linux_aarch64 = "manylinux_2_27_aarch64"
+[prebuilt]
+project = "abacus-pjrt"
+version = "1"
+member = "abacus/abacus.so"
+platforms = ["linux_x86_64", "linux_aarch64"]
+[select]
+vendor = "merchant"
+rank = 0
+driver = "1.0"
+"""
+BACKEND = parse_backend(ABACUS, Path("plugins/abacus/backend.toml"))
+X86 = Record("abacus", "linux_x86_64", ("bead_5",), "a.whl", "00")
+ARM = Record("abacus", "linux_aarch64", ("bead_6",), "b.whl", "11")
+
+
+def entry(tag: str, version: str = "1", distribution: str = "jaxlib-abacus") -> dict[str, Any]:
+    """Return an entry of release.json, as far as it is read."""
+    return {
+        "distribution": distribution,
+        "version": version,
+        "tags": [f"cp312-abi3-{tag}"],
+        "gpu_code": ["bead_5"],
+        "filename": "a.whl",
+        "sha256": "00",
+    }
+
+
+def test_code_is_taken_from_the_wheels_of_the_release() -> None:
+    """By distribution, version and platform tag; other wheels do not count."""
+    entries = [
+        entry("manylinux_2_27_x86_64"),
+        entry("manylinux_2_27_aarch64", version="2"),
+        entry("manylinux_2_27_x86_64", distribution="jaxlib"),
+        entry("win_amd64"),
+    ]
+    assert records_of_release([BACKEND], entries, "1") == [X86]
+
+
+def test_everything_known_about_a_backend_is_written() -> None:
+    """What selection needs, and from which file the code was read; empty keys are left out of `select`."""
+    facts = make_facts([BACKEND], "1", [X86, ARM], {})
+    assert (facts["schema"], facts["release"], facts["requires_python"]) == (1, "1", ">=3.12")
+    assert facts["backends"] == [
+        {
+            "name": "abacus",
+            "distribution": "jaxlib-abacus",
+            "version": "1",
+            "family": "abacus",
+            "package": "jaxlib_abacus",
+            "tags": {"linux_x86_64": "manylinux_2_27_x86_64", "linux_aarch64": "manylinux_2_27_aarch64"},
+            "variants": {"abacus": ["with-beads"]},
+            "code": {"linux_x86_64": ["bead_5"], "linux_aarch64": ["bead_6"]},
+            "sources": {
+                "linux_x86_64": {"file": "a.whl", "sha256": "00"},
+                "linux_aarch64": {"file": "b.whl", "sha256": "11"},
+            },
+            "select": {"vendor": "merchant", "rank": 0, "driver": "1.0"},
+        }
+    ]
+
+
+def test_what_is_not_built_now_stays_as_recorded() -> None:
+    """A new record goes before an old one of the same place; the text is the same each time."""
+    old = make_facts([BACKEND], "1", [X86, ARM], {})
+    new = make_facts([BACKEND], "1", [Record("abacus", "linux_x86_64", ("bead_7",), "c.whl", "22")], old)
+    assert new["backends"][0]["code"] == {"linux_x86_64": ["bead_7"], "linux_aarch64": ["bead_6"]}
+    assert format_facts(make_facts([BACKEND], "1", [], old)) == format_facts(old)
+
+
+def test_a_platform_without_code_is_refused() -> None:
+    """Half a record would send machines of the other platform to the CPU."""
+    with pytest.raises(UsageError) as caught:
+        make_facts([BACKEND], "1", [X86], {})
+    assert str(caught.value).splitlines() == [
+        "no GPU code is known for abacus on linux_aarch64",
+        "build it first, or give its library: --library abacus:linux_aarch64=PATH",
+    ]
+
+
+def test_a_platform_without_a_wheel_is_not_named() -> None:
+    """The index has no library for it; once somebody built one from source it stays known."""
+    backend = parse_backend(ABACUS.replace(', "linux_aarch64"]', "]"), Path("plugins/abacus/backend.toml"))
+    (facts,) = make_facts([backend], "1", [X86], {})["backends"]
+    assert facts["tags"] == {"linux_x86_64": "manylinux_2_27_x86_64"}
+    built = make_facts([backend], "1", [X86, ARM], {})
+    assert built["backends"][0]["tags"] == BACKEND.tags
+    assert make_facts([backend], "1", [], built) == built
+    codeless = dataclasses.replace(ARM, code=())
+    (facts,) = make_facts([backend], "1", [codeless], {})["backends"]
+    assert facts["tags"] == BACKEND.tags
+
+
+def test_a_library_is_recorded_with_its_digest(tmp_path: Path) -> None:
+    """So that anybody can tell which file the code was read from."""
+    (tmp_path / "abacus.so").write_bytes(b"")
+    assert record_of_library("abacus", "linux_x86_64", tmp_path / "abacus.so", ("bead_5",)) == Record(
+        "abacus",
+        "linux_x86_64",
+        ("bead_5",),
+        "abacus.so",
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    )
+
+
+def test_the_shipped_facts_are_those_of_the_repository(root: Path) -> None:
+    """Nobody types them: with the recorded code, the backend files give this very text.
+
+    A backend that came since is not in it until the command is run again, so that a new directory breaks nothing.
+    """
+    text = (root / f"selector/jaxlib_select/facts/{DEFAULT_RELEASE}.json").read_text("utf-8")
+    old = json.loads(text)
+    listed = {backend["name"] for backend in old["backends"]}
+    backends = [backend for backend in load_backends(root).values() if backend.name in listed]
+    assert format_facts(make_facts(backends, DEFAULT_RELEASE, [], old)) == text
+
+
+def test_the_selector_reads_what_the_build_writes(root: Path, tmp_path: Path) -> None:
+    """Every backend arrives with its table, and a new one too."""
+    backends = load_backends(root)
+    for backend in load_facts(DEFAULT_RELEASE).backends:
+        table = backends[backend.name].select
+        assert table is not None
+        assert backend.select is not None
+        assert (backend.select.vendor, backend.select.rank) == (table.vendor, table.rank)
+        assert (dict(backend.select.constraints), backend.select.devices) == (dict(table.constraints), table.devices)
+    path = tmp_path / "1.json"
+    path.write_text(format_facts(make_facts([BACKEND], "1", [X86, ARM], {})), "utf-8")
+    (abacus,) = read_facts(path).backends
+    assert (abacus.name, abacus.code["linux_aarch64"]) == ("abacus", ("bead_6",))
+    assert known_releases(tmp_path) == ("1",)
+
+
+def test_the_selector_knows_every_switch(root: Path) -> None:
+    """The variable that switches a loader off follows from the name of its distribution."""
+    backends = load_backends(root).values()
+    assert [switch_name(backend.distribution) for backend in backends] == [backend.disable for backend in backends]
+
+
+def test_the_command_writes_the_file_and_says_whether_it_is_up_to_date(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a repository with one backend, whose wheels are in dist/."""
+    (tmp_path / "releases").mkdir()
+    (tmp_path / "plugins/abacus").mkdir(parents=True)
+    (tmp_path / "plugins/abacus/backend.toml").write_text(ABACUS, "utf-8")
+    (tmp_path / "dist").mkdir()
+    proof = Proof("", Level.STATIC, None, (), Origin(None, None, "0", "")).to_json()
+    evidence = {"lock_id": "", "size": 1, "stripped_bytes": 0, "proof": proof, "other_proofs": []}
+    wheels = [
+        {**entry(f"manylinux_2_27_{arch}", DEFAULT_RELEASE), **evidence, "filename": arch, "pjrt_api": None}
+        for arch in ("x86_64", "aarch64")
+    ]
+    (tmp_path / "dist/release.json").write_text(json.dumps({"schema": 2, "wheels": wheels}), "utf-8")
+    command = ["facts", "--root", str(tmp_path)]
+    assert main([*command, "--check"]) == 1
+    assert capsys.readouterr().out.endswith("0.11.2.json: out of date\n")
+    assert main(command) == 0
+    assert main([*command, "--check"]) == 0
+    assert capsys.readouterr().out.endswith("0.11.2.json: up to date\n")
+    (abacus,) = load_facts(DEFAULT_RELEASE, tmp_path / "selector/jaxlib_select/facts").backends
+    assert dict(abacus.code) == {"linux_x86_64": ("bead_5",), "linux_aarch64": ("bead_5",)}
+
+
+def test_damaged_facts_are_not_written_over(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They may hold what is recorded nowhere else."""
+    (tmp_path / "releases").mkdir()
+    (tmp_path / "plugins").symlink_to(root / "plugins")
+    path = tmp_path / "selector/jaxlib_select/facts/0.11.2.json"
+    path.parent.mkdir(parents=True)
+    path.write_text("{", "utf-8")
+    assert main(["facts", "--root", str(tmp_path)]) == UsageError.exit_code
+    assert "damaged facts" in capsys.readouterr().err
+    assert path.read_text("utf-8") == "{"
+
+
+@pytest.mark.parametrize("argument", ["abacus:linux_x86_64=/x", "cuda12:beos=/x", "cuda12:linux_x86_64=/nowhere", "x"])
+def test_a_library_that_is_not_there_is_named(root: Path, argument: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Backend, platform and file must exist."""
+    assert main(["facts", "--root", str(root), "--check", "--library", argument]) == UsageError.exit_code
+    assert f"--library {argument}: no such backend, platform or file" in capsys.readouterr().err

@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reading release files."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.errors import FetchError, PinError, UsageError
+from pjrtwheel.release.model import Pin, Release, XlaSource, load_release, parse_release
+
+TEXT = f"""
+schema = 1
+release = "1.2.3"
+build = 4
+
+[xla]
+commit = "c0ffee"
+sha256 = "{"ab" * 32}"
+bazel = "7.7.0"
+verified = true
+origin = "JAX's own tree"
+
+[[pin]]
+key = "bindings.cp313.linux_x86_64"
+project = "jaxlib"
+version = "1.2.3"
+filename = "jaxlib-1.2.3-cp313-cp313-manylinux_2_27_x86_64.whl"
+sha256 = "{"cd" * 32}"
+size = 5
+"""
+PIN = Pin(
+    "bindings.cp313.linux_x86_64", "jaxlib", "1.2.3", "jaxlib-1.2.3-cp313-cp313-manylinux_2_27_x86_64.whl", "cd" * 32, 5
+)
+PATH = Path("releases/1.2.3.toml")
+
+
+def test_whole_file_is_read() -> None:
+    """Every value of the file arrives, and the text's digest is the identity of the inputs."""
+    assert parse_release(TEXT, PATH) == Release(
+        version="1.2.3",
+        build=4,
+        pins={PIN.key: PIN},
+        xla=XlaSource("c0ffee", "ab" * 32, "7.7.0", verified=True, origin="JAX's own tree"),
+        digest=hashlib.sha256(TEXT.encode()).hexdigest(),
+        path=PATH,
+    )
+
+
+def test_pythons_are_those_with_bindings_for_the_platform() -> None:
+    """Bindings of one platform say nothing about another."""
+    release = parse_release(TEXT, PATH)
+    assert (release.pythons("linux_x86_64"), release.pythons("linux_aarch64")) == (("cp313",), ())
+
+
+def test_input_that_is_not_pinned_is_refused_with_a_way_out() -> None:
+    """The error says what the release has instead, and what the caller knows of ways to do without that input."""
+    with pytest.raises(FetchError) as caught:
+        parse_release(TEXT, PATH).pin("plugin.cpu.linux_aarch64", "build it from source")
+    assert str(caught.value).splitlines() == [
+        "release 1.2.3 pins no 'plugin.cpu.linux_aarch64'",
+        "1.2.3.toml has: nothing under plugin.",
+        "build it from source",
+    ]
+
+
+def test_inputs_of_another_kind_are_no_way_out() -> None:
+    """They are not listed."""
+    with pytest.raises(FetchError) as caught:
+        parse_release(TEXT, PATH).pin("bindings.cp399.linux_x86_64")
+    assert (caught.value.cause, caught.value.remedy) == ("1.2.3.toml has: bindings.cp313.linux_x86_64", "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "cause"),
+    [
+        ("size = 5", 'size = "5"', "size is '5', expected a number"),
+        ("build = 4", "build = true", "build is True, expected a number"),
+        ("cd" * 32, "CD" * 32, f"sha256 is '{'CD' * 32}', expected [0-9a-f]{{64}}"),
+        ('filename = "', 'filename = "../', "filename is '../jaxlib"),
+        ('key = "bindings.cp313.linux_x86_64"', 'key = "bindings.cp313"', "key is 'bindings.cp313', expected"),
+        ("verified = true", "verified = 1", "verified is 1, expected true or false"),
+        ("[[pin]]", "[pin]", "pin is {"),
+        ("size = 5", "length = 5", "unknown keys: length"),
+    ],
+    ids=["text", "flag", "digest", "path", "key", "number", "table", "unknown key"],
+)
+def test_value_that_cannot_be_is_refused(old: str, new: str, cause: str) -> None:
+    """A value of the wrong type or form never gets as far as the index or the disk."""
+    with pytest.raises(PinError) as caught:
+        parse_release(TEXT.replace(old, new), PATH)
+    assert caught.value.what == f"release file {PATH} is malformed"
+    assert caught.value.cause.startswith(cause)
+
+
+def test_file_that_is_of_another_release_or_no_text(tmp_path: Path) -> None:
+    """What was copied under another name, or damaged, is refused by its path."""
+    path = tmp_path / "releases" / "1.2.4.toml"
+    path.parent.mkdir()
+    path.write_text(TEXT, "utf-8")
+    with pytest.raises(PinError, match=r"1\.2\.4\.toml is of release '1\.2\.3'"):
+        load_release(tmp_path, "1.2.4")
+    path.write_bytes(b"\xff")
+    with pytest.raises(PinError, match="is not UTF-8"):
+        load_release(tmp_path, "1.2.4")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("schema = 1", "schema = 2", "has schema 2, expected 1"),
+        ('release = "1.2.3"', "", "lacks or misspells 'release'"),
+        ("[xla]", "[xla", "not a TOML file"),
+    ],
+    ids=["other schema", "missing key", "no TOML"],
+)
+def test_malformed_file_is_refused(old: str, new: str, message: str) -> None:
+    """A file that was edited by hand, or comes from another version, is refused with the reason."""
+    with pytest.raises(PinError, match=message):
+        parse_release(TEXT.replace(old, new), PATH)
+
+
+def test_unknown_release_lists_the_known_ones_and_the_command(tmp_path: Path) -> None:
+    """The message leads to the command that pins a new release; xla.toml is no release."""
+    (tmp_path / "releases").mkdir()
+    for name in ("1.2.3", "xla"):
+        (tmp_path / "releases" / f"{name}.toml").write_text(TEXT, "utf-8")
+    with pytest.raises(UsageError) as caught:
+        load_release(tmp_path, "9.9.9")
+    assert str(caught.value).splitlines() == [
+        "unknown release: '9.9.9'",
+        "known releases: 1.2.3",
+        "pin it with: ./noxw -s pin -- 9.9.9",
+    ]

@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The table of machines: each gets the package that its row names."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jaxlib_select.machine_json import from_json, to_json
+from jaxlib_select.policy import read_policy
+from jaxlib_select.resolve import resolve
+
+TABLE = Path(__file__).parents[2] / "data/machines/table.json"
+ROWS: list[dict[str, Any]] = json.loads(TABLE.read_text("utf-8"))["rows"]
+GOAL_SECONDS = 0.001
+
+
+def test_the_table_is_large_and_says_why() -> None:
+    """At least 60 machines of different names, each with a reason and the source of it."""
+    assert len(ROWS) >= 60
+    assert len({row["name"] for row in ROWS}) == len(ROWS)
+    assert [row["name"] for row in ROWS if not row["reason"] or not row["source"]] == []
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row["name"] for row in ROWS])
+def test_a_machine_gets_its_package(row: dict[str, Any]) -> None:
+    """The package, the bounds that go with it, and the devices to hide are those of the row."""
+    policy = read_policy([row["asked"]] if "asked" in row else [], {}, None)
+    decision = resolve("jax", from_json(row["machine"]), policy)
+    assert (decision.package, list(decision.constraints), list(decision.hidden)) == (
+        row["package"],
+        row["constraints"],
+        row["hidden"],
+    )
+    assert dict(decision.environment) == row.get("environment", dict(decision.environment))
+    assert "warning" not in row or any(row["warning"] in warning for warning in decision.warnings)
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if "torch" in row], ids=lambda row: row["name"])
+def test_a_machine_gets_its_torch(row: dict[str, Any]) -> None:
+    """PyTorch comes from the index of the CUDA, ROCm or oneAPI that runs on the machine."""
+    decision = resolve("torch", from_json(row["machine"]))
+    index = "https://download.pytorch.org/whl/" + row["torch"]
+    on_package_index = row["torch"] == "cpu" and row["machine"]["os"] != "linux"
+    assert (decision.backend, decision.index_url) == (row["torch"], None if on_package_index else index)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row["name"] for row in ROWS])
+def test_a_machine_survives_its_json_form(row: dict[str, Any]) -> None:
+    """What `detect --json` prints is what `resolve --machine` reads."""
+    machine = from_json(row["machine"])
+    assert from_json(json.loads(json.dumps(to_json(machine)))) == machine
+
+
+def test_every_backend_gets_one_reason_on_every_machine() -> None:
+    """Each candidate is named once, one of them is chosen, and every reason is a sentence."""
+    for row in ROWS:
+        for package in ("jax", "torch"):
+            candidates = resolve(package, from_json(row["machine"])).candidates
+            assert len({candidate.backend for candidate in candidates}) == len(candidates) == (6, 8)[package == "torch"]
+            assert [candidate.chosen for candidate in candidates].count(True) == 1
+            assert all(len(candidate.reason.split()) >= 3 for candidate in candidates), row["name"]
+
+
+def test_a_decision_takes_less_than_a_millisecond() -> None:
+    """On average over the table, once the facts are read."""
+    machines = [from_json(row["machine"]) for row in ROWS]
+    resolve("jax", machines[0])
+    start = time.process_time()
+    for machine in machines:
+        resolve("jax", machine)
+    assert (time.process_time() - start) / len(machines) < GOAL_SECONDS

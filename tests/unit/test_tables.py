@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the reader and writer of tables."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pjrtwheel.tables import TableError, column, read, read_json, read_toml, write, write_json
+
+
+class Level(StrEnum):
+    """A closed set of strings."""
+
+    LOAD = "load"
+    DEVICE = "device"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A table in a list."""
+
+    name: str
+    seconds: float = 0.0
+    level: Level | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One attribute of each kind."""
+
+    version: str = column(pattern=r"\d+(\.\d+)*")
+    programs: tuple[Program, ...] = ()
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    range: tuple[int, int] = (0, 0)
+    provider: Literal["prebuilt", "source"] = "prebuilt"
+    place: Path = Path("dist")
+    extra: Any = None
+    kind: str = column(key="type", default="wheel")
+    note: str = column(default="", omit_default=True)
+
+
+WHOLE = {
+    "version": "0.11.2",
+    "programs": [{"name": "fft", "seconds": 1.5, "level": "device"}, {"name": "jit", "seconds": 2.0, "level": None}],
+    "sizes": {"a": 1},
+    "range": [1, 2],
+    "provider": "source",
+    "place": "wheels",
+    "extra": {"any": ["thing"]},
+    "type": "sdist",
+}
+
+
+def test_a_document_is_read_and_written_back_whole() -> None:
+    """Every kind of annotation is converted on the way in, and back on the way out."""
+    document = read(Document, WHOLE)
+    assert document == Document(
+        version="0.11.2",
+        programs=(Program("fft", 1.5, Level.DEVICE), Program("jit", 2.0)),
+        sizes={"a": 1},
+        range=(1, 2),
+        provider="source",
+        place=Path("wheels"),
+        extra={"any": ["thing"]},
+        kind="sdist",
+    )
+    assert write(document) == WHOLE
+    assert read_json(Document, write_json(document)) == document
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"version": "next"}, r"version: 'next' does not match '\\\\d\+"),
+        ({"version": 1}, "version: expected a string, found 1"),
+        ({"programs": [{"name": "a"}, {"nam": "b"}]}, r"programs\[1\] lacks name, and has unknown keys nam"),
+        ({"programs": [{"name": "a", "seconds": True}]}, r"programs\[0\]\.seconds: expected a number, found True"),
+        (
+            {"programs": [{"name": "a", "level": "hot"}]},
+            r"programs\[0\]\.level: 'hot' is unknown, expected one of load",
+        ),
+        ({"programs": {}}, r"programs: expected a list, found \{\}"),
+        ({"sizes": {"a": "1"}}, "sizes.a: expected an integer, found '1'"),
+        ({"range": [1]}, "range: expected a list of 2 items, found 1"),
+        ({"provider": "file"}, "provider: 'file' is unknown, expected one of prebuilt, source"),
+        ({"place": 7}, "place: expected a string, found 7"),
+        ({"kind": "wheel"}, "the document has unknown keys kind"),
+    ],
+)
+def test_an_error_names_the_key_path(change: dict[str, object], message: str) -> None:
+    """What is wrong is found without opening the file."""
+    with pytest.raises(TableError, match=f"^{message}"):
+        read(Document, {**WHOLE, **change})
+
+
+def test_unknown_keys_are_passed_over_where_a_newer_version_may_have_written_them() -> None:
+    """At any depth; a missing key is an error even so."""
+    newer = {"version": "1", "new": 1, "programs": [{"name": "a", "new": 2}]}
+    assert read(Document, newer, ignore_unknown=True) == Document("1", (Program("a"),))
+    with pytest.raises(TableError, match="the document lacks version"):
+        read(Document, {}, ignore_unknown=True)
+
+
+def test_text_that_is_not_toml_or_json_is_a_table_error() -> None:
+    """The caller has one class of errors to handle."""
+    with pytest.raises(TableError, match="not TOML: "):
+        read_toml(Document, "version = ")
+    with pytest.raises(TableError, match="not JSON: "):
+        read_json(Document, b"\xff")
+    with pytest.raises(TableError, match="the document: expected a table, found 1"):
+        read_json(Document, "1")
+
+
+def test_attributes_may_come_from_elsewhere() -> None:
+    """Such as the path of the file, which a table may not override."""
+    assert read_toml(Document, 'version = "2"', place=Path("a.toml")).place == Path("a.toml")
+    with pytest.raises(TableError, match="has unknown keys place"):
+        read_toml(Document, 'version = "2"\nplace = "b"', place=Path("a.toml"))
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_no_value_gives_another_error(value: object) -> None:
+    """Whatever a document holds, it is read, or refused with a message."""
+    with contextlib.suppress(TableError):
+        read(Document, value)

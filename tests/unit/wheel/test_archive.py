@@ -1,0 +1,221 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The zip writer: what it writes is read back equal, and failure leaves nothing."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+import resource
+import subprocess
+import sys
+import textwrap
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pjrtwheel.errors import WheelError
+from pjrtwheel.files import open_partial
+from pjrtwheel.wheel.write import archive
+from pjrtwheel.wheel.write.archive import ArchiveWriter, explain_write_errors, timestamp
+from pjrtwheel.wheel.write.member import Member, Written, text_member
+from pjrtwheel.wheel.write.zipformat import Entry, end_of_directory
+
+STAMP = timestamp({})
+
+
+def write(path: Path, members: list[Member], workers: int = 2) -> list[Written]:
+    """Write an archive."""
+    with ArchiveWriter(path, stamp=STAMP, workers=workers) as writer:
+        return [writer.add(member) for member in members]
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.dictionaries(st.text("abcé/", min_size=1), st.binary(max_size=3000), max_size=5))
+def test_members_are_read_back(tmp_path_factory: pytest.TempPathFactory, contents: dict[str, bytes]) -> None:
+    """Names, bytes and checksums survive, and what was written is reported with its digest."""
+    path = tmp_path_factory.mktemp("archive") / "a.zip"
+    written = write(path, [text_member(name, data) for name, data in contents.items()])
+    with zipfile.ZipFile(path) as read:
+        assert read.testzip() is None
+        assert {name: read.read(name) for name in read.namelist()} == contents
+    assert written == [Written(name, len(data), hashlib.sha256(data).digest()) for name, data in contents.items()]
+
+
+def test_long_member_in_many_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A member of many chunks is one stream, and equal for any number of threads."""
+    monkeypatch.setattr(archive, "CHUNK_SIZE", 1000)
+    data = bytes(range(256)) * 40
+    for workers in (1, 3):
+        write(tmp_path / f"{workers}.zip", [text_member("a", data)], workers)
+    with zipfile.ZipFile(tmp_path / "1.zip") as read:
+        assert read.read("a") == data
+    assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "3.zip").read_bytes()
+
+
+def test_permissions_and_time_are_fixed(tmp_path: Path) -> None:
+    """Only what executes gets the permission; the date is the first that a zip file can state."""
+    library = Member("lib.so", 1, lambda _: iter([memoryview(b"x")]), executable=True)
+    write(tmp_path / "a.zip", [library, text_member("a.py", "")])
+    with zipfile.ZipFile(tmp_path / "a.zip") as read:
+        facts = [(info.external_attr >> 16, info.date_time, info.create_system) for info in read.infolist()]
+    assert facts == [(0o100755, (1980, 1, 1, 0, 0, 0), 3), (0o100644, (1980, 1, 1, 0, 0, 0), 3)]
+
+
+@pytest.mark.parametrize(
+    ("epoch", "moment"),
+    [
+        ("0", (1980, 1, 1, 0, 0, 0)),
+        ("1700000000", (2023, 11, 14, 22, 13, 20)),
+        ("9999999999", (2107, 12, 31, 23, 59, 58)),
+    ],
+    ids=["too early", "as given", "too late"],
+)
+def test_source_date_epoch(tmp_path: Path, epoch: str, moment: tuple[int, ...]) -> None:
+    """SOURCE_DATE_EPOCH is the date of all members, as near as a zip file can state it."""
+    with ArchiveWriter(tmp_path / "a.zip", stamp=timestamp({"SOURCE_DATE_EPOCH": epoch})) as writer:
+        writer.add(text_member("a", "x"))
+    with zipfile.ZipFile(tmp_path / "a.zip") as read:
+        assert read.getinfo("a").date_time == moment
+
+
+def test_senseless_source_date_epoch() -> None:
+    """A date that is no number is an error, not another date."""
+    with pytest.raises(WheelError, match="SOURCE_DATE_EPOCH is 'yesterday'"):
+        timestamp({"SOURCE_DATE_EPOCH": "yesterday"})
+
+
+def test_failure_leaves_nothing(tmp_path: Path) -> None:
+    """An error while writing removes the partial file and keeps an older finished one."""
+    path = tmp_path / "a.zip"
+    write(path, [text_member("a", "old")])
+    before = path.read_bytes()
+
+    def broken(_: int) -> Iterator[memoryview]:
+        yield memoryview(b"half")
+        raise RuntimeError("interrupted")
+
+    with pytest.raises(RuntimeError, match="interrupted"):
+        write(path, [Member("a", 8, broken)])
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.zip"]
+    assert path.read_bytes() == before
+
+
+def test_wrong_size_is_an_error(tmp_path: Path) -> None:
+    """A file that shrinks while it is read is noticed."""
+    with pytest.raises(WheelError, match="a has 4 bytes, expected 8"):
+        write(tmp_path / "a.zip", [Member("a", 8, lambda _: iter([memoryview(b"half")]))])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_full_disk(tmp_path: Path) -> None:
+    """When the file cannot grow, the error says so and nothing partial stays behind; the limit is the kernel's own."""
+    program = textwrap.dedent(
+        """
+        import os, resource, signal, sys
+        from pathlib import Path
+        from pjrtwheel.errors import WheelError
+        from pjrtwheel.wheel.write.archive import ArchiveWriter, timestamp
+        from pjrtwheel.wheel.write.member import text_member
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+        try:
+            with ArchiveWriter(Path(sys.argv[1]), stamp=timestamp({})) as writer:
+                writer.add(text_member("a", os.urandom(200_000)))
+        except WheelError as error:
+            print(error.what)
+            print(error.remedy)
+        """
+    )
+    path = tmp_path / "é è.whl"
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUTF8": "1"}
+    command: list[str | Path] = [sys.executable, "-c", program, path]
+    outcome = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, env=environ)
+    assert outcome.stdout.splitlines() == [
+        "no room to write é è.whl: File too large",
+        "free some space and build again; nothing partial was left behind",
+    ]
+    assert list(tmp_path.iterdir()) == []
+    assert resource.getrlimit(resource.RLIMIT_FSIZE) != (50_000, 50_000)
+
+
+def test_place_that_cannot_be_written(tmp_path: Path) -> None:
+    """A place where nothing can be written is named; a file in the place of a directory is one even for root."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WheelError) as caught:
+        write(tmp_path / "file" / "a.whl", [])
+    assert caught.value.what.startswith(f"cannot write {tmp_path / 'file' / 'a.whl'}: ")
+
+
+def test_other_errors_pass(tmp_path: Path) -> None:
+    """Only what the user can mend is explained."""
+    with pytest.raises(OSError, match="Input/output error"), explain_write_errors(tmp_path / "a.whl"):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+def test_leftovers_of_the_killed_are_removed(tmp_path: Path) -> None:
+    """The partial file of a process that was killed goes; that of one which lives stays."""
+    dead, alive = tmp_path / ".a.zip.1.partial", tmp_path / ".a.zip.2.partial"
+    dead.write_bytes(b"half")
+    with alive.open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        write(tmp_path / "a.zip", [text_member("a", "x")])
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == [".a.zip.2.partial", "a.zip"]
+
+
+def test_two_writers_of_one_path_never_share_a_file(tmp_path: Path) -> None:
+    """Each writes a file of its own, even within one process; the last to finish wins, whole."""
+    path = tmp_path / "a.zip"
+    with ArchiveWriter(path, stamp=STAMP) as first:
+        first.add(text_member("a", "first"))
+        assert len(list(tmp_path.iterdir())) == 1
+        partial, file = open_partial(path)
+        file.close()
+        assert len(list(tmp_path.iterdir())) == 2
+        write(path, [text_member("a", "second")])
+        assert not partial.exists(), "the one that nobody holds is stale"
+    with zipfile.ZipFile(path) as read:
+        assert read.read("a") == b"first"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.zip"]
+
+
+def test_64_bit_fields_are_read_back() -> None:
+    """Sizes and offsets beyond 32 bits go to the extra field, as zipfile reads it."""
+    entry = Entry("a", 0o100644, STAMP, size=5 << 32, offset=6 << 32, crc=7, compressed=4 << 32)
+    info = zipfile.ZipInfo("a")
+    record = entry.directory_record()
+    info.extra = record[47:]
+    info.file_size, info.compress_size, info.header_offset = 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF
+    info._decodeExtra(*([0] if sys.version_info >= (3, 12) else []))  # type: ignore[attr-defined]
+    assert (info.file_size, info.compress_size, info.header_offset) == (5 << 32, 4 << 32, 6 << 32)
+    assert len(entry.local_header()) == 30 + 1 + 20
+
+
+def test_local_header_does_not_grow() -> None:
+    """The header is written twice, before and after the data, and must take the same room."""
+    for size in (0, 10, 0xFF000000, 0xFF000001, 1 << 40):
+        before = Entry("a", 0o100644, STAMP, size=size, offset=0)
+        after = Entry("a", 0o100644, STAMP, size=size, offset=0, crc=0xFFFFFFFF, compressed=size + size // 1000)
+        assert len(before.local_header()) == len(after.local_header())
+
+
+def test_many_members(tmp_path: Path) -> None:
+    """More members than 16 bits can count need the 64-bit end record."""
+    count = 65_600
+    with (tmp_path / "a.zip").open("wb") as file:
+        records = []
+        for number in range(count):
+            entry = Entry(f"{number}", 0o100644, STAMP, 0, file.tell(), method=0)
+            file.write(entry.local_header())
+            records.append(entry.directory_record())
+        offset = file.tell()
+        directory = b"".join(records)
+        file.write(directory + end_of_directory(count, len(directory), offset))
+    with zipfile.ZipFile(tmp_path / "a.zip") as read:
+        assert len(read.namelist()) == count

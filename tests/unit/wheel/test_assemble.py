@@ -1,0 +1,343 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""From manifest or wheel to finished wheel, by way of the command line's own functions."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pjrtwheel.cli import main
+from pjrtwheel.errors import ElfError, WheelError
+from pjrtwheel.wheel.record import parse_record
+from pjrtwheel.wheel.write.assemble import assemble
+from pjrtwheel.wheel.write.manifest import parse_manifest
+from pjrtwheel.wheel.write.repair import repair_wheel
+
+MakeElf = Callable[..., bytes]
+MakeWheel = Callable[..., Path]
+Manifest = dict[str, Any]
+
+RELEASE = """
+schema = 1
+release = "0.11.2"
+build = 3
+pin = []
+[xla]
+commit = "c"
+sha256 = "0000000000000000000000000000000000000000000000000000000000000000"
+bazel = "8.7.0"
+verified = false
+origin = "o"
+"""
+LIBRARY = "jaxlib_cpu/pjrt_c_api_cpu_plugin.so"
+PLUGIN_WHEEL = "jaxlib_cpu-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl"
+UPSTREAM = "jaxlib-0.11.2-cp312-cp312-manylinux_2_27_x86_64.whl"
+BINDINGS_WHEEL = "jaxlib-0.11.2-3-cp312-cp312-manylinux_2_27_x86_64.whl"
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Path:
+    """Return a directory whose name is hard to quote, with a release file in it."""
+    directory = tmp_path / "in puts é"
+    directory.mkdir()
+    (directory / "release.toml").write_text(RELEASE)
+    return directory
+
+
+@pytest.fixture
+def plugin(root: Path, inputs: Path, make_elf: MakeElf) -> Manifest:
+    """Return the manifest of a plugin wheel, with all its inputs on disk."""
+    for name, data in {
+        "plugin.so": make_elf(),
+        "__init__.py": b"",
+        "README.md": "# Tïtle\n".encode(),
+        "LICENSE": b"Apache\n",
+        "provenance.json": json.dumps({"project": "p", "version": "1", "sha256": "ab"}).encode(),
+    }.items():
+        (inputs / name).write_bytes(data)
+    return {
+        "schema": 1,
+        "kind": "plugin",
+        "platform": "linux_x86_64",
+        "release": str(inputs / "release.toml"),
+        "backend": str(root / "plugins" / "cpu" / "backend.toml"),
+        "provider": "prebuilt",
+        "readme": str(inputs / "README.md"),
+        "provenance": str(inputs / "provenance.json"),
+        "files": {LIBRARY: str(inputs / "plugin.so"), "jaxlib_cpu/__init__.py": str(inputs / "__init__.py")},
+        "licenses": {"LICENSE": str(inputs / "LICENSE")},
+    }
+
+
+@pytest.fixture
+def bindings(root: Path, inputs: Path, make_elf: MakeElf, make_wheel: MakeWheel) -> Manifest:
+    """Return the manifest of a bindings wheel, with all its inputs on disk."""
+    upstream = make_wheel(
+        {"jaxlib/__init__.py": b"x = 1\n", "jaxlib/_jax.so": make_elf(exports=("any",))}, name=UPSTREAM
+    )
+    return {
+        "schema": 1,
+        "kind": "bindings",
+        "platform": "linux_x86_64",
+        "release": str(inputs / "release.toml"),
+        "provider": "prebuilt",
+        "python": "cp312",
+        "wheel": str(upstream),
+        "backends": [str(root / "plugins" / "cpu" / "backend.toml")],
+    }
+
+
+def run(manifest: Manifest, directory: Path) -> dict[str, Any]:
+    """Assemble by the command line and return the report."""
+    directory.mkdir(exist_ok=True)
+    path = directory / "manifest.json"
+    path.write_text(json.dumps(manifest))
+    assert main(["assemble", "--manifest", str(path), "--output", str(directory)]) == 0
+    path.unlink()
+    report: dict[str, Any] = json.loads((directory / "report.json").read_text())
+    return report
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    """Return the members of a wheel, after holding each against RECORD."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    record_path = next(name for name in members if name.endswith("/RECORD"))
+    assert list(members)[-1] == record_path
+    record = parse_record(members[record_path].decode())
+    for name, data in members.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        expected = ("", None) if name == record_path else (f"sha256={digest}", len(data))
+        assert (record[name].digest, record[name].size) == expected
+    assert set(record) == set(members)
+    return members
+
+
+def test_plugin_wheel(plugin: Manifest, tmp_path: Path) -> None:
+    """A plugin wheel holds the files of the manifest and what assembly derives, its metadata last."""
+    report = run(plugin, tmp_path / "out")
+    members = contents(tmp_path / "out" / PLUGIN_WHEEL)
+    info = "jaxlib_cpu-0.11.2.dist-info"
+    assert list(members) == [
+        "jaxlib_cpu/__init__.py",
+        LIBRARY,
+        "jaxlib_cpu/provenance.json",
+        "jaxlib_cpu/release_lock.json",
+        f"{info}/METADATA",
+        f"{info}/WHEEL",
+        f"{info}/entry_points.txt",
+        f"{info}/licenses/LICENSE",
+        f"{info}/sboms/pjrtwheel.cdx.json",
+        f"{info}/RECORD",
+    ]
+    assert members[f"{info}/METADATA"].decode().endswith("\n\n# Tïtle\n")
+    assert json.loads(members["jaxlib_cpu/release_lock.json"])["lock_id"] == report["lock_id"]
+    assert json.loads(members["jaxlib_cpu/provenance.json"]) == report["provenance"]
+
+
+def test_report(plugin: Manifest, tmp_path: Path) -> None:
+    """The report states what was written and changed, with the digests of the finished files."""
+    report = run(plugin, tmp_path / "out")
+    wheel = (tmp_path / "out" / PLUGIN_WHEEL).read_bytes()
+    facts = {key: report[key] for key in ("wheel", "distribution", "version", "tag", "sha256", "size", "requires")}
+    assert facts == {
+        "wheel": PLUGIN_WHEEL,
+        "distribution": "jaxlib-cpu",
+        "version": "0.11.2",
+        "tag": "cp312-abi3-manylinux_2_27_x86_64",
+        "sha256": hashlib.sha256(wheel).hexdigest(),
+        "size": len(wheel),
+        "requires": ["jaxlib==0.11.2"],
+    }
+    assert report["changes"] == {LIBRARY: ["dropped .comment, .symtab, .strtab (744 bytes)"]}
+    assert (report["findings"], report["stripped_bytes"], report["provider"]) == ({}, 744, "prebuilt")
+    assert report["members"]["jaxlib_cpu/__init__.py"] == {"size": 0, "sha256": hashlib.sha256(b"").hexdigest()}
+
+
+def test_same_inputs_give_the_same_bytes(plugin: Manifest, tmp_path: Path) -> None:
+    """Two runs into two directories give one wheel."""
+    digests = {run(plugin, tmp_path / name)["sha256"] for name in ("one", "two")}
+    assert len(digests) == 1
+
+
+def test_a_higher_level_gives_a_smaller_wheel_of_the_same_members(plugin: Manifest, tmp_path: Path) -> None:
+    """Compression is all that differs."""
+    plugin["files"]["jaxlib_cpu/text.py"] = str(Path(__file__))
+    spec = parse_manifest(json.dumps(plugin))
+    fast, small = (assemble(spec, tmp_path / str(level), level=level) for level in (1, 12))
+    assert small.size < fast.size
+    assert small.members == fast.members
+
+
+def test_bindings_wheel(bindings: Manifest, tmp_path: Path) -> None:
+    """Our jaxlib is upstream's, with repaired libraries, lock, extras, build tag and bill of materials."""
+    report = run(bindings, tmp_path / "out")
+    members = contents(tmp_path / "out" / BINDINGS_WHEEL)
+    assert list(members) == [
+        "jaxlib/__init__.py",
+        "jaxlib/_jax.so",
+        "jaxlib/release_lock.json",
+        "jaxlib-0.11.2.dist-info/METADATA",
+        "jaxlib-0.11.2.dist-info/WHEEL",
+        "jaxlib-0.11.2.dist-info/sboms/pjrtwheel.cdx.json",
+        "jaxlib-0.11.2.dist-info/RECORD",
+    ]
+    assert report["requires"] == ["numpy>=2.0", 'jaxlib-cpu==0.11.2; extra == "cpu"']
+    assert report["provenance"]["sha256"] == hashlib.sha256(Path(bindings["wheel"]).read_bytes()).hexdigest()
+    assert b"Build: 3\n" in members["jaxlib-0.11.2.dist-info/WHEEL"]
+
+
+def test_both_kinds_share_the_lock(plugin: Manifest, bindings: Manifest, tmp_path: Path) -> None:
+    """Wheels of one release and provider carry the same lock document; another provider gives another."""
+    locks = [run(manifest, tmp_path / "out")["lock_id"] for manifest in (plugin, bindings)]
+    other = run(plugin | {"provider": "source"}, tmp_path / "out")["lock_id"]
+    assert locks[0] == locks[1] != other
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"files": {}}, f"the manifest has no {LIBRARY!r}"),
+        ({"readme": "/no/such/file"}, "no such file: /no/such/file"),
+        ({"provenance": "README"}, "not a JSON file"),
+        ({"files": "lock"}, "the manifest gives jaxlib_cpu/release_lock.json, which assembly writes itself"),
+    ],
+    ids=["no library", "no readme", "no provenance", "generated file"],
+)
+def test_wrong_manifests(plugin: Manifest, tmp_path: Path, changes: Manifest, message: str) -> None:
+    """A manifest that does not fit stops before anything is written."""
+    files = dict(plugin["files"])
+    if changes.get("files") == "lock":
+        changes = {"files": files | {"jaxlib_cpu/release_lock.json": files[LIBRARY]}}
+    if "provenance" in changes:
+        changes = {"provenance": plugin["readme"]}
+    with pytest.raises(WheelError) as caught:
+        assemble(parse_manifest(json.dumps(plugin | changes)), tmp_path / "out")
+    assert caught.value.what.startswith(message)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("library", "message"),
+    [
+        (b"no library", f"{LIBRARY} in {PLUGIN_WHEEL} is not an ELF file"),
+        ({"machine": 183}, f"{LIBRARY} in {PLUGIN_WHEEL} is made for EM_AARCH64, expected EM_X86_64"),
+        ({"exports": ("main",)}, f"{LIBRARY} in {PLUGIN_WHEEL} exports no GetPjrtApi"),
+    ],
+    ids=["not an ELF file", "foreign machine", "no plugin"],
+)
+def test_wrong_libraries(
+    plugin: Manifest, inputs: Path, tmp_path: Path, make_elf: MakeElf, library: bytes | Manifest, message: str
+) -> None:
+    """A library that is no plugin for the platform is refused by wheel and member, and nothing is written."""
+    (inputs / "plugin.so").write_bytes(library if isinstance(library, bytes) else make_elf(**library))
+    with pytest.raises(ElfError) as caught:
+        assemble(parse_manifest(json.dumps(plugin)), tmp_path / "out")
+    assert caught.value.what == message
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_upstream_of_another_release(bindings: Manifest, make_wheel: MakeWheel, tmp_path: Path) -> None:
+    """Upstream's wheel must be the release's."""
+    other = make_wheel({}, name="jaxlib-0.11.1-cp312-cp312-manylinux_2_27_x86_64.whl")
+    with pytest.raises(WheelError) as caught:
+        assemble(parse_manifest(json.dumps(bindings | {"wheel": str(other)})), tmp_path / "out")
+    assert caught.value.what == f"{other.name} is not for release 0.11.2 and cp312"
+
+
+def test_upstream_that_is_not_the_pinned_file(bindings: Manifest, inputs: Path, tmp_path: Path) -> None:
+    """A file of the pinned name with other bytes is refused with both digests."""
+    pin = {
+        "key": "bindings.cp312.linux_x86_64",
+        "project": "jaxlib",
+        "version": "0.11.2",
+        "filename": UPSTREAM,
+        "sha256": "0" * 64,
+    }
+    table = "".join(f'{key} = "{value}"\n' for key, value in pin.items())
+    release = RELEASE.replace("pin = []\n", "") + f"[[pin]]\n{table}size = 1\n"
+    (inputs / "release.toml").write_text(release)
+    digest = hashlib.sha256(Path(bindings["wheel"]).read_bytes()).hexdigest()
+    with pytest.raises(WheelError) as caught:
+        assemble(parse_manifest(json.dumps(bindings)), tmp_path / "out")
+    assert caught.value.what == f"{UPSTREAM} has sha256 {digest}, pinned is {'0' * 64}"
+
+
+def test_repair_of_a_finished_wheel(make_wheel: MakeWheel, make_elf: MakeElf, tmp_path: Path) -> None:
+    """Repair keeps name and metadata, mends the libraries, and lists the new bytes in RECORD."""
+    wheel = make_wheel({"demo/lib.so": make_elf(stack_flags=7), "demo/data.txt": b"data"})
+    before = contents(wheel)
+    report = repair_wheel(wheel, tmp_path / "out")
+    after = contents(tmp_path / "out" / wheel.name)
+    assert report.changes == {
+        "demo/lib.so": ("dropped .comment, .symtab, .strtab (744 bytes)", "cleared the executable-stack flag")
+    }
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed == {"demo/lib.so", "demo-1.0.dist-info/RECORD"}
+
+
+def test_repair_of_a_repaired_wheel(make_wheel: MakeWheel, make_elf: MakeElf, tmp_path: Path) -> None:
+    """Repair has nothing to do a second time, and says so with the same bytes."""
+    first = repair_wheel(make_wheel({"demo/lib.so": make_elf()}), tmp_path / "one")
+    second = repair_wheel(tmp_path / "one" / first.wheel, tmp_path / "two")
+    assert (second.changes, second.sha256) == ({}, first.sha256)
+
+
+def test_repair_reads_the_lock(plugin: Manifest, tmp_path: Path) -> None:
+    """The report of a repaired wheel names the set it belongs to."""
+    lock_id = run(plugin, tmp_path / "out")["lock_id"]
+    report = repair_wheel(tmp_path / "out" / PLUGIN_WHEEL, tmp_path / "repaired")
+    assert (report.lock_id, report.provider) == (lock_id, "prebuilt")
+
+
+@pytest.mark.parametrize(
+    ("lock", "what"),
+    [
+        (b"[]", "demo/release_lock.json is no lock: it holds no object"),
+        (b'{"lock_id": 1}', "demo/release_lock.json is no lock: lock_id is 1, expected text"),
+        (b"{", "demo/release_lock.json is not JSON"),
+    ],
+    ids=["no object", "no text", "no JSON"],
+)
+def test_repair_of_a_wheel_with_a_false_lock(make_wheel: MakeWheel, tmp_path: Path, lock: bytes, what: str) -> None:
+    """A lock that cannot be read is refused by name; data that only bears the name of one is no lock."""
+    wheel = make_wheel({"demo/release_lock.json": lock, "demo/data/release_lock.json": b"[]"})
+    with pytest.raises(WheelError) as caught:
+        repair_wheel(wheel, tmp_path / "out")
+    assert caught.value.what == what
+
+
+def test_repair_does_not_overwrite(make_wheel: MakeWheel) -> None:
+    """The copy never takes the place of the wheel."""
+    wheel = make_wheel({})
+    with pytest.raises(WheelError, match="would be overwritten"):
+        repair_wheel(wheel, wheel.parent)
+
+
+def test_repair_by_the_command_line(
+    make_wheel: MakeWheel, make_elf: MakeElf, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command says what it changed, by member."""
+    wheel = make_wheel({"demo/lib.so": make_elf()})
+    assert main(["repair", str(wheel), "--output", str(tmp_path / "out")]) == 0
+    size = (tmp_path / "out" / wheel.name).stat().st_size
+    assert capsys.readouterr().out == (
+        f"{wheel.name} ({size} bytes)\n  demo/lib.so: dropped .comment, .symtab, .strtab (744 bytes)\n"
+    )
+
+
+def test_library_in_a_wheel_for_another_machine(make_wheel: MakeWheel, make_elf: MakeElf, tmp_path: Path) -> None:
+    """A wheel's tag promises a machine, and a library for another is refused by wheel and member."""
+    wheel = make_wheel({"demo/lib.so": make_elf(machine=183)}, name="demo-1.0-py3-none-manylinux_2_17_x86_64.whl")
+    with pytest.raises(ElfError) as caught:
+        repair_wheel(wheel, tmp_path / "out")
+    assert caught.value.what == f"demo/lib.so in {wheel.name} is made for EM_AARCH64, expected EM_X86_64"
+    assert list((tmp_path / "out").iterdir()) == []

@@ -1,0 +1,131 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Joining deflate streams: whatever was compressed apart inflates as one."""
+
+# ruff: noqa: S311 - equal bytes in each run are what these tests need
+from __future__ import annotations
+
+import random
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+
+import deflate
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pjrtwheel.wheel.deflate import block_headers as blockheaders
+from pjrtwheel.wheel.deflate import join as joining
+from pjrtwheel.wheel.deflate.block_ends import RAW
+from pjrtwheel.wheel.deflate.block_headers import open_by_header
+from pjrtwheel.wheel.deflate.block_silence import open_by_silence
+from pjrtwheel.wheel.deflate.compress import compress_chunk, compress_chunks
+from pjrtwheel.wheel.deflate.join import open_end
+
+# Noise gives stored blocks, repetition fixed codes, the rest dynamic ones.
+pieces = st.one_of(
+    st.binary(max_size=200),
+    st.builds(lambda seed, size: random.Random(seed).randbytes(size), st.integers(0, 9), st.integers(0, 80_000)),
+    st.builds(lambda unit, count: unit * count, st.binary(max_size=9), st.integers(0, 50_000)),
+    st.builds(
+        lambda seed, size: bytes(random.Random(seed).choices(b"abcdefgh \n", k=size)),
+        st.integers(0, 9),
+        st.integers(0, 60_000),
+    ),
+)
+chunks = st.lists(pieces, max_size=3).map(b"".join)
+
+
+def machine_code(size: int) -> bytes:
+    """Return bytes about as compressible as a library, with statistics that change from block to block."""
+    generator = random.Random(size)
+    words = [generator.randbytes(generator.randint(1, 8)) for _ in range(3000)]
+    picked: list[bytes] = []
+    total = 0
+    while total < size:
+        first = generator.randrange(2000)
+        run = generator.choices(words[first : first + 900], k=5000)
+        total += sum(map(len, run))
+        picked += run
+    return b"".join(picked)[:size]
+
+
+@settings(deadline=None)
+@given(st.lists(chunks, min_size=1, max_size=4), st.integers(0, 12))
+def test_parts_inflate_as_one_stream(contents: list[bytes], level: int) -> None:
+    """Any chunks, compressed apart at any level, are one stream together."""
+    parts = [
+        compress_chunk(memoryview(content), final=content is contents[-1] and index == len(contents) - 1, level=level)
+        for index, content in enumerate(contents)
+    ]
+    inflater = zlib.decompressobj(RAW)
+    assert inflater.decompress(b"".join(parts)) == b"".join(contents)
+    assert (inflater.eof, inflater.unused_data) == (True, b"")
+
+
+@settings(deadline=None)
+@given(chunks)
+def test_a_part_is_not_final(content: bytes) -> None:
+    """A part alone gives all its bytes, and the stream is still open."""
+    inflater = zlib.decompressobj(RAW)
+    part = open_end(bytes(deflate.deflate_compress(content, 6)), memoryview(content))
+    assert (inflater.decompress(part), inflater.eof) == (content, False)
+
+
+@pytest.mark.parametrize("size", [100_000, 319_999, 320_001, 1_000_000, 3_000_000])
+def test_last_block_is_found_in_long_streams(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In what libraries are made of, the last block is found: zlib never has to compress again."""
+    content = machine_code(size)
+    stream = bytes(deflate.deflate_compress(content, 6))
+    monkeypatch.setattr(joining, "_deflate_by_rule", lambda _: pytest.fail("the last block was not found"))
+    part = open_end(stream, memoryview(content))
+    assert zlib.decompress(part + b"\x03\0", RAW) == content
+    assert len(part) - len(stream) in {4, 5}
+
+
+@pytest.mark.parametrize("size", range(200_000, 2_000_000, 100_003))
+def test_both_searches_agree(size: int) -> None:
+    """The last block is where its header says, and where zlib falls silent: at every bit of a byte."""
+    content = machine_code(size)
+    stream = bytes(deflate.deflate_compress(content, 6))
+    by_silence = open_by_silence(stream, memoryview(content))
+    assert by_silence is not None
+    assert open_by_header(stream, memoryview(content)) == by_silence
+
+
+@settings(deadline=None)
+@given(chunks)
+def test_a_search_misses_but_does_not_lie(content: bytes) -> None:
+    """Whatever a search returns is the chunk, open at its end."""
+    stream = bytes(deflate.deflate_compress(content, 6))
+    found = [search(stream, memoryview(content)) for search in (open_by_header, open_by_silence)]
+    assert {zlib.decompress(part + b"\x03\0", RAW) for part in found if part is not None} <= {content}
+
+
+@pytest.mark.parametrize("bit", range(8))
+def test_empty_blocks_end_at_every_bit(bit: int) -> None:
+    """What is put in front of a block is read by zlib, inflates to nothing, and ends where the block starts."""
+    start, rest = blockheaders._lead(bit)
+    final = int.from_bytes(b"\x03\0", "little") << bit
+    data = start + (final | rest).to_bytes(3, "little")
+    inflater = zlib.decompressobj(RAW)
+    assert (inflater.decompress(data), inflater.eof) == (b"", True)
+    assert rest < 1 << bit
+
+
+def test_stream_of_another_chunk_is_never_accepted() -> None:
+    """A stream that does not inflate to the chunk is not used, however well formed it is."""
+    content = machine_code(100_000)
+    stream = bytes(deflate.deflate_compress(content, 6))
+    other = content[:-1] + b"x" if not content.endswith(b"x") else content[:-1] + b"y"
+    assert zlib.decompress(open_end(stream, memoryview(other)) + b"\x03\0", RAW) == other
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_bytes_do_not_depend_on_the_number_of_threads(workers: int) -> None:
+    """Chunks come out in order and equal, however many threads compress them."""
+    contents = [machine_code(size) for size in (5000, 70_000, 1, 40_000, 9)]
+    chunked = [(memoryview(content), content is contents[-1]) for content in contents]
+    with ThreadPoolExecutor(workers) as pool:
+        parts = list(compress_chunks(chunked, pool, ahead=workers))
+    assert parts == [compress_chunk(chunk, final=final) for chunk, final in chunked]

@@ -1,0 +1,285 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel of an accelerator that exists only here: with kernels, extras and code for chips, or without a library."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pjrtwheel.errors import ElfError, PjrtWheelError, WheelError
+from pjrtwheel.wheel.report import Report
+from pjrtwheel.wheel.write.assemble import assemble
+from pjrtwheel.wheel.write.manifest import parse_manifest
+
+MakeElf = Callable[..., bytes]
+Manifest = dict[str, Any]
+
+BACKEND = """
+distribution = "jaxlib-abacus"
+package = "jaxlib_abacus"
+summary = "XLA for the abacus"
+pjrt_name = "abacus"
+library = "abacus.so"
+python_tag = "cp312"
+exports = ["GetPjrtApi"]
+requires = ["wood"]
+disable = "JAXLIB_ABACUS_DISABLE"
+search_paths = ["/opt/abacus/lib"]
+[extras]
+with-beads = ["beads>=5,<6", 'string; python_version < "3.14"']
+[tags]
+linux_x86_64 = "manylinux_2_27_x86_64"
+[prebuilt]
+project = "abacus-pjrt"
+version = "{release}"
+member = "abacus/abacus.so"
+platforms = ["linux_x86_64"]
+bundled = %s
+"""
+KERNELS = """
+[kernels]
+project = "abacus-kernels"
+version = "{release}"
+package = "abacus_kernels"
+pythons = ["cp312", "cp313"]
+platforms = ["linux_x86_64"]
+"""
+RELEASE = """
+schema = 1
+release = "1.0"
+build = 1
+pin = []
+[xla]
+commit = "c"
+sha256 = "0000000000000000000000000000000000000000000000000000000000000000"
+bazel = "8.7.0"
+verified = false
+origin = "o"
+"""
+WHEEL = "jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
+LIBRARY = "jaxlib_abacus/abacus.so"
+SPIRV = {"__CLANG_OFFLOAD_BUNDLE__sycl-spir64": b"\x03\x02\x23\x07" + bytes(60)}
+ORIGIN = {"project": "abacus-pjrt", "version": "1.0", "filename": "abacus_pjrt.whl", "sha256": "aa" * 32}
+
+
+@pytest.fixture
+def manifest(tmp_path: Path, make_elf: MakeElf) -> Callable[..., Manifest]:
+    """Return a function: what the backend has → a manifest with all its inputs on disk."""
+    inputs = tmp_path / "inputs"
+
+    def write(path: str, content: bytes | str) -> str:
+        (inputs / path).parent.mkdir(parents=True, exist_ok=True)
+        (inputs / path).write_bytes(content.encode() if isinstance(content, str) else content)
+        return str(inputs / path)
+
+    def make(*, bundled: bool = True, kernels: Mapping[str, Mapping[str, bytes]] | None = None) -> Manifest:
+        kernels = kernels or {}
+        origins = [
+            {"python": python, "project": "abacus-kernels", "version": "1.0", "filename": f"{python}.whl", "sha256": s}
+            for python, s in zip(kernels, ("bb" * 32, "cc" * 32), strict=False)
+        ]
+        files = {"jaxlib_abacus/__init__.py": write("__init__.py", "")}
+        if bundled:
+            files[LIBRARY] = write("plugin.so", make_elf(extra=SPIRV, rpath="$ORIGIN/../beads:$ORIGIN/../../beads"))
+        return {
+            "schema": 1,
+            "kind": "plugin",
+            "platform": "linux_x86_64",
+            "release": write("release.toml", RELEASE),
+            "backend": write("abacus/backend.toml", BACKEND % str(bundled).lower() + (KERNELS if kernels else "")),
+            "provider": "prebuilt",
+            "readme": write("README.md", "# Abacus\n"),
+            "provenance": write("provenance.json", json.dumps(ORIGIN | ({"kernels": origins} if kernels else {}))),
+            "files": files,
+            "licenses": {"LICENSE": write("LICENSE", "Apache\n")},
+            "kernels": {
+                python: [write(f"{python}/{name}", data) for name, data in files.items()]
+                for python, files in kernels.items()
+            },
+            "requirement": "" if bundled else "abacus-pjrt==1.0",
+        }
+
+    return make
+
+
+@pytest.fixture
+def kernels(make_elf: MakeElf) -> dict[str, dict[str, bytes]]:
+    """Return, for two Pythons, one extension module and one library that is none."""
+    library = make_elf(exports=("count",), runpath="$ORIGIN:/opt/abacus/lib:/home/build")
+    return {
+        python: {"_sums.so": make_elf(exports=("PyInit__sums", python)), "libcount.so": library}
+        for python in ("cp312", "cp313")
+    }
+
+
+def build(table: Manifest, directory: Path) -> tuple[Report, dict[str, bytes]]:
+    """Assemble a wheel; return its report and its members."""
+    report = assemble(parse_manifest(json.dumps(table)), directory)
+    with zipfile.ZipFile(directory / report.wheel) as archive:
+        return report, {name: archive.read(name) for name in archive.namelist()}
+
+
+def refuse(table: Manifest, directory: Path) -> PjrtWheelError:
+    """Return the error with which assembly refuses a manifest, after making sure that it left nothing."""
+    with pytest.raises((ElfError, WheelError)) as caught:
+        assemble(parse_manifest(json.dumps(table)), directory)
+    assert list(directory.iterdir()) == []
+    error: PjrtWheelError = caught.value
+    return error
+
+
+def test_kernels_of_every_python_lie_side_by_side(
+    manifest: Callable[..., Manifest], kernels: dict[str, dict[str, bytes]], tmp_path: Path
+) -> None:
+    """Modules get the suffix of their Python, in the package JAX looks into; the library is there once."""
+    report, members = build(manifest(kernels=kernels), tmp_path / "out")
+    assert report.wheel == WHEEL
+    assert [name for name in members if ".dist-info/" not in name] == [
+        "abacus_kernels/_sums.cpython-312-x86_64-linux-gnu.so",
+        "abacus_kernels/_sums.cpython-313-x86_64-linux-gnu.so",
+        "jaxlib_abacus/__init__.py",
+        LIBRARY,
+        "jaxlib_abacus/gpu_code.json",
+        "jaxlib_abacus/libcount.so",
+        "jaxlib_abacus/provenance.json",
+        "jaxlib_abacus/release_lock.json",
+    ]
+    assert b"cp313" in members["abacus_kernels/_sums.cpython-313-x86_64-linux-gnu.so"]
+
+
+def test_every_library_is_repaired(
+    manifest: Callable[..., Manifest], kernels: dict[str, dict[str, bytes]], tmp_path: Path
+) -> None:
+    """Symbol tables go everywhere, and search paths are judged from where each library lies."""
+    report, _ = build(manifest(kernels=kernels), tmp_path / "out")
+    assert {
+        member: [change.partition(" (")[0] for change in changes] for member, changes in report.changes.items()
+    } == {
+        "abacus_kernels/_sums.cpython-312-x86_64-linux-gnu.so": ["dropped .comment, .symtab, .strtab"],
+        "abacus_kernels/_sums.cpython-313-x86_64-linux-gnu.so": ["dropped .comment, .symtab, .strtab"],
+        LIBRARY: ["dropped .comment, .symtab, .strtab", "RPATH keeps 1 of 2 elements"],
+        "jaxlib_abacus/libcount.so": ["dropped .comment, .symtab, .strtab", "RUNPATH keeps 2 of 3 elements"],
+    }
+    assert report.changes["jaxlib_abacus/libcount.so"][1].endswith("(1 absolute): $ORIGIN:/opt/abacus/lib")
+
+
+def test_code_for_chips_is_read_and_reported(manifest: Callable[..., Manifest], tmp_path: Path) -> None:
+    """What the libraries hold stands in the wheel and in the report, by member."""
+    report, members = build(manifest(), tmp_path / "out")
+    files = {LIBRARY: {"sass": [], "ptx": [], "gfx": [], "spirv": ["spir64"]}}
+    assert json.loads(members["jaxlib_abacus/gpu_code.json"]) == {"schema": 1, "code": ["spir64"], "files": files}
+    assert (report.gpu_code, report.gpu_files) == (("spir64",), files)
+
+
+def test_what_the_wheel_requires(manifest: Callable[..., Manifest], tmp_path: Path) -> None:
+    """Exactly its jaxlib, what the backend needs always, and what its extras add."""
+    report, members = build(manifest(), tmp_path / "out")
+    assert report.requires == (
+        "jaxlib==1.0",
+        "wood",
+        'beads>=5,<6; extra == "with-beads"',
+        'string; (python_version < "3.14") and extra == "with-beads"',
+    )
+    assert b"\nProvides-Extra: with-beads\n" in members["jaxlib_abacus-1.0.dist-info/METADATA"]
+
+
+def test_bill_of_materials_names_every_wheel_it_was_made_from(
+    manifest: Callable[..., Manifest], kernels: dict[str, dict[str, bytes]], tmp_path: Path
+) -> None:
+    """The library's wheel and one for the kernels of each Python, each with its digest."""
+    _, members = build(manifest(kernels=kernels), tmp_path / "out")
+    document = json.loads(members["jaxlib_abacus-1.0.dist-info/sboms/pjrtwheel.cdx.json"])
+    assert {component["bom-ref"]: component["hashes"][0]["content"] for component in document["components"]} == {
+        "pkg:pypi/abacus-pjrt@1.0": "aa" * 32,
+        "pkg:pypi/abacus-kernels@1.0?file_name=cp312.whl": "bb" * 32,
+        "pkg:pypi/abacus-kernels@1.0?file_name=cp313.whl": "cc" * 32,
+    }
+
+
+def test_library_that_is_required_instead_of_bundled(manifest: Callable[..., Manifest], tmp_path: Path) -> None:
+    """Such a wheel has no library, requires the one version that fits, and says in its bill that it has none."""
+    report, members = build(manifest(bundled=False), tmp_path / "out")
+    assert "abacus-pjrt==1.0" in report.requires
+    assert [name for name in members if name.endswith((".so", "gpu_code.json"))] == []
+    document = json.loads(members["jaxlib_abacus-1.0.dist-info/sboms/pjrtwheel.cdx.json"])
+    assert {"name": "pjrtwheel:bundled", "value": "false"} in document["components"][0]["properties"]
+
+
+def test_library_that_must_not_be_bundled(manifest: Callable[..., Manifest], tmp_path: Path) -> None:
+    """A manifest cannot slip a library into a wheel that must not carry it."""
+    files = manifest()["files"]
+    error = refuse(manifest(bundled=False) | {"files": files}, tmp_path / "out")
+    assert error.what == f"the manifest has {LIBRARY!r}"
+
+
+@pytest.mark.parametrize(("bundled", "requirement"), [(True, "abacus-pjrt==1.0"), (False, ""), (False, "other==1.0")])
+def test_requirement_that_does_not_fit(
+    manifest: Callable[..., Manifest], tmp_path: Path, *, bundled: bool, requirement: str
+) -> None:
+    """The library is either bundled or required by exact version, never both and never neither."""
+    error = refuse(manifest(bundled=bundled) | {"requirement": requirement}, tmp_path / "out")
+    assert error.what == f"the manifest requires {requirement or 'nothing'!r} for the plugin library"
+
+
+def test_prebuilt_wheel_without_its_kernels(
+    manifest: Callable[..., Manifest], kernels: dict[str, dict[str, bytes]], tmp_path: Path
+) -> None:
+    """Kernels that the backend names are never left out silently; a build from source may have none."""
+    table = manifest(kernels=kernels) | {"kernels": {}}
+    assert refuse(table, tmp_path / "out").what.startswith("the manifest has no kernels")
+    build(table | {"provider": "source"}, tmp_path / "source")
+
+
+def test_kernels_of_other_pythons(
+    manifest: Callable[..., Manifest], kernels: dict[str, dict[str, bytes]], tmp_path: Path
+) -> None:
+    """The Pythons are those of the backend file, no more and no fewer."""
+    table = manifest(kernels=kernels)
+    del table["kernels"]["cp313"]
+    assert refuse(table, tmp_path / "out").what == "kernels are for cp312, expected cp312, cp313"
+
+
+def test_module_that_one_python_lacks(
+    manifest: Callable[..., Manifest], kernels: dict[str, dict[str, bytes]], make_elf: MakeElf, tmp_path: Path
+) -> None:
+    """A module under the name of another does not count: what it exports decides."""
+    kernels["cp312"]["_more.so"] = make_elf(exports=("PyInit__more",))
+    error = refuse(manifest(kernels=kernels), tmp_path / "out")
+    assert error.what == "not every Python has the same modules: there is no _more for cp313"
+
+
+def test_library_that_differs_between_pythons(
+    manifest: Callable[..., Manifest], kernels: dict[str, dict[str, bytes]], make_elf: MakeElf, tmp_path: Path
+) -> None:
+    """What is packed once must be the same for every Python."""
+    kernels["cp313"]["libcount.so"] = make_elf(exports=("other",))
+    error = refuse(manifest(kernels=kernels), tmp_path / "out")
+    assert error.what == "libcount.so for cp313 has other bytes than for cp312"
+
+
+def test_kernel_for_another_machine(
+    manifest: Callable[..., Manifest], kernels: dict[str, dict[str, bytes]], make_elf: MakeElf, tmp_path: Path
+) -> None:
+    """A kernel of the wrong platform is refused by name and Python."""
+    kernels["cp313"]["_sums.so"] = make_elf(exports=("PyInit__sums",), machine=183)
+    error = refuse(manifest(kernels=kernels), tmp_path / "out")
+    assert error.what == "_sums.so, a kernel for cp313, is made for EM_AARCH64, expected EM_X86_64"
+
+
+def test_two_backends_cannot_share_an_extra(
+    manifest: Callable[..., Manifest], tmp_path: Path, make_wheel: Callable[..., Path]
+) -> None:
+    """An extra of jaxlib has one meaning."""
+    upstream = make_wheel({}, name="jaxlib-1.0-cp312-cp312-manylinux_2_27_x86_64.whl")
+    backend = Path(manifest()["backend"])
+    table = {key: manifest()[key] for key in ("schema", "platform", "release", "provider")}
+    backend.write_text(BACKEND % "true" + "[jaxlib_extras]\nabacus = []\n")
+    bindings = {"kind": "bindings", "python": "cp312", "wheel": str(upstream), "backends": [str(backend)] * 2}
+    error = refuse(table | bindings, tmp_path / "out")
+    assert error.what == f"{backend} gives jaxlib the extra 'abacus', as another backend does"

@@ -1,0 +1,230 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reading wheels that nobody vouches for."""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pjrtwheel.errors import WheelError
+from pjrtwheel.wheel.read.directory import check_directory, is_safe_name
+from pjrtwheel.wheel.read.source import read_text, unpack_wheel
+
+MakeWheel = Callable[..., Path]
+
+
+@pytest.fixture
+def files() -> Iterator[ExitStack]:
+    """Close what a test unpacks."""
+    with ExitStack() as stack:
+        yield stack
+
+
+def refusal(path: Path) -> WheelError:
+    """Return the error with which a wheel is refused."""
+    with ExitStack() as files, pytest.raises(WheelError) as caught:
+        unpack_wheel(path, files, scratch=path.parent)
+    return caught.value
+
+
+def problems(path: Path) -> list[str]:
+    """Return the problems for which a wheel is refused."""
+    error = refusal(path)
+    assert len(str(error).splitlines()) == 3
+    return error.what.removeprefix(f"{path.name} is not fit for use: ").split("; ")
+
+
+def rewrite(path: Path, *added: tuple[zipfile.ZipInfo | str, bytes]) -> Path:
+    """Add members to a wheel behind the back of its RECORD."""
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # zipfile warns about duplicate names
+        for name, data in added:
+            archive.writestr(name, data)
+    return path
+
+
+def test_members_come_out_in_order(make_wheel: MakeWheel, tmp_path: Path, files: ExitStack) -> None:
+    """Every member but RECORD comes out, with its bytes."""
+    name, members = unpack_wheel(make_wheel({"b.py": b"2", "a/é.py": b"1"}), files, scratch=tmp_path)
+    assert (name.distribution, name.version) == ("demo", "1.0")
+    assert [member.path for member in members] == [
+        "a/é.py",
+        "b.py",
+        "demo-1.0.dist-info/METADATA",
+        "demo-1.0.dist-info/WHEEL",
+    ]
+    assert read_text(members, "b.py") == "2"
+
+
+def test_file_that_is_called_record_elsewhere_is_a_member(
+    make_wheel: MakeWheel, tmp_path: Path, files: ExitStack
+) -> None:
+    """Only RECORD of the metadata and its signatures are left out; data of that name is kept, and checked."""
+    given = {"pkg/RECORD": b"1", "pkg/RECORD.jws": b"2", "demo-1.0.dist-info/RECORD.p7s": b"3"}
+    _, members = unpack_wheel(make_wheel(given), files, scratch=tmp_path)
+    paths = [member.path for member in members]
+    assert paths == ["demo-1.0.dist-info/METADATA", "demo-1.0.dist-info/WHEEL", "pkg/RECORD", "pkg/RECORD.jws"]
+    hidden = rewrite(make_wheel({}), ("pkg/RECORD", b"unlisted"))
+    assert problems(hidden) == ["'pkg/RECORD' is in the wheel but not in RECORD"]
+
+
+def test_missing_member_is_an_error(make_wheel: MakeWheel, tmp_path: Path, files: ExitStack) -> None:
+    """Asking for what is not there says so."""
+    _, members = unpack_wheel(make_wheel({}), files, scratch=tmp_path)
+    with pytest.raises(WheelError, match="the wheel has no nothing"):
+        read_text(members, "nothing")
+
+
+def test_large_members_leave_no_file(make_wheel: MakeWheel, tmp_path: Path, files: ExitStack) -> None:
+    """Large members are held in files without a name."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    data = os.urandom(3 << 20)
+    _, members = unpack_wheel(make_wheel({"large": data}), files, scratch=scratch)
+    large = next(member for member in members if member.path == "large")
+    large.file.seek(0)
+    assert large.file.read() == data
+    assert list(scratch.iterdir()) == []
+
+
+def test_all_hostile_names_are_reported_together(make_wheel: MakeWheel) -> None:
+    """One run names every member that would leave its directory."""
+    path = rewrite(
+        make_wheel({}), ("../evil", b""), ("/etc/evil", b""), ("a\\..\\b", b""), ("C:/x", b""), ("a//b", b"")
+    )
+    assert problems(path) == [
+        f"{name!r} is no path inside a wheel" for name in ("../evil", "/etc/evil", "a\\..\\b", "C:/x", "a//b")
+    ]
+
+
+@given(st.lists(st.sampled_from(["a", "b.py", "..", ".", "", "\\", "c:", "\n"]), min_size=1, max_size=4).map("/".join))
+def test_safe_names_stay_below(name: str) -> None:
+    """A name is safe only if joining it to a directory gives a path below, spelled the same."""
+    inside = os.path.normpath(f"/top/{name}") == f"/top/{name.removesuffix('/')}" and name.removesuffix("/") != ""
+    assert not is_safe_name(name) or (inside and not name.startswith("/"))
+
+
+def test_many_problems_are_counted(make_wheel: MakeWheel) -> None:
+    """A message stays three lines long, however much is wrong."""
+    found = problems(make_wheel({"a.py": b""}, record="".join(f"gone{number},,\n" for number in range(9))))
+    assert found == [*(f"'gone{number}' is in RECORD but not in the wheel" for number in range(5)), "and 7 more"]
+
+
+def test_duplicates_and_unlisted_members(make_wheel: MakeWheel) -> None:
+    """The same name twice is refused before anything is inflated."""
+    path = rewrite(make_wheel({"a.py": b"1"}), ("a.py", b"2"))
+    assert problems(path) == ["'a.py' is there 2 times"]
+
+
+def test_all_differences_from_record_are_reported_together(make_wheel: MakeWheel) -> None:
+    """RECORD is held against the members in both directions, and by digest and size."""
+    record = (
+        "a.py,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\n"
+        "gone.py,,\n"
+        "demo-1.0.dist-info/METADATA,,\n"
+        "demo-1.0.dist-info/RECORD,,\n"
+    )
+    found = problems(make_wheel({"a.py": b"tampered"}, record=record))
+    assert found[:2] == [
+        "'gone.py' is in RECORD but not in the wheel",
+        "'demo-1.0.dist-info/WHEEL' is in the wheel but not in RECORD",
+    ]
+    assert found[2].startswith("'a.py' has sha256=")
+    assert found[2].endswith("RECORD says sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU")
+    assert found[3] == "'a.py' has 8 bytes, RECORD says 0"
+    assert found[4].startswith("'demo-1.0.dist-info/METADATA' has sha256=")
+    assert len(found) == 5
+
+
+def test_symbolic_links_and_foreign_compression(make_wheel: MakeWheel) -> None:
+    """What installers treat each in their own way is refused."""
+    link = zipfile.ZipInfo("link")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    packed = zipfile.ZipInfo("packed")
+    packed.compress_type = zipfile.ZIP_BZIP2
+    path = make_wheel({})
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(link, "/etc/passwd")
+        archive.writestr(packed, "x", zipfile.ZIP_BZIP2)
+    assert problems(path) == ["'link' is a symbolic link", "'packed' is compressed by method 12, expected deflate"]
+
+
+@pytest.mark.parametrize(("size", "total"), [(1 << 30, 17 << 30), (10 << 20, 1001 << 20), (100, 101 << 20)])
+def test_zip_bomb_by_size(size: int, total: int) -> None:
+    """A wheel that claims to inflate beyond all measure is refused from its directory alone."""
+    info = zipfile.ZipInfo("zeros")
+    info.file_size, info.header_offset = total, 0
+    assert check_directory([info], size) == (f"{size} bytes claim to inflate to {total}: a zip bomb",)
+    info.file_size = total * 9 // 10
+    assert check_directory([info], size) == ()
+
+
+def test_zip_bomb_by_overlap(make_wheel: MakeWheel) -> None:
+    """Two entries that share their data are refused."""
+    path = make_wheel({"a.py": b"x" * 100, "b.py": b"x" * 100})
+    data = bytearray(path.read_bytes())
+    record = data.index(b"PK\x01\x02", data.index(b"PK\x01\x02") + 1)
+    data[record + 42 : record + 46] = struct.pack("<I", 4)
+    path.write_bytes(data)
+    assert problems(path) == ["'a.py' and 'b.py' overlap: a zip bomb"]
+
+
+@pytest.mark.parametrize("keep", [0, 1, 10, 100, 400, -30, -1])
+def test_truncated_wheel(make_wheel: MakeWheel, keep: int) -> None:
+    """Wherever a download was cut short, the wheel is refused by name."""
+    path = make_wheel({"a.py": os.urandom(200)})
+    path.write_bytes(path.read_bytes()[:keep])
+    assert refusal(path).what.startswith("demo-1.0-py3-none-any.whl is a damaged wheel: ")
+
+
+def test_damaged_member(make_wheel: MakeWheel) -> None:
+    """A flipped bit inside a member is found by checksum or by zlib, and the member is named."""
+    path = make_wheel({"a.py": b"some text, some text", "b.py": b"other text, other text"})
+    data = bytearray(path.read_bytes())
+    for name in (b"a.py", b"b.py"):
+        data[data.index(name) + 10] ^= 0xFF
+    path.write_bytes(data)
+    found = problems(path)
+    assert [line.split(" is damaged: ")[0] for line in found] == ["'a.py'", "'b.py'"]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(changes=st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 255)), min_size=1, max_size=6))
+def test_damage_never_surprises(make_wheel: MakeWheel, changes: list[tuple[int, int]]) -> None:
+    """Whatever bytes are damaged, the wheel is unpacked or refused with a message."""
+    path = make_wheel({"a.py": b"some text, some text"})
+    data = bytearray(path.read_bytes())
+    for place, value in changes:
+        data[place % len(data)] = value
+    path.write_bytes(data)
+    with ExitStack() as files:
+        try:
+            _, members = unpack_wheel(path, files, scratch=path.parent)
+        except WheelError as error:
+            assert str(error).startswith(path.name)  # noqa: PT017 - refusing is one of two outcomes
+        else:
+            assert read_text(members, "a.py") == "some text, some text"
+
+
+def test_no_wheel_at_all(tmp_path: Path) -> None:
+    """A path that leads nowhere is named."""
+    assert refusal(tmp_path / "a-1-py3-none-any.whl").what == f"no such wheel: {tmp_path / 'a-1-py3-none-any.whl'}"
+
+
+def test_zip_without_record(tmp_path: Path) -> None:
+    """A zip file that only bears a wheel's name is no wheel."""
+    path = tmp_path / "a-1-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.py", "")
+    assert refusal(path).what == "a-1-py3-none-any.whl has no a-1.dist-info/RECORD"

@@ -1,0 +1,209 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The text files of a wheel: names, RECORD, METADATA, WHEEL, SBOM, manifest."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pjrtwheel.backend import Backend, parse_backend
+from pjrtwheel.errors import UsageError, WheelError
+from pjrtwheel.wheel.metadata import add_extras, entry_points, plugin_metadata, read_field, wheel_metadata
+from pjrtwheel.wheel.names import WheelName, make_name, parse_name
+from pjrtwheel.wheel.record import RecordEntry, encode_digest, format_record, parse_record
+from pjrtwheel.wheel.sbom import format_sbom
+from pjrtwheel.wheel.write.manifest import BindingsSpec, PluginSpec, parse_manifest
+from pjrtwheel.wheel.write.member import Written
+
+NAME = WheelName("jaxlib-cpu", "0.11.2", "", "cp312-abi3-manylinux_2_27_x86_64")
+PROVENANCE: dict[str, Any] = {
+    "provider": "prebuilt",
+    "project": "some-plugin",
+    "version": "0.11.2",
+    "filename": "some_plugin-0.11.2-py3-none-any.whl",
+    "sha256": "ab" * 32,
+    "member": "some_plugin/plugin.so",
+    "xla_commit": None,
+    "licenses": [],
+}
+
+
+@pytest.fixture
+def backend(root: Path) -> Backend:
+    """Return the CPU backend."""
+    path = root / "plugins" / "cpu" / "backend.toml"
+    return parse_backend(path.read_text("utf-8"), path)
+
+
+@pytest.mark.parametrize(
+    ("filename", "name"),
+    [
+        ("jaxlib_cpu-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl", NAME),
+        ("jaxlib-0.11.2-1-cp312-cp312-manylinux_2_27_x86_64.whl",
+         WheelName("jaxlib", "0.11.2", "1", "cp312-cp312-manylinux_2_27_x86_64")),
+        ("Demo.Pkg-1.0-py2.py3-none-any.whl", WheelName("demo-pkg", "1.0", "", "py2.py3-none-any")),
+    ],
+    ids=["plugin", "build tag", "old-fashioned name"],
+)  # fmt: skip
+def test_names_are_taken_apart(filename: str, name: WheelName) -> None:
+    """Each part of a file name is found."""
+    assert parse_name(filename) == name
+
+
+def test_name_is_written_as_it_was_read() -> None:
+    """A file name in normal form survives the round trip."""
+    filename = "jaxlib-0.11.2-1-cp312-cp312-manylinux_2_27_x86_64.whl"
+    assert parse_name(filename).filename == filename
+    assert make_name("jaxlib_CPU", "0.11.2", NAME.tag) == NAME
+
+
+def test_no_wheel_name() -> None:
+    """A file name of another kind is refused with the form it should have."""
+    with pytest.raises(WheelError) as caught:
+        parse_name("jaxlib.zip")
+    assert caught.value.what == "not a wheel filename: 'jaxlib.zip' (expected NAME-VERSION-PYTHON-ABI-PLATFORM.whl)"
+
+
+@given(st.dictionaries(st.text("aé/,\"' ", min_size=1), st.binary(min_size=32, max_size=32)))
+def test_record_is_read_back(digests: dict[str, bytes]) -> None:
+    """Whatever a member is called, RECORD says about it what was written."""
+    members = [Written(path, len(path), digest) for path, digest in digests.items() if path != "d/RECORD"]
+    entries = {member.path: RecordEntry(encode_digest(member.sha256), member.size) for member in members}
+    assert parse_record(format_record(members, "d/RECORD")) == entries | {"d/RECORD": RecordEntry("", None)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a,b\n", "a,,\na,,\n", "a,,many\n", "a" * 200_000 + ",,\n"],
+    ids=["two fields", "twice", "no number", "no CSV"],
+)
+def test_malformed_record(text: str) -> None:
+    """A RECORD that cannot be trusted is refused."""
+    with pytest.raises(ValueError, match=r"RECORD|invalid literal"):
+        parse_record(text)
+
+
+def test_plugin_metadata(backend: Backend) -> None:
+    """METADATA of a plugin wheel follows core metadata 2.4 and requires exactly the release's jaxlib."""
+    text = plugin_metadata(NAME, backend, release="0.11.2", licenses=["LICENSE", "NOTICE"], readme="# Title\n")
+    assert text == (
+        "Metadata-Version: 2.4\nName: jaxlib-cpu\nVersion: 0.11.2\nSummary: XLA:CPU as a PJRT plugin for JAX\n"
+        "License-Expression: Apache-2.0\nLicense-File: LICENSE\nLicense-File: NOTICE\n"
+        "Classifier: Development Status :: 4 - Beta\nClassifier: Operating System :: POSIX :: Linux\n"
+        "Classifier: Programming Language :: Python :: Implementation :: CPython\n"
+        "Classifier: Topic :: Scientific/Engineering\nRequires-Python: >=3.12\nRequires-Dist: jaxlib==0.11.2\n"
+        "Description-Content-Type: text/markdown\n\n# Title\n"
+    )
+
+
+def test_extras_are_added(backend: Backend) -> None:
+    """Upstream's METADATA gains one extra for each backend, and changes nowhere else."""
+    upstream = "Name: jaxlib\nRequires-Dist: scipy>=1.14\nDynamic: license\n\nRequires-Dist: in the text\n"
+    assert add_extras(upstream, [backend], "0.11.2") == (
+        "Name: jaxlib\nRequires-Dist: scipy>=1.14\nProvides-Extra: cpu\n"
+        'Requires-Dist: jaxlib-cpu==0.11.2; extra == "cpu"\nDynamic: license\n\nRequires-Dist: in the text\n'
+    )
+
+
+def test_fields_are_read_from_the_head_only() -> None:
+    """A description that looks like a field is none."""
+    assert read_field("Tag: a\r\ntag: b\r\n\r\nTag: c\r\n", "Tag") == ("a", "b")
+
+
+def test_wheel_file() -> None:
+    """WHEEL lists every single tag, the build, and whether the wheel holds platform-specific files."""
+    name = WheelName("jaxlib", "0.11.2", "1", "cp312-cp312-manylinux_2_27_x86_64.linux_x86_64")
+    assert wheel_metadata(name) == (
+        "Wheel-Version: 1.0\nGenerator: pjrtwheel 0.1.0\nRoot-Is-Purelib: false\n"
+        "Tag: cp312-cp312-manylinux_2_27_x86_64\nTag: cp312-cp312-linux_x86_64\nBuild: 1\n"
+    )
+    assert "\nRoot-Is-Purelib: true\n" in wheel_metadata(name, purelib=True)
+
+
+def test_entry_point(backend: Backend) -> None:
+    """JAX finds the plugin by its group."""
+    assert entry_points(backend) == "[jax_plugins]\ncpu = jaxlib_cpu\n"
+
+
+def test_sbom_names_origin_and_revision() -> None:
+    """The bill of materials states what the library was made from, and each reference is there once."""
+    document = json.loads(format_sbom(NAME, PROVENANCE | {"xla_commit": "c0ffee"}))
+    assert [component["bom-ref"] for component in document["components"]] == [
+        "pkg:pypi/some-plugin@0.11.2",
+        "pkg:github/openxla/xla@c0ffee",
+    ]
+    assert document["components"][0]["hashes"] == [{"alg": "SHA-256", "content": "ab" * 32}]
+    assert document["metadata"]["component"]["purl"] == f"pkg:pypi/jaxlib-cpu@0.11.2?file_name={NAME.filename}"
+    assert set(document["metadata"]) == {"component"}, "a time of building would differ from build to build"
+
+
+def test_sbom_is_the_same_every_time() -> None:
+    """Nothing in the bill of materials is drawn at random, but another wheel or origin has another serial number."""
+    again = [
+        json.loads(format_sbom(NAME, origin)) for origin in (PROVENANCE, PROVENANCE, PROVENANCE | {"version": "2"})
+    ]
+    assert again[0] == again[1]
+    assert again[0]["serialNumber"] != again[2]["serialNumber"]
+
+
+def test_sbom_of_an_unknown_origin() -> None:
+    """A library of which nothing is known gives no component, and no error."""
+    document = json.loads(format_sbom(NAME, dict.fromkeys(PROVENANCE)))
+    assert "components" not in document
+
+
+def manifest(**changes: Any) -> str:
+    """Return a manifest of kind plugin."""
+    table = {
+        "schema": 1, "kind": "plugin", "platform": "linux_x86_64", "release": "r.toml", "backend": "b.toml",
+        "provider": "prebuilt", "readme": "README.md", "provenance": "p.json", "files": {"b": "2", "a": "1"},
+        "licenses": {"LICENSE": "l"},
+    }  # fmt: skip
+    return json.dumps({key: value for key, value in (table | changes).items() if value is not None})
+
+
+def test_plugin_manifest() -> None:
+    """Every key lands in its place, and order in the manifest does not matter."""
+    spec = parse_manifest(manifest())
+    assert isinstance(spec, PluginSpec)
+    assert (spec.platform.name, list(spec.files.items())) == ("linux_x86_64", [("a", Path("1")), ("b", Path("2"))])
+
+
+def test_bindings_manifest() -> None:
+    """A manifest of kind bindings names upstream's wheel."""
+    table = {"schema": 1, "kind": "bindings", "platform": "linux_aarch64", "release": "r", "provider": "source",
+             "python": "cp312", "wheel": "w", "backends": ["b"]}  # fmt: skip
+    spec = parse_manifest(json.dumps(table))
+    assert isinstance(spec, BindingsSpec)
+    assert (spec.python, spec.wheel, spec.backends) == ("cp312", Path("w"), (Path("b"),))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "the manifest is not JSON"),
+        ("[]", "the manifest lacks or misspells"),
+        (manifest(schema=2), "manifest has schema 2, expected 1"),
+        (manifest(kind="sdist"), "manifest is of kind 'sdist', expected 'plugin' or 'bindings'"),
+        (manifest(files=None), "the manifest lacks or misspells 'files'"),
+        (manifest(wheel="w"), "the manifest has unknown keys: wheel"),
+    ],
+    ids=["syntax", "type", "schema", "kind", "missing", "unknown"],
+)
+def test_malformed_manifest(text: str, message: str) -> None:
+    """A manifest that is not understood in full is refused."""
+    with pytest.raises(WheelError) as caught:
+        parse_manifest(text)
+    assert caught.value.what.startswith(message)
+
+
+def test_manifest_for_an_unknown_platform() -> None:
+    """The error lists the platforms there are."""
+    with pytest.raises(UsageError, match="unknown platform: 'windows'"):
+        parse_manifest(manifest(platform="windows"))
