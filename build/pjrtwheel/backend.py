@@ -4,15 +4,12 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
 
 from pjrtwheel.errors import UsageError
-
-T = TypeVar("T")
+from pjrtwheel.tables import TableError, read_toml
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +136,12 @@ class Backend:
             the subpackage of that name, their `targets/` are this backend's too.
         extras: Extra of the wheel → what it requires.
         jaxlib_extras: Extra of `jaxlib` → the extras of this wheel that it asks for.
-        aot_requires: What compiling without the accelerator needs to be installed, beside the wheel.
+        aot_requires: What compiling without the accelerator needs to be installed, in addition to the wheel.
         tools: Name → program that is run during the build.
         external: Libraries that the wheel's libraries need, and that neither the wheel nor every Linux has.
         search_paths: Elements of the libraries' run paths that are kept although they lead out of `site-packages`.
-        steering: How the names of variables begin that its vendor's libraries heed, such as `ROCM_`; a proof that was
-            kept does not hold under other values.
+        env_prefixes: How the names of environment variables begin that its vendor's libraries read, such as `ROCM_`; a
+            proof that was kept does not hold under other values.
         select: Which machines it serves; without it `jaxlib-select` takes it only when asked for by name.
     """
 
@@ -170,7 +167,7 @@ class Backend:
     tools: dict[str, Tool] = field(default_factory=dict)
     external: tuple[str, ...] = ()
     search_paths: tuple[str, ...] = ()
-    steering: tuple[str, ...] = ()
+    env_prefixes: tuple[str, ...] = ()
     select: Select | None = None
 
     @property
@@ -186,39 +183,39 @@ def parse_backend(text: str, path: Path) -> Backend:
         UsageError: The text is not TOML, or a key is missing, unknown or of the wrong type.
     """
     try:
-        table: dict[str, Any] = tomllib.loads(text)
-        nested = {
-            "prebuilt": _read(Prebuilt, table.pop("prebuilt"), "prebuilt."),
-            "source": _read(Source, table.pop("source"), "source.") if "source" in table else None,
-            "select": _read(Select, table.pop("select"), "select.") if "select" in table else None,
-            "kernels": _read(Kernels, table.pop("kernels"), "kernels.") if "kernels" in table else None,
-            "tools": {name: _read(Tool, tool, f"tools.{name}.") for name, tool in table.pop("tools", {}).items()},
-        }
-        return _read(Backend, table, "", name=path.parent.name, path=path, **nested)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"not a TOML file: {path}", cause=str(error)) from error
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"backend file {path} lacks or misspells {error}") from error
+        return read_toml(Backend, text, name=path.parent.name, path=path)
+    except TableError as error:
+        raise UsageError(
+            f"malformed backend file: {path}",
+            cause=str(error),
+            remedy="build/pjrtwheel/backend.py documents every key",
+        ) from error
+
+
+def read_backend(path: Path) -> Backend:
+    """Read a `backend.toml`; see `parse_backend`."""
+    return parse_backend(path.read_text("utf-8"), path)
 
 
 def load_backends(root: Path) -> dict[str, Backend]:
     """Read every `plugins/*/backend.toml` below `root`, by name and in order of name."""
-    return {
-        path.parent.name: parse_backend(path.read_text("utf-8"), path)
-        for path in sorted((root / "plugins").glob("*/backend.toml"))
-    }
+    return {path.parent.name: read_backend(path) for path in sorted((root / "plugins").glob("*/backend.toml"))}
 
 
-def find_backend(root: Path, name: str) -> Backend:
+def pick_backend(backends: Mapping[str, Backend], name: str) -> Backend:
     """Return the backend of this name.
 
     Raises:
         UsageError: No such backend; the message lists those there are.
     """
-    backends = load_backends(root)
     if name not in backends:
         raise UsageError(f"unknown backend: {name!r}", remedy=f"known backends: {', '.join(backends)}")
     return backends[name]
+
+
+def find_backend(root: Path, name: str) -> Backend:
+    """Return the backend of this name below `root`, for callers that need no other one; see `pick_backend`."""
+    return pick_backend(load_backends(root), name)
 
 
 def merge_tools(backends: Iterable[Backend]) -> dict[str, Tool]:
@@ -237,63 +234,3 @@ def merge_tools(backends: Iterable[Backend]) -> dict[str, Tool]:
                     remedy=f"write the same table into every backend.toml, or give it another name: {backend.path}",
                 )
     return merged
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    """Return a list of texts as a tuple."""
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise TypeError(f"{value!r} is no list of texts")
-    return tuple(value)
-
-
-def _mapping(value: object, convert: Callable[[object], T]) -> dict[str, T]:
-    """Return a table with converted values."""
-    if not isinstance(value, dict):
-        raise TypeError(f"{value!r} is no table")
-    return {key: convert(item) for key, item in value.items()}
-
-
-def _exactly(kind: type[T]) -> Callable[[object], T]:
-    """Return a function that lets through values of one type only."""
-
-    def check(value: object) -> T:
-        if not isinstance(value, kind):
-            raise TypeError(f"{value!r} is no {kind.__name__}")
-        return value
-
-    return check
-
-
-# By the annotation of a field; dataclasses keep it as text.
-_CONVERT: Mapping[str, Callable[[object], object]] = {
-    "bool": _exactly(bool),
-    "int": _exactly(int),
-    "str": _exactly(str),
-    "tuple[str, ...]": _texts,
-    "dict[str, str]": lambda value: _mapping(value, _exactly(str)),
-    "dict[str, tuple[str, ...]]": lambda value: _mapping(value, _texts),
-}
-
-
-def _read(kind: type[T], table: object, where: str, **given: object) -> T:
-    """Fill a dataclass from a table that has a key for each attribute which is not given and has no default.
-
-    Raises:
-        KeyError: A key is missing or unknown.
-        TypeError: A value is of the wrong type.
-    """
-    entries = dict(_mapping(table, lambda value: value))
-    values = dict(given)
-    for attribute in fields(kind):  # type: ignore[arg-type]  # every caller passes a dataclass
-        if attribute.name in given:
-            continue
-        if attribute.name in entries:
-            try:
-                values[attribute.name] = _CONVERT[str(attribute.type)](entries.pop(attribute.name))
-            except TypeError as error:
-                raise TypeError(f"{where}{attribute.name}: {error}") from error
-        elif attribute.default is MISSING and attribute.default_factory is MISSING:
-            raise KeyError(f"{where}{attribute.name}")
-    if entries:
-        raise KeyError(f"{where}{', '.join(sorted(entries))}")
-    return kind(**values)

@@ -12,9 +12,7 @@ import json
 import subprocess
 import sys
 import tempfile
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -26,6 +24,7 @@ from pjrtwheel.files import hash_file, write_atomically
 from pjrtwheel.platforms import find_platform
 from pjrtwheel.release.model import SCHEMA, Pin, Release, XlaSource, parse_release, read_release
 from pjrtwheel.release.planned import WantedFile, plan_inputs
+from pjrtwheel.tables import TableError, read, read_toml, write
 
 NEWEST_GLIBC = 40  # manylinux_2_N tags up to this one are asked for: more than any wheel we take is tagged with
 
@@ -37,18 +36,16 @@ def find_xla(text: str, release: str) -> XlaSource:
         PinError: The text is malformed, or knows no such release.
     """
     try:
-        table: dict[str, Any] = tomllib.loads(text)
+        table = read_toml(dict[str, Any], text)
         if release not in table:
             raise PinError(
                 f"no XLA revision is known for release {release!r}",
                 cause=f"releases/xla.toml has: {', '.join(table)}",
                 remedy="add the commit that JAX's own tree names at that release, and where you read it",
             )
-        return XlaSource(**table[release])
-    except tomllib.TOMLDecodeError as error:
-        raise PinError("releases/xla.toml is not a TOML file", cause=str(error)) from error
-    except TypeError as error:
-        raise PinError(f"releases/xla.toml, release {release}: {error}") from error
+        return read(XlaSource, table[release], f'"{release}"')
+    except TableError as error:
+        raise PinError("malformed file: releases/xla.toml", cause=str(error)) from error
 
 
 def pip_arguments(wanted: WantedFile, directory: Path) -> tuple[str, ...]:
@@ -84,17 +81,18 @@ def render_release(version: str, build: int, xla: XlaSource, pins: Iterable[Pin]
     lines = [
         f"# Written by `nox -s pin -- {version}`; do not edit.",
         f"schema = {SCHEMA}",
-        f"release = {_quote(version)}",
+        f"release = {json.dumps(version)}",
         f"build = {build}",
-        "",
-        "[xla]",
-        *(f"{entry.name} = {json.dumps(getattr(xla, entry.name))}" for entry in fields(xla)),
+        *("", "[xla]", *_toml_lines(xla)),
     ]
     for pin in sorted(pins, key=lambda pin: pin.key):
-        lines += ["", "[[pin]]"]
-        lines += [f"{name} = {_quote(getattr(pin, name))}" for name in ("key", "project", "version", "filename")]
-        lines += [f"sha256 = {_quote(pin.sha256)}", f"size = {pin.size}"]
+        lines += ["", "[[pin]]", *_toml_lines(pin)]
     return "\n".join(lines) + "\n"
+
+
+def _toml_lines(entry: XlaSource | Pin) -> list[str]:
+    """Return a line for each key of a table; JSON's escapes are a subset of those of TOML's basic strings."""
+    return [f"{key} = {json.dumps(value)}" for key, value in write(entry).items()]
 
 
 def keep_pins(old: Mapping[str, Pin], wanted: Iterable[WantedFile]) -> dict[str, Pin]:
@@ -172,8 +170,3 @@ def _last_error(text: str) -> str:
     """Return the last line in which pip reports an error, without its prefix."""
     errors = [line for line in text.splitlines() if line.startswith("ERROR: ")]
     return errors[-1].removeprefix("ERROR: ") if errors else "pip found no such file"
-
-
-def _quote(text: str) -> str:
-    """Return a TOML basic string; JSON's escapes are a subset of TOML's."""
-    return json.dumps(text)

@@ -28,6 +28,7 @@ T = TypeVar("T")
 
 _KEY = "key"
 _PATTERN = "pattern"
+_MINIMUM = "minimum"
 _OMIT = "omit_default"
 _SCALARS = {str: "a string", int: "an integer", float: "a number", bool: "true or false"}
 
@@ -36,16 +37,19 @@ class TableError(ValueError):
     """A value that does not fit its dataclass; the message begins with the key path."""
 
 
-def column(*, key: str = "", pattern: str = "", omit_default: bool = False, **options: Any) -> Any:
+def column(
+    *, key: str = "", pattern: str = "", minimum: int | None = None, omit_default: bool = False, **options: Any
+) -> Any:
     """Declare an attribute of which the annotation does not say everything.
 
     Args:
         key: Name in the table, where it is another than the attribute's.
         pattern: Regular expression that a string, or each string of a tuple, must match from end to end.
+        minimum: The least that a number may be.
         omit_default: Whether `write` leaves out a value that is the default.
         options: As for `dataclasses.field`, such as `default`.
     """
-    return field(metadata={_KEY: key, _PATTERN: pattern, _OMIT: omit_default}, **options)
+    return field(metadata={_KEY: key, _PATTERN: pattern, _MINIMUM: minimum, _OMIT: omit_default}, **options)
 
 
 def read(kind: type[T], value: object, where: str = "", *, ignore_unknown: bool = False, **given: Any) -> T:
@@ -162,9 +166,11 @@ def _read_table(kind: type, value: object, where: str, given: Mapping[str, objec
             continue
         if key in entries:
             place = _join(where, key)
-            values[entry.name] = _read_value(
-                hints[entry.name], entries.pop(key), place, pattern_of(entry), lenient=lenient
-            )
+            found = _read_value(hints[entry.name], entries.pop(key), place, pattern_of(entry), lenient=lenient)
+            minimum = entry.metadata.get(_MINIMUM)
+            if minimum is not None and isinstance(found, int) and found < minimum:
+                raise TableError(f"{place}: expected at least {minimum}, found {found}")
+            values[entry.name] = found
         elif is_required(entry):
             missing.append(key)
     if missing or (entries and not lenient):

@@ -59,6 +59,12 @@ def test_xla_of_an_unknown_release_is_refused() -> None:
     ]
 
 
+def test_malformed_xla_revision_is_named_by_its_key() -> None:
+    """The file is kept by hand."""
+    with pytest.raises(PinError, match=r'"1\.2\.3" lacks sha256, bazel, verified, origin'):
+        find_xla('["1.2.3"]\ncommit = "c0ffee"\n', "1.2.3")
+
+
 def test_replaced_file_is_refused() -> None:
     """The same file name with other bytes is never pinned over the old hash."""
     replaced = Pin(FIRST.key, FIRST.project, FIRST.version, FIRST.filename, "00", 5)

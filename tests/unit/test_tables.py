@@ -47,6 +47,7 @@ class Document:
     extra: Any = None
     kind: str = column(key="type", default="wheel")
     note: str = column(default="", omit_default=True)
+    count: int = column(default=1, minimum=0)
 
 
 WHOLE = {
@@ -58,6 +59,7 @@ WHOLE = {
     "place": "wheels",
     "extra": {"any": ["thing"]},
     "type": "sdist",
+    "count": 0,
 }
 
 
@@ -73,6 +75,7 @@ def test_a_document_is_read_and_written_back_whole() -> None:
         place=Path("wheels"),
         extra={"any": ["thing"]},
         kind="sdist",
+        count=0,
     )
     assert write(document) == WHOLE
     assert read_json(Document, write_json(document)) == document
@@ -93,6 +96,7 @@ def test_a_document_is_read_and_written_back_whole() -> None:
         ({"sizes": {"a": "1"}}, "sizes.a: expected an integer, found '1'"),
         ({"range": [1]}, "range: expected a list of 2 items, found 1"),
         ({"provider": "file"}, "provider: 'file' is unknown, expected one of prebuilt, source"),
+        ({"count": -1}, "count: expected at least 0, found -1"),
         ({"place": 7}, "place: expected a string, found 7"),
         ({"kind": "wheel"}, "the document has unknown keys kind"),
     ],

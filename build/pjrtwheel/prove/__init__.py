@@ -115,7 +115,7 @@ def _evidence_path(
         for tag, interpreter in interpreters.items()
         if interpreter is not None and can_prove(wheels, tag)
     ]
-    paths, steering = (backend.search_paths, backend.steering) if backend else ((), ())
+    paths, steering = (backend.search_paths, backend.env_prefixes) if backend else ((), ())
     machine = describe_machine(environment.clean_environ(), paths, steering)
     return cache / "proofs" / f"{store.evidence_key(built, material, interpreters, houses, machine)}.json"
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from pjrtwheel.release.model import Release
+from pjrtwheel.tables import write_json
 
 LOCK_FILENAME = "release_lock.json"
 SCHEMA = 1
@@ -27,16 +28,18 @@ class ReleaseLock:
         build: Build tag of our `jaxlib`.
         provider: `prebuilt`, `source`, or `file-<sha256>` for a library given by path.
         lock_id: 32 hexadecimal digits over the release file's text, the build tag and the provider.
+        schema: Version of the document.
     """
 
     release: str
     build: int
     provider: str
     lock_id: str
+    schema: int = SCHEMA
 
     def to_json(self) -> str:
         """Return the document that is stored in the wheels: sorted keys, final newline."""
-        return json.dumps({"schema": SCHEMA, **asdict(self)}, indent=2, sort_keys=True) + "\n"
+        return write_json(self)
 
 
 def make_lock(release: Release, provider: str) -> ReleaseLock:

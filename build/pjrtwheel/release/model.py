@@ -5,20 +5,19 @@
 from __future__ import annotations
 
 import hashlib
-import re
-import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pjrtwheel.errors import FetchError, PinError, UsageError
+from pjrtwheel.tables import TableError, column, read, read_toml
 
 DEFAULT_RELEASE = "0.11.2"
 SCHEMA = 1
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-_KEY = re.compile(r"bindings(\.[\w-]+){2}|(?!bindings\.)[\w-]+(\.[\w-]+)+")
-_WHEEL = re.compile(r"[\w.+!]+(-[\w.+!]+){4,5}\.whl")  # PEP 427, and no separator of paths
+_NOT_EMPTY = r"(?s).+"
+_DIGEST = r"[0-9a-f]{64}"
+_KEY = r"bindings(\.[\w-]+){2}|(?!bindings\.)[\w-]+(\.[\w-]+)+"
+_WHEEL = r"[\w.+!]+(-[\w.+!]+){4,5}\.whl"  # PEP 427, and no separator of paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +33,12 @@ class Pin:
         size: Length of the file in bytes.
     """
 
-    key: str
-    project: str
-    version: str
-    filename: str
-    sha256: str
-    size: int
+    key: str = column(pattern=_KEY)
+    project: str = column(pattern=_NOT_EMPTY)
+    version: str = column(pattern=_NOT_EMPTY)
+    filename: str = column(pattern=_WHEEL)
+    sha256: str = column(pattern=_DIGEST)
+    size: int = column(minimum=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +55,13 @@ class XlaSource:
         toolchain_sha256: Digest of that commit's source archive; empty if not known.
     """
 
-    commit: str
-    sha256: str
-    bazel: str
-    verified: bool
-    origin: str
+    commit: str = column(pattern=_NOT_EMPTY)
+    sha256: str = column(pattern=_DIGEST)
+    bazel: str = column(pattern=_NOT_EMPTY)
+    verified: bool = column()
+    origin: str = column(pattern=_NOT_EMPTY)
     toolchain_commit: str = ""
-    toolchain_sha256: str = ""
+    toolchain_sha256: str = column(pattern=f"({_DIGEST})?", default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +69,20 @@ class Release:
     """All pinned inputs of one JAX release.
 
     Attributes:
-        version: The JAX release.
-        build: Build tag of our `jaxlib` wheels (PEP 427), so that they win over upstream's of the same version.
         pins: Dotted key → pin.
         xla: Revision for the source provider.
         digest: sha256 of the file's text: the identity of these inputs.
         path: The file all this was read from.
+        version: The JAX release.
+        build: Build tag of our `jaxlib` wheels (PEP 427), so that they win over upstream's of the same version.
     """
 
-    version: str
-    build: int
     pins: dict[str, Pin]
     xla: XlaSource
     digest: str
     path: Path
+    version: str = column(key="release", pattern=_NOT_EMPTY)
+    build: int = column(minimum=0)
 
     def pin(self, key: str, remedy: str = "") -> Pin:
         """Return the pin at a dotted key.
@@ -119,23 +118,17 @@ def parse_release(text: str, path: Path) -> Release:
         PinError: The text is not TOML, of another schema, lacks a key, or holds a value that cannot be.
     """
     try:
-        table: dict[str, Any] = tomllib.loads(text)
-        if table["schema"] != SCHEMA:
-            raise PinError(f"{path} has schema {table['schema']!r}, expected {SCHEMA}")
-        return Release(
-            version=_text(table, "release"),
-            build=_count(table, "build"),
-            pins=_pins(table["pin"]),
-            xla=_xla(table["xla"]),
+        table = read_toml(dict[str, Any], text)
+        _check_schema(table.pop("schema", None))
+        return read(
+            Release,
+            table,
+            pins=_index_pins(read(tuple[Pin, ...], table.pop("pin", None), "pin")),
             digest=hashlib.sha256(text.encode()).hexdigest(),
             path=path,
         )
-    except tomllib.TOMLDecodeError as error:
-        raise PinError(f"not a TOML file: {path}", cause=str(error)) from error
-    except KeyError as error:
-        raise PinError(f"release file {path} lacks or misspells {error}") from error
-    except (TypeError, ValueError) as error:
-        raise PinError(f"release file {path} is malformed", cause=str(error)) from error
+    except TableError as error:
+        raise PinError(f"malformed release file: {path}", cause=str(error)) from error
 
 
 def read_release(path: Path) -> Release:
@@ -174,64 +167,20 @@ def load_release(root: Path, version: str = DEFAULT_RELEASE) -> Release:
     return release
 
 
-def _pins(entries: object) -> dict[str, Pin]:
-    """Return the pins by key; raise an error over one that cannot be."""
-    if not isinstance(entries, list):
-        raise TypeError(f"pin is {entries!r}, expected tables")
-    pins: dict[str, Pin] = {}
-    for entry in entries:
-        table = _table(entry, Pin)
-        key = _text(table, "key", _KEY)
-        if key in pins:
-            raise ValueError(f"{key!r} is pinned twice")
-        pins[key] = Pin(
-            key=key,
-            project=_text(table, "project"),
-            version=_text(table, "version"),
-            filename=_text(table, "filename", _WHEEL),
-            sha256=_text(table, "sha256", _DIGEST),
-            size=_count(table, "size"),
-        )
-    return pins
+def _check_schema(schema: object) -> None:
+    """Refuse a file of another version of the format, before anything else in it is looked at."""
+    if schema != SCHEMA:
+        raise TableError(f"schema: expected {SCHEMA}, found {schema!r}")
 
 
-def _xla(entry: object) -> XlaSource:
-    """Return the XLA revision; raise an error over one that cannot be."""
-    table = _table(entry, XlaSource)
-    if not isinstance(table["verified"], bool):
-        raise TypeError(f"verified is {table['verified']!r}, expected true or false")
-    return XlaSource(
-        commit=_text(table, "commit"),
-        sha256=_text(table, "sha256", _DIGEST),
-        bazel=_text(table, "bazel"),
-        verified=table["verified"],
-        origin=_text(table, "origin"),
-        toolchain_commit=_text(table, "toolchain_commit") if table.get("toolchain_commit") else "",
-        toolchain_sha256=_text(table, "toolchain_sha256", _DIGEST) if table.get("toolchain_sha256") else "",
-    )
+def _index_pins(pins: tuple[Pin, ...]) -> dict[str, Pin]:
+    """Return the pins by key.
 
-
-def _table(entry: object, kind: type[Pin | XlaSource]) -> Mapping[str, object]:
-    """Return a table that has no other keys than the attributes of `kind`."""
-    if not isinstance(entry, dict):
-        raise TypeError(f"{entry!r} is no table")
-    unknown = sorted(set(entry) - {field.name for field in fields(kind)})
-    if unknown:
-        raise ValueError(f"unknown keys: {', '.join(unknown)}")
-    return entry
-
-
-def _text(table: Mapping[str, object], key: str, form: re.Pattern[str] | None = None) -> str:
-    """Return a text that is not empty and has the form, if there is one."""
-    value = table[key]
-    if not isinstance(value, str) or not value or (form and not form.fullmatch(value)):
-        raise ValueError(f"{key} is {value!r}, expected {form.pattern if form else 'text'}")
-    return value
-
-
-def _count(table: Mapping[str, object], key: str) -> int:
-    """Return a number from 0 up."""
-    value = table[key]
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"{key} is {value!r}, expected a number")
-    return value
+    Raises:
+        TableError: Two have the same key.
+    """
+    found: dict[str, Pin] = {}
+    for number, pin in enumerate(pins):
+        if found.setdefault(pin.key, pin) is not pin:
+            raise TableError(f"pin[{number}].key: {pin.key!r} is pinned twice")
+    return found

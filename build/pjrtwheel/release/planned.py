@@ -4,13 +4,38 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from pjrtwheel.backend import Backend, merge_tools
 from pjrtwheel.errors import PinError
+from pjrtwheel.tables import TableError, read_toml
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An entry of `releases/inputs.toml`: one file for each platform and Python.
+
+    Attributes:
+        key: Dotted place in the release file, with `{python}` and `{platform}` to be filled in.
+        project: Project name on the index.
+        version: Version to pin, with `{release}` standing for the JAX release.
+        platforms: Platforms the files are for.
+        pythons: Python tags the files are for; a single empty one for a file that is the same for all.
+    """
+
+    key: str
+    project: str
+    version: str
+    platforms: tuple[str, ...]
+    pythons: tuple[str, ...] = ("",)
+
+
+@dataclass(frozen=True, slots=True)
+class _Inputs:
+    """The file `releases/inputs.toml`."""
+
+    input: tuple[Input, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +70,22 @@ def plan_inputs(text: str, backends: Iterable[Backend], release: str) -> tuple[W
         UsageError: Two backends mean different tools by one name.
     """
     try:
-        entries: list[dict[str, Any]] = tomllib.loads(text)["input"]
         inputs = [
             WantedFile(
-                key=entry["key"].format(python=python, platform=platform),
-                project=entry["project"],
-                version=entry["version"].format(release=release),
+                key=entry.key.format(python=python, platform=platform),
+                project=entry.project,
+                version=entry.version.format(release=release),
                 platform=platform,
                 python=python,
             )
-            for entry in entries
-            for platform in entry["platforms"]
-            for python in entry.get("pythons", [""])
+            for entry in read_toml(_Inputs, text).input
+            for platform in entry.platforms
+            for python in entry.pythons
         ]
-    except tomllib.TOMLDecodeError as error:
-        raise PinError("releases/inputs.toml is not a TOML file", cause=str(error)) from error
-    except (KeyError, TypeError) as error:
-        raise PinError(f"releases/inputs.toml lacks or misspells {error}") from error
+    except TableError as error:
+        raise PinError("malformed file: releases/inputs.toml", cause=str(error)) from error
+    except (KeyError, ValueError) as error:
+        raise PinError(f"releases/inputs.toml has an unknown placeholder: {error}") from error
     known = tuple(backends)
     tools = [
         WantedFile(f"tool.{name}.{platform}", tool.project, tool.version, platform)

@@ -83,8 +83,12 @@ def test_two_tools_of_one_name_are_refused(vendor: Backend) -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("[[input", "not a TOML file"), ("[[input]]\nkey = 'x'\n", "lacks or misspells 'platforms'")],
-    ids=["no TOML", "missing key"],
+    [
+        ("[[input", "not TOML: "),
+        ("[[input]]\nkey = 'x'\n", r"input\[0\] lacks project, version, platforms"),
+        (INPUTS.replace("{release}", "{version}"), "has an unknown placeholder: 'version'"),
+    ],
+    ids=["no TOML", "missing key", "placeholder"],
 )
 def test_malformed_inputs_are_refused(text: str, message: str) -> None:
     """A mistake in the hand-kept file is named before the index is asked."""
