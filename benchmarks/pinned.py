@@ -14,7 +14,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.release.model import DEFAULT_RELEASE, Release, load_release
+from pjrtwheel.release.model import Release, load_release
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -55,7 +55,7 @@ def fetch(release: Release, key: str) -> Path:
 
 def read_inputs(backend_name: str, platform: str, directory: Path) -> Inputs:
     """Fetch what is pinned for a backend and put its libraries and tools on disk."""
-    backend, release = find_backend(ROOT, backend_name), load_release(ROOT, DEFAULT_RELEASE)
+    backend, release = find_backend(ROOT, backend_name), load_release(ROOT)
     if not backend.prebuilt.bundled:
         raise SystemExit(f"{backend.distribution} has no library to measure on")
     wheel = fetch(release, f"plugin.{backend.name}.{platform}")

@@ -19,12 +19,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pjrtwheel.backend import Backend, load_backends
-from pjrtwheel.bazel import BuildRequest, build
+from pjrtwheel.bazel.invoke import BuildRequest, build
 from pjrtwheel.errors import BazelError
 from pjrtwheel.fetch.cache import cache_root
-from pjrtwheel.platforms import PLATFORMS, host_platform
+from pjrtwheel.platforms import PLATFORMS, find_platform, host_platform
 from pjrtwheel.program import run_main
-from pjrtwheel.release.model import DEFAULT_RELEASE
+from pjrtwheel.release.model import load_release
 
 ROOT = Path(__file__).resolve().parent.parent
 SUITE = "unstable"
@@ -49,10 +49,11 @@ def digests(provider: str, platform: str) -> dict[str, str]:
             f"--override_repository={name}={STUB / name}" for name in ("xla", "rules_ml_toolchain")
         )
     found = {}
+    release = load_release(ROOT)
     chosen = [backend for backend in load_backends(ROOT).values() if has_library(backend, provider, platform)]
     for backend in chosen:
         request = BuildRequest(
-            ROOT, backend.name, platform, DEFAULT_RELEASE, "source" if provider == "stub" else provider
+            ROOT, release, backend, find_platform(platform), "source" if provider == "stub" else provider
         )
         result = build(request)
         for directory in result.directories:

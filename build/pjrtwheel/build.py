@@ -11,53 +11,22 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from pjrtwheel.backend import Backend, find_backend, load_backends
-from pjrtwheel.bazel import BuildRequest, BuildResult
-from pjrtwheel.bazel import build as build_with_bazel
+from pjrtwheel.backend import Backend
+from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
+from pjrtwheel.bazel.invoke import build as build_with_bazel
 from pjrtwheel.elf import check_exports, read_image
 from pjrtwheel.errors import UsageError, VerifyError, count
 from pjrtwheel.files import hash_file
-from pjrtwheel.platforms import find_platform, host_platform
+from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.prove import explain_level, prove
 from pjrtwheel.publish import Entry, check_space, publish
 from pjrtwheel.release.checks import check_inputs
-from pjrtwheel.release.model import load_release
 from pjrtwheel.verify import BuiltWheel, Report, read_built, verify_wheels
 
 CHECKERS = ("abi3audit", "auditwheel", "check-wheel-contents", "twine")
 NO_PART_OF_CHECKS = {"bazel", "conformance", "prove", "publish"}
-
-
-@dataclass(frozen=True, slots=True)
-class BuildOptions:
-    """What was asked for on the command line.
-
-    Attributes:
-        root: The repository.
-        backend: Name of the backend; nothing for the bindings alone.
-        platform: Name of the platform the wheels are for.
-        release: The JAX release.
-        provider: `prebuilt`, `source` or `file`.
-        library: The plugin library, for the provider `file`.
-        smoke: Whether to prove the wheels in clean environments.
-        dist: Where the finished wheels go.
-        cache: Where downloads and records are kept.
-        level: Level of libdeflate, or nothing for that of every day.
-    """
-
-    root: Path
-    backend: str | None
-    platform: str
-    release: str
-    provider: str
-    library: Path | None
-    smoke: bool
-    dist: Path
-    cache: Path
-    level: int | None = None
 
 
 def parse_provider(text: str) -> tuple[str, Path | None]:
@@ -79,14 +48,14 @@ def parse_provider(text: str) -> tuple[str, Path | None]:
     return "file", path
 
 
-def check_library(library: Path, backend: Backend, platform: str) -> None:
+def check_library(library: Path, backend: Backend, platform: Platform) -> None:
     """Make sure that a library given by its path is a plugin for this backend and platform, before Bazel is started.
 
     Raises:
         ElfError: It is no library, is for another machine or exports what it must not; the message names the path.
     """
     with library.open("rb") as file:
-        image = read_image(file, str(library), machine=find_platform(platform).elf_machine)
+        image = read_image(file, str(library), machine=platform.elf_machine)
     check_exports(image, backend.exports)
 
 
@@ -100,13 +69,22 @@ def check_writable(folder: Path) -> None:
     if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
         raise UsageError(
             f"cannot write to {folder}",
-            cause=f"{nearest} is not a folder that you may write to",
+            cause=f"{nearest} is not a folder that you can write to",
             remedy="name another place with --dist (wheels) or PJRTWHEEL_CACHE (cache)",
         )
 
 
-def build(options: BuildOptions) -> tuple[Entry, ...]:
+def build(
+    request: BuildRequest, backends: Sequence[Backend], *, dist: Path, cache: Path, smoke_tests: bool = True
+) -> tuple[Entry, ...]:
     """Build the wheels of one backend and the bindings they belong to, and publish what was verified and proven.
+
+    Args:
+        request: Which wheels.
+        backends: All backends: the bindings have an extra for each.
+        dist: Where the finished wheels go.
+        cache: Where downloads and records are kept.
+        smoke_tests: Whether to prove the wheels in clean environments.
 
     Returns:
         The entries of `release.json`, one for each wheel now in the folder.
@@ -114,40 +92,42 @@ def build(options: BuildOptions) -> tuple[Entry, ...]:
     Raises:
         PjrtWheelError: A step failed; nothing is published then.
     """
-    release = load_release(options.root, options.release)
-    backend = find_backend(options.root, options.backend) if options.backend else None
-    platform = find_platform(options.platform).name
-    check_inputs(release, backend, platform, options.provider, host_platform().name)
-    if options.library and backend:
-        check_library(options.library, backend, platform)
-    if options.provider == "source" and not release.xla.verified:
-        _say(f"warning: XLA commit {release.xla.commit[:12]} is not verified; it comes from {release.xla.origin}")
-    for folder in (options.dist, options.cache):
+    check_request(request)
+    for folder in (dist, cache):
         check_writable(folder)
-    request = BuildRequest(
-        root=options.root,
-        backend=options.backend,
-        platform=platform,
-        release=options.release,
-        provider=options.provider,
-        library=options.library,
-        with_bindings=True,
-        level=options.level,
-    )
-    _say(f"building {' '.join(request.targets)} for {platform}")
+    _say(f"building {' '.join(request.targets)} for {request.platform.name}")
     result = build_with_bazel(request)
     _say(describe_actions(result))
     built = tuple(wheel for directory in result.directories for wheel in read_built(directory))
-    check_space(built, options.dist)
+    check_space(built, dist)
     for wheel in built:
         _say(describe_repair(wheel.report))
-    _verify_once(built, tuple(load_backends(options.root).values()), options.cache)
+    _verify_once(built, backends, cache)
     proofs = prove(
-        built, root=options.root, release=release, backend=backend, smoke_tests=options.smoke, cache=options.cache
+        built,
+        root=request.root,
+        release=request.release,
+        backend=request.backend,
+        smoke_tests=smoke_tests,
+        cache=cache,
     )
     if shortfall := explain_level(proofs):
         _say(shortfall)
-    return publish(built, proofs, options.dist)
+    return publish(built, proofs, dist)
+
+
+def check_request(request: BuildRequest) -> None:
+    """Make sure that what was asked for can be built, before Bazel is started.
+
+    Raises:
+        PjrtWheelError: An input is not pinned, or the backend does not allow this platform, provider or library.
+    """
+    check_inputs(request.release, request.backend, request.platform, request.provider, host_platform())
+    if request.library and request.backend:
+        check_library(request.library, request.backend, request.platform)
+    xla = request.release.xla
+    if request.provider == "source" and not xla.verified:
+        _say(f"warning: XLA commit {xla.commit[:12]} is not verified; it comes from {xla.origin}")
 
 
 def describe_actions(result: BuildResult) -> str:

@@ -20,9 +20,10 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import Backend, find_backend
-from pjrtwheel.bazel import BuildRequest, build
+from pjrtwheel.bazel.invoke import BuildRequest, build
 from pjrtwheel.errors import UsageError
-from pjrtwheel.release.model import DEFAULT_RELEASE, Release
+from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.release.model import Release
 
 pytestmark = pytest.mark.integration
 
@@ -84,31 +85,32 @@ def test_provenance_names_every_pinned_file(backend: Backend, wheel: Path, relea
 def test_requirements_are_the_release_and_what_is_not_bundled(backend: Backend, wheel: Path, release: Release) -> None:
     """Without an extra the wheel asks for its own jaxlib, and for the distribution of the library it does not carry."""
     with zipfile.ZipFile(wheel) as archive:
-        metadata = archive.read(f"{backend.package}-{DEFAULT_RELEASE}.dist-info/METADATA").decode()
+        metadata = archive.read(f"{backend.package}-{release.version}.dist-info/METADATA").decode()
     plugin = release.pin(f"plugin.{backend.name}.{PLATFORM}")
     requires = [
         line.removeprefix("Requires-Dist: ") for line in metadata.splitlines() if line.startswith("Requires-Dist:")
     ]
-    expected = [f"jaxlib=={DEFAULT_RELEASE}"]
+    expected = [f"jaxlib=={release.version}"]
     expected += [] if backend.prebuilt.bundled else [f"{plugin.project}=={plugin.version}"]
     assert [need for need in requires if "extra ==" not in need] == expected
 
 
 @pytest.mark.usefixtures("wheel")
-def test_second_build_does_nothing(backend: Backend, root: Path) -> None:
+def test_second_build_does_nothing(backend: Backend, root: Path, release: Release) -> None:
     """Everything of the first build is there: no library is unpacked, compiled or compressed again."""
-    request = BuildRequest(root, backend.name, PLATFORM, DEFAULT_RELEASE, "prebuilt")
+    request = BuildRequest(root, release, backend, PLATFORMS[PLATFORM])
     build(request)  # the wheel may have been built elsewhere
     assert build(request).log.actions == ()
 
 
 def test_library_of_ones_own_takes_the_pinned_kernels(
-    root: Path, backend_wheels: Callable[[str], Path], compile_library: Callable[..., Path]
+    root: Path, backend_wheels: Callable[[str], Path], compile_library: Callable[..., Path], release: Release
 ) -> None:
     """`--xla PATH` replaces the library alone."""
     (pinned,) = backend_wheels("cuda12").glob("jaxlib_cuda_12-*.whl")
     library = compile_library("own.so", root / STUB)
-    request = BuildRequest(root, "cuda12", PLATFORM, DEFAULT_RELEASE, "file", library, with_bindings=False)
+    cuda12 = find_backend(root, "cuda12")
+    request = BuildRequest(root, release, cuda12, PLATFORMS[PLATFORM], "file", library, with_bindings=False)
     (directory,) = build(request).directories
     (built,) = directory.glob("*.whl")
     with zipfile.ZipFile(pinned) as theirs, zipfile.ZipFile(built) as ours:

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.bazel import BuildRequest, build
+from pjrtwheel.backend import find_backend
+from pjrtwheel.bazel.invoke import BuildRequest, build
 from pjrtwheel.errors import BazelError, ElfError, FetchError
-from pjrtwheel.release.model import DEFAULT_RELEASE
+from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.release.model import load_release
 
 pytestmark = pytest.mark.integration
 
@@ -22,7 +24,8 @@ def request_of(
     root: Path, provider: str = "prebuilt", platform: str = "linux_x86_64", library: Path | None = None
 ) -> BuildRequest:
     """Return a request for the plugin alone."""
-    return BuildRequest(root, "cpu", platform, DEFAULT_RELEASE, provider, library, with_bindings=False)
+    release, cpu = load_release(root), find_backend(root, "cpu")
+    return BuildRequest(root, release, cpu, PLATFORMS[platform], provider, library, with_bindings=False)
 
 
 def test_no_bazel_and_no_way_to_install_it(root: Path, tmp_path: Path) -> None:

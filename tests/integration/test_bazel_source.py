@@ -19,11 +19,13 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 
-from pjrtwheel.bazel import BuildRequest, BuildResult, build, shutdown
+from pjrtwheel.backend import find_backend
+from pjrtwheel.bazel import shutdown
+from pjrtwheel.bazel.invoke import BuildRequest, BuildResult, build
 from pjrtwheel.errors import BazelError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.release.model import DEFAULT_RELEASE
+from pjrtwheel.release.model import load_release
 
 pytestmark = pytest.mark.integration
 
@@ -59,13 +61,18 @@ def build_source(checkout: Path, environ: dict[str, str], built_wheels: Path) ->
     assert built_wheels.is_dir()
 
     def build_(platform: str, backend: str = "cpu") -> BuildResult:
-        request = BuildRequest(checkout, backend, platform, DEFAULT_RELEASE, "source", with_bindings=False)
-        return build(request, environ)
+        return build(source_request(checkout, platform, backend), environ)
 
     yield build_
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PJRTWHEEL_CACHE", environ["PJRTWHEEL_CACHE"])
         shutdown.main(["--root", str(checkout)])
+
+
+def source_request(checkout: Path, platform: str, backend: str = "cpu") -> BuildRequest:
+    """Return a request for the plugin alone, built from source."""
+    chosen = find_backend(checkout, backend)
+    return BuildRequest(checkout, load_release(checkout), chosen, PLATFORMS[platform], "source", with_bindings=False)
 
 
 def open_wheel(result: BuildResult) -> zipfile.ZipFile:
@@ -147,7 +154,7 @@ def test_a_backend_brings_its_configurations(build_source: Build) -> None:
 def test_a_bazel_that_cannot_build_xla_is_refused(checkout: Path, environ: dict[str, str]) -> None:
     """Without the stub, a Bazel of another major version than XLA wants ends the build before anything is fetched."""
     pinned = {**environ, "PJRTWHEEL_BAZEL_FLAGS": ""}
-    request = BuildRequest(checkout, "cpu", "linux_x86_64", DEFAULT_RELEASE, "source", with_bindings=False)
+    request = source_request(checkout, "linux_x86_64")
     fake = checkout.parent / "bazel"
     fake.write_text("#!/bin/sh\necho bazel 7.7.1\n")
     fake.chmod(0o755)

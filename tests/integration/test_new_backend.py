@@ -16,10 +16,12 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import find_backend
-from pjrtwheel.bazel import BuildRequest, build, shutdown
+from pjrtwheel.bazel import shutdown
+from pjrtwheel.bazel.invoke import BuildRequest, build
 from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.checks import check_inputs
-from pjrtwheel.release.model import DEFAULT_RELEASE, load_release
+from pjrtwheel.release.model import Release, load_release
 
 pytestmark = pytest.mark.integration
 
@@ -114,7 +116,7 @@ def listed(checkout: Path, run: Callable[..., str]) -> Path:
 def dist(listed: Path, run: Callable[..., str]) -> Path:
     """Return the folder that the vendor's build fills, after the steps before it."""
     before = load_release(listed).pins
-    run("pjrtwheel", "pin", DEFAULT_RELEASE, "--missing")
+    run("pjrtwheel", "pin", load_release(listed).version, "--missing")
     after = load_release(listed).pins
     assert {key: pin.version for key, pin in after.items() if key not in before} == {
         "plugin.abacus.linux_x86_64": "1.5"
@@ -130,9 +132,10 @@ def test_library_that_is_in_no_wheel_yet(
     """The vendor's own build of the library makes a wheel while nothing of the vendor's is pinned."""
     release = load_release(listed)
     assert "plugin.abacus.linux_x86_64" not in release.pins
-    check_inputs(release, find_backend(listed, "abacus"), PLATFORM, "file", PLATFORM)
+    abacus, platform = find_backend(listed, "abacus"), PLATFORMS[PLATFORM]
+    check_inputs(release, abacus, platform, "file", platform)
     library = compile_library("abacus_of_today.so", root / STUB)
-    request = BuildRequest(listed, "abacus", PLATFORM, DEFAULT_RELEASE, "file", library, with_bindings=False)
+    request = BuildRequest(listed, release, abacus, platform, "file", library, with_bindings=False)
     (directory,) = build(request, environ).directories
     report = json.loads((directory / "report.json").read_text("utf-8"))
     assert report["provenance"]["filename"] == library.name
@@ -144,32 +147,32 @@ def python(dist: Path, install_wheels: Callable[[Path, Path], Path], tmp_path_fa
     return install_wheels(dist, tmp_path_factory.mktemp("user"))
 
 
-def test_jax_finds_the_plugin(python: Path, tmp_path: Path) -> None:
+def test_jax_finds_the_plugin(python: Path, tmp_path: Path, release: Release) -> None:
     """JAX loads the library out of the wheel and asks it for a client; the small plugin answers that it makes none."""
     done = subprocess.run([str(python), "-I", "-c", PROGRAM], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     version, error = done.stdout.splitlines()
-    assert version == DEFAULT_RELEASE
+    assert version == release.version
     assert "backend 'abacus': UNIMPLEMENTED: this is a stub of XLA: it makes no client" in error
 
 
-def test_plugin_says_that_it_fits(python: Path, tmp_path: Path) -> None:
+def test_plugin_says_that_it_fits(python: Path, tmp_path: Path, release: Release) -> None:
     """The vendor's users can ask the package what it is."""
     command = [str(python), "-I", "-m", "jaxlib_abacus"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"jaxlib-abacus {DEFAULT_RELEASE}, build 1, ")
+    assert done.stdout.startswith(f"jaxlib-abacus {release.version}, build 1, ")
 
 
-def test_jaxlib_knows_the_new_extra(dist: Path) -> None:
+def test_jaxlib_knows_the_new_extra(dist: Path, release: Release) -> None:
     """The vendor's set has wheels of jaxlib whose extra asks for the vendor's plugin, at the very release."""
     for wheel in sorted(dist.glob("jaxlib-*.whl")):
         with zipfile.ZipFile(wheel) as archive:
-            metadata = archive.read(f"jaxlib-{DEFAULT_RELEASE}.dist-info/METADATA").decode()
-        assert f'Requires-Dist: jaxlib-abacus=={DEFAULT_RELEASE}; extra == "abacus"' in metadata.splitlines()
+            metadata = archive.read(f"jaxlib-{release.version}.dist-info/METADATA").decode()
+        assert f'Requires-Dist: jaxlib-abacus=={release.version}; extra == "abacus"' in metadata.splitlines()
 
 
-def test_record_says_where_the_library_came_from(dist: Path) -> None:
+def test_record_says_where_the_library_came_from(dist: Path, release: Release) -> None:
     """The new wheel is in release.json beside the bindings, in one set with them, with the vendor's notice inside."""
     entries = json.loads((dist / "release.json").read_text("utf-8"))["wheels"]
     (entry,) = (entry for entry in entries if entry["distribution"] == "jaxlib-abacus")
@@ -177,5 +180,5 @@ def test_record_says_where_the_library_came_from(dist: Path) -> None:
     assert (entry["provenance"]["project"], entry["provenance"]["version"]) == ("abacus-pjrt", "1.5")
     with zipfile.ZipFile(dist / entry["filename"]) as archive:
         assert (
-            archive.read(f"jaxlib_abacus-{DEFAULT_RELEASE}.dist-info/licenses/abacus.NOTICE") == b"Counted by hand.\n"
+            archive.read(f"jaxlib_abacus-{release.version}.dist-info/licenses/abacus.NOTICE") == b"Counted by hand.\n"
         )

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from pjrtwheel.backend import Backend, find_backend
-from pjrtwheel.bazel import BuildLog, BuildResult
-from pjrtwheel.bazel.events import Action
+from pjrtwheel.bazel.events import Action, BuildLog
+from pjrtwheel.bazel.invoke import BuildResult
 from pjrtwheel.build import (
     check_library,
     check_set,
@@ -26,6 +26,7 @@ from pjrtwheel.build import (
 )
 from pjrtwheel.cli import build as command
 from pjrtwheel.errors import ElfError, UsageError, VerifyError
+from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.verify import Report
 
 
@@ -63,14 +64,14 @@ def test_a_library_of_ones_own_is_refused_by_its_path(
     library = tmp_path / "mine.so"
     library.write_bytes(content if isinstance(content, bytes) else make_elf(**content))
     with pytest.raises(ElfError) as caught:
-        check_library(library, cpu, "linux_x86_64")
+        check_library(library, cpu, PLATFORMS["linux_x86_64"])
     assert caught.value.what == f"{library} {text}"
 
 
 def test_a_plugin_of_ones_own_is_accepted(cpu: Backend, make_elf: Callable[..., bytes], tmp_path: Path) -> None:
     """One that is for the platform and exports what it may."""
     (tmp_path / "mine.so").write_bytes(make_elf())
-    check_library(tmp_path / "mine.so", cpu, "linux_x86_64")
+    check_library(tmp_path / "mine.so", cpu, PLATFORMS["linux_x86_64"])
 
 
 def test_path_that_is_no_file_is_refused() -> None:

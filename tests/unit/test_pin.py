@@ -12,7 +12,7 @@ import pytest
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import PinError
 from pjrtwheel.pin import check_unchanged, find_xla, keep_pins, pip_arguments, render_release
-from pjrtwheel.release.model import DEFAULT_RELEASE, Pin, XlaSource, load_release, parse_release
+from pjrtwheel.release.model import Pin, XlaSource, load_release, parse_release
 from pjrtwheel.release.planned import WantedFile, plan_inputs
 
 XLA = XlaSource("c0ffee", "ab" * 32, "7.7.0", verified=False, origin='a "quoted" place')
@@ -23,8 +23,9 @@ SECOND = Pin("header.pjrt_c_api", "pjrt-header", "7", "pjrt_header-7-py3-none-an
 def test_release_in_the_repository_has_exactly_what_is_planned(root: Path) -> None:
     """Whoever changes inputs.toml or a backend's provider has to pin again."""
     text = (root / "releases" / "inputs.toml").read_text("utf-8")
-    planned = plan_inputs(text, load_backends(root).values(), DEFAULT_RELEASE)
-    pins = load_release(root).pins.values()
+    release = load_release(root)
+    planned = plan_inputs(text, load_backends(root).values(), release.version)
+    pins = release.pins.values()
     assert sorted((w.key, w.project) for w in planned) == [(p.key, p.project) for p in pins]
     versions = {pin.key: pin.version for pin in pins}
     assert [w for w in planned if not fnmatchcase(versions[w.key], w.version)] == []

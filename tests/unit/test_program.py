@@ -15,7 +15,7 @@ import pytest
 FAILURES = [
     ("bazel.backends_bzl", "--root {} --check", 5, "plugins/backends.bzl is stale"),
     ("bazel.library_file", "--library {}/none.so --output {}", 2, "no such library: '{}/none.so'"),
-    ("bazel.release_bzl", "--root {}", 2, "unknown release: '0.11.2'"),
+    ("bazel.release_bzl", "--root {} --release 9.9.9", 2, "unknown release: '9.9.9'"),
     ("fetch.__main__", "--release-file {}/x --pin a.b --output {}", 3, "cannot read the release file {}/x"),
     ("fetch.wheelhouse", "--requirements {}/x --output {}", 1, "no such file or directory: {}/x"),
     ("docs.wheels", "--root {}", 2, "there is no docs/wheels.json"),

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pjrtwheel.backend import load_backends
+from pjrtwheel.backend import Backend
 from pjrtwheel.bazel.events import BuildLog, read_events
 from pjrtwheel.bazel.failures import explain_failure
 from pjrtwheel.bazel.locate import Bazel, provide_bazel
@@ -24,7 +24,8 @@ from pjrtwheel.bazel.workspace import Workspace, prepare_workspace
 from pjrtwheel.errors import BazelError, UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file
-from pjrtwheel.release.model import load_release
+from pjrtwheel.platforms import Platform
+from pjrtwheel.release.model import Release
 
 EXTRA_FLAGS = "PJRTWHEEL_BAZEL_FLAGS"
 BINDINGS = "//jaxlib:wheels"
@@ -39,9 +40,9 @@ class BuildRequest:
 
     Attributes:
         root: The checkout.
-        backend: Name of the backend, or nothing for the bindings alone.
-        platform: Name of the platform the wheels are for.
         release: The JAX release.
+        backend: The accelerator, or nothing for the bindings alone.
+        platform: The platform the wheels are for.
         provider: `prebuilt`, `source` or `file`.
         library: The plugin library for the provider `file`, else None.
         with_bindings: Whether to build the jaxlib wheels as well.
@@ -49,10 +50,10 @@ class BuildRequest:
     """
 
     root: Path
-    backend: str | None
-    platform: str
-    release: str
-    provider: str
+    release: Release
+    backend: Backend | None
+    platform: Platform
+    provider: str = "prebuilt"
     library: Path | None = None
     with_bindings: bool = True
     level: int | None = None
@@ -60,7 +61,7 @@ class BuildRequest:
     @property
     def targets(self) -> tuple[str, ...]:
         """Labels to build."""
-        plugin = (f"//plugins/{self.backend}:wheel",) if self.backend else ()
+        plugin = (f"//plugins/{self.backend.name}:wheel",) if self.backend else ()
         return plugin + ((BINDINGS,) if self.with_bindings else ())
 
 
@@ -83,19 +84,20 @@ def startup_flags(workspace: Workspace, bazel: Bazel, request: BuildRequest) -> 
     In source mode each backend has its own output base: CUDA, ROCm and oneAPI exclude each other within one server,
     and going from one to the other would throw away what was built.
     """
-    kind = f"source-{request.backend or 'bindings'}" if request.provider == "source" else "wheels"
+    name = request.backend.name if request.backend else "bindings"
+    kind = f"source-{name}" if request.provider == "source" else "wheels"
     version = ".".join(map(str, bazel.version))
     base = workspace.outputs / version / kind
     files: tuple[Path, ...] = ()
     if request.provider == "source" and request.backend:
-        files = source_files(load_backends(request.root)[request.backend], workspace.directory)
+        files = source_files(request.backend, workspace.directory)
     settings = (f"--bazelrc={path}" for path in files)
     return (f"--output_base={base}", f"--max_idle_secs={IDLE_SECONDS}", *settings)
 
 
 def build_flags(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return the options of `bazel build` that follow from the request, the version and the environment."""
-    flags = [f"--//build:platform={request.platform}", f"--//build:provider={request.provider}"]
+    flags = [f"--//build:platform={request.platform.name}", f"--//build:provider={request.provider}"]
     if bazel.version >= (7, 0, 0):
         flags.insert(0, "--config=workspace7")
     if bazel.version >= (8, 0, 0):
@@ -106,7 +108,7 @@ def build_flags(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str])
         flags.append(f"--//build:level={request.level}")
     extra = shlex.split(environ.get(EXTRA_FLAGS, ""))
     if request.provider == "source" and request.backend:
-        flags += source_flags(load_backends(request.root)[request.backend], request.platform, extra)
+        flags += source_flags(request.backend, request.platform.name, extra)
     # Last, so that they win.
     return (*flags, *extra)
 
@@ -122,7 +124,7 @@ def build_environment(request: BuildRequest, bazel: Bazel, environ: Mapping[str,
     base = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
     variables = {
         "PJRTWHEEL_PYTHON": environ.get("PJRTWHEEL_PYTHON") or base,
-        "PJRTWHEEL_RELEASE": request.release,
+        "PJRTWHEEL_RELEASE": request.release.version,
         "PJRTWHEEL_PROVIDER": request.provider,
         "PJRTWHEEL_CACHE": str(cache_root(environ)),
         "PJRTWHEEL_LIBRARY": "",
@@ -140,7 +142,7 @@ def _find_bazel(request: BuildRequest, environ: Mapping[str, str]) -> Bazel:
     """Return the Bazel to build with: the one in `.bazelversion`, or the one XLA wants when XLA itself is built."""
     if request.provider != "source" or not request.backend:
         return provide_bazel((request.root / ".bazelversion").read_text("utf-8").strip(), environ)
-    xla = load_release(request.root, request.release).xla
+    xla = request.release.xla
     bazel = provide_bazel(xla.bazel, environ)
     check_version(bazel, xla, shlex.split(environ.get(EXTRA_FLAGS, "")))
     return bazel

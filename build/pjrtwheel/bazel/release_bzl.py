@@ -13,7 +13,7 @@ from pathlib import Path
 from pjrtwheel.bazel.starlark import Value, to_starlark
 from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.program import run_main
-from pjrtwheel.release.model import DEFAULT_RELEASE, Release, load_release
+from pjrtwheel.release.model import Release, load_release
 
 
 def render_release(release: Release, host: str) -> str:
@@ -41,9 +41,9 @@ def _run(argv: Sequence[str]) -> int:
     """Parse the arguments and print the file."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.bazel.release_bzl", description=__doc__)
     parser.add_argument("--root", type=Path, required=True, help="the repository")
-    parser.add_argument("--release", default="", help=f"the JAX release, {DEFAULT_RELEASE} unless told")
+    parser.add_argument("--release", default="", help="the JAX release (default: the newest)")
     arguments = parser.parse_args(argv)
-    release = load_release(arguments.root, arguments.release or DEFAULT_RELEASE)
+    release = load_release(arguments.root, arguments.release)
     print(render_release(release, host_platform().name), end="")
     return 0
 

@@ -94,6 +94,11 @@ def check_wheels(wheels: Sequence[Path]) -> None:
             raise UsageError(f"no such file: {wheel}")
 
 
+def add_release_option(parser: argparse.ArgumentParser) -> None:
+    """Declare the option that names a JAX release; `load_release` knows what its absence means."""
+    parser.add_argument("--release", metavar="VERSION", help="JAX release (default: the newest of releases/)")
+
+
 def add_tool_option(parser: argparse.ArgumentParser) -> None:
     """Declare the option that names a vendor's program."""
     parser.add_argument(

@@ -7,13 +7,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pjrtwheel.release.model import DEFAULT_RELEASE
+from pjrtwheel.cli import add_release_option
+from pjrtwheel.release.model import newest_release
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
-    parser.add_argument("--release", default=DEFAULT_RELEASE, metavar="VERSION", help="JAX release")
+    add_release_option(parser)
     parser.add_argument("--dist", type=Path, metavar="DIR", help="folder of the wheels (default: dist)")
 
 
@@ -23,7 +24,8 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.products.auto import build_auto
 
     check_repository(args.root)
-    for variant in build_auto(args.root, args.dist or args.root / "dist", args.release):
+    release = args.release or newest_release(args.root)
+    for variant in build_auto(args.root, args.dist or args.root / "dist", release):
         properties = " ".join(variant.properties) or "any machine"
         print(f"{variant.label or 'plain'}: {'; '.join(variant.requires)} ({properties})")
     return 0

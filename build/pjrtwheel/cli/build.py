@@ -8,12 +8,15 @@ import argparse
 import os
 from pathlib import Path
 
-from pjrtwheel.build import BuildOptions, build, parse_provider
+from pjrtwheel.backend import load_backends, pick_backend
+from pjrtwheel.bazel.invoke import BuildRequest
+from pjrtwheel.build import build, parse_provider
+from pjrtwheel.cli import add_release_option
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
-from pjrtwheel.platforms import host_platform
+from pjrtwheel.platforms import find_platform, host_platform
 from pjrtwheel.publish import render_table
-from pjrtwheel.release.model import DEFAULT_RELEASE
+from pjrtwheel.release.model import load_release
 from pjrtwheel.wheel.deflate.compress import HIGHEST_LEVEL, LEVEL
 
 
@@ -22,7 +25,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("backend", nargs="?", help="a directory of plugins/ that has a backend.toml")
     parser.add_argument("--bindings-only", action="store_true", help="build the jaxlib wheels and no plugin")
     parser.add_argument("--platform", help="linux_x86_64 or linux_aarch64 (default: that of this machine)")
-    parser.add_argument("--release", default=DEFAULT_RELEASE, help=f"JAX release (default: {DEFAULT_RELEASE})")
+    add_release_option(parser)
     parser.add_argument(
         "--xla", default="prebuilt", metavar="prebuilt|source|PATH", help="where the plugin library comes from"
     )
@@ -42,19 +45,19 @@ def execute(args: argparse.Namespace) -> int:
     provider, library = parse_provider(args.xla)
     root = args.root.resolve()
     dist = (args.dist or default_dist(root)).resolve()
-    options = BuildOptions(
+    release, backends = load_release(root, args.release), load_backends(root)
+    request = BuildRequest(
         root=root,
-        backend=args.backend,
-        platform=args.platform or host_platform().name,
-        release=args.release,
+        release=release,
+        backend=pick_backend(backends, args.backend) if args.backend else None,
+        platform=find_platform(args.platform) if args.platform else host_platform(),
         provider=provider,
         library=library,
-        smoke=not args.no_smoke,
-        dist=dist,
-        cache=cache_root(os.environ),
         level=args.level,
     )
-    render_table(build(options), dist)
+    cache = cache_root(os.environ)
+    entries = build(request, tuple(backends.values()), dist=dist, cache=cache, smoke_tests=not args.no_smoke)
+    render_table(entries, dist)
     return 0
 
 

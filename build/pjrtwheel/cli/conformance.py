@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
+from pjrtwheel.cli import add_release_option
 from pjrtwheel.errors import UsageError
-from pjrtwheel.release.model import DEFAULT_RELEASE
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="*", metavar="FILE", help="test files in it, such as lax_test (default: all)")
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
     parser.add_argument("--backend", help="the plugin to compare (default: the one with a list)")
-    parser.add_argument("--release", default=DEFAULT_RELEASE, metavar="VERSION", help="JAX release")
+    add_release_option(parser)
     parser.add_argument("--dist", type=Path, metavar="DIR", help="folder with the wheels (default: dist/ of the root)")
     parser.add_argument("--python", metavar="TAG", help="Python to use, such as cp312 (default: the oldest here)")
     parser.add_argument("--environment", type=Path, metavar="PYTHON", help="use this environment, not a fresh one")

@@ -8,8 +8,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pjrtwheel.cli import add_tool_option
-from pjrtwheel.release.model import DEFAULT_RELEASE
+from pjrtwheel.cli import add_release_option, add_tool_option
+from pjrtwheel.release.model import newest_release
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
-    parser.add_argument("--release", default=DEFAULT_RELEASE, metavar="VERSION", help="JAX release")
+    add_release_option(parser)
     parser.add_argument("--dist", type=Path, help="folder with release.json (default: dist)")
     parser.add_argument(
         "--library",
@@ -45,14 +45,15 @@ def execute(args: argparse.Namespace) -> int:
     check_repository(args.root)
     tools = parse_tools(args.tool)
     backends = load_backends(args.root)
-    path = args.root / "selector" / "jaxlib_select" / "facts" / f"{args.release}.json"
+    release = args.release or newest_release(args.root)
+    path = args.root / "selector" / "jaxlib_select" / "facts" / f"{release}.json"
     entries = read_entries(args.dist or args.root / "dist")
     records = [
-        *records_of_release(backends.values(), entries.values(), args.release),
+        *records_of_release(backends.values(), entries.values(), release),
         *(_read_library(argument, backends, tools) for argument in args.library),
     ]
     old = path.read_text("utf-8") if path.is_file() else "{}"
-    text = format_facts(make_facts(backends.values(), args.release, records, _parse(old, path)))
+    text = format_facts(make_facts(backends.values(), release, records, _parse(old, path)))
     if args.check:
         print(f"{path}: {'up to date' if text == old else 'out of date'}")
         return 0 if text == old else 1

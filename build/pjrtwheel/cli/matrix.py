@@ -8,13 +8,13 @@ import argparse
 import json
 from pathlib import Path
 
-from pjrtwheel.release.model import DEFAULT_RELEASE
+from pjrtwheel.cli import add_release_option
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
-    parser.add_argument("--release", default=DEFAULT_RELEASE, metavar="VERSION", help="JAX release")
+    add_release_option(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -26,8 +26,6 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.release.model import load_release
 
     check_repository(args.root)
-    pairs = list_prebuilt(
-        load_release(args.root, args.release), load_backends(args.root).values(), host_platform().name
-    )
+    pairs = list_prebuilt(load_release(args.root, args.release), load_backends(args.root).values(), host_platform())
     print(json.dumps([{"backend": backend, "platform": platform} for backend, platform in pairs]))
     return 0

@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pjrtwheel.cli import add_release_option
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.release.model import DEFAULT_RELEASE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("wheels", nargs="*", type=Path, metavar="WHEEL", help="wheels of one set")
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
-    parser.add_argument("--release", default=DEFAULT_RELEASE, metavar="VERSION", help="JAX release")
+    add_release_option(parser)
     device = parser.add_argument_group(
         "on a device", "take the wheels of a backend from a folder, and run on its accelerator"
     )

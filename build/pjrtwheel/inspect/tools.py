@@ -14,7 +14,7 @@ from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.inspect.library import FindTool
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.release.model import DEFAULT_RELEASE, load_release
+from pjrtwheel.release.model import load_release
 
 
 def make_finder(root: Path, given: Mapping[str, Path], scratch: Path) -> FindTool:
@@ -41,7 +41,7 @@ def _fetch(root: Path, name: str, scratch: Path) -> Path | None:
     if name not in tools:
         return None
     try:
-        pin = load_release(root, DEFAULT_RELEASE).pin(f"tool.{name}.{host_platform().name}")
+        pin = load_release(root).pin(f"tool.{name}.{host_platform().name}")
         wheel = WheelCache(cache_root(os.environ), download_wheel).fetch(pin)
         unpack_wheel(wheel, scratch, [tools[name].member])
     except PjrtWheelError as error:

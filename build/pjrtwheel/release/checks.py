@@ -8,44 +8,52 @@ from collections.abc import Iterable
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import FetchError, UsageError
+from pjrtwheel.platforms import Platform, find_platform
 from pjrtwheel.release.model import Release
 
 
-def check_inputs(release: Release, backend: Backend | None, platform: str, provider: str, host: str) -> None:
+def check_inputs(release: Release, backend: Backend | None, platform: Platform, provider: str, host: Platform) -> None:
     """Make sure that the release pins whatever the build will need, before anything is started.
+
+    Args:
+        release: What is pinned.
+        backend: The accelerator; nothing for the bindings alone.
+        platform: The platform that the wheels are for.
+        provider: `prebuilt`, `source` or `file`.
+        host: The platform that the build runs on.
 
     Raises:
         UsageError: The backend has no wheels for this platform, or its library does not come from this provider.
         FetchError: An input is not pinned; the message says which and what else could be done.
     """
-    if not release.pythons(platform):
-        raise FetchError(f"release {release.version} pins no bindings for {platform}")
+    if not release.pythons(platform.name):
+        raise FetchError(f"release {release.version} pins no bindings for {platform.name}")
     if backend is None:
         return
-    if platform not in backend.tags:
+    if platform.name not in backend.tags:
         raise UsageError(
-            f"backend {backend.name} has no wheels for {platform}", remedy=f"it has: {', '.join(backend.tags)}"
+            f"backend {backend.name} has no wheels for {platform.name}", remedy=f"it has: {', '.join(backend.tags)}"
         )
     check_provider(backend, provider)
     for key in required_pins(backend, platform, provider, host):
         release.pin(key, advise(release, backend, platform, key))
 
 
-def advise(release: Release, backend: Backend, platform: str, key: str) -> str:
-    """Return how a build can do that lacks a pin: it can be pinned, or a library comes from elsewhere."""
+def advise(release: Release, backend: Backend, platform: Platform, key: str) -> str:
+    """Return what helps a build that lacks a pin: it can be pinned, or a library comes from elsewhere."""
     pinning = f"pin it with: ./noxw -s pin -- {release.version} --missing"
     if not key.startswith("plugin."):
         return pinning
     prebuilt = backend.prebuilt
     ways = {
-        pinning: platform in prebuilt.platforms,
+        pinning: platform.name in prebuilt.platforms,
         "build it from source with --xla source": backend.source is not None,
         "give a library with --xla PATH": prebuilt.bundled,
     }
     return ", or ".join(way for way, is_open in ways.items() if is_open)
 
 
-def list_prebuilt(release: Release, backends: Iterable[Backend], host: str) -> tuple[tuple[str, str], ...]:
+def list_prebuilt(release: Release, backends: Iterable[Backend], host: Platform) -> tuple[tuple[str, str], ...]:
     """Return backend and platform of every wheel whose inputs are all on the package index.
 
     Raises:
@@ -53,7 +61,7 @@ def list_prebuilt(release: Release, backends: Iterable[Backend], host: str) -> t
     """
     pairs = [(backend, platform) for backend in backends for platform in backend.prebuilt.platforms]
     for backend, platform in pairs:
-        check_inputs(release, backend, platform, "prebuilt", host)
+        check_inputs(release, backend, find_platform(platform), "prebuilt", host)
     return tuple((backend.name, platform) for backend, platform in pairs)
 
 
@@ -77,21 +85,21 @@ def check_provider(backend: Backend, provider: str) -> None:
         )
 
 
-def required_pins(backend: Backend, platform: str, provider: str, host: str) -> tuple[str, ...]:
+def required_pins(backend: Backend, platform: Platform, provider: str, host: Platform) -> tuple[str, ...]:
     """Return the keys of all pins that the wheel of a backend is made from.
 
     Args:
         backend: The accelerator.
-        platform: Name of the platform the wheel is for.
+        platform: The platform the wheel is for.
         provider: `prebuilt`, `source` or `file`.
-        host: Name of the platform that the build runs on.
+        host: The platform that the build runs on.
     """
-    plugin = (f"plugin.{backend.name}.{platform}",) if provider == "prebuilt" else ()
+    plugin = (f"plugin.{backend.name}.{platform.name}",) if provider == "prebuilt" else ()
     kernels = backend.kernels
-    pythons = kernels.pythons if kernels and platform in kernels.platforms else ()
+    pythons = kernels.pythons if kernels and platform.name in kernels.platforms else ()
     return (
-        f"compiler.{host}",
+        f"compiler.{host.name}",
         *plugin,
-        *(f"kernels.{backend.name}.{python}.{platform}" for python in pythons),
-        *(f"tool.{name}.{host}" for name in backend.tools),
+        *(f"kernels.{backend.name}.{python}.{platform.name}" for python in pythons),
+        *(f"tool.{name}.{host.name}" for name in backend.tools),
     )

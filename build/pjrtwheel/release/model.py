@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from typing import Any
 from pjrtwheel.errors import FetchError, PinError, UsageError
 from pjrtwheel.tables import TableError, column, read, read_toml
 
-DEFAULT_RELEASE = "0.11.2"
 SCHEMA = 1
 _NOT_EMPTY = r"(?s).+"
 _DIGEST = r"[0-9a-f]{64}"
@@ -146,15 +146,35 @@ def read_release(path: Path) -> Release:
     return parse_release(text, path)
 
 
-def load_release(root: Path, version: str = DEFAULT_RELEASE) -> Release:
-    """Read the release file of a JAX version below `root`.
+def list_releases(root: Path) -> list[str]:
+    """Return the JAX versions that are pinned below `root`, the newest last."""
+    return sorted((path.stem for path in (root / "releases").glob("[0-9]*.toml")), key=_version_key)
+
+
+def newest_release(root: Path) -> str:
+    """Return the newest JAX version that is pinned below `root`: what every command takes unless another is named.
+
+    Raises:
+        UsageError: None is.
+    """
+    known = list_releases(root)
+    if not known:
+        raise UsageError(
+            f"no release file in {root / 'releases'}", remedy="pin a release with: ./noxw -s pin -- VERSION"
+        )
+    return known[-1]
+
+
+def load_release(root: Path, version: str | None = None) -> Release:
+    """Read the release file of a JAX version below `root`, the newest one unless another is named.
 
     Raises:
         UsageError: There is no such release; the message lists those there are.
         PinError: The file is malformed.
     """
+    version = version or newest_release(root)
     path = root / "releases" / f"{version}.toml"
-    known = sorted(p.stem for p in path.parent.glob("[0-9]*.toml"))
+    known = list_releases(root)
     if version not in known:
         raise UsageError(
             f"unknown release: {version!r}",
@@ -165,6 +185,18 @@ def load_release(root: Path, version: str = DEFAULT_RELEASE) -> Release:
     if release.version != version:
         raise PinError(f"{path} is of release {release.version!r}", cause="a release file bears its release's name")
     return release
+
+
+def _version_key(version: str) -> tuple[tuple[int, ...], bool, str]:
+    """Return what releases are ordered by; a pre-release comes before its release.
+
+    >>> sorted(["0.11.2", "0.12.0", "0.9.3", "0.12.0rc1"], key=_version_key)
+    ['0.9.3', '0.11.2', '0.12.0rc1', '0.12.0']
+    """
+    numbers = re.match(r"[\d.]*", version)
+    found = numbers.group() if numbers else ""
+    rest = version[len(found) :]
+    return tuple(int(part) for part in found.split(".") if part), not rest, rest
 
 
 def _check_schema(schema: object) -> None:

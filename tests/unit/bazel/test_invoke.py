@@ -13,11 +13,21 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.bazel import BuildLog, BuildRequest
-from pjrtwheel.bazel.invoke import build_environment, build_flags, output_directories, run_bazel, startup_flags
+from pjrtwheel.backend import find_backend
+from pjrtwheel.bazel.events import BuildLog
+from pjrtwheel.bazel.invoke import (
+    BuildRequest,
+    build_environment,
+    build_flags,
+    output_directories,
+    run_bazel,
+    startup_flags,
+)
 from pjrtwheel.bazel.locate import Bazel
 from pjrtwheel.bazel.workspace import Workspace
 from pjrtwheel.errors import BazelError, UsageError
+from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.release.model import load_release
 
 OLD, NEW = Bazel("bazel", (4, 2, 3)), Bazel("bazel", (7, 7, 1), "7.7.1")
 WORKSPACE = Workspace(Path("/c/workspaces/1"), Path("/c/bazel/1"))
@@ -25,13 +35,15 @@ WORKSPACE = Workspace(Path("/c/workspaces/1"), Path("/c/bazel/1"))
 
 def request_of(root: Path, provider: str = "prebuilt", library: Path | None = None) -> BuildRequest:
     """Return a request for all wheels of the CPU line."""
-    return BuildRequest(root, "cpu", "linux_x86_64", "0.11.2", provider, library)
+    return BuildRequest(
+        root, load_release(root), find_backend(root, "cpu"), PLATFORMS["linux_x86_64"], provider, library
+    )
 
 
 def test_targets(root: Path) -> None:
     """The plugin comes first, the bindings are those of all backends."""
     assert request_of(root).targets == ("//plugins/cpu:wheel", "//jaxlib:wheels")
-    assert BuildRequest(root, None, "linux_x86_64", "0.11.2", "prebuilt").targets == ("//jaxlib:wheels",)
+    assert replace(request_of(root), backend=None).targets == ("//jaxlib:wheels",)
 
 
 def test_each_version_has_its_output_base(root: Path) -> None:

@@ -20,8 +20,9 @@ from pjrtwheel.products.select_facts import Record, format_facts, make_facts, re
 from pjrtwheel.prove.levels import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.record import Proof
-from pjrtwheel.release.model import DEFAULT_RELEASE
+from pjrtwheel.release.model import newest_release
 
+DEFAULT_RELEASE = newest_release(Path(__file__).resolve().parents[3])
 ABACUS = """
 distribution = "jaxlib-abacus"
 package = "jaxlib_abacus"

@@ -14,9 +14,11 @@ import pytest
 
 from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.errors import FetchError, UsageError
+from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.checks import check_inputs, list_prebuilt, required_pins
 from pjrtwheel.release.model import Release, load_release
 
+X86_64, AARCH64 = PLATFORMS["linux_x86_64"], PLATFORMS["linux_aarch64"]
 BACKENDS = load_backends(Path(__file__).resolve().parents[3])
 
 
@@ -35,7 +37,7 @@ def cpu(root: Path) -> Backend:
 def test_prebuilt_library_that_is_not_pinned_is_refused_before_building(release: Release, cpu: Backend) -> None:
     """On aarch64 there is no prebuilt XLA:CPU, and nothing is taken in its place."""
     with pytest.raises(FetchError, match=r"pins no 'plugin\.cpu\.linux_aarch64'"):
-        check_inputs(release, cpu, "linux_aarch64", "prebuilt", "linux_x86_64")
+        check_inputs(release, cpu, AARCH64, "prebuilt", X86_64)
 
 
 PINNING = "pin it with: ./noxw -s pin -- 0.11.2 --missing"
@@ -58,48 +60,48 @@ def test_the_ways_out_are_those_of_the_backend(release: Release, name: str, key:
     backend = {**BACKENDS, "abacus": abacus}[name]
     pins = {known: pin for known, pin in release.pins.items() if known != key}
     with pytest.raises(FetchError) as caught:
-        check_inputs(dataclasses.replace(release, pins=pins), backend, "linux_x86_64", "prebuilt", "linux_x86_64")
+        check_inputs(dataclasses.replace(release, pins=pins), backend, X86_64, "prebuilt", X86_64)
     assert caught.value.remedy == ", or ".join(remedies)
 
 
 def test_what_the_index_does_not_have_cannot_be_pinned(release: Release, cpu: Backend) -> None:
     """On aarch64 there is no library for the CPU."""
     with pytest.raises(FetchError) as caught:
-        check_inputs(release, cpu, "linux_aarch64", "prebuilt", "linux_x86_64")
+        check_inputs(release, cpu, AARCH64, "prebuilt", X86_64)
     assert caught.value.remedy == f"{SOURCE}, or {LIBRARY}"
 
 
 def test_library_from_elsewhere_needs_no_pin(release: Release, cpu: Backend) -> None:
     """The same platform can be built from source or from a library of one's own."""
     for provider in ("source", "file"):
-        check_inputs(release, cpu, "linux_aarch64", provider, "linux_x86_64")
+        check_inputs(release, cpu, AARCH64, provider, X86_64)
 
 
 def test_missing_compiler_for_the_host_is_refused_before_building(release: Release, cpu: Backend) -> None:
     """The extension cannot be compiled on a host that the compiler has no wheel for."""
     pins = {key: pin for key, pin in release.pins.items() if key != "compiler.linux_aarch64"}
     with pytest.raises(FetchError, match=r"pins no 'compiler\.linux_aarch64'"):
-        check_inputs(dataclasses.replace(release, pins=pins), cpu, "linux_x86_64", "prebuilt", "linux_aarch64")
+        check_inputs(dataclasses.replace(release, pins=pins), cpu, X86_64, "prebuilt", AARCH64)
 
 
 def test_platform_a_backend_does_not_know_is_refused(release: Release, cpu: Backend) -> None:
     """A backend lists the platforms it has wheels for."""
     backend = dataclasses.replace(cpu, tags={"linux_x86_64": "manylinux_2_27_x86_64"})
     with pytest.raises(UsageError) as caught:
-        check_inputs(release, backend, "linux_aarch64", "source", "linux_x86_64")
+        check_inputs(release, backend, AARCH64, "source", X86_64)
     assert str(caught.value) == "backend cpu has no wheels for linux_aarch64\nit has: linux_x86_64"
 
 
 def test_platform_without_bindings_is_refused(release: Release) -> None:
     """There is nothing to build when the release has no bindings at all."""
     with pytest.raises(FetchError, match="pins no bindings for linux_x86_64"):
-        check_inputs(dataclasses.replace(release, pins={}), None, "linux_x86_64", "prebuilt", "linux_x86_64")
+        check_inputs(dataclasses.replace(release, pins={}), None, X86_64, "prebuilt", X86_64)
 
 
 def test_platform_that_upstream_has_no_wheels_for(root: Path, release: Release) -> None:
     """What the index does not have is refused before anything else is looked at."""
     with pytest.raises(UsageError) as caught:
-        check_inputs(release, find_backend(root, "rocm7"), "linux_aarch64", "prebuilt", "linux_x86_64")
+        check_inputs(release, find_backend(root, "rocm7"), AARCH64, "prebuilt", X86_64)
     assert str(caught.value) == "backend rocm7 has no wheels for linux_aarch64\nit has: linux_x86_64"
 
 
@@ -107,7 +109,7 @@ def test_platform_that_upstream_has_no_wheels_for(root: Path, release: Release) 
 def test_library_that_is_not_ours_comes_from_its_own_wheel_only(root: Path, release: Release, provider: str) -> None:
     """The source of libtpu is not open, and a library of one's own has no place in a wheel that carries none."""
     with pytest.raises(UsageError) as caught:
-        check_inputs(release, find_backend(root, "tpu"), "linux_x86_64", provider, "linux_x86_64")
+        check_inputs(release, find_backend(root, "tpu"), X86_64, provider, X86_64)
     expected = {
         "source": "backend tpu cannot be built from source",
         "file": "the wheel of backend tpu carries no library, so it cannot take one from --xla",
@@ -125,14 +127,14 @@ def test_anything_else_that_is_not_pinned_is_refused(root: Path, release: Releas
     pins = {known: pin for known, pin in release.pins.items() if known != key}
     backend = find_backend(root, "cuda12")
     with pytest.raises(FetchError, match=f"pins no '{key}'"):
-        check_inputs(dataclasses.replace(release, pins=pins), backend, "linux_aarch64", provider, "linux_x86_64")
+        check_inputs(dataclasses.replace(release, pins=pins), backend, AARCH64, provider, X86_64)
 
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=list(BACKENDS))
 def test_release_of_the_repository_has_what_every_build_needs(release: Release, backend: Backend) -> None:
     """Every backend can be built for each platform for which the index has its library."""
     for platform in backend.prebuilt.platforms:
-        check_inputs(release, backend, platform, "prebuilt", "linux_x86_64")
+        check_inputs(release, backend, PLATFORMS[platform], "prebuilt", X86_64)
 
 
 def test_pins_that_a_wheel_is_made_from(root: Path) -> None:
@@ -143,8 +145,8 @@ def test_pins_that_a_wheel_is_made_from(root: Path) -> None:
         *(f"kernels.cuda12.{python}.linux_aarch64" for python in ("cp312", "cp313", "cp314")),
         "tool.cuobjdump.linux_x86_64",
     )
-    assert required_pins(backend, "linux_aarch64", "file", "linux_x86_64") == rest
-    wanted = required_pins(backend, "linux_aarch64", "prebuilt", "linux_x86_64")
+    assert required_pins(backend, AARCH64, "file", X86_64) == rest
+    wanted = required_pins(backend, AARCH64, "prebuilt", X86_64)
     assert wanted == (rest[0], "plugin.cuda12.linux_aarch64", *rest[1:])
 
 
@@ -153,7 +155,7 @@ def test_every_wheel_that_the_index_has_inputs_for_is_listed(release: Release, r
     chosen = {name: BACKENDS[name] for name in ("cpu", "cuda12", "tpu")}
     expected = {"cpu": ["linux_x86_64"], "cuda12": ["linux_x86_64", "linux_aarch64"], "tpu": ["linux_x86_64"]}
     pairs = tuple((name, platform) for name, platforms in expected.items() for platform in platforms)
-    assert list_prebuilt(release, chosen.values(), "linux_x86_64") == pairs
+    assert list_prebuilt(release, chosen.values(), X86_64) == pairs
     done = subprocess.run(
         [sys.executable, "-S", "-m", "pjrtwheel", "matrix", "--root", str(root)],  # nothing is installed there yet
         env={"PYTHONPATH": str(root / "build")},
@@ -169,4 +171,4 @@ def test_a_wheel_that_lacks_a_pin_stops_the_listing(release: Release) -> None:
     """It is not left out in silence."""
     pins = {key: pin for key, pin in release.pins.items() if key != "plugin.cuda12.linux_aarch64"}
     with pytest.raises(FetchError, match=r"pins no 'plugin\.cuda12\.linux_aarch64'"):
-        list_prebuilt(dataclasses.replace(release, pins=pins), [BACKENDS["cuda12"]], "linux_x86_64")
+        list_prebuilt(dataclasses.replace(release, pins=pins), [BACKENDS["cuda12"]], X86_64)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.errors import FetchError, PinError, UsageError
-from pjrtwheel.release.model import Pin, Release, XlaSource, load_release, parse_release
+from pjrtwheel.release.model import Pin, Release, XlaSource, load_release, newest_release, parse_release
 
 TEXT = f"""
 schema = 1
@@ -132,3 +132,21 @@ def test_unknown_release_lists_the_known_ones_and_the_command(tmp_path: Path) ->
         "known releases: 1.2.3",
         "pin it with: ./noxw -s pin -- 9.9.9",
     ]
+
+
+def test_the_newest_release_is_taken_unless_another_is_named(tmp_path: Path) -> None:
+    """Adding a release file is all there is to making a release the default; without any, the command is named."""
+    folder = tmp_path / "releases"
+    folder.mkdir()
+    with pytest.raises(UsageError) as caught:
+        load_release(tmp_path)
+    assert str(caught.value).splitlines() == [
+        f"no release file in {folder}",
+        "pin a release with: ./noxw -s pin -- VERSION",
+    ]
+    for version in ("1.9.0", "1.10.0", "1.10.0rc1"):
+        (folder / f"{version}.toml").write_text(TEXT.replace('"1.2.3"', f'"{version}"', 1), "utf-8")
+    (folder / "xla.toml").touch()
+    assert newest_release(tmp_path) == "1.10.0"
+    assert load_release(tmp_path).version == "1.10.0"
+    assert load_release(tmp_path, "1.9.0").version == "1.9.0"
