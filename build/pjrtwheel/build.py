@@ -17,13 +17,14 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
 from pjrtwheel.elf import check_exports, read_image
-from pjrtwheel.errors import UsageError, VerifyError, count
+from pjrtwheel.errors import BazelError, UsageError, VerifyError, count
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.prove import explain_level, prove
 from pjrtwheel.publish import Entry, check_space, publish
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.verify import BuiltWheel, Report, read_built, verify_wheels
+from pjrtwheel.wheel.names import make_name, parse_name
 
 CHECKERS = ("abi3audit", "auditwheel", "check-wheel-contents", "twine")
 NO_PART_OF_CHECKS = {"bazel", "conformance", "prove", "publish"}
@@ -99,6 +100,7 @@ def build(
     result = build_with_bazel(request)
     _say(describe_actions(result))
     built = tuple(wheel for directory in result.directories for wheel in read_built(directory))
+    check_returned(request, [wheel.report.wheel for wheel in built])
     check_space(built, dist)
     for wheel in built:
         _say(describe_repair(wheel.report))
@@ -128,6 +130,37 @@ def check_request(request: BuildRequest) -> None:
     xla = request.release.xla
     if request.provider == "source" and not xla.verified:
         _say(f"warning: XLA commit {xla.commit[:12]} is not verified; it comes from {xla.origin}")
+
+
+def promised_wheels(request: BuildRequest) -> tuple[str, ...]:
+    """Return the file names of the wheels that a build has to give: one of `jaxlib` for each Python, and the plugin."""
+    release, backend, platform = request.release, request.backend, request.platform.name
+    names = []
+    for python in release.pythons(platform) if request.with_bindings else ():
+        upstream = parse_name(release.pin(f"bindings.{python}.{platform}").filename)
+        names.append(make_name(upstream.distribution, upstream.version, upstream.tag, str(release.build)))
+    if backend:
+        tag = f"{backend.python_tag}-abi3-{backend.tags[platform]}"
+        names.append(make_name(backend.distribution, release.version, tag))
+    return tuple(name.filename for name in names)
+
+
+def check_returned(request: BuildRequest, returned: Sequence[str]) -> None:
+    """Make sure that the build system gave every wheel that was asked for, and no other.
+
+    It may say that it succeeded and yet leave an action's output empty, as a damaged cache makes it do.
+
+    Raises:
+        BazelError: It did not; the message names the wheels.
+    """
+    given, promised = Counter(returned), Counter(promised_wheels(request))
+    parts = {"missing": promised - given, "not asked for": given - promised}
+    if given != promised:
+        raise BazelError(
+            "Bazel did not return the wheels that were asked for",
+            cause="; ".join(f"{what}: {', '.join(sorted(names))}" for what, names in parts.items() if names),
+            remedy="remove what it has kept, and build again: ./noxw -s clean -- --all",
+        )
 
 
 def describe_actions(result: BuildResult) -> str:

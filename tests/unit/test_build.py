@@ -6,27 +6,36 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Callable
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pjrtwheel.backend import Backend, find_backend
+from pjrtwheel import build as steps
+from pjrtwheel import cli
+from pjrtwheel.backend import Backend, find_backend, load_backends
+from pjrtwheel.bazel import invoke
 from pjrtwheel.bazel.events import Action, BuildLog
-from pjrtwheel.bazel.invoke import BuildResult
+from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
+from pjrtwheel.bazel.locate import Bazel
 from pjrtwheel.build import (
     check_library,
+    check_returned,
     check_set,
     check_writable,
     describe_actions,
     describe_repair,
     parse_provider,
+    promised_wheels,
     verification_key,
 )
 from pjrtwheel.cli import build as command
-from pjrtwheel.errors import ElfError, UsageError, VerifyError
+from pjrtwheel.errors import BazelError, ElfError, UsageError, VerifyError
 from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.release.model import load_release
 from pjrtwheel.verify import Report
 
 
@@ -144,3 +153,108 @@ def test_backend_or_bindings_must_be_chosen(arguments: list[str]) -> None:
     command.configure_parser(parser)
     with pytest.raises(UsageError, match="name one backend, or say --bindings-only"):
         command.execute(parser.parse_args(arguments))
+
+
+PROMISED = (
+    "jaxlib-0.11.2-1-cp312-cp312-manylinux_2_27_x86_64.whl",
+    "jaxlib-0.11.2-1-cp313-cp313-manylinux_2_27_x86_64.whl",
+    "jaxlib-0.11.2-1-cp314-cp314-manylinux_2_27_x86_64.whl",
+    "jaxlib_cpu-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl",
+)
+
+
+@pytest.fixture
+def request_cpu(root: Path) -> BuildRequest:
+    """Return a request for all wheels of the CPU."""
+    platform = PLATFORMS["linux_x86_64"]
+    return BuildRequest(root, load_release(root, "0.11.2"), find_backend(root, "cpu"), platform)
+
+
+@pytest.fixture
+def bazel_returns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Mapping[str, Sequence[str]]], None]:
+    """Return a function: label of a target → file names of wheels; Bazel, replaced, then says that it built these."""
+
+    def write_wheel(name: str) -> str:
+        folder = tmp_path / "bazel-out" / name
+        folder.mkdir(parents=True)
+        (folder / name).touch()
+        report = Report(name, name.partition("-")[0], "1", "t", "ab", 0, (), "id", "prebuilt", {}, {}, 0)
+        (folder / "report.json").write_text(report.to_json(), "utf-8")
+        return (folder / name).as_uri()
+
+    def install(outputs: Mapping[str, Sequence[str]]) -> None:
+        events: list[dict[str, Any]] = []
+        for label, names in outputs.items():
+            files = [{"uri": write_wheel(name)} for name in names]
+            groups = [{"name": "default", "fileSets": [{"id": label}]}]
+            events.append({"id": {"namedSet": {"id": label}}, "namedSetOfFiles": {"files": files}})
+            events.append({"id": {"targetCompleted": {"label": label}}, "completed": {"outputGroup": groups}})
+
+        def run(command: Sequence[str], *_: object, **__: object) -> tuple[int, str]:
+            (file,) = (part.partition("=")[2] for part in command if part.startswith("--build_event_json_file="))
+            Path(file).write_text("".join(f"{json.dumps(event)}\n" for event in events), "utf-8")
+            return 0, ""
+
+        monkeypatch.setattr(invoke, "run_bazel", run)
+
+    monkeypatch.setattr(invoke, "provide_bazel", lambda *_: Bazel("bazel", (7, 7, 1)))
+    monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path / "cache"))
+    return install
+
+
+def test_wheels_that_release_backend_and_platform_promise(request_cpu: BuildRequest) -> None:
+    """Their names are known before anything is built."""
+    assert promised_wheels(request_cpu) == PROMISED
+    assert promised_wheels(dataclasses.replace(request_cpu, backend=None)) == PROMISED[:3]
+    assert promised_wheels(dataclasses.replace(request_cpu, with_bindings=False)) == PROMISED[3:]
+
+
+def test_a_wheel_that_nobody_asked_for_is_refused(request_cpu: BuildRequest) -> None:
+    """Nor may one come twice."""
+    check_returned(request_cpu, PROMISED)
+    with pytest.raises(BazelError) as caught:
+        check_returned(request_cpu, (*PROMISED, PROMISED[0], "other-1-py3-none-any.whl"))
+    assert caught.value.cause == f"not asked for: {PROMISED[0]}, other-1-py3-none-any.whl"
+
+
+def test_a_build_that_returns_too_little_publishes_nothing(
+    root: Path,
+    bazel_returns: Callable[[Mapping[str, Sequence[str]]], None],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """An action whose result is empty is no error to Bazel, and one wheel of the set would be missing."""
+    bazel_returns({"//plugins/cpu:wheel": PROMISED[3:], "//jaxlib:wheels": [PROMISED[0], PROMISED[2]]})
+    arguments = ["--root", str(root), "--dist", str(tmp_path / "dist"), "--platform", "linux_x86_64", "--no-smoke"]
+    assert cli.main(["build", "cpu", *arguments]) == BazelError.exit_code
+    assert capsys.readouterr().err.splitlines()[-3:] == [
+        "error: Bazel did not return the wheels that were asked for",
+        f"       missing: {PROMISED[1]}",
+        "       remove what it has kept, and build again: ./noxw -s clean -- --all",
+    ]
+    assert not (tmp_path / "dist").exists()
+
+
+def test_a_build_reads_every_table_once(
+    root: Path,
+    bazel_returns: Callable[[Mapping[str, Sequence[str]]], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What was read at the start is handed on; a table that is edited meanwhile cannot make two halves of a build."""
+    bazel_returns({"//plugins/cpu:wheel": PROMISED[3:], "//jaxlib:wheels": PROMISED[:3]})
+    for name in ("verify_wheels", "prove", "explain_level", "publish"):
+        monkeypatch.setattr(steps, name, lambda *_, **__: ())
+    backends = [f"plugins/{name}/backend.toml" for name in load_backends(root)]
+    reads: Counter[str] = Counter()
+    read_text = Path.read_text
+
+    def count_reads(path: Path, *arguments: Any, **options: Any) -> str:
+        if path.suffix == ".toml":
+            reads[str(path.relative_to(root))] += 1
+        return read_text(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "read_text", count_reads)
+    arguments = ["--root", str(root), "--dist", str(tmp_path / "dist"), "--platform", "linux_x86_64"]
+    assert cli.main(["build", "cpu", "--release", "0.11.2", *arguments]) == 0
+    assert reads == {"releases/0.11.2.toml": 1, **dict.fromkeys(backends, 1)}
