@@ -23,11 +23,11 @@ from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.prove import explain_level, prove
 from pjrtwheel.publish import Entry, check_space, publish
 from pjrtwheel.release.checks import check_inputs
+from pjrtwheel.sources import import_closure
 from pjrtwheel.verify import BuiltWheel, Report, read_built, verify_wheels
 from pjrtwheel.wheel.names import make_name, parse_name
 
 CHECKERS = ("abi3audit", "auditwheel", "check-wheel-contents", "twine")
-NO_PART_OF_CHECKS = {"bazel", "conformance", "prove", "publish"}
 
 
 def parse_provider(text: str) -> tuple[str, Path | None]:
@@ -213,14 +213,10 @@ def check_set(reports: Sequence[Report]) -> None:
 
 def verification_key(digest: str, backends: Sequence[Backend]) -> str:
     """Return the identity of a verification: the wheel, the backends' tables, our code, and the tools it calls."""
-    package = Path(__file__).parent
-    sources = {path.relative_to(package): path for path in sorted(package.rglob("*.py"))}
     identity = {
         "wheel": digest,
         "backends": {backend.name: hash_file(backend.path) for backend in backends},
-        "checks": {
-            name.as_posix(): hash_file(path) for name, path in sources.items() if name.parts[0] not in NO_PART_OF_CHECKS
-        },
+        "checks": [hash_file(path) for path in import_closure("pjrtwheel.verify")],
         "tools": {name: importlib.metadata.version(name) for name in CHECKERS},
     }
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()

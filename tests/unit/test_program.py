@@ -14,8 +14,8 @@ import pytest
 # Module, arguments with {} for an empty folder, status, first line of the message.
 FAILURES = [
     ("bazel.backends_bzl", "--root {} --check", 5, "plugins/backends.bzl is stale"),
-    ("bazel.library_file", "--library {}/none.so --output {}", 2, "no such library: '{}/none.so'"),
-    ("bazel.release_bzl", "--root {} --release 9.9.9", 2, "unknown release: '9.9.9'"),
+    ("bazel.repositories", "library --library {}/none.so --output {}", 2, "no such library: '{}/none.so'"),
+    ("bazel.repositories", "release --root {} --release 9.9.9", 2, "unknown release: '9.9.9'"),
     ("fetch.__main__", "--release-file {}/x --pin a.b --output {}", 3, "cannot read the release file {}/x"),
     ("fetch.wheelhouse", "--requirements {}/x --output {}", 1, "no such file or directory: {}/x"),
     ("docs.wheels", "--root {}", 2, "there is no docs/wheels.json"),
@@ -35,7 +35,7 @@ def test_a_program_fails_with_a_message_and_a_status(
     assert all(line.startswith("       ") for line in others)
 
 
-@pytest.mark.parametrize("module", ["fetch", "fetch.wheelhouse", "bazel.release_bzl", "bazel.library_file"])
+@pytest.mark.parametrize("module", ["fetch", "fetch.wheelhouse", "bazel.repositories"])
 def test_what_bazel_runs_first_needs_the_standard_library_alone(module: str, root: Path) -> None:
     """The tools of the graph are installed by these, so nothing is there for them to import."""
     command = [sys.executable, "-S", "-m", f"pjrtwheel.{module}", "--help"]

@@ -5,16 +5,18 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.backend import Backend, load_backends, merge_tools
-from pjrtwheel.bazel.starlark import Value, to_starlark
 from pjrtwheel.errors import BazelError, count
 from pjrtwheel.files import write_atomically
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.program import run_main
+
+Value = str | int | bool | Sequence["Value"] | Mapping[str, "Value"]
 
 TARGET = Path("plugins/backends.bzl")
 REFRESH = "PYTHONPATH=build python3 -m pjrtwheel.bazel.backends_bzl"
@@ -25,6 +27,34 @@ HEADER = f'''# SPDX-FileCopyrightText: The split JAX wheel authors
 Generated from the `backend.toml` files; do not edit. To refresh it: {REFRESH}
 """
 '''
+
+
+def to_starlark(value: Value, indent: int = 0) -> str:
+    """Return a Starlark expression.
+
+    >>> print(to_starlark({"a": ["b"], "c": []}))
+    {
+        "a": [
+            "b",
+        ],
+        "c": [],
+    }
+    """
+    inner = "    " * (indent + 1)
+    if isinstance(value, bool | int):
+        return str(value)
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if not value:
+        return "{}" if isinstance(value, Mapping) else "[]"
+    if isinstance(value, Mapping):
+        rows = (f"{json.dumps(key)}: {to_starlark(item, indent + 1)}" for key, item in value.items())
+        brackets = "{}"
+    else:
+        rows = (to_starlark(item, indent + 1) for item in value)
+        brackets = "[]"
+    body = "".join(f"{inner}{row},\n" for row in rows)
+    return f"{brackets[0]}\n{body}{'    ' * indent}{brackets[1]}"
 
 
 def describe_backend(backend: Backend) -> dict[str, Value]:

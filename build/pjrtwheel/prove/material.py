@@ -13,10 +13,10 @@ from pjrtwheel.probe.expected import find_facts
 from pjrtwheel.prove import aot, smoke
 from pjrtwheel.prove.targets import Target, load_targets
 from pjrtwheel.release.model import Release
+from pjrtwheel.sources import import_closure
 
-# How programs are run and results are read is part of the evidence's key.
-_PACKAGE = Path(__file__).parent.parent
-SOURCES = (*sorted((_PACKAGE / "prove").rglob("*.py")), *sorted((_PACKAGE / "conformance").glob("probe*.py")))
+# How programs are run and results are read is part of the evidence's key; the last two are run by their paths.
+MODULES = ("pjrtwheel.prove", "pjrtwheel.prove.mapped", "pjrtwheel.probe.inside")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Material:
     def files(self) -> tuple[Path, ...]:
         """Return every file that takes part in proving."""
         facts = find_facts(self.backend) if self.backend else None
-        return (*self.smoke, *self.aot, *SOURCES, *((facts,) if facts else ()))
+        return (*self.smoke, *self.aot, *import_closure(*MODULES), *((facts,) if facts else ()))
 
 
 def gather_material(root: Path, release: Release, backend: Backend | None) -> Material:

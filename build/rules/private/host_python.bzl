@@ -6,24 +6,21 @@ PYTHON_VARIABLE = "PJRTWHEEL_PYTHON"
 _NAMES = ["python3", "python3.11", "python3.12", "python3.13", "python3.14"]
 _OLDEST = [3, 11]
 
-def _build_directory(ctx):
-    return ctx.path(Label("//build:BUILD.bazel")).dirname
-
-def workspace_root(ctx):
-    """Returns the path of the repository.
+def build_directory(ctx):
+    """Returns the path of build/, below which the tooling lies.
 
     Args:
         ctx: The repository context.
     """
-    return _build_directory(ctx).dirname
+    return ctx.path(Label("//build:BUILD.bazel")).dirname
 
-def _probe(ctx, executable):
-    script = ctx.path(Label("//build:pjrtwheel/bazel/probe_interpreter.py"))
+def _describe(ctx, executable):
+    script = ctx.path(Label("//build:pjrtwheel/bazel/describe_interpreter.py"))
     done = ctx.execute([executable, "-I", script])
     return json.decode(done.stdout) if done.return_code == 0 else None
 
 def find_python(ctx):
-    """Returns what `probe_interpreter.py` says of the interpreter to use.
+    """Returns what `describe_interpreter.py` says of the interpreter to use.
 
     That is the one named in PJRTWHEEL_PYTHON, else the first on PATH that is new enough. Shims are seen through,
     because the interpreter itself is asked where it lies.
@@ -34,7 +31,7 @@ def find_python(ctx):
     named = ctx.os.environ.get(PYTHON_VARIABLE, "")
     places = [named] if named else [ctx.which(name) for name in _NAMES]
     for place in places:
-        found = _probe(ctx, place) if place else None
+        found = _describe(ctx, place) if place else None
         if found and found["version"][:2] >= _OLDEST:
             return found
     return fail(format_error(5, "\n".join([
@@ -62,7 +59,7 @@ def run_tool(ctx, module, arguments):
     python = find_python(ctx)
     done = ctx.execute(
         [python["executable"], "-s", "-B", "-m", "pjrtwheel." + module] + arguments,
-        environment = {"PYTHONPATH": str(_build_directory(ctx)), "PYTHONSAFEPATH": "1"},
+        environment = {"PYTHONPATH": str(build_directory(ctx)), "PYTHONSAFEPATH": "1"},
         timeout = 7200,  # the default of ten minutes is short for 300 MB over a slow line
     )
     if done.return_code != 0:

@@ -28,7 +28,8 @@ fixed_value(
 def _library_file_impl(ctx):
     path = ctx.os.environ.get(LIBRARY_VARIABLE, "")
     digest = ctx.os.environ.get(DIGEST_VARIABLE, "")
-    found = json.decode(run_tool(ctx, "bazel.library_file", [
+    found = json.decode(run_tool(ctx, "bazel.repositories", [
+        "library",
         "--library=" + path,
         "--sha256=" + digest,
         "--output=files",

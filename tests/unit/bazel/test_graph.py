@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-import ast
+import dataclasses
+import json
 import os
 import subprocess
 import sys
@@ -13,7 +14,11 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import Backend, load_backends
+from pjrtwheel.bazel import repositories
 from pjrtwheel.bazel.backends_bzl import describe_backend, render_backends
+from pjrtwheel.bazel.repositories import list_sources
+from pjrtwheel.platforms import PLATFORMS, host_platform
+from pjrtwheel.release.model import load_release
 
 BACKENDS = load_backends(Path(__file__).resolve().parents[3])
 
@@ -25,16 +30,6 @@ print(*sorted(m.__file__ for n, m in sys.modules.items() if n.split(".")[0] == "
 """
 
 
-def tooling_of_the_graph(root: Path) -> set[Path]:
-    """Return the modules that //build:pjrtwheel lists, read with Python's own parser: Starlark is a subset."""
-    tree = ast.parse((root / "build/BUILD.bazel").read_text("utf-8"))
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
-    (target,) = (call for call in calls if any(ast.unparse(word) == "name='pjrtwheel'" for word in call.keywords))
-    texts = [node.value for node in ast.walk(target) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    modules = {root / f"build/pjrtwheel/{text}.py" for text in texts}
-    return modules | {path for text in texts if "*" in text for path in (root / "build").glob(text)}
-
-
 def test_graph_knows_every_module_that_assembly_imports(root: Path) -> None:
     """A module that assembly needs and the graph does not list would be missing in the sandbox, or worse, stale."""
     done = subprocess.run(
@@ -44,9 +39,32 @@ def test_graph_knows_every_module_that_assembly_imports(root: Path) -> None:
         text=True,
         check=True,
     )
-    imported = {Path(line) for line in done.stdout.splitlines()}
-    assert root / "build/pjrtwheel/wheel/write/assemble.py" in imported
-    assert imported - tooling_of_the_graph(root) == set()
+    imported = {Path(line).relative_to(root / "build").as_posix() for line in done.stdout.splitlines()}
+    assert "pjrtwheel/wheel/write/assemble.py" in imported
+    assert imported == set(list_sources(root / "build")["assemble"])
+
+
+def test_front_end_is_no_input_of_a_wheel(root: Path) -> None:
+    """Editing it builds no wheel anew; the compiler depends on next to nothing."""
+    listed = list_sources(root / "build")
+    folders = {path.split("/")[1] for path in listed["assemble"]}
+    assert folders.isdisjoint({"bazel", "build.py", "fetch", "prove", "publish", "verify"})
+    assert "pjrtwheel/cli/build.py" not in listed["assemble"]
+    assert listed["compile"] == [f"pjrtwheel/{name}.py" for name in ("__init__", "bazel/__init__", "bazel/compile")]
+
+
+def test_release_is_described_for_the_graph(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As JSON, of which a repository rule writes the .bzl file; without a name it is the newest release."""
+    assert repositories.main(["release", "--root", str(root), "--release", ""]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    release = load_release(root)
+    assert answer["release"] == {
+        "version": release.version,
+        "host": host_platform().name,
+        "pythons": {name: list(release.pythons(name)) for name in PLATFORMS},
+        "xla": dataclasses.asdict(release.xla),
+    }
+    assert answer["sources"] == list_sources(root / "build")
 
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=list(BACKENDS))

@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Answer the repository rules in JSON: `python -m pjrtwheel.bazel.repositories {release,library} ...`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pjrtwheel.errors import UsageError
+from pjrtwheel.fetch.cache import disk_errors
+from pjrtwheel.files import copy_atomically
+from pjrtwheel.platforms import PLATFORMS, Platform, host_platform
+from pjrtwheel.program import run_main
+from pjrtwheel.release.model import Release, load_release
+from pjrtwheel.sources import import_closure
+from pjrtwheel.tables import write
+
+# The programs that actions run, by the modules that each begins with.
+ACTIONS = {
+    "assemble": ("pjrtwheel.__main__", "pjrtwheel.cli.assemble"),
+    "compile": ("pjrtwheel.bazel.compile",),
+}
+
+
+def describe_release(release: Release, host: Platform) -> dict[str, Any]:
+    """Return what the graph is laid out by.
+
+    Args:
+        release: The release that was chosen.
+        host: The platform that the build runs on.
+    """
+    return {
+        "version": release.version,
+        "host": host.name,
+        "pythons": {name: list(release.pythons(name)) for name in PLATFORMS},
+        "xla": write(release.xla),
+    }
+
+
+def list_sources(build: Path) -> dict[str, list[str]]:
+    """Return, for each program that actions run, the files of the tooling that it needs and no others.
+
+    Editing any other module, such as one of the front end, then builds no wheel anew.
+
+    Args:
+        build: The folder `build/` of the repository, to which the paths are relative.
+    """
+    return {
+        name: [path.relative_to(build).as_posix() for path in import_closure(*modules, folder=build)]
+        for name, modules in ACTIONS.items()
+    }
+
+
+def take_library(library: Path, expected: str, output: Path) -> dict[str, Any]:
+    """Copy the library to `<output>/library.so` and say what it is.
+
+    Args:
+        library: The file the user named.
+        expected: Its sha256 as the front end saw it, or an empty string.
+        output: Directory to copy to.
+
+    Raises:
+        UsageError: No such file, or it has changed in the meantime.
+    """
+    if not library.is_file():
+        raise UsageError(f"no such library: {str(library)!r}", remedy="give the path of a PJRT plugin with --xla PATH")
+    target = output / "library.so"
+    with disk_errors(output):
+        digest = copy_atomically(library, target)
+    if expected and digest != expected:
+        raise UsageError(f"{library} changed while it was read", remedy="run the command again")
+    return {"filename": library.name, "sha256": digest}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    return run_main(_run, argv)
+
+
+def _run(argv: Sequence[str]) -> int:
+    """Parse the arguments, and print what was asked for."""
+    parser = argparse.ArgumentParser(prog="python -m pjrtwheel.bazel.repositories", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    release = commands.add_parser("release", help="describe a release, and list what actions need of the tooling")
+    release.add_argument("--root", type=Path, required=True, help="the repository")
+    release.add_argument("--release", help="the JAX release (default: the newest)")
+    library = commands.add_parser("library", help="copy a library that the user named to library.so")
+    library.add_argument("--library", required=True, help="path of the shared library")
+    library.add_argument("--sha256", default="", help="digest it must have")
+    library.add_argument("--output", type=Path, required=True, help="directory to copy it to")
+    arguments = parser.parse_args(argv)
+    if arguments.command == "library":
+        answer = take_library(Path(arguments.library), arguments.sha256, arguments.output)
+    else:
+        chosen = load_release(arguments.root, arguments.release)
+        answer = {
+            "release": describe_release(chosen, host_platform()),
+            "sources": list_sources(arguments.root / "build"),
+        }
+    print(json.dumps(answer))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

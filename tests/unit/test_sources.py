@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which files a module needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.sources import import_closure
+
+MODULES = {
+    "bead/__init__.py": "",
+    "bead/start.py": "import os\nfrom bead.wire import bend\nimport bead.box.lid",
+    "bead/wire.py": "def bend():\n    from bead import glue",
+    "bead/glue.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from bead import unused",
+    "bead/unused.py": "",
+    "bead/box/__init__.py": "from bead.box import hinge",
+    "bead/box/hinge.py": "",
+    "bead/box/lid.py": "try:\n    import bead.start\nexcept ImportError:\n    pass",
+    "other.py": "import bead.unused",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with a package, and a module that is not of it."""
+    for name, text in MODULES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def names(folder: Path, *modules: str) -> list[str]:
+    """Return what some modules need, relative to the folder."""
+    return [path.relative_to(folder).as_posix() for path in import_closure(*modules, folder=folder)]
+
+
+def test_what_a_module_imports_at_any_depth(folder: Path) -> None:
+    """Inside of functions and blocks, around circles, and the packages on the way; not for type checkers alone."""
+    assert names(folder, "bead.start") == sorted(set(MODULES) - {"bead/unused.py", "other.py"})
+    assert names(folder, "bead.glue") == ["bead/__init__.py", "bead/glue.py"]
+
+
+def test_several_modules_need_what_each_needs(folder: Path) -> None:
+    """And the standard library is no file of ours."""
+    expected = ["bead/__init__.py", "bead/box/__init__.py", "bead/box/hinge.py", "bead/glue.py"]
+    assert names(folder, "bead.box.hinge", "bead.glue") == expected
