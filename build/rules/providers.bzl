@@ -4,7 +4,7 @@
 
 FlagInfo = provider(
     doc = "The value of a build setting, or of something that stands in for one.",
-    fields = {"value": "string"},
+    fields = {"value": "string, or list of string for a flag that takes several"},
 )
 
 PythonToolInfo = provider(

@@ -46,7 +46,7 @@ class BuildRequest:
         provider: `prebuilt`, `source` or `file`.
         library: The plugin library for the provider `file`, else None.
         with_bindings: Whether to build the jaxlib wheels as well.
-        level: Level of libdeflate, or nothing for that of every day.
+        assemble_options: Options of `python -m pjrtwheel assemble`, handed on as they are; no comma in them.
     """
 
     root: Path
@@ -56,7 +56,7 @@ class BuildRequest:
     provider: str = "prebuilt"
     library: Path | None = None
     with_bindings: bool = True
-    level: int | None = None
+    assemble_options: tuple[str, ...] = ()
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -104,8 +104,8 @@ def build_flags(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str])
         flags.insert(1, "--config=workspace8")
     if epoch := environ.get("SOURCE_DATE_EPOCH"):
         flags.append(f"--//build:source_date_epoch={epoch}")
-    if request.level is not None:
-        flags.append(f"--//build:level={request.level}")
+    if request.assemble_options:
+        flags.append(f"--//build:assemble_options={','.join(request.assemble_options)}")
     extra = shlex.split(environ.get(EXTRA_FLAGS, ""))
     if request.provider == "source" and request.backend:
         flags += source_flags(request.backend, request.platform.name, extra)

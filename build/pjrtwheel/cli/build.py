@@ -53,7 +53,7 @@ def execute(args: argparse.Namespace) -> int:
         platform=find_platform(args.platform) if args.platform else host_platform(),
         provider=provider,
         library=library,
-        level=args.level,
+        assemble_options=() if args.level is None else (f"--level={args.level}",),
     )
     cache = cache_root(os.environ)
     entries = build(request, tuple(backends.values()), dist=dist, cache=cache, smoke_tests=not args.no_smoke)

@@ -23,6 +23,15 @@ string_flag = rule(
     },
 )
 
+def _string_list_flag_impl(ctx):
+    return FlagInfo(value = ctx.build_setting_value)
+
+string_list_flag = rule(
+    implementation = _string_list_flag_impl,
+    doc = "A list of strings that can be set on the command line, separated by commas.",
+    build_setting = config.string_list(flag = True),
+)
+
 def _fixed_value_impl(ctx):
     return FlagInfo(value = ctx.attr.value)
 

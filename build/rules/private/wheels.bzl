@@ -19,7 +19,7 @@ _ASSEMBLE_ATTRS = {
         doc = "The release file.",
     ),
     "_epoch": attr.label(default = "//build:source_date_epoch", providers = [FlagInfo]),
-    "_level": attr.label(default = "//build:level", providers = [FlagInfo]),
+    "_options": attr.label(default = "//build:assemble_options", providers = [FlagInfo]),
     "_platform": attr.label(default = "//build:platform", providers = [FlagInfo]),
     "_tool": attr.label(default = "//build:assemble_tool", providers = [PythonToolInfo]),
 }
@@ -43,9 +43,7 @@ def _assemble(ctx, provider, facts, inputs, message):
     args.add_all(["-P", "-s", "-B", "-m", "pjrtwheel", "assemble"])
     args.add("--manifest", manifest)
     args.add_all(["--output", output.path])
-    level = ctx.attr._level[FlagInfo].value
-    if level:
-        args.add("--level", level)
+    args.add_all(ctx.attr._options[FlagInfo].value)
     epoch = ctx.attr._epoch[FlagInfo].value
     ctx.actions.run(
         executable = tool.interpreter,

@@ -64,7 +64,8 @@ def test_flags_of_an_old_and_a_new_bazel(root: Path) -> None:
     """Newer versions are told to read WORKSPACE; the user's own options come last."""
     common = ("--//build:platform=linux_x86_64", "--//build:provider=prebuilt")
     assert build_flags(request_of(root), OLD, {}) == common
-    assert build_flags(replace(request_of(root), level=10), OLD, {}) == (*common, "--//build:level=10")
+    chosen = replace(request_of(root), assemble_options=("--level=10", "--jobs=2"))
+    assert build_flags(chosen, OLD, {}) == (*common, "--//build:assemble_options=--level=10,--jobs=2")
     environ = {"SOURCE_DATE_EPOCH": "1", "PJRTWHEEL_BAZEL_FLAGS": "--jobs=2 '--define=a=b c'"}
     assert build_flags(request_of(root), NEW, environ) == (
         *("--config=workspace7", *common, "--//build:source_date_epoch=1", "--jobs=2", "--define=a=b c"),
