@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hash files, and write them so that they are there whole or not at all; standard library only.
+"""Hash files, and write files and folders so that they are there whole or not at all; standard library only.
 
-A file grows beside its place under a name of its own and takes its place by rename, after it was flushed. Its writer
-holds a lock on it, so what a killed run left behind can be told from what is still being written.
+A file grows next to its place under a name of its own, and takes its place by rename after it was flushed. Files that
+belong together grow in a staging folder. The writer holds a lock on either, so that stale files of a killed run can be
+told from what is still being written. The locks are the kernel's: nothing needs cleaning after a crash.
 """
 
 from __future__ import annotations
@@ -15,12 +16,19 @@ import glob
 import hashlib
 import os
 import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+from pjrtwheel.errors import WheelError
 
 # What a disk or a quota that is full gives to its writer.
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
+STAGING_PREFIX = ".partial-"
 _CHUNK = 1 << 20
 _READABLE = 0o644  # whatever the source or the umask says: caches and folders of wheels are shared
 
@@ -71,7 +79,7 @@ def write_all(file: BinaryIO, data: bytes) -> None:
 
 
 def open_partial(path: Path) -> tuple[Path, BinaryIO]:
-    """Make a file beside `path` that is this writer's alone, and lock it as a sign of life for `remove_stale`.
+    """Make a file next to `path` that is this writer's alone, and lock it as a sign of life for `remove_stale`.
 
     The name is drawn at random: a process may have two writers, and containers that share a disk repeat process ids.
     """
@@ -85,8 +93,84 @@ def open_partial(path: Path) -> tuple[Path, BinaryIO]:
 
 
 def remove_stale(path: Path) -> None:
-    """Remove what writers of `path` left behind when they were killed; a writer that lives holds a lock on its file."""
+    """Remove stale files of writers of `path` that were killed; a writer that lives holds a lock on its file."""
     for partial in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
         with contextlib.suppress(FileNotFoundError, BlockingIOError), partial.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             partial.unlink()
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, waiting for whoever holds it now."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def staging_folder(place: Path) -> Iterator[Path]:
+    """Make a hidden folder in `place`, which is made as well, and remove it at the end; files can be renamed out of it.
+
+    Inside it is certainly on the same file system, and needs no right to write into the folder around. Folders of dead
+    runs are removed at the start.
+
+    Raises:
+        WheelError: The disk is full.
+    """
+    place.mkdir(parents=True, exist_ok=True)
+    place = place.resolve()
+    with locked(place):  # so that nobody takes a folder for abandoned that is only a moment old
+        remove_stale_folders(place)
+        folder = Path(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=place))
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        yield folder
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        shutil.rmtree(folder, ignore_errors=True)  # before free space is measured
+        raise _no_space(place, f"{_free(place) / 1e6:.0f} MB are free") from error
+    finally:
+        os.close(descriptor)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def require_space(place: Path, needed: int) -> None:
+    """Make sure that a number of bytes will find room in a folder that is there or will be made.
+
+    Raises:
+        WheelError: They will not.
+    """
+    if needed > _free(place):
+        raise _no_space(place, f"{needed / 1e6:.0f} MB are needed, and {_free(place) / 1e6:.0f} MB are free")
+
+
+def _free(place: Path) -> int:
+    """Return the bytes that are free where a folder is, or will be made."""
+    return shutil.disk_usage(next(path for path in (place, *place.resolve().parents) if path.exists())).free
+
+
+def _no_space(place: Path, cause: str) -> WheelError:
+    remedy = "free some space and run again; nothing partial was left behind"
+    return WheelError(f"no space left on the disk of {place}", cause=cause, remedy=remedy)
+
+
+def remove_stale_folders(folder: Path, prefix: str = STAGING_PREFIX) -> None:
+    """Remove the staging folders of runs that no longer live, as far as they are ours to remove."""
+    for path in folder.glob(f"{glob.escape(prefix)}*"):
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:
+            continue  # its owner ended in this moment, or is another user
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path, ignore_errors=True)
+        except BlockingIOError:
+            pass  # its owner lives
+        finally:
+            os.close(descriptor)

@@ -23,7 +23,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.environment.venv import scratch_place
     from pjrtwheel.errors import count
     from pjrtwheel.fetch.cache import cache_root
-    from pjrtwheel.staging import PREFIX, remove_stale
+    from pjrtwheel.files import remove_stale_folders
 
     check_repository(args.root)
     cache = cache_root(os.environ)
@@ -33,5 +33,5 @@ def execute(args: argparse.Namespace) -> int:
     ]
     freed = [size for size in removals if size is not None]
     print(f"removed the Bazel outputs of {count(len(freed), 'checkout')}, {sum(freed) / 1e9:.1f} GB")
-    remove_stale(scratch_place(cache), PREFIX)
+    remove_stale_folders(scratch_place(cache))
     return 0

@@ -60,27 +60,13 @@ def download_command(pin: Pin, requirements: Path, directory: Path, python: str 
 
 
 def explain_failure(pin: Pin, output: str) -> FetchError:
-    """Turn what pip said into one error with its probable cause."""
+    """Turn what pip said of one pinned wheel into one error with its probable cause."""
     what = f"cannot download {pin.filename}"
-    if "No module named pip" in output:
-        return FetchError(
-            what,
-            cause=f"this Python has no pip: {sys.executable}",
-            remedy="install it (on Debian: apt-get install python3-pip), or name another in PJRTWHEEL_PYTHON",
-        )
     if "DO NOT MATCH THE HASHES" in output:
         return FetchError(
             what,
             cause=f"no file of {pin.project} {pin.version} on the index has the pinned sha256 {pin.sha256}",
             remedy=f"do not use that index, or check the pin {pin.key!r} of the release file",
-        )
-    if "No space left on device" in output:
-        return FetchError(what, cause="no space left on the device", remedy="make room, then run the command again")
-    if any(sign in output for sign in OFFLINE_SIGNS):
-        return FetchError(
-            what,
-            cause="the package index cannot be reached, and the wheel is not in the cache",
-            remedy="connect to the network, or copy a full cache from another machine (PJRTWHEEL_CACHE)",
         )
     if "No matching distribution found" in output:
         return FetchError(
@@ -88,9 +74,33 @@ def explain_failure(pin: Pin, output: str) -> FetchError:
             cause=f"the package index of this machine's pip configuration has no {pin.project} {pin.version} for it",
             remedy=f"see what it has: python3 -m pip index versions {pin.project}",
         )
+    return explain_output(what, output)
+
+
+def explain_output(what: str, output: str) -> FetchError:
+    """Turn what pip said into one error with its probable cause, whatever it was to download or install.
+
+    Args:
+        what: What could not be done.
+        output: All that pip printed.
+    """
+    if "No module named pip" in output:
+        return FetchError(
+            what,
+            cause=f"this Python has no pip: {sys.executable}",
+            remedy="install it (on Debian: apt-get install python3-pip), or name another in PJRTWHEEL_PYTHON",
+        )
+    if "No space left on device" in output:
+        return FetchError(what, cause="no space left on the device", remedy="make room, then run the command again")
+    if any(sign in output for sign in OFFLINE_SIGNS):
+        return FetchError(
+            what,
+            cause="the package index cannot be reached, and what is needed is not in the cache",
+            remedy="connect to the network, or copy a full cache from another machine (PJRTWHEEL_CACHE)",
+        )
     lines = [line for line in output.splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith("ERROR")] or lines
-    return FetchError(what, cause=errors[-1] if errors else "pip failed without a word")
+    errors = [line for line in lines if line.startswith("ERROR")] or lines[-1:]
+    return FetchError(what, cause=errors[0] if errors else "pip failed without a message")
 
 
 def run_pip(command: Sequence[str]) -> tuple[int, str]:

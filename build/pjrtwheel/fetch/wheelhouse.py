@@ -17,9 +17,8 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from pjrtwheel.errors import FetchError
 from pjrtwheel.fetch.cache import cache_root, disk_errors, file_lock
-from pjrtwheel.fetch.index import OFFLINE_SIGNS, run_pip
+from pjrtwheel.fetch.index import explain_output, run_pip
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.program import run_main
@@ -36,19 +35,6 @@ def wheelhouse_path(root: Path, requirements: str) -> Path:
 
 def _pip(*arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-m", "pip", *arguments)
-
-
-def _failure(what: str, output: str) -> FetchError:
-    if "No space left on device" in output:
-        return FetchError(what, cause="no space left on the device", remedy="make room, then run the command again")
-    if any(sign in output for sign in OFFLINE_SIGNS):
-        return FetchError(
-            what,
-            cause="the package index cannot be reached, and the cache does not hold these wheels",
-            remedy="connect to the network, or copy a full cache from another machine (PJRTWHEEL_CACHE)",
-        )
-    lines = [line for line in output.splitlines() if line.startswith("ERROR")] or output.splitlines()[-1:]
-    return FetchError(what, cause="\n".join(lines[:1]))
 
 
 def fill_wheelhouse(requirements: Path, root: Path, pip: PipRun = run_pip) -> Path:
@@ -70,7 +56,7 @@ def fill_wheelhouse(requirements: Path, root: Path, pip: PipRun = run_pip) -> Pa
         try:
             status, output = pip(_pip("download", *COMMON, "--dest", str(staging), "--requirement", str(requirements)))
             if status != 0:
-                raise _failure(f"cannot download the tools of {requirements.name}", output)
+                raise explain_output(f"cannot download the tools of {requirements.name}", output)
             staging.rename(target)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
@@ -116,7 +102,7 @@ def install_tools(requirements: Path, output: Path, root: Path, pip: PipRun = ru
             return
         if attempt == 2 or not discard_damaged(requirements, root):
             break
-    raise _failure(f"cannot install the tools of {requirements.name}", text)
+    raise explain_output(f"cannot install the tools of {requirements.name}", text)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment import venv as environment
 from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.files import staging_folder
 from pjrtwheel.probe.expected import load_facts
 from pjrtwheel.probe.run import ProbeOutcome, probe_plugin
 from pjrtwheel.prove import aot, smoke
@@ -22,7 +23,6 @@ from pjrtwheel.prove.levels import Kind, Level, Outcome, ProgramResult, PythonPr
 from pjrtwheel.prove.loading import find_installed, open_installed
 from pjrtwheel.prove.material import Material
 from pjrtwheel.prove.means import ask_completed, choose_means
-from pjrtwheel.staging import staging_folder
 from pjrtwheel.wheel.names import parse_name
 
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from pjrtwheel import staging
+from pjrtwheel import files
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import copy_atomically, hash_file, write_atomically
 from pjrtwheel.prove.record import Proof
@@ -62,7 +62,7 @@ def check_space(built: Sequence[BuiltWheel], dist: Path) -> None:
     """
     reports = [wheel.report for wheel in built]
     fresh = [report.size for report in reports if not _is_published(report.wheel, report.sha256, dist)]
-    staging.require_space(dist, sum(fresh))
+    files.require_space(dist, sum(fresh))
 
 
 def put_wheels(wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path) -> tuple[Entry, ...]:
@@ -84,12 +84,12 @@ def put_wheels(wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path)
         WheelError: A wheel is not the one its entry describes, or the disk is full.
     """
     dist.mkdir(parents=True, exist_ok=True)
-    with staging.staging_folder(dist) as folder:
+    with files.staging_folder(dist) as folder:
         copied = [entry for entry in entries if not _is_published(entry["filename"], entry["sha256"], dist)]
-        staging.require_space(dist, sum(wheels[entry["filename"]].stat().st_size for entry in copied))
+        files.require_space(dist, sum(wheels[entry["filename"]].stat().st_size for entry in copied))
         for entry in copied:
             _copy(wheels[entry["filename"]], entry, folder)
-        with staging.locked(dist):
+        with files.locked(dist):
             for entry in copied:
                 (folder / entry["filename"]).replace(dist / entry["filename"])
             merged = merge_entries(read_entries(dist), entries, (path.name for path in dist.glob("*.whl")))
@@ -112,7 +112,7 @@ def add_proofs(proofs: Sequence[Proof], digests: Mapping[str, str], dist: Path) 
     Returns:
         The wheels that its `release.json` does not describe, or as other bytes: nothing was recorded of these.
     """
-    with staging.locked(dist):
+    with files.locked(dist):
         entries = read_entries(dist)
         known = [p for p in proofs if p.wheel in entries and entries[p.wheel]["sha256"] == digests[p.wheel]]
         if known:
@@ -128,7 +128,7 @@ def withdraw(names: Collection[str], dist: Path) -> None:
         names: File names; those that are not there are passed over.
         dist: The folder.
     """
-    with staging.locked(dist):
+    with files.locked(dist):
         kept = {name: entry for name, entry in read_entries(dist).items() if name not in names}
         write_atomically(dist / RELEASE_FILENAME, format_entries(kept))
         for name in names:

@@ -23,7 +23,7 @@ from pjrtwheel.bazel.clean import (
 )
 from pjrtwheel.bazel.workspace import Workspace, prepare_workspace
 from pjrtwheel.errors import BazelError
-from pjrtwheel.staging import staging_folder
+from pjrtwheel.files import staging_folder
 
 
 @pytest.fixture

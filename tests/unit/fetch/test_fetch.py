@@ -97,7 +97,7 @@ def test_no_network_and_no_copy_is_a_clear_error(tmp_path: Path) -> None:
         WheelCache(tmp_path, unreachable).fetch(PIN)
     assert str(caught.value).splitlines() == [
         "cannot download x-1-py3-none-any.whl",
-        "the package index cannot be reached, and the wheel is not in the cache",
+        "the package index cannot be reached, and what is needed is not in the cache",
         "connect to the network, or copy a full cache from another machine (PJRTWHEEL_CACHE)",
     ]
 

@@ -133,7 +133,7 @@ import sys
 from pathlib import Path
 from pjrtwheel.program import run_main
 from pjrtwheel.prove.smoke import run_programs
-from pjrtwheel.staging import staging_folder
+from pjrtwheel.files import staging_folder
 
 def work(arguments):
     place, *programs = map(Path, arguments)

@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from pjrtwheel import staging
+from pjrtwheel import files
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.prove.judge import TargetProof
@@ -160,7 +160,7 @@ def test_leftovers_of_a_killed_run_are_cleaned(tmp_path: Path) -> None:
         folder.mkdir(parents=True)
         (folder / "half.whl").write_bytes(b"half")
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
-    with staging.locked(living):
+    with files.locked(living):
         publish([wheel], [proof], dist)
     assert (dead.exists(), living.exists()) == (False, True)
 
@@ -205,7 +205,7 @@ import sys
 from pathlib import Path
 sys.path[:0] = sys.argv[2].split(":")
 from pjrtwheel.errors import WheelError
-from test_publish import make_wheel, publish, staging
+from test_publish import files, make_wheel, publish
 folder = Path(sys.argv[1])
 wheel, proof = make_wheel(folder.parent, "jaxlib_cpu", bytes(5_000_000))
 try:
@@ -213,7 +213,7 @@ try:
 except WheelError as error:
     print(error.what, error.cause, sep=": ")
 try:
-    with staging.staging_folder(folder / "dist") as place:
+    with files.staging_folder(folder / "dist") as place:
         (place / "file").write_bytes(bytes(5_000_000))
 except WheelError as error:
     print(error.what, error.cause, sep=": ")
@@ -508,7 +508,7 @@ def test_stale_folders_are_found_by_their_literal_name(tmp_path: Path) -> None:
     """A prefix is no pattern."""
     for name in ("[x]-old", "x-other"):
         (tmp_path / name).mkdir()
-    staging.remove_stale(tmp_path, "[x]-")
+    files.remove_stale_folders(tmp_path, "[x]-")
     assert [path.name for path in tmp_path.iterdir()] == ["x-other"]
 
 

@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from pjrtwheel import staging
+from pjrtwheel import files
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import copy_atomically
 from pjrtwheel.products.index import about, pages
@@ -41,9 +41,9 @@ def write_index(dist: Path, output: Path) -> tuple[Project, ...]:
     if not dist.is_dir():
         raise UsageError(f"{dist} is no folder", remedy="build wheels first, or give their folder with --dist")
     output.parent.mkdir(parents=True, exist_ok=True)
-    with staging.staging_folder(output.parent) as folder:
+    with files.staging_folder(output.parent) as folder:
         finished = folder / "index"
-        with staging.locked(dist):  # or a build could replace a wheel between its check and its link
+        with files.locked(dist):  # or a build could replace a wheel between its check and its link
             projects = read_projects(dist)
             for project in projects:
                 _link_files(project, dist, finished / project.name)
