@@ -23,7 +23,7 @@ from pjrtwheel.errors import WheelError
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.write.archive import ArchiveWriter, timestamp
-from pjrtwheel.wheel.write.member import text_member
+from pjrtwheel.wheel.write.plan import text_source
 from pjrtwheel.wheel.write.repair import repair_wheel
 
 pytestmark = pytest.mark.integration
@@ -165,7 +165,7 @@ def test_full_disk(tmp_path: Path) -> None:
     if mounted.returncode:
         pytest.skip("mounting a small disk needs root")
     try:
-        member = text_member("a", os.urandom(1 << 20))
+        member = text_source("a", os.urandom(1 << 20))
         with (
             pytest.raises(WheelError, match=r"no room to write a\.whl: No space left on device"),
             ArchiveWriter(disk / "a.whl", stamp=timestamp({})) as archive,

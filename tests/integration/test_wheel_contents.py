@@ -20,8 +20,8 @@ from pjrtwheel.gpucode import read_gpu_code
 from pjrtwheel.release.lock import make_lock
 from pjrtwheel.release.model import Release
 from pjrtwheel.verify.contents import WheelContents, read_contents
-from pjrtwheel.verify.libraries import read_library
-from pjrtwheel.verify.locks import find_lock
+from pjrtwheel.verify.documents import find_lock
+from pjrtwheel.verify.library import read_library
 
 pytestmark = pytest.mark.integration
 
@@ -71,7 +71,7 @@ def read_libraries(wheel: Path, folder: Path) -> dict[str, Library]:
     found = {}
     for member in unpack_wheel(wheel, folder, ["*.so"]):
         path = folder / member
-        found[member] = Library(read_gpu_code(path, {}).names(), read_library(path, member).rpaths)
+        found[member] = Library(read_gpu_code(path, {}).names(), read_library(path, member).search_paths)
         path.unlink()
     return found
 
@@ -161,7 +161,7 @@ def test_libraries_look_where_the_vendor_installs(
         inside = element.startswith("$ORIGIN/") and not target.startswith("..") and ".runfiles/" not in element
         return inside or element in backend.search_paths
 
-    found = {member: read_library(path, member).rpaths for member, path in wheel.libraries.items()}
+    found = {member: read_library(path, member).search_paths for member, path in wheel.libraries.items()}
     assert found == {
         f"{backend.package}/{EXTENSION}": (),
         **{

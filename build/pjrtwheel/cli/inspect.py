@@ -14,7 +14,7 @@ from pathlib import Path
 from pjrtwheel.cli import add_tool_option
 
 SCHEMA = 1
-# The checkout that holds this file: whoever asks about a wheel need not stand in it.
+# The checkout that holds this file: the command works from any folder.
 _ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -22,12 +22,12 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = (
         "Nothing of a wheel runs unless --open is given. Vendors' programs, which read GPU code, are those that the "
-        "release pins; like every parser they are best not fed with files of strangers: --no-tools leaves them out."
+        "release pins; like every parser they are best kept from files of unknown origin: --no-tools leaves them out."
     )
     parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels from wherever they come")
-    parser.add_argument("--json", action="store_true", help="print all facts as JSON")
+    parser.add_argument("--json", action="store_true", help="print all of it as JSON")
     parser.add_argument("--open", action="store_true", help="open plugin libraries: this runs code of the wheel")
-    parser.add_argument("--index", action="store_true", help="ask the package index whether requirements can be had")
+    parser.add_argument("--index", action="store_true", help="ask the package index whether requirements are available")
     add_tool_option(parser)
     parser.add_argument("--no-tools", action="store_true", help="run no vendor's program")
     parser.add_argument(
@@ -41,7 +41,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.cli import check_wheels, parse_tools
     from pjrtwheel.errors import PjrtWheelError
     from pjrtwheel.inspect import inspect_wheel
-    from pjrtwheel.inspect.resolve import ask_index
+    from pjrtwheel.inspect.index import ask_index
     from pjrtwheel.inspect.tools import make_finder
     from pjrtwheel.program import print_error
 
@@ -71,7 +71,7 @@ def execute(args: argparse.Namespace) -> int:
     else:
         from rich.console import Console
 
-        from pjrtwheel.inspect.render import render_inspection
+        from pjrtwheel.inspect.terminal import render_inspection
 
         console = Console(highlight=False)
         for entry in found:

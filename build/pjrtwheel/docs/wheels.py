@@ -10,21 +10,58 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 from pjrtwheel.backend import load_backends
+from pjrtwheel.docs.wheels_page import Measure, render_page
+from pjrtwheel.elf import Place
+from pjrtwheel.elf.search_path import clean_search_path
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
-from pjrtwheel.inspect import inspect_wheel
-from pjrtwheel.inspect.measure import Measure, format_measures, measure, parse_measures
-from pjrtwheel.inspect.page import render_page
+from pjrtwheel.inspect import Inspection, inspect_wheel
 from pjrtwheel.inspect.tools import make_finder
 from pjrtwheel.program import run_main
-from pjrtwheel.wheel.names import find_plain_wheels
+from pjrtwheel.tables import TableError, read_json, write_json
+from pjrtwheel.verify.library import Library
+from pjrtwheel.wheel.names import find_plain_wheels, parse_name
 
 DATA = "docs/wheels.json"
 PAGE = "docs/wheels.md"
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """What `docs/wheels.json` holds."""
+
+    wheels: tuple[Measure, ...]
+    schema: int
+
+
+def format_measures(measures: Iterable[Measure]) -> str:
+    """Return the text of `docs/wheels.json`: in order of file name, with sorted keys."""
+    document = _Document(tuple(sorted(measures, key=lambda row: row.wheel)), SCHEMA)
+    return write_json(document, indent=1)
+
+
+def parse_measures(text: str) -> tuple[Measure, ...]:
+    """Read what `format_measures` wrote.
+
+    Raises:
+        UsageError: The text is something else.
+    """
+    try:
+        document = read_json(_Document, text)
+    except TableError as error:
+        raise UsageError("docs/wheels.json is malformed", cause=str(error), remedy="measure again") from error
+    if document.schema != SCHEMA:
+        raise UsageError(f"docs/wheels.json has schema {document.schema}, expected {SCHEMA}", remedy="measure again")
+    return document.wheels
 
 
 def measure_wheels(root: Path, wheels: Iterable[Path]) -> tuple[Measure, ...]:
@@ -36,7 +73,7 @@ def measure_wheels(root: Path, wheels: Iterable[Path]) -> tuple[Measure, ...]:
     exports = {backend.library: backend.exports for backend in load_backends(root).values()}
     with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
         find_tool = make_finder(root, {}, Path(scratch))
-        return tuple(measure(inspect_wheel(wheel, find_tool=find_tool, exports=exports)) for wheel in wheels)
+        return tuple(_measure(inspect_wheel(wheel, find_tool=find_tool, exports=exports)) for wheel in wheels)
 
 
 def find_wheels(paths: Iterable[Path]) -> Iterator[Path]:
@@ -64,6 +101,37 @@ def read_measures(root: Path) -> tuple[Measure, ...]:
     if not path.is_file():
         raise UsageError(f"there is no {DATA}", remedy="measure wheels: ./noxw -s update_docs -- FOLDER...")
     return parse_measures(path.read_text("utf-8"))
+
+
+def _measure(inspection: Inspection) -> Measure:
+    """Reduce an inspection to its numbers."""
+    libraries = inspection.libraries
+    plugins = [library for library in libraries if library.is_plugin]
+    return Measure(
+        wheel=inspection.wheel,
+        distribution=canonicalize_name(inspection.name),
+        tag=parse_name(inspection.wheel).tag,
+        size=inspection.size,
+        installed_size=inspection.installed_size,
+        libraries=len(libraries),
+        rpath_elements=sum(len(library.search_paths) for library in libraries),
+        rpath_useless=sum(map(_count_useless, libraries)),
+        exports=len(plugins[0].exports) if plugins else None,
+        unneeded_bytes=sum(library.unneeded_bytes for library in libraries),
+        license_files=len(inspection.license_files),
+        sboms=len(inspection.sboms),
+        locked=inspection.lock is not None,
+        gpu_code=inspection.gpu_code().names(),
+        findings=dict(sorted(Counter(finding.code for finding in inspection.findings).items())),
+    )
+
+
+def _count_useless(library: Library) -> int:
+    """Return how many elements of a search path repair would drop."""
+    if not library.search_paths:
+        return 0
+    place = Place(depth=library.member.count("/"))
+    return clean_search_path(":".join(library.search_paths), place).dropped.total()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

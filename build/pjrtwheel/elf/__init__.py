@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read shared libraries, and plan how to make them fit for a wheel.
 
-`read_image` turns a file into facts, `plan_repair` turns facts into a list of byte ranges and edits, and `read_chunks`
-carries the plan out while the file streams by, so that no library is ever held in memory as a whole.
+`read_image` turns a file into an `ElfImage`, `plan_repair` turns that into a list of byte ranges and edits, and
+`read_chunks` carries the plan out while the file streams by, so that no library is ever held in memory as a whole.
 """
 
 from pjrtwheel.elf.image import ElfImage, is_elf, read_image
 from pjrtwheel.elf.pieces import Span, read_chunks
 from pjrtwheel.elf.repair import RepairPlan, check_exports, plan_repair
-from pjrtwheel.elf.searchpath import ANYWHERE, Place
+from pjrtwheel.elf.search_path import ANYWHERE, Place
 
 __all__ = [
     "ANYWHERE",

@@ -50,7 +50,7 @@ class DynamicEntry:
 
 @dataclass(frozen=True, slots=True)
 class ElfImage:
-    """The facts about one library that repair decides on.
+    """What repair needs to know about one library.
 
     Attributes:
         where: The file in words, for messages.
@@ -89,7 +89,7 @@ def is_elf(start: bytes) -> bool:
 
 
 def read_image(file: BinaryIO, where: str, *, machine: str | None = None) -> ElfImage:
-    """Read the facts about a library.
+    """Read a library.
 
     Args:
         file: The library, open for reading; its position is moved.

@@ -16,6 +16,10 @@ ET_EXEC = 2
 ET_DYN = 3
 MACHINES = {62: "EM_X86_64", 183: "EM_AARCH64"}
 
+# The largest page a kernel of the machine may use; where it is 4 KiB every linker gets it right.
+_LARGEST_PAGE = {"EM_AARCH64": 0x10000}
+SMALLEST_PAGE = 0x1000
+
 PT_LOAD = 1
 PT_DYNAMIC = 2
 PT_GNU_STACK = 0x6474E551
@@ -127,3 +131,8 @@ class SectionHeader:
     def file_size(self) -> int:
         """Bytes the section takes in the file; none for `.bss` and its like."""
         return 0 if self.type in {SHT_NULL, SHT_NOBITS} else self.size
+
+
+def largest_page(machine: str) -> int:
+    """Return the size of the largest page that a kernel of this machine may use."""
+    return _LARGEST_PAGE.get(machine, SMALLEST_PAGE)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decide which sections a wheel does not need, and lay out the file without them.
 
-No address changes, and no byte that the program headers describe. Most linkers put unneeded sections behind all that;
+No address changes, and no byte that the program headers describe. Most linkers put unneeded sections after all that;
 where a tool has appended loaded bytes later, these move up by whole pages, so that the loader maps them as before.
 """
 
@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 
 from pjrtwheel.elf import layout
 from pjrtwheel.elf.image import ElfImage
-from pjrtwheel.elf.layout import FileHeader, SectionHeader, Segment
+from pjrtwheel.elf.layout import FileHeader, SectionHeader, Segment, largest_page
 from pjrtwheel.elf.pieces import Piece, Span
-from pjrtwheel.elf.segments import largest_page
 
 _UNNEEDED_NAMES = {".comment", ".gnu_debuglink", ".gnu_debugaltlink", ".gdb_index", ".llvm_addrsig"}
 _UNNEEDED_PREFIXES = (".debug_", ".zdebug_")

@@ -6,7 +6,16 @@ What is read depends on what the file holds, never on what it is called: `.nv_fa
 `.hip_fatbin` and SYCL's sections by parsers of our own.
 """
 
-from pjrtwheel.gpucode.code import GpuCode, merge_codes
+from pjrtwheel.gpucode.code import GPU_CODE_FILENAME, GpuCode, GpuCodeList, NvidiaTarget, list_codes, merge_codes
 from pjrtwheel.gpucode.reader import needed_tools, read_gpu_code
 
-__all__ = ["GpuCode", "merge_codes", "needed_tools", "read_gpu_code"]
+__all__ = [
+    "GPU_CODE_FILENAME",
+    "GpuCode",
+    "GpuCodeList",
+    "NvidiaTarget",
+    "list_codes",
+    "merge_codes",
+    "needed_tools",
+    "read_gpu_code",
+]

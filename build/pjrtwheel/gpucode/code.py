@@ -1,14 +1,49 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The chips a library holds code for."""
+"""The chips a library holds code for: how they are named, and the document in a wheel that lists them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Self
 
-_NVIDIA = re.compile(r"(sm|compute)_(\d+)([a-z]?)")
+GPU_CODE_FILENAME = "gpu_code.json"
+SCHEMA = 1
+
+_NVIDIA = re.compile(r"(sm|compute)_(\d+)(\d)([a-z]?)")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class NvidiaTarget:
+    """What NVIDIA's compilers make code for.
+
+    Attributes:
+        kind: `sm` for machine code (SASS), `compute` for portable assembly (PTX).
+        major: Of the compute capability; machine code runs on that major version only.
+        minor: Of the compute capability.
+        suffix: `a` for features of one chip, `f` for those of a family; such code runs nowhere else.
+    """
+
+    kind: str
+    major: int
+    minor: int
+    suffix: str = ""
+
+    def __str__(self) -> str:
+        """Return the name, such as `sm_90a`."""
+        return f"{self.kind}_{self.major}{self.minor}{self.suffix}"
+
+    @classmethod
+    def parse(cls, name: str) -> Self | None:
+        """Read a name; nothing where it is none of NVIDIA's.
+
+        >>> NvidiaTarget.parse("sm_120a"), NvidiaTarget.parse("gfx942")
+        (NvidiaTarget(kind='sm', major=12, minor=0, suffix='a'), None)
+        """
+        match = _NVIDIA.fullmatch(name)
+        return cls(match[1], int(match[2]), int(match[3]), match[4]) if match else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +64,34 @@ class GpuCode:
 
     def names(self) -> tuple[str, ...]:
         """Return all names in one tuple, by kind and number."""
-        return order_names(name for names in astuple(self) for name in names)
+        return order_names((*self.sass, *self.ptx, *self.gfx, *self.spirv))
 
-    def to_json(self) -> dict[str, list[str]]:
-        """Return the lists by kind, for a JSON document."""
-        return {"sass": list(self.sass), "ptx": list(self.ptx), "gfx": list(self.gfx), "spirv": list(self.spirv)}
+
+@dataclass(frozen=True, slots=True)
+class GpuCodeList:
+    """The document `gpu_code.json`, from which loader and users learn what a wheel's libraries hold.
+
+    Attributes:
+        code: Names of the chips that any of them holds code for.
+        files: The same by member; members without such code are left out.
+        schema: Version of the document.
+    """
+
+    code: tuple[str, ...]
+    files: Mapping[str, GpuCode]
+    schema: int = field(default=SCHEMA)
+
+
+def list_codes(codes: Mapping[str, GpuCode]) -> GpuCodeList:
+    """Sum up what the libraries of a wheel hold."""
+    return GpuCodeList(merge_codes(codes.values()).names(), codes)
 
 
 def merge_codes(codes: Iterable[GpuCode]) -> GpuCode:
     """Return what several libraries hold together."""
     found = tuple(codes)
-    return GpuCode(
-        sass=order_names(name for code in found for name in code.sass),
-        ptx=order_names(name for code in found for name in code.ptx),
-        gfx=order_names(name for code in found for name in code.gfx),
-        spirv=order_names(name for code in found for name in code.spirv),
-    )
+    kinds = [entry.name for entry in fields(GpuCode)]
+    return GpuCode(*(order_names(name for code in found for name in getattr(code, kind)) for kind in kinds))
 
 
 def order_names(names: Iterable[str]) -> tuple[str, ...]:
@@ -60,7 +107,7 @@ def order_names(names: Iterable[str]) -> tuple[str, ...]:
 
 def _order(name: str) -> tuple[str, int, str]:
     """Return a sorting key: kind, then number, then the rest."""
-    match = _NVIDIA.fullmatch(name)
-    if match:
-        return match[1], int(match[2]), match[3]
+    target = NvidiaTarget.parse(name)
+    if target:
+        return target.kind, 10 * target.major + target.minor, target.suffix
     return name[:3], len(name), name

@@ -1,22 +1,28 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Find the sections of a library that hold code for accelerators, and have each read by who knows its format."""
+"""Find the sections of a library that hold code for accelerators, and read each by its format."""
 
 from __future__ import annotations
 
+import re
+import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
 from pjrtwheel.elf import ElfImage, read_image
 from pjrtwheel.errors import ElfError
-from pjrtwheel.gpucode import amd, nvidia, sycl
+from pjrtwheel.gpucode import amd, nvidia
 from pjrtwheel.gpucode.code import GpuCode, order_names
-from pjrtwheel.gpucode.window import Window
+from pjrtwheel.gpucode.streams import Window
 
 CUOBJDUMP = "cuobjdump"
 _NVIDIA_SECTIONS = {".nv_fatbin", "__nv_relfatbin"}
 _AMD_SECTION = ".hip_fatbin"
+_SYCL_PREFIX = "__CLANG_OFFLOAD_BUNDLE__sycl-"  # Intel's SYCL compiler names a section after its target
+_SYCL_TARGET = re.compile(r"[a-z0-9_]{1,64}")
+_SYCL_PORTABLE = "spir64"
+_SPIRV_MAGIC = 0x07230203  # SPIR-V specification, 2.3
 
 
 def needed_tools(image: ElfImage) -> tuple[str, ...]:
@@ -63,8 +69,19 @@ def _read_amd(file: BinaryIO, image: ElfImage) -> tuple[str, ...]:
 def _read_sycl(file: BinaryIO, image: ElfImage) -> tuple[str, ...]:
     """Return the names of SYCL's targets."""
     return order_names(
-        sycl.read_target(name, window) for name, window in _windows(file, image) if name.startswith(sycl.SECTION_PREFIX)
+        _sycl_target(name.removeprefix(_SYCL_PREFIX), window)
+        for name, window in _windows(file, image)
+        if name.startswith(_SYCL_PREFIX)
     )
+
+
+def _sycl_target(target: str, window: Window) -> str:
+    """Return the target of a section, such as `spir64`, after a look at its bytes."""
+    if not _SYCL_TARGET.fullmatch(target):
+        raise window.damaged("its name names no target")
+    if target == _SYCL_PORTABLE and struct.unpack("<I", window.read(0, 4))[0] != _SPIRV_MAGIC:
+        raise window.damaged("it does not start with SPIR-V's magic number")
+    return target
 
 
 def _windows(file: BinaryIO, image: ElfImage) -> tuple[tuple[str, Window], ...]:

@@ -11,15 +11,13 @@ from pathlib import Path
 
 from pjrtwheel.errors import ElfError
 from pjrtwheel.files import hash_file
-from pjrtwheel.inspect.facts import Inspection, LibraryFacts, PluginFacts
-from pjrtwheel.inspect.library import FindTool, inspect_library
-from pjrtwheel.inspect.library_findings import find_library_findings
-from pjrtwheel.inspect.plugin import open_plugin
-from pjrtwheel.inspect.resolve import AskIndex, find_unresolvable
-from pjrtwheel.inspect.texts import check_wheel, gather_facts
-from pjrtwheel.inspect.wheel_findings import find_wheel_findings
+from pjrtwheel.inspect.findings import find_library_findings, find_wheel_findings
+from pjrtwheel.inspect.index import AskIndex, find_unresolvable
+from pjrtwheel.inspect.model import Inspection, PluginDescription
+from pjrtwheel.inspect.reader import FindTool, check_wheel, describe_wheel, inspect_library, open_plugin
 from pjrtwheel.verify.contents import WheelContents, read_contents
-from pjrtwheel.verify.finding import Finding
+from pjrtwheel.verify.findings import Finding
+from pjrtwheel.verify.library import Library
 
 __all__ = ["FindTool", "Inspection", "inspect_wheel"]
 
@@ -39,8 +37,7 @@ def inspect_wheel(
         find_tool: Finds the programs that reading GPU code takes.
         exports: File name of a known plugin library → the symbols it may define.
         open_plugins: Whether to open plugin libraries, which runs code of the wheel in a process of its own.
-        ask_index: Returns the versions of a project, to tell whether requirements can be had; they are not looked for
-            when absent.
+        ask_index: Returns the versions of a project, to see whether requirements are available; not asked when None.
 
     Raises:
         FetchError: The package index was to be asked, and cannot be reached.
@@ -51,25 +48,23 @@ def inspect_wheel(
         contents = read_contents(wheel, Path(scratch))
         libraries, damaged = _inspect_libraries(contents, find_tool)
         plugins = {
-            library.member: open_plugin(contents.libraries[library.member]) if open_plugins else PluginFacts()
+            library.member: open_plugin(contents.libraries[library.member]) if open_plugins else PluginDescription()
             for library in libraries
             if library.is_plugin
         }
-    facts = gather_facts(contents, hash_file(wheel), libraries, plugins if open_plugins else {})
-    findings = [*find_wheel_findings(facts, contents), *damaged]
+    inspection = describe_wheel(contents, hash_file(wheel), libraries, plugins if open_plugins else {})
+    findings = [*find_wheel_findings(inspection, contents), *damaged]
     if ask_index is not None:
-        findings += find_unresolvable(facts.requires, ask_index)
+        findings += find_unresolvable(inspection.requires, ask_index)
     linked = {name for library in libraries for name in library.needed}
     for library in libraries:
         findings += find_library_findings(library, exports, linked)
-    return replace(facts, findings=tuple(findings))
+    return replace(inspection, findings=tuple(findings))
 
 
-def _inspect_libraries(
-    contents: WheelContents, find_tool: FindTool
-) -> tuple[tuple[LibraryFacts, ...], tuple[Finding, ...]]:
-    """Return the facts of each library, and a finding for each that cannot be read."""
-    libraries: list[LibraryFacts] = []
+def _inspect_libraries(contents: WheelContents, find_tool: FindTool) -> tuple[tuple[Library, ...], tuple[Finding, ...]]:
+    """Return each library, and a finding for each that cannot be read."""
+    libraries: list[Library] = []
     damaged: list[Finding] = []
     for member, path in contents.libraries.items():
         try:

@@ -12,7 +12,7 @@ from pathlib import Path
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
-from pjrtwheel.inspect.library import FindTool
+from pjrtwheel.inspect.reader import FindTool
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.release.model import load_release
 
@@ -36,7 +36,7 @@ def make_finder(root: Path, given: Mapping[str, Path], scratch: Path) -> FindToo
 
 
 def _fetch(root: Path, name: str, scratch: Path) -> Path | None:
-    """Return the pinned program, or nothing where it cannot be had: that is no reason to say nothing about a wheel."""
+    """Return the pinned program, or nothing where it is not available: a wheel is described without it."""
     tools = {key: tool for backend in load_backends(root).values() for key, tool in backend.tools.items()}
     if name not in tools:
         return None

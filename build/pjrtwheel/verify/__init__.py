@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check finished wheels against every promise that their names and metadata make.
 
-All problems of all wheels are reported together, so that one run is enough to mend them.
+All problems of all wheels are reported together, so that one run is enough to fix them.
 """
 
 from __future__ import annotations
@@ -18,19 +18,17 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.errors import ElfError, PjrtWheelError, VerifyError, WheelError, count
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import write_atomically
-from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.verify import accelerator, documents, libraries, locks, metadata, tools
+from pjrtwheel.verify import accelerator, documents, tools
 from pjrtwheel.verify.contents import WheelContents, read_contents
-from pjrtwheel.verify.finding import Finding, name_problems
-from pjrtwheel.verify.libraries import Library
-from pjrtwheel.wheel.names import is_variant, plain_name
-from pjrtwheel.wheel.report import BuiltWheel, Report, parse_report, read_built
+from pjrtwheel.verify.findings import Finding, name_problems
+from pjrtwheel.verify.library import Library, check_library, read_library
+from pjrtwheel.wheel.names import split_label
+from pjrtwheel.wheel.report import BuiltWheel, Report, read_built
 
 __all__ = [
     "BuiltWheel",
     "Finding",
     "Report",
-    "parse_report",
     "read_built",
     "verify_paths",
     "verify_wheels",
@@ -64,8 +62,8 @@ def _verify(wheels: Sequence[tuple[Path, Report | None]], backends: Sequence[Bac
         results = list(pool.map(lambda item: _verify_one(item[0], item[1], backends), wheels))
     named = [(wheel.name, result) for (wheel, _), result in zip(wheels, results, strict=True)]
     found = [(name, finding) for name, (findings, _) in named for finding in findings]
-    documents = {name: document for name, (_, document) in named if document is not None}
-    found += [(name, Finding("other-lock", "", text)) for name, text in locks.check_locks(documents)]
+    held = {name: lock for name, (_, lock) in named if lock is not None}
+    found += [(name, Finding("other-lock", "", text)) for name, text in documents.check_locks(held)]
     if found:
         _refuse(found, len(wheels), log or cache_root(os.environ) / "verify.txt")
 
@@ -91,15 +89,16 @@ def _verify_one(wheel: Path, report: Report | None, backends: Sequence[Backend])
             findings = list(_check(contents, report, backends))
         except WheelError as error:
             return [Finding("zip", "", _one_line(error))], None
-    lock = locks.find_lock(contents.texts)
+    lock = documents.find_lock(contents.texts)
     return findings, lock[1] if lock else None
 
 
 def _without_label(wheel: Path, scratch: Path) -> Path:
     """Return a variant under the name that it has without its label (PEP 825), which no checker knows; others as is."""
-    if not is_variant(wheel.name):
+    plain, label = split_label(wheel.name)
+    if not label:
         return wheel
-    link = scratch / plain_name(wheel.name)
+    link = scratch / plain
     link.symlink_to(wheel.absolute())
     return link
 
@@ -111,7 +110,7 @@ def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backe
     broken: list[Finding] = []
     for member, path in wheel.libraries.items():
         try:
-            found.append(libraries.read_library(path, member))
+            found.append(read_library(path, member))
         except ElfError as error:
             broken.append(Finding("library", member, _one_line(error)))
     yield from broken
@@ -126,18 +125,18 @@ def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backe
 def _check_texts(wheel: WheelContents, report: Report | None, backend: Backend | None) -> Iterator[Finding]:
     """Check what a wheel says about itself."""
     for name, check in (
-        ("member-name", metadata.check_names),
-        ("record", metadata.check_record),
-        ("wheel", metadata.check_wheel_file),
-        ("metadata", metadata.check_metadata),
-        ("license-file", metadata.check_licenses),
+        ("member-name", documents.check_names),
+        ("record", documents.check_record),
+        ("wheel", documents.check_wheel_file),
+        ("metadata", documents.check_metadata),
+        ("license-file", documents.check_licenses),
     ):
         yield from name_problems(name, check(wheel))
     if wheel.libraries or backend is not None:  # nothing of others is in the rest, and it goes with every jaxlib
         yield from name_problems("sbom", documents.check_sbom(wheel))
-        yield from name_problems("lock", locks.check_lock(wheel.texts))
+        yield from name_problems("lock", documents.check_lock(wheel.texts))
     if report is not None:
-        yield from name_problems("requirements", metadata.check_requirements(wheel, report.requires))
+        yield from name_problems("requirements", documents.check_requirements(wheel, report.requires))
     yield from name_problems("gpu-list", documents.check_gpu_code(wheel, report.gpu_code if report else None))
     if backend is not None:
         yield from name_problems("plugin", accelerator.check_plugin(wheel, backend))
@@ -149,11 +148,11 @@ def _check_libraries(
 ) -> Iterator[Finding]:
     """Check the libraries, each by itself and all against the tags of the wheel."""
     platforms = sorted({tag.platform for tag in wheel.name.tags})
-    platform = next((entry for entry in PLATFORMS.values() if platforms[0].endswith(entry.architecture)), None)
+    platform = wheel.name.platform
     machine, architecture = (platform.elf_machine, platform.architecture) if platform else ("", "")
     kept = backend.search_paths if backend else ()
     for library in found:
-        yield from name_problems("elf", libraries.check_library(library, machine, kept))
+        yield from name_problems("elf", check_library(library, machine, kept))
     yield from name_problems("elf", accelerator.check_symbols(found, backends))
     yield from name_problems("kernels", accelerator.check_kernels(wheel.libraries, backend, architecture))
     if wheel.libraries:

@@ -8,22 +8,21 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
-from packaging.requirements import Requirement
-from packaging.utils import NormalizedName, canonicalize_name
+from packaging.utils import canonicalize_name
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.verify.contents import WheelContents
-from pjrtwheel.verify.documents import parse_object
-from pjrtwheel.verify.finding import Problem
-from pjrtwheel.verify.libraries import Library, check_exports
-from pjrtwheel.verify.locks import find_lock
+from pjrtwheel.verify.documents import find_lock, parse_object
+from pjrtwheel.verify.findings import Problem
+from pjrtwheel.verify.library import Library, check_exports
+from pjrtwheel.wheel.metadata import find_requirement
 
 _STABLE_SUFFIX = ".abi3.so"
 # A module that one CPython alone imports (PEP 3149), such as `_solver.cpython-312-x86_64-linux-gnu.so`.
 _VERSIONED = re.compile(r"(?P<stem>[^.]+)\.cpython-(?P<python>\d+t?)-(?P<architecture>\w+)-linux-gnu\.so")
 
 
-def find_backend(distribution: NormalizedName, backends: Iterable[Backend]) -> Backend | None:
+def find_backend(distribution: str, backends: Iterable[Backend]) -> Backend | None:
     """Return the backend whose wheel is of this distribution."""
     return next((backend for backend in backends if canonicalize_name(backend.distribution) == distribution), None)
 
@@ -51,20 +50,8 @@ def check_plugin(wheel: WheelContents, backend: Backend) -> Iterator[Problem]:
         yield member, "is missing" if backend.prebuilt.bundled else "must not be bundled"
     if backend.prebuilt.bundled:
         return
-    needs = [Requirement(line) for line in wheel.headers("METADATA").get_all("Requires-Dist", [])]
-    project = canonicalize_name(backend.prebuilt.project)
-    if not any(canonicalize_name(need.name) == project and is_exact(need) for need in needs):
+    if not find_requirement(wheel.headers("METADATA").get_all("Requires-Dist", []), backend.prebuilt.project):
         yield f"{wheel.dist_info}/METADATA", f"does not require one version of {backend.prebuilt.project}"
-
-
-def is_exact(requirement: Requirement) -> bool:
-    """Tell whether a requirement allows one version, wherever it is read.
-
-    >>> [is_exact(Requirement(text)) for text in ("a==1.0", "a==1.*", "a==1.0; extra == 'b'", "a==1.0,!=1.0")]
-    [True, False, False, False]
-    """
-    specifiers = [(item.operator, item.version.endswith(".*")) for item in requirement.specifier]
-    return specifiers == [("==", False)] and requirement.marker is None
 
 
 def check_presence(wheel: WheelContents, backend: Backend) -> Iterator[Problem]:

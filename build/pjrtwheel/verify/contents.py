@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import base64
-import csv
 import email.message
 import email.parser
 import email.policy
@@ -16,34 +14,13 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from packaging.tags import Tag
-from packaging.utils import BuildTag, InvalidWheelFilename, NormalizedName, parse_wheel_filename
-from packaging.version import Version
-
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import FULL
-from pjrtwheel.wheel.names import plain_name
+from pjrtwheel.wheel.names import WheelName, parse_name
 from pjrtwheel.wheel.read.directory import DAMAGE
+from pjrtwheel.wheel.record import Member
 
 _CHUNK = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One file inside a wheel, by what RECORD says about it: size and urlsafe base64 sha256 without padding."""
-
-    size: int
-    digest: str
-
-
-@dataclass(frozen=True, slots=True)
-class WheelName:
-    """The parts of a wheel's file name (binary distribution format, PEP 427)."""
-
-    distribution: NormalizedName
-    version: Version
-    build: BuildTag
-    tags: frozenset[Tag]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +29,10 @@ class WheelContents:
 
     Attributes:
         path: The wheel.
-        name: Its parsed file name, without the label of a variant.
+        name: Its parsed file name.
         dist_info: The metadata directory, without slash.
-        members: Name → size and digest of every file, in order.
+        members: Every file by path, in order.
+        compressed: Path → how much of the wheel it takes.
         texts: Name → text of the small files: dist-info and `*.json`.
         libraries: Name → where the shared object was unpacked.
     """
@@ -63,6 +41,7 @@ class WheelContents:
     name: WheelName
     dist_info: str
     members: dict[str, Member]
+    compressed: dict[str, int]
     texts: dict[str, str]
     libraries: dict[str, Path]
 
@@ -76,24 +55,6 @@ class WheelContents:
         empty = all(member.startswith(f"{self.dist_info}/") for member in self.members)
         return empty and "Requires-Dist" in self.headers("METADATA")
 
-    def record(self) -> list[list[str]]:
-        """Return the rows of RECORD; empty if it is missing."""
-        return list(csv.reader(io.StringIO(self.texts.get(f"{self.dist_info}/RECORD", ""))))
-
-
-def parse_wheel_name(filename: str) -> WheelName:
-    """Split a wheel's file name.
-
-    Raises:
-        WheelError: It is not one.
-    """
-    try:
-        return WheelName(*parse_wheel_filename(filename))
-    except InvalidWheelFilename as error:
-        raise WheelError(
-            f"not a wheel filename: {filename!r} (expected NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl)"
-        ) from error
-
 
 def read_contents(wheel: Path, scratch: Path) -> WheelContents:
     """Read a wheel and unpack its shared objects into `scratch`.
@@ -102,13 +63,14 @@ def read_contents(wheel: Path, scratch: Path) -> WheelContents:
         WheelError: The file is not a wheel, is damaged, or has more than one dist-info directory.
         OSError: There is no room in `scratch`, for which the wheel is not to blame.
     """
-    name = parse_wheel_name(plain_name(wheel.name))
+    name = parse_name(wheel.name)
     try:
         with zipfile.ZipFile(wheel) as archive:
             members: dict[str, Member] = {}
             texts: dict[str, str] = {}
             libraries: dict[str, Path] = {}
-            for index, entry in enumerate(info for info in archive.infolist() if not info.is_dir()):
+            entries = [info for info in archive.infolist() if not info.is_dir()]
+            for index, entry in enumerate(entries):
                 target = scratch / f"{index:04d}.so" if _is_library(entry.filename) else None
                 members[entry.filename] = _read_member(archive, entry, target)
                 if target is not None:
@@ -124,7 +86,8 @@ def read_contents(wheel: Path, scratch: Path) -> WheelContents:
     roots = sorted({member.split("/")[0] for member in members if ".dist-info/" in member})
     if len(roots) != 1:
         raise WheelError(f"{wheel.name} has {len(roots)} dist-info directories, expected one: {roots}")
-    return WheelContents(wheel, name, roots[0], members, texts, libraries)
+    compressed = {entry.filename: entry.compress_size for entry in entries}
+    return WheelContents(wheel, name, roots[0], members, compressed, texts, libraries)
 
 
 def _is_library(member: str) -> bool:
@@ -142,4 +105,4 @@ def _read_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path 
             size += len(chunk)
             if target is not None:
                 sink.write(chunk)
-    return Member(size, base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode())
+    return Member(size, digest.hexdigest())

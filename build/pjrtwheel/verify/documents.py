@@ -1,74 +1,116 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of the JSON documents in a wheel: its bill of materials, and the list of chips it holds code for."""
+"""Checks of what a wheel says about itself: RECORD, WHEEL, METADATA, licences, bill of materials, chips and lock.
+
+All of it is read here, and not by the code that wrote it.
+"""
 
 from __future__ import annotations
 
+import base64
+import csv
+import io
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from cyclonedx.exception import MissingOptionalDependencyException
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
+from packaging.tags import parse_tag
+from packaging.utils import canonicalize_name
 
 from pjrtwheel.errors import VerifyError
+from pjrtwheel.gpucode import GPU_CODE_FILENAME, GpuCodeList
+from pjrtwheel.release.lock import LOCK_FILENAME
+from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify.contents import WheelContents
-from pjrtwheel.verify.finding import Problem
+from pjrtwheel.verify.findings import Problem
+from pjrtwheel.wheel.record import Member
+
+# Files whose own hash RECORD cannot hold (PEP 427).
+_UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
 
 
-@dataclass(frozen=True, slots=True)
-class CodeList:
-    """The document that lists the chips a wheel holds code for.
-
-    Attributes:
-        code: Their names.
-        files: Library → the names it contributes, of all kinds of code.
-    """
-
-    code: list[str]
-    files: Mapping[str, set[str]]
+def check_names(wheel: WheelContents) -> Iterator[Problem]:
+    """No member would be unpacked outside of where the wheel is installed."""
+    for name in wheel.members:
+        if name.startswith("/") or "\\" in name or ".." in name.split("/"):
+            yield name, "would be unpacked outside of the environment"
 
 
-def parse_object(text: str) -> dict[str, Any]:
-    """Read a JSON document that is an object; it comes from a wheel, so it may be anything.
-
-    Raises:
-        ValueError: It is not JSON, no object, or nested deeper than Python can read.
-    """
+def check_record(wheel: WheelContents) -> Iterator[Problem]:
+    """RECORD lists every file once, with its true size and sha256."""
+    rows: dict[str, tuple[str, str]] = {}
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"is not JSON: {error}") from error
-    if not isinstance(document, dict):
-        raise ValueError(f"is no JSON object: {text.strip()[:40]!r}")  # noqa: TRY004  # a value of a wheel, not a bug
-    return document
+        for row in csv.reader(io.StringIO(wheel.texts.get(f"{wheel.dist_info}/RECORD", ""))):
+            if len(row) != 3:  # path, hash, size (PEP 376)
+                yield "", f"RECORD has a row of {len(row)} fields, expected 3: {row!r}"
+            elif row[0] in rows:
+                yield row[0], "is listed twice in RECORD"
+            else:
+                rows[row[0]] = (row[1], row[2])
+    except csv.Error as error:
+        yield "", f"RECORD is not CSV: {error}"
+        return
+    unhashed = {f"{wheel.dist_info}/{name}" for name in _UNHASHED}
+    for name, member in wheel.members.items():
+        if name not in rows:
+            yield name, "is missing from RECORD"
+        elif name not in unhashed and rows[name] != (true := _recorded(member)):
+            yield name, f"RECORD says {','.join(rows[name])}, the file is {','.join(true)}"
+    yield from ((name, "is in RECORD but not in the wheel") for name in rows if name not in wheel.members)
 
 
-def parse_code_list(text: str) -> CodeList:
-    """Read `gpu_code.json`.
-
-    Raises:
-        ValueError: It is of another shape.
-
-    >>> parse_code_list('{"code": ["sm_90"], "files": {"a.so": {"sass": ["sm_90"], "ptx": []}}}').files
-    {'a.so': {'sm_90'}}
-    """
-    match parse_object(text):
-        case {"code": list(code), "files": dict(files)} if _are_texts(code) and all(map(_is_kinds, files.values())):
-            return CodeList(code, {name: set().union(*kinds.values()) for name, kinds in files.items()})
-    raise ValueError('is no list of chips, expected {"code": [NAME, ...], "files": {LIBRARY: {KIND: [NAME, ...]}}}')
+def _recorded(member: Member) -> tuple[str, str]:
+    """Return digest and size of a file as RECORD must state them."""
+    digest = base64.urlsafe_b64encode(bytes.fromhex(member.sha256)).rstrip(b"=").decode()
+    return f"sha256={digest}", str(member.size)
 
 
-def _is_kinds(value: object) -> bool:
-    """Tell whether a value maps kinds of code to names of chips."""
-    return isinstance(value, dict) and all(map(_are_texts, value.values()))
+def check_wheel_file(wheel: WheelContents) -> Iterator[Problem]:
+    """WHEEL agrees with the file name, and a wheel with libraries is no pure one."""
+    headers = wheel.headers("WHEEL")
+    member = f"{wheel.dist_info}/WHEEL"
+    tags = frozenset(tag for line in headers.get_all("Tag", []) for tag in parse_tag(line))
+    if tags != set(wheel.name.tags):
+        yield member, f"has tags {sorted(map(str, tags))}, the file name says {sorted(map(str, wheel.name.tags))}"
+    if headers.get("Build", "") != wheel.name.build:
+        yield member, f"has build tag {headers.get('Build', '')!r}, the file name says {wheel.name.build!r}"
+    purelib = "false" if wheel.libraries else "true"
+    if headers.get("Root-Is-Purelib", "").lower() != purelib:
+        yield member, f"says Root-Is-Purelib: {headers.get('Root-Is-Purelib')}, expected {purelib}"
 
 
-def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+def check_metadata(wheel: WheelContents) -> Iterator[Problem]:
+    """METADATA and the dist-info directory name the project and version of the file name."""
+    headers = wheel.headers("METADATA")
+    member = f"{wheel.dist_info}/METADATA"
+    if canonicalize_name(headers.get("Name", "")) != wheel.name.distribution:
+        yield member, f"names {headers.get('Name')!r}, the file name says {wheel.name.distribution!r}"
+    if headers.get("Version") != wheel.name.version:
+        yield member, f"has version {headers.get('Version')!r}, the file name says {wheel.name.version!r}"
+    project, _, version = wheel.dist_info.removesuffix(".dist-info").rpartition("-")
+    if (canonicalize_name(project), version) != (wheel.name.distribution, wheel.name.version):
+        yield wheel.dist_info, "does not match the file name"
+
+
+def check_requirements(wheel: WheelContents, requires: tuple[str, ...]) -> Iterator[Problem]:
+    """METADATA requires what assembly reported."""
+    present = tuple(wheel.headers("METADATA").get_all("Requires-Dist", []))
+    if sorted(present) != sorted(requires):
+        yield f"{wheel.dist_info}/METADATA", f"requires {list(present)}, the report says {list(requires)}"
+
+
+def check_licenses(wheel: WheelContents) -> Iterator[Problem]:
+    """Every `License-File` is in the wheel, and there is at least one (PEP 639)."""
+    names = wheel.headers("METADATA").get_all("License-File", [])
+    if not names:
+        yield f"{wheel.dist_info}/METADATA", "names no License-File"
+    for name in names:
+        if f"{wheel.dist_info}/licenses/{name}" not in wheel.members:
+            yield f"{wheel.dist_info}/licenses/{name}", "is named by License-File but missing"
 
 
 def check_sbom(wheel: WheelContents) -> Iterator[Problem]:
@@ -107,21 +149,67 @@ def _check_schema(text: str, version: object) -> Iterator[str]:
 
 def check_gpu_code(wheel: WheelContents, reported: Iterable[str] | None) -> Iterator[Problem]:
     """The list of chips is the sum of its parts, names libraries of this wheel, and is what assembly reported."""
-    member = next((name for name in wheel.texts if name.endswith("/gpu_code.json") and name.count("/") == 1), None)
+    member = next(
+        (name for name in wheel.texts if name.endswith(f"/{GPU_CODE_FILENAME}") and name.count("/") == 1), None
+    )
     if member is None:
         if reported:
-            yield "", f"holds no gpu_code.json, the report names {', '.join(reported)}"
+            yield "", f"holds no {GPU_CODE_FILENAME}, the report names {', '.join(reported)}"
         return
     try:
-        listed = parse_code_list(wheel.texts[member])
-    except ValueError as error:
-        yield member, str(error)
+        listed = read_json(GpuCodeList, wheel.texts[member], ignore_unknown=True)
+    except TableError as error:
+        yield member, f"is no list of chips: {error}"
         return
-    parts = set().union(*listed.files.values())
-    if set(listed.code) != parts:
-        yield member, f"sums up {listed.code}, its parts are {sorted(parts)}"
-    if reported is not None and listed.code != list(reported):
-        yield member, f"says {listed.code}, the report says {list(reported)}"
+    code, parts = list(listed.code), {name for code in listed.files.values() for name in code.names()}
+    if set(code) != parts:
+        yield member, f"sums up {code}, its parts are {sorted(parts)}"
+    if reported is not None and code != list(reported):
+        yield member, f"says {code}, the report says {list(reported)}"
     yield from (
         (member, f"names {name!r}, which is no library here") for name in listed.files if name not in wheel.libraries
     )
+
+
+def find_lock(texts: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the name and text of a wheel's lock document, which lies directly in its import package."""
+    return next(
+        ((name, text) for name, text in texts.items() if name.endswith(f"/{LOCK_FILENAME}") and name.count("/") == 1),
+        None,
+    )
+
+
+def check_lock(texts: Mapping[str, str]) -> Iterator[Problem]:
+    """A wheel has a lock document."""
+    if find_lock(texts) is None:
+        yield "", f"holds no {LOCK_FILENAME}"
+
+
+def check_locks(documents: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """All lock documents are equal, byte by byte.
+
+    Args:
+        documents: File name of the wheel → text of its lock document.
+
+    Yields:
+        The wheel and what is wrong with it.
+    """
+    first = next(iter(documents), "")
+    for wheel, text in documents.items():
+        if text != documents[first]:
+            yield wheel, f"carries another lock than {first}"
+
+
+def parse_object(text: str) -> dict[str, Any]:
+    """Read a JSON document that is an object; it comes from a wheel, so it may be anything.
+
+    Raises:
+        ValueError: It is not JSON, no object, or nested deeper than Python can read.
+    """
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"is not JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise ValueError(f"is no JSON object: {text.strip()[:40]!r}")  # noqa: TRY004  # a value of a wheel, not a bug
+    return document

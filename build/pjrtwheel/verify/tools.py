@@ -19,7 +19,7 @@ from typing import Any
 
 from pjrtwheel.errors import VerifyError
 from pjrtwheel.verify.accelerator import is_versioned
-from pjrtwheel.verify.finding import Problem
+from pjrtwheel.verify.findings import Problem
 
 # glibc floors of the tags that were named before PEP 600 numbered them.
 _NAMED_FLOORS = {"manylinux1": (2, 5), "manylinux2010": (2, 12), "manylinux2014": (2, 17)}

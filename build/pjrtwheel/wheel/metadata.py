@@ -4,8 +4,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Sequence
+
+from packaging.markers import Marker
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import WheelError
@@ -57,8 +62,31 @@ def for_extra(requirement: str, extra: str) -> str:
     >>> for_extra("a>=1", "x"), for_extra('a; python_version < "3.13" or os_name == "posix"', "x")
     ('a>=1; extra == "x"', 'a; (python_version < "3.13" or os_name == "posix") and extra == "x"')
     """
-    need, _, marker = (part.strip() for part in requirement.partition(";"))
-    return f'{need}; ({marker}) and extra == "{extra}"' if marker else f'{need}; extra == "{extra}"'
+    parsed = Requirement(requirement)
+    if parsed.marker is None:
+        return f'{requirement}; extra == "{extra}"'  # as it was written: a Requirement would sort its bounds
+    parsed.marker = Marker(f'({parsed.marker}) and extra == "{extra}"')
+    return str(parsed)
+
+
+def is_exact(requirement: Requirement) -> bool:
+    """Whether a requirement allows one version, wherever it is read.
+
+    >>> [is_exact(Requirement(text)) for text in ("a==1.0", "a==1.*", "a==1.0; extra == 'b'", "a==1.0,!=1.0")]
+    [True, False, False, False]
+    """
+    specifiers = [(item.operator, item.version.endswith(".*")) for item in requirement.specifier]
+    return specifiers == [("==", False)] and requirement.marker is None
+
+
+def find_requirement(requires: Iterable[str], project: str) -> Requirement | None:
+    """Return the first requirement that allows one version of a project; lines that cannot be read are passed over."""
+    for line in requires:
+        with contextlib.suppress(InvalidRequirement):
+            requirement = Requirement(line)
+            if canonicalize_name(requirement.name) == canonicalize_name(project) and is_exact(requirement):
+                return requirement
+    return None
 
 
 def plugin_metadata(
@@ -101,7 +129,7 @@ def add_extras(metadata: str, backends: Sequence[Backend], release: str) -> str:
     extras = jaxlib_extras(backends, release)
     added = [f"Provides-Extra: {extra}" for extra in extras]
     added += [f"Requires-Dist: {for_extra(requirement, extra)}" for extra, requirement in extras.items()]
-    # Behind the last requirement, where a reader looks for them.
+    # After the last requirement, where a reader looks for them.
     place = max(
         (index for index, line in enumerate(lines) if line.startswith("Requires-Dist:")), default=len(lines) - 1
     )

@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names and tags of wheels (PEP 427, PEP 503, PEP 425)."""
+"""Names and tags of wheels (PEP 427, PEP 503, PEP 425), and the labels of variants (PEP 825)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
+from packaging.tags import Tag
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
@@ -23,12 +24,14 @@ class WheelName:
         version: Version in normal form.
         build: Build tag such as `1`; empty when there is none.
         tag: Compressed tag set, such as `cp312-abi3-manylinux_2_27_x86_64`.
+        label: What tells a variant from the others of its release; empty for any other wheel.
     """
 
     distribution: str
     version: str
     build: str
     tag: str
+    label: str = ""
 
     @property
     def stem(self) -> str:
@@ -38,7 +41,7 @@ class WheelName:
     @property
     def filename(self) -> str:
         """The file name."""
-        return "-".join(part for part in (self.stem, self.build, self.tag) if part) + ".whl"
+        return "-".join(filter(None, (self.stem, self.build, self.tag, self.label))) + ".whl"
 
     @property
     def dist_info(self) -> str:
@@ -46,10 +49,10 @@ class WheelName:
         return f"{self.stem}.dist-info"
 
     @property
-    def tags(self) -> tuple[str, ...]:
+    def tags(self) -> tuple[Tag, ...]:
         """Every single tag of the compressed set, in the order of the file name."""
         python, abi, platform = (part.split(".") for part in self.tag.split("-"))
-        return tuple(f"{p}-{a}-{m}" for p in python for a in abi for m in platform)
+        return tuple(Tag(p, a, m) for p in python for a in abi for m in platform)
 
     @property
     def requirement(self) -> str:
@@ -66,9 +69,9 @@ class WheelName:
         return fits(self.tag, python)
 
 
-def make_name(distribution: str, version: str, tag: str, build: str = "") -> WheelName:
+def make_name(distribution: str, version: str, tag: str, build: str = "", label: str = "") -> WheelName:
     """Normalize the parts of a wheel's name."""
-    return WheelName(canonicalize_name(distribution), str(Version(version)), build, tag)
+    return WheelName(canonicalize_name(distribution), str(Version(version)), build, tag, label)
 
 
 def parse_name(filename: str) -> WheelName:
@@ -77,14 +80,15 @@ def parse_name(filename: str) -> WheelName:
     Raises:
         WheelError: It is not the name of a wheel.
     """
+    plain, label = split_label(filename)
     try:
-        name, version, build, _ = parse_wheel_filename(filename)
+        name, version, build, _ = parse_wheel_filename(plain)
     except InvalidWheelFilename as error:
         raise WheelError(
             f"not a wheel filename: {filename!r} (expected NAME-VERSION-PYTHON-ABI-PLATFORM.whl)", cause=str(error)
         ) from error
-    tag = "-".join(filename.removesuffix(".whl").rsplit("-", 3)[1:])
-    return WheelName(name, str(version), "".join(map(str, build)), tag)
+    tag = "-".join(plain.removesuffix(".whl").rsplit("-", 3)[1:])
+    return WheelName(name, str(version), "".join(map(str, build)), tag, label)
 
 
 def fits(tag: str, python: str) -> bool:
@@ -97,23 +101,21 @@ def fits(tag: str, python: str) -> bool:
     return interpreter == python or (abi == "abi3" and int(interpreter[3:]) <= int(python[3:].rstrip("t")))
 
 
-def is_variant(filename: str) -> bool:
-    """Tell whether a wheel is a variant: a label follows the tags (PEP 825), and no other reader of names takes that.
+def split_label(filename: str) -> tuple[str, str]:
+    """Return a file name without the label of a variant, and the label: no other reader of names accepts one.
 
-    >>> [is_variant(f"a-1-{rest}.whl") for rest in ("py3-none-any", "1-py3-none-any", "py3-none-any-null")]
-    [False, False, True]
+    >>> [split_label(f"a-1-{rest}.whl")[1] for rest in ("py3-none-any", "1-py3-none-any", "py3-none-any-null")]
+    ['', '', 'null']
     """
     parts = filename.removesuffix(".whl").split("-")
-    return len(parts) == 7 or (len(parts) == 6 and not parts[2][:1].isdigit())
+    if len(parts) == 7 or (len(parts) == 6 and not parts[2][:1].isdigit()):
+        return "-".join(parts[:-1]) + ".whl", parts[-1]
+    return filename, ""
 
 
-def plain_name(filename: str) -> str:
-    """Return the file name of a wheel without the label of a variant.
-
-    >>> [plain_name(f"a-1-{rest}.whl") for rest in ("py3-none-any", "py3-none-any-null")]
-    ['a-1-py3-none-any.whl', 'a-1-py3-none-any.whl']
-    """
-    return f"{filename.removesuffix('.whl').rpartition('-')[0]}.whl" if is_variant(filename) else filename
+def is_variant(filename: str) -> bool:
+    """Whether a wheel is a variant, by its file name."""
+    return bool(split_label(filename)[1])
 
 
 def find_plain_wheels(folder: Path) -> list[Path]:

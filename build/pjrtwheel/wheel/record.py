@@ -1,19 +1,30 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""RECORD, the list of a wheel's members with their digests (PEP 376, PEP 427)."""
+"""The members of a wheel, and RECORD, the list of them with their digests (PEP 376, PEP 427)."""
 
 from __future__ import annotations
 
 import base64
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-
-from pjrtwheel.wheel.write.member import Written
 
 # Signatures may be added later, so they and RECORD itself carry no digest (PEP 427).
 _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One file of a wheel, whoever wrote or read it; its path is the key under which it is kept.
+
+    Attributes:
+        size: Length in bytes.
+        sha256: Hexadecimal digest.
+    """
+
+    size: int
+    sha256: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +49,20 @@ def unhashed_paths(dist_info: str) -> frozenset[str]:
     return frozenset(f"{dist_info}/{name}" for name in _UNHASHED)
 
 
-def encode_digest(sha256: bytes) -> str:
-    """Return a digest in RECORD's form.
+def encode_digest(sha256: str) -> str:
+    """Return a hexadecimal digest in RECORD's form.
 
-    >>> encode_digest(bytes(32))
+    >>> encode_digest("00" * 32)
     'sha256=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
     """
-    return "sha256=" + base64.urlsafe_b64encode(sha256).rstrip(b"=").decode()
+    return "sha256=" + base64.urlsafe_b64encode(bytes.fromhex(sha256)).rstrip(b"=").decode()
 
 
-def format_record(members: Iterable[Written], record_path: str) -> str:
+def format_record(members: Mapping[str, Member], record_path: str) -> str:
     """Return the text of RECORD, which lists itself last and without a digest."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerows((member.path, encode_digest(member.sha256), member.size) for member in members)
+    writer.writerows((path, encode_digest(member.sha256), member.size) for path, member in members.items())
     writer.writerow((record_path, "", ""))
     return text.getvalue()
 
@@ -68,9 +79,7 @@ def parse_record(text: str) -> Mapping[str, RecordEntry]:
     except csv.Error as error:
         raise ValueError(f"RECORD is not CSV: {error}") from error
     entries: dict[str, RecordEntry] = {}
-    for row in rows:
-        if not row:
-            continue
+    for row in filter(None, rows):
         if len(row) != 3:
             raise ValueError(f"RECORD has a row of {len(row)} fields: {row!r}")
         path, digest, size = row

@@ -4,13 +4,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pjrtwheel.errors import WheelError, count
+from pjrtwheel.gpucode.code import GpuCode
+from pjrtwheel.tables import TableError, read_json, write_json
+from pjrtwheel.wheel.record import Member
 
 REPORT_FILENAME = "report.json"
 _SHOWN = 10
@@ -20,7 +22,7 @@ Lines = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The facts about one finished wheel.
+    """What assembly or repair reports of one finished wheel.
 
     Attributes:
         wheel: File name.
@@ -36,9 +38,9 @@ class Report:
         changes: Member → what repair changed, in words.
         stripped_bytes: Bytes that repair dropped, before compression.
         findings: Member → what is wrong and could not be repaired, in words.
-        members: Member → size and sha256.
+        members: Every member, by path.
         gpu_code: Names of the chips that any of its libraries holds code for, such as `sm_90`.
-        gpu_files: Member → kind of code → names; members without such code are left out.
+        gpu_files: The same by member; members without such code are left out.
     """
 
     wheel: str
@@ -54,13 +56,13 @@ class Report:
     changes: Lines
     stripped_bytes: int
     findings: Lines = field(default_factory=dict)
-    members: Mapping[str, Mapping[str, int | str]] = field(default_factory=dict)
+    members: Mapping[str, Member] = field(default_factory=dict)
     gpu_code: tuple[str, ...] = ()
-    gpu_files: Mapping[str, Mapping[str, list[str]]] = field(default_factory=dict)
+    gpu_files: Mapping[str, GpuCode] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        """Return the document: sorted keys, final newline."""
-        return json.dumps(asdict(self), indent=2, sort_keys=True) + "\n"
+        """Return the document."""
+        return write_json(self)
 
     def describe(self) -> str:
         """Return the report in words: a line for the wheel, one for each of the first changes and every finding."""
@@ -83,24 +85,20 @@ def parse_report(text: str) -> Report:
     """Turn the text of a `report.json` into a `Report`; unknown keys are ignored.
 
     Raises:
-        WheelError: The text is not JSON, or lacks a key.
+        WheelError: The text is not JSON, lacks a key, or has a value of another type.
     """
     try:
-        table: dict[str, Any] = json.loads(text)
-        values = {key.name: table[key.name] for key in fields(Report)}
-        values |= {key: tuple(values[key]) for key in ("requires", "gpu_code")}
-        values |= {key: _parse_lines(values[key]) for key in ("changes", "findings")}
-        return Report(**values)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return read_json(Report, text, ignore_unknown=True)
+    except TableError as error:
         raise WheelError(
-            f"a wheel's report is malformed: {error!r}",
+            f"a wheel's report is malformed: {error}",
             cause="it was written by another version of the tooling, or the build was cut short",
             remedy="build again",
         ) from error
 
 
 def read_built(directory: Path) -> tuple[BuiltWheel, ...]:
-    """Return the wheels that a build left in `directory`, each beside its report, at any depth.
+    """Return the wheels that a build left in `directory`, each next to its report, at any depth.
 
     Raises:
         WheelError: There is none, or a report names a file that is not there.
@@ -110,13 +108,8 @@ def read_built(directory: Path) -> tuple[BuiltWheel, ...]:
         report = parse_report(path.read_text("utf-8"))
         wheel = path.parent / report.wheel
         if not wheel.is_file():
-            raise WheelError(f"{path} names {report.wheel!r}, which is not beside it", remedy="build again")
+            raise WheelError(f"{path} names {report.wheel!r}, which is not next to it", remedy="build again")
         found.append(BuiltWheel(wheel, report))
     if not found:
         raise WheelError(f"no wheel with a {REPORT_FILENAME} in {directory}", remedy="build again")
     return tuple(found)
-
-
-def _parse_lines(table: Mapping[str, list[str]]) -> Lines:
-    """Read what is said about each member."""
-    return {member: tuple(lines) for member, lines in table.items()}

@@ -89,5 +89,5 @@ def _xla(provenance: Mapping[str, Any]) -> Iterator[Component]:
 
 
 def _properties(stated: Mapping[str, Any]) -> list[Property]:
-    """Return what is stated beside the fields that the format has, without empty values."""
+    """Return what is stated in addition to the fields of the format, without empty values."""
     return [Property(name=f"pjrtwheel:{key}", value=str(value)) for key, value in stated.items() if value]

@@ -13,10 +13,10 @@ import pytest
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.docs import wheels as document
+from pjrtwheel.docs.wheels import format_measures, parse_measures
+from pjrtwheel.docs.wheels_page import Measure, render_page
 from pjrtwheel.errors import UsageError
-from pjrtwheel.inspect.measure import Measure, format_measures, parse_measures
-from pjrtwheel.inspect.page import render_page
-from pjrtwheel.verify.codes import CODES
+from pjrtwheel.verify.findings import CODES
 
 ROW = Measure(
     wheel="jaxlib-1-cp312-cp312-manylinux_2_27_x86_64.whl",
@@ -65,7 +65,7 @@ def test_malformed_measures_are_refused(text: str) -> None:
         parse_measures(text)
 
 
-def test_upstream_stands_beside_ours() -> None:
+def test_upstream_is_compared_with_ours() -> None:
     """Files of all Pythons count for the release, those of one Python for an environment."""
     ours = replace(ROW, wheel="jaxlib-1-1-cp312-cp312-x.whl", locked=True, sboms=1, unneeded_bytes=0, findings={})
     newer = replace(ROW, wheel="jaxlib-1-cp313-cp313-x.whl", tag="cp313-cp313-manylinux_2_27_x86_64")
@@ -97,7 +97,7 @@ def test_command_measures_wheels_and_writes_the_page(
     assert (row.distribution, row.exports, row.locked, row.findings["symbols"]) == ("jaxlib", 1, False, 1)
 
 
-def test_command_tells_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_says_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Neither a missing wheel nor missing data gives a traceback."""
     statuses = [document.main([*arguments, "--root", str(tmp_path)]) for arguments in ([], [str(tmp_path / "x.whl")])]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pjrtwheel.elf import ElfImage, Span, plan_repair, read_chunks, read_image
 from pjrtwheel.elf.pieces import Edit, cut, total_size
-from pjrtwheel.elf.searchpath import Place, clean_search_path
+from pjrtwheel.elf.search_path import Place, clean_search_path
 from pjrtwheel.errors import ElfError
 
 MakeElf = Callable[..., bytes]

@@ -20,12 +20,12 @@ from pjrtwheel import cli
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import WheelError
 from pjrtwheel.gpucode import GpuCode
-from pjrtwheel.inspect import Inspection, inspect_wheel, resolve
-from pjrtwheel.inspect.facts import PluginFacts
-from pjrtwheel.inspect.fold import fold_names
-from pjrtwheel.inspect.render import render_inspection
+from pjrtwheel.inspect import Inspection, index, inspect_wheel
+from pjrtwheel.inspect.model import PluginDescription
+from pjrtwheel.inspect.terminal import fold_names, render_inspection
 from pjrtwheel.inspect.tools import make_finder
 from pjrtwheel.verify import Finding
+from pjrtwheel.wheel.record import Member
 
 MakeWheel = Callable[..., Path]
 MakeElf = Callable[..., bytes]
@@ -102,9 +102,9 @@ def test_clean_wheel_is_described_without_findings(inspect: Inspect, stripped: C
     assert (found.license, found.license_files) == ("Apache-2.0", ("demo-1.0.dist-info/licenses/LICENSE",))
     assert found.sboms == ("demo-1.0.dist-info/sboms/demo.cdx.json",)
     assert found.lock == json.loads(LOCK)
-    assert found.files[0].path == "demo/plugin.so"
-    assert found.files[0].size == len(library)
-    assert found.installed_size == sum(file.size for file in found.files)
+    first = next(iter(found.files.items()))
+    assert first == ("demo/plugin.so", Member(len(library), hashlib.sha256(library).hexdigest()))
+    assert found.installed_size == sum(file.size for file in found.files.values())
     (entry,) = found.libraries
     assert (entry.member, entry.machine, entry.needed) == ("demo/plugin.so", "EM_X86_64", ("libc.so.6",))
     assert (entry.search_kind, entry.search_paths) == ("RUNPATH", ("$ORIGIN/../nvidia/lib",))
@@ -160,7 +160,7 @@ def test_library_without_segments_is_described(inspect: Inspect, make_elf: MakeE
 def test_symbols_that_a_known_plugin_may_define_are_no_finding(
     inspect: Inspect, stripped: Callable[..., bytes]
 ) -> None:
-    """Which those are is told by the backend; the bounds of sections are made by every linker."""
+    """Which those are is in the backend file; the bounds of sections are made by every linker."""
     library = stripped(exports=["GetPjrtApi", "Mosaic", "__start_pb"])
 
     found = inspect(clean_files(library), exports={"plugin.so": ("GetPjrtApi", "Mosaic")})
@@ -238,7 +238,7 @@ def test_wheel_without_libraries_is_described(inspect: Inspect) -> None:
 
 
 def test_record_is_checked(make_wheel: MakeWheel, stripped: Callable[..., bytes]) -> None:
-    """What RECORD does not list is told."""
+    """What RECORD does not list is reported."""
     wheel = make_wheel(clean_files(stripped()), name=NAME, record="demo-1.0.dist-info/RECORD,,\n")
 
     found = inspect_wheel(wheel, find_tool=lambda _: None, exports={})
@@ -279,7 +279,7 @@ def test_nothing_of_a_wheel_runs_unless_asked(
     assert inspect(files).plugins == {}
     (plugin,) = opened.plugins.values()
     assert plugin.refused
-    assert plugin == PluginFacts(refused=plugin.refused)
+    assert plugin == PluginDescription(refused=plugin.refused)
 
 
 def render(inspection: Inspection, width: int | None = None) -> str:
@@ -300,7 +300,7 @@ def test_lines_end_between_words_where_the_terminal_does(inspect: Inspect, make_
     details = lines[1 : lines.index(f"files ({len(found.files)})")]
     assert [line for line in details if len(line) > width and " " in line[16:]] == []
     words = " ".join(lines).split()
-    assert {NAME, found.sha256, paths[0], *(file.path for file in found.files)} <= {word.strip(",") for word in words}
+    assert {NAME, found.sha256, paths[0], *found.files} <= {word.strip(",") for word in words}
 
 
 def test_what_is_piped_has_every_value_on_one_line(inspect: Inspect, make_elf: MakeElf) -> None:
@@ -349,7 +349,7 @@ def test_what_is_equal_for_several_pythons_is_said_once(inspect: Inspect, make_e
     ids=["a name that is one for all", "two names for all", "repeated"],
 )
 def test_no_name_hides_another(names: list[str]) -> None:
-    """Whatever a hostile wheel calls its files, each is told of, by its own name."""
+    """Whatever a hostile wheel calls its files, each is shown, by its own name."""
     assert fold_names(names) == {name: {python_of(name): name} for name in names}
 
 
@@ -403,7 +403,7 @@ def test_index_is_asked_once_for_what_several_wheels_require(
         asked.append(name)
         return "2.0", "0.11.2"
 
-    monkeypatch.setattr(resolve, "ask_index", ask_index)
+    monkeypatch.setattr(index, "ask_index", ask_index)
     wheels = [make_wheel(clean_files(stripped()), name=NAME), tmp_path / NAME]
     wheels[1].write_bytes(wheels[0].read_bytes())
 
@@ -441,7 +441,7 @@ def test_given_tool_is_found_and_nothing_is_fetched(tmp_path: Path) -> None:
     assert [find_tool(name) for name in ("cuobjdump", "unknown")] == [tmp_path / "mine", None]
 
 
-def test_tool_that_cannot_be_fetched_is_told_once(
+def test_tool_that_cannot_be_fetched_is_reported_once(
     root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The wheel is described without it."""

@@ -12,8 +12,9 @@ from packaging.utils import canonicalize_name
 
 from pjrtwheel.backend import Backend, Kernels, Prebuilt
 from pjrtwheel.verify import accelerator
-from pjrtwheel.verify.contents import WheelContents, parse_wheel_name
-from pjrtwheel.verify.libraries import Library
+from pjrtwheel.verify.contents import WheelContents
+from pjrtwheel.verify.library import Library
+from pjrtwheel.wheel.names import parse_name
 
 PREBUILT = Prebuilt("abacus-pjrt", "{release}", "abacus/abacus.so", ("linux_x86_64",))
 KERNELS = Kernels("abacus-kernels", "{release}", "abacus_kernels", ("cp312", "cp313"), ("linux_x86_64",))
@@ -41,14 +42,14 @@ MODULES = tuple(f"abacus_kernels/_sums.cpython-{python}-x86_64-linux-gnu.so" for
 def wheel(libraries: tuple[str, ...], requires: str = "") -> WheelContents:
     """Return a wheel as it is read."""
     text = f"Metadata-Version: 2.4\nRequires-Dist: jaxlib==1.0\n{requires}"
-    name = parse_wheel_name("jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl")
+    name = parse_name("jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl")
     paths = dict.fromkeys(libraries, Path("lib.so"))
-    return WheelContents(Path("w.whl"), name, INFO, {}, {f"{INFO}/METADATA": text}, paths)
+    return WheelContents(Path("w.whl"), name, INFO, {}, {}, {f"{INFO}/METADATA": text}, paths)
 
 
 def library(member: str, *exports: str) -> Library:
     """Return a library that exports some symbols."""
-    return Library(member, "EM_X86_64", exports, (), (), executable_stack=False, alignment=0x1000)
+    return Library(member, "EM_X86_64", exports=exports)
 
 
 def test_backend_is_found_by_its_distribution() -> None:

@@ -13,7 +13,7 @@ import pytest
 from pjrtwheel import verify
 from pjrtwheel.errors import VerifyError
 from pjrtwheel.verify import Finding, verify_paths
-from pjrtwheel.verify.codes import CHECKS, CODES
+from pjrtwheel.verify.findings import CHECKS, CODES
 
 CODE = re.compile(r"""(?:Finding\(|name_problems\(|^        \()"([a-z0-9-]+)",""", re.MULTILINE)
 CHECKERS = {"[auditwheel]", "[check-wheel-contents]", "[twine]"}

@@ -22,15 +22,16 @@ from hypothesis import strategies as st
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import open_partial
+from pjrtwheel.wheel.record import Member
 from pjrtwheel.wheel.write import archive
 from pjrtwheel.wheel.write.archive import ArchiveWriter, explain_write_errors, timestamp
-from pjrtwheel.wheel.write.member import Member, Written, text_member
+from pjrtwheel.wheel.write.plan import MemberSource, text_source
 from pjrtwheel.wheel.write.zipformat import Entry, end_of_directory
 
 STAMP = timestamp({})
 
 
-def write(path: Path, members: list[Member], workers: int = 2) -> list[Written]:
+def write(path: Path, members: list[MemberSource], workers: int = 2) -> list[Member]:
     """Write an archive."""
     with ArchiveWriter(path, stamp=STAMP, workers=workers) as writer:
         return [writer.add(member) for member in members]
@@ -41,11 +42,11 @@ def write(path: Path, members: list[Member], workers: int = 2) -> list[Written]:
 def test_members_are_read_back(tmp_path_factory: pytest.TempPathFactory, contents: dict[str, bytes]) -> None:
     """Names, bytes and checksums survive, and what was written is reported with its digest."""
     path = tmp_path_factory.mktemp("archive") / "a.zip"
-    written = write(path, [text_member(name, data) for name, data in contents.items()])
+    written = write(path, [text_source(name, data) for name, data in contents.items()])
     with zipfile.ZipFile(path) as read:
         assert read.testzip() is None
         assert {name: read.read(name) for name in read.namelist()} == contents
-    assert written == [Written(name, len(data), hashlib.sha256(data).digest()) for name, data in contents.items()]
+    assert written == [Member(len(data), hashlib.sha256(data).hexdigest()) for data in contents.values()]
 
 
 def test_long_member_in_many_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +54,7 @@ def test_long_member_in_many_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(archive, "CHUNK_SIZE", 1000)
     data = bytes(range(256)) * 40
     for workers in (1, 3):
-        write(tmp_path / f"{workers}.zip", [text_member("a", data)], workers)
+        write(tmp_path / f"{workers}.zip", [text_source("a", data)], workers)
     with zipfile.ZipFile(tmp_path / "1.zip") as read:
         assert read.read("a") == data
     assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "3.zip").read_bytes()
@@ -61,8 +62,8 @@ def test_long_member_in_many_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_permissions_and_time_are_fixed(tmp_path: Path) -> None:
     """Only what executes gets the permission; the date is the first that a zip file can state."""
-    library = Member("lib.so", 1, lambda _: iter([memoryview(b"x")]), executable=True)
-    write(tmp_path / "a.zip", [library, text_member("a.py", "")])
+    library = MemberSource("lib.so", 1, lambda _: iter([memoryview(b"x")]), executable=True)
+    write(tmp_path / "a.zip", [library, text_source("a.py", "")])
     with zipfile.ZipFile(tmp_path / "a.zip") as read:
         facts = [(info.external_attr >> 16, info.date_time, info.create_system) for info in read.infolist()]
     assert facts == [(0o100755, (1980, 1, 1, 0, 0, 0), 3), (0o100644, (1980, 1, 1, 0, 0, 0), 3)]
@@ -80,7 +81,7 @@ def test_permissions_and_time_are_fixed(tmp_path: Path) -> None:
 def test_source_date_epoch(tmp_path: Path, epoch: str, moment: tuple[int, ...]) -> None:
     """SOURCE_DATE_EPOCH is the date of all members, as near as a zip file can state it."""
     with ArchiveWriter(tmp_path / "a.zip", stamp=timestamp({"SOURCE_DATE_EPOCH": epoch})) as writer:
-        writer.add(text_member("a", "x"))
+        writer.add(text_source("a", "x"))
     with zipfile.ZipFile(tmp_path / "a.zip") as read:
         assert read.getinfo("a").date_time == moment
 
@@ -94,7 +95,7 @@ def test_senseless_source_date_epoch() -> None:
 def test_failure_leaves_nothing(tmp_path: Path) -> None:
     """An error while writing removes the partial file and keeps an older finished one."""
     path = tmp_path / "a.zip"
-    write(path, [text_member("a", "old")])
+    write(path, [text_source("a", "old")])
     before = path.read_bytes()
 
     def broken(_: int) -> Iterator[memoryview]:
@@ -102,7 +103,7 @@ def test_failure_leaves_nothing(tmp_path: Path) -> None:
         raise RuntimeError("interrupted")
 
     with pytest.raises(RuntimeError, match="interrupted"):
-        write(path, [Member("a", 8, broken)])
+        write(path, [MemberSource("a", 8, broken)])
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.zip"]
     assert path.read_bytes() == before
 
@@ -110,7 +111,7 @@ def test_failure_leaves_nothing(tmp_path: Path) -> None:
 def test_wrong_size_is_an_error(tmp_path: Path) -> None:
     """A file that shrinks while it is read is noticed."""
     with pytest.raises(WheelError, match="a has 4 bytes, expected 8"):
-        write(tmp_path / "a.zip", [Member("a", 8, lambda _: iter([memoryview(b"half")]))])
+        write(tmp_path / "a.zip", [MemberSource("a", 8, lambda _: iter([memoryview(b"half")]))])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -122,12 +123,12 @@ def test_full_disk(tmp_path: Path) -> None:
         from pathlib import Path
         from pjrtwheel.errors import WheelError
         from pjrtwheel.wheel.write.archive import ArchiveWriter, timestamp
-        from pjrtwheel.wheel.write.member import text_member
+        from pjrtwheel.wheel.write.plan import text_source
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
         try:
             with ArchiveWriter(Path(sys.argv[1]), stamp=timestamp({})) as writer:
-                writer.add(text_member("a", os.urandom(200_000)))
+                writer.add(text_source("a", os.urandom(200_000)))
         except WheelError as error:
             print(error.what)
             print(error.remedy)
@@ -165,7 +166,7 @@ def test_leftovers_of_the_killed_are_removed(tmp_path: Path) -> None:
     dead.write_bytes(b"half")
     with alive.open("wb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        write(tmp_path / "a.zip", [text_member("a", "x")])
+        write(tmp_path / "a.zip", [text_source("a", "x")])
     assert sorted(entry.name for entry in tmp_path.iterdir()) == [".a.zip.2.partial", "a.zip"]
 
 
@@ -173,12 +174,12 @@ def test_two_writers_of_one_path_never_share_a_file(tmp_path: Path) -> None:
     """Each writes a file of its own, even within one process; the last to finish wins, whole."""
     path = tmp_path / "a.zip"
     with ArchiveWriter(path, stamp=STAMP) as first:
-        first.add(text_member("a", "first"))
+        first.add(text_source("a", "first"))
         assert len(list(tmp_path.iterdir())) == 1
         partial, file = open_partial(path)
         file.close()
         assert len(list(tmp_path.iterdir())) == 2
-        write(path, [text_member("a", "second")])
+        write(path, [text_source("a", "second")])
         assert not partial.exists(), "the one that nobody holds is stale"
     with zipfile.ZipFile(path) as read:
         assert read.read("a") == b"first"

@@ -14,13 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pjrtwheel.wheel.deflate import block_headers as blockheaders
-from pjrtwheel.wheel.deflate import join as joining
-from pjrtwheel.wheel.deflate.block_ends import RAW
-from pjrtwheel.wheel.deflate.block_headers import open_by_header
-from pjrtwheel.wheel.deflate.block_silence import open_by_silence
-from pjrtwheel.wheel.deflate.compress import compress_chunk, compress_chunks
-from pjrtwheel.wheel.deflate.join import open_end
+from pjrtwheel.wheel.deflate import compress, last_block
+from pjrtwheel.wheel.deflate.compress import compress_chunk, compress_chunks, open_end
+from pjrtwheel.wheel.deflate.last_block import RAW, open_by_header, open_by_silence
 
 # Noise gives stored blocks, repetition fixed codes, the rest dynamic ones.
 pieces = st.one_of(
@@ -77,7 +73,7 @@ def test_last_block_is_found_in_long_streams(size: int, monkeypatch: pytest.Monk
     """In what libraries are made of, the last block is found: zlib never has to compress again."""
     content = machine_code(size)
     stream = bytes(deflate.deflate_compress(content, 6))
-    monkeypatch.setattr(joining, "_deflate_by_rule", lambda _: pytest.fail("the last block was not found"))
+    monkeypatch.setattr(compress, "_deflate_by_rule", lambda _: pytest.fail("the last block was not found"))
     part = open_end(stream, memoryview(content))
     assert zlib.decompress(part + b"\x03\0", RAW) == content
     assert len(part) - len(stream) in {4, 5}
@@ -105,7 +101,7 @@ def test_a_search_misses_but_does_not_lie(content: bytes) -> None:
 @pytest.mark.parametrize("bit", range(8))
 def test_empty_blocks_end_at_every_bit(bit: int) -> None:
     """What is put in front of a block is read by zlib, inflates to nothing, and ends where the block starts."""
-    start, rest = blockheaders._lead(bit)
+    start, rest = last_block._lead(bit)
     final = int.from_bytes(b"\x03\0", "little") << bit
     data = start + (final | rest).to_bytes(3, "little")
     inflater = zlib.decompressobj(RAW)

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from pjrtwheel.errors import WheelError
+from pjrtwheel.gpucode import GpuCode
+from pjrtwheel.wheel.record import Member
 from pjrtwheel.wheel.report import BuiltWheel, Report, parse_report, read_built
 
 TABLE: dict[str, Any] = {
@@ -46,13 +48,13 @@ REPORT = Report(
     changes={"a.so": ("dropped .symtab",)},
     stripped_bytes=7,
     findings={"a.so": ("small alignment",)},
-    members={"a.so": {"size": 4, "sha256": "11"}},
+    members={"a.so": Member(4, "11")},
     gpu_code=("sm_90",),
-    gpu_files={"a.so": {"sass": ["sm_90"]}},
+    gpu_files={"a.so": GpuCode(sass=("sm_90",))},
 )
 
 
-def test_wheels_are_found_beside_their_reports(tmp_path: Path) -> None:
+def test_wheels_are_found_next_to_their_reports(tmp_path: Path) -> None:
     """A build may leave its wheels at the top or in folders of their own."""
     for folder in (tmp_path / "a", tmp_path / "b" / "c"):
         folder.mkdir(parents=True)
@@ -67,7 +69,7 @@ def test_wheels_are_found_beside_their_reports(tmp_path: Path) -> None:
 def test_a_report_without_its_wheel_is_an_error(tmp_path: Path) -> None:
     """The names are known from the report alone, nothing is guessed."""
     (tmp_path / "report.json").write_text(json.dumps(TABLE))
-    with pytest.raises(WheelError, match=r"names 'thing-1\.0-py3-none-any\.whl', which is not beside it"):
+    with pytest.raises(WheelError, match=r"names 'thing-1\.0-py3-none-any\.whl', which is not next to it"):
         read_built(tmp_path)
 
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.wheel.read.directory import check_directory, is_safe_name
-from pjrtwheel.wheel.read.source import read_text, unpack_wheel
+from pjrtwheel.wheel.read.unpack import read_text, unpack_wheel
 
 MakeWheel = Callable[..., Path]
 

@@ -16,10 +16,9 @@ from pjrtwheel.backend import Backend, parse_backend
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.wheel.metadata import add_extras, entry_points, plugin_metadata, read_field, wheel_metadata
 from pjrtwheel.wheel.names import WheelName, make_name, parse_name
-from pjrtwheel.wheel.record import RecordEntry, encode_digest, format_record, parse_record
+from pjrtwheel.wheel.record import Member, RecordEntry, encode_digest, format_record, parse_record
 from pjrtwheel.wheel.sbom import format_sbom
 from pjrtwheel.wheel.write.manifest import BindingsSpec, PluginSpec, parse_manifest
-from pjrtwheel.wheel.write.member import Written
 
 NAME = WheelName("jaxlib-cpu", "0.11.2", "", "cp312-abi3-manylinux_2_27_x86_64")
 PROVENANCE: dict[str, Any] = {
@@ -73,8 +72,8 @@ def test_no_wheel_name() -> None:
 @given(st.dictionaries(st.text("aé/,\"' ", min_size=1), st.binary(min_size=32, max_size=32)))
 def test_record_is_read_back(digests: dict[str, bytes]) -> None:
     """Whatever a member is called, RECORD says about it what was written."""
-    members = [Written(path, len(path), digest) for path, digest in digests.items() if path != "d/RECORD"]
-    entries = {member.path: RecordEntry(encode_digest(member.sha256), member.size) for member in members}
+    members = {path: Member(len(path), digest.hex()) for path, digest in digests.items() if path != "d/RECORD"}
+    entries = {path: RecordEntry(encode_digest(member.sha256), member.size) for path, member in members.items()}
     assert parse_record(format_record(members, "d/RECORD")) == entries | {"d/RECORD": RecordEntry("", None)}
 
 
@@ -188,13 +187,14 @@ def test_bindings_manifest() -> None:
     ("text", "message"),
     [
         ("{", "the manifest is not JSON"),
-        ("[]", "the manifest lacks or misspells"),
+        ("[]", "manifest: expected a table"),
         (manifest(schema=2), "manifest has schema 2, expected 1"),
         (manifest(kind="sdist"), "manifest is of kind 'sdist', expected 'plugin' or 'bindings'"),
-        (manifest(files=None), "the manifest lacks or misspells 'files'"),
-        (manifest(wheel="w"), "the manifest has unknown keys: wheel"),
+        (manifest(files=None), "manifest lacks files"),
+        (manifest(tools={"cuobjdump": 1}), "manifest.tools.cuobjdump: expected a string, found 1"),
+        (manifest(wheel="w"), "manifest has unknown keys wheel"),
     ],
-    ids=["syntax", "type", "schema", "kind", "missing", "unknown"],
+    ids=["syntax", "type", "schema", "kind", "missing", "wrong type", "unknown"],
 )
 def test_malformed_manifest(text: str, message: str) -> None:
     """A manifest that is not understood in full is refused."""

@@ -9,7 +9,6 @@ exactly it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from pjrtwheel.backend import Select
+from pjrtwheel.gpucode import NvidiaTarget
 
 Capability = tuple[int, int]
 
@@ -26,7 +26,6 @@ _CARDS = tuple(divmod(number, 10) for number in (50, 52, 60, 61, 70, 75, 80, 86,
 TEGRA = ((5, 3), (6, 2), (7, 2), (8, 7))
 THOR = {12: (10, 1), 13: (11, 0)}
 _FUTURE = 3  # majors beyond the PTX that will compile it, and that the provider cannot know of
-_CODE = re.compile(r"(sm|compute)_(\d{1,2})(\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +102,8 @@ def compiled(code: Iterable[str]) -> tuple[Capability, ...]:
 
 def _targets(code: Iterable[str], kind: str) -> set[Capability]:
     """Return the targets of one kind; those bound to one chip or family (`sm_90a`) cannot be said."""
-    matches = (_CODE.fullmatch(name) for name in code)
-    return {(int(found.group(2)), int(found.group(3))) for found in matches if found and found.group(1) == kind}
+    targets = map(NvidiaTarget.parse, code)
+    return {(found.major, found.minor) for found in targets if found and (found.kind, found.suffix) == (kind, "")}
 
 
 def _bounds(constraints: Mapping[str, tuple[str, ...]], capability: Capability) -> tuple[str, ...]:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.products.auto.document import MEMBER, variant_document
@@ -12,9 +12,8 @@ from pjrtwheel.products.auto.variants import Variant
 from pjrtwheel.wheel.metadata import wheel_metadata
 from pjrtwheel.wheel.names import make_name
 from pjrtwheel.wheel.report import BuiltWheel
-from pjrtwheel.wheel.write.member import text_member
-from pjrtwheel.wheel.write.prepare import Prepared
-from pjrtwheel.wheel.write.wheel_file import WheelPlan, write_wheel
+from pjrtwheel.wheel.write.assemble import write_wheel
+from pjrtwheel.wheel.write.plan import WheelPlan, text_source
 
 DISTRIBUTION = "jaxlib-auto"
 
@@ -44,12 +43,12 @@ def write_variant(variant: Variant, common: Common, folder: Path) -> BuiltWheel:
     Args:
         variant: The wheel.
         common: What it shares with the others.
-        folder: Where a folder of its own is made: without labels the names repeat.
+        folder: Where it is written.
 
     Raises:
         WheelError: The disk is full.
     """
-    name = make_name(DISTRIBUTION, common.version, f"py3-none-{variant.platform}")
+    name = make_name(DISTRIBUTION, common.version, f"py3-none-{variant.platform}", label=variant.label)
     metadata = _metadata(variant, common)
     texts = {
         "METADATA": metadata,
@@ -57,11 +56,9 @@ def write_variant(variant: Variant, common: Common, folder: Path) -> BuiltWheel:
         "licenses/LICENSE": common.license,
         **({MEMBER: variant_document(variant)} if variant.label else {}),
     }
-    members = tuple(Prepared(text_member(f"{name.dist_info}/{path}", text)) for path, text in texts.items())
-    place = folder / (variant.label or "plain")
-    report = write_wheel(WheelPlan(name, members, metadata, common.lock_id, "none"), place)
-    labelled = "-".join(filter(None, [report.wheel.removesuffix(".whl"), variant.label])) + ".whl"
-    return BuiltWheel((place / report.wheel).rename(place / labelled), replace(report, wheel=labelled))
+    members = tuple(text_source(f"{name.dist_info}/{path}", text) for path, text in texts.items())
+    report = write_wheel(WheelPlan(name, members, metadata, common.lock_id, "none"), folder)
+    return BuiltWheel(folder / report.wheel, report)
 
 
 def _metadata(variant: Variant, common: Common) -> str:

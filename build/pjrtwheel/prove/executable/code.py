@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterator
 
 from pjrtwheel.errors import ProofError
+from pjrtwheel.gpucode import NvidiaTarget
 from pjrtwheel.prove.executable import cubin
 from pjrtwheel.prove.executable.records import read_payloads
 from pjrtwheel.prove.executable.wire import find_field, read_varint
 
-_PTX = re.compile(rb"^\.target\s+sm_(\d+[af]?)\b", re.MULTILINE)
+_PTX = re.compile(rb"^\.target\s+sm_(\d+)(\d)([af]?)\b", re.MULTILINE)
 # Of the head that the client writes: field 9, the executable's ABI; in it 3, a message of any kind: its name and bytes.
 _ABI_FIELD, _ANY_FIELD, _MESSAGE_FIELD = 9, 3, 2
 _TPU_ABI = b"xla::TpuXlaExecutableAbiVersion"
@@ -41,7 +42,7 @@ def _gpu_code(part: bytes) -> Iterator[str]:
             yield chip
         position = part.find(cubin.ELF, position + 1)
     for match in _PTX.finditer(part):
-        yield f"compute_{match[1].decode()}"
+        yield str(NvidiaTarget("compute", int(match[1]), int(match[2]), match[3].decode()))
 
 
 def _tpu_code(head: bytes, body: list[bytes]) -> Iterator[str]:

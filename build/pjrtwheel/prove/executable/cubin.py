@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 import struct
 
+from pjrtwheel.gpucode import NvidiaTarget
+
 ELF = b"\x7fELF\x02\x01\x01"  # 64 bits, little-endian, version 1
 HEADER_SIZE = 64
 EM_CUDA = 190
@@ -41,4 +43,4 @@ def read_chip(data: bytes, position: int) -> str | None:
     called = _CALLED.search(data, position, end if end >= 0 else len(data))
     if called and int(called[1]) == number:
         suffix = called[2].decode()
-    return f"sm_{number}{suffix}"
+    return str(NvidiaTarget("sm", number // 10, number % 10, suffix))

@@ -1,20 +1,26 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compress a stream of chunks into one deflate stream, on all cores.
+"""Compress chunks into one deflate stream (RFC 1951), on all cores; the number of threads does not change the result.
 
-The result depends on the chunks and the level, never on the number of threads.
+libdeflate compresses whole streams only, while a zip member is a single stream. To compress a member in parallel, each
+chunk becomes a stream of its own, and the streams are joined: the last block of each but the last stream is marked as
+not final, and an empty stored block after it brings the next stream to a byte boundary.
+
+The last block is searched: by its header, which is fast and finds most blocks of machine code, then by inflating the
+stream, which finds nearly all. After a miss zlib compresses the chunk itself, because zlib can end a part by rule.
 """
 
 from __future__ import annotations
 
 import os
+import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import deflate
 
-from pjrtwheel.wheel.deflate.join import open_end
+from pjrtwheel.wheel.deflate.last_block import RAW, open_by_header, open_by_silence
 
 # Chunks share no history: at this length that costs 0.04 % of a compressed plugin library.
 CHUNK_SIZE = 8 << 20
@@ -60,3 +66,23 @@ def compress_chunks(
             yield pending.popleft().result()
     while pending:
         yield pending.popleft().result()
+
+
+def open_end(stream: bytes, chunk: memoryview) -> bytes:
+    """Return a part that another deflate stream may follow.
+
+    Args:
+        stream: A complete deflate stream.
+        chunk: What it inflates to.
+    """
+    for search in (open_by_header, open_by_silence):
+        part = search(stream, chunk)
+        if part is not None:
+            return part
+    return _deflate_by_rule(chunk)
+
+
+def _deflate_by_rule(chunk: memoryview) -> bytes:
+    """Compress with zlib, which ends a part on request (Z_SYNC_FLUSH)."""
+    deflater = zlib.compressobj(6, zlib.DEFLATED, RAW)
+    return deflater.compress(chunk) + deflater.flush(zlib.Z_SYNC_FLUSH)

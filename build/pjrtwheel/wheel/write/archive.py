@@ -24,7 +24,8 @@ import deflate
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import FULL, open_partial, remove_stale, write_all
 from pjrtwheel.wheel.deflate.compress import CHUNK_SIZE, LEVEL, compress_chunks, worker_count
-from pjrtwheel.wheel.write.member import Member, Written
+from pjrtwheel.wheel.record import Member
+from pjrtwheel.wheel.write.plan import MemberSource
 from pjrtwheel.wheel.write.zipformat import DEFLATED, STORED, Entry, end_of_directory
 
 _EARLIEST = 315532800  # 1980-01-01, the first moment a zip file can state, and the date of all members by default
@@ -52,7 +53,7 @@ def timestamp(environ: Mapping[str, str]) -> tuple[int, int]:
 class ArchiveWriter:
     """A zip file that is being written.
 
-    It grows beside its final place and takes it only when all went well; after an error nothing is left.
+    It grows next to its final place and takes it only when all went well; after an error nothing is left.
     """
 
     def __init__(self, path: Path, *, stamp: tuple[int, int], workers: int | None = None, level: int = LEVEL) -> None:
@@ -95,8 +96,8 @@ class ArchiveWriter:
             self._file.close()
             self._partial.unlink(missing_ok=True)
 
-    def add(self, member: Member) -> Written:
-        """Write one member.
+    def add(self, member: MemberSource) -> Member:
+        """Write one member, and return what was written.
 
         Raises:
             WheelError: The disk is full, or the member's bytes are not as many as it stated.
@@ -126,7 +127,7 @@ class ArchiveWriter:
             write_all(self._file, entry.local_header())
             self._file.seek(0, os.SEEK_END)
         self._entries.append(entry)
-        return Written(member.path, member.size, digest.digest())
+        return Member(member.size, digest.hexdigest())
 
     def _finish(self) -> None:
         """Write the directory, make all of it durable, and give the file its name."""

@@ -1,20 +1,25 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Write the wheel of a manifest's specification."""
+"""Write a wheel from its plan, or from the specification of a manifest, and report what was written."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
 from pjrtwheel.errors import WheelError
+from pjrtwheel.files import hash_file
 from pjrtwheel.wheel.deflate.compress import LEVEL
+from pjrtwheel.wheel.metadata import read_field
+from pjrtwheel.wheel.record import format_record
 from pjrtwheel.wheel.report import Report
-from pjrtwheel.wheel.write.archive import explain_write_errors
+from pjrtwheel.wheel.write.archive import ArchiveWriter, explain_write_errors, timestamp
 from pjrtwheel.wheel.write.bindings import plan_bindings
 from pjrtwheel.wheel.write.manifest import BindingsSpec, PluginSpec
+from pjrtwheel.wheel.write.plan import MemberSource, WheelPlan, text_source
 from pjrtwheel.wheel.write.plugin import plan_plugin
-from pjrtwheel.wheel.write.wheel_file import write_wheel
 
 
 def assemble(
@@ -43,3 +48,39 @@ def assemble(
         except FileNotFoundError as error:
             raise WheelError(f"no such file: {error.filename}", cause="the manifest names it") from error
         return write_wheel(plan, directory, workers=workers, level=level)
+
+
+def write_wheel(plan: WheelPlan, directory: Path, *, workers: int | None = None, level: int = LEVEL) -> Report:
+    """Write a wheel to a directory; for the arguments see `assemble`.
+
+    Raises:
+        WheelError: The disk is full; nothing partial stays behind.
+    """
+    path = directory / plan.name.filename
+    record_path = f"{plan.name.dist_info}/RECORD"
+    with ArchiveWriter(path, stamp=timestamp(os.environ), workers=workers, level=level) as archive:
+        members = {member.path: archive.add(member) for member in _in_order(plan.members, plan.name.dist_info)}
+        members[record_path] = archive.add(text_source(record_path, format_record(members, record_path)))
+    return Report(
+        wheel=path.name,
+        distribution=plan.name.distribution,
+        version=plan.name.version,
+        tag=plan.name.tag,
+        sha256=hash_file(path),
+        size=path.stat().st_size,
+        requires=read_field(plan.metadata, "Requires-Dist"),
+        lock_id=plan.lock_id,
+        provider=plan.provider,
+        provenance=plan.provenance,
+        changes={member.path: member.changes for member in plan.members if member.changes},
+        findings={member.path: member.findings for member in plan.members if member.findings},
+        stripped_bytes=sum(member.dropped_bytes for member in plan.members),
+        members=members,
+        gpu_code=plan.gpu_code,
+        gpu_files=plan.gpu_files,
+    )
+
+
+def _in_order(members: Iterable[MemberSource], dist_info: str) -> list[MemberSource]:
+    """Sort members by path, with the metadata at the end of the file, as PEP 427 recommends."""
+    return sorted(members, key=lambda member: (member.path.startswith(f"{dist_info}/"), member.path))

@@ -16,12 +16,11 @@ from pjrtwheel.release.lock import LOCK_FILENAME, make_lock
 from pjrtwheel.release.model import Release, read_release
 from pjrtwheel.wheel import metadata
 from pjrtwheel.wheel.names import WheelName, make_name
-from pjrtwheel.wheel.read.source import read_text, unpack_wheel
+from pjrtwheel.wheel.read.unpack import read_text, unpack_wheel
 from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
 from pjrtwheel.wheel.write.archive import explain_write_errors
 from pjrtwheel.wheel.write.manifest import BindingsSpec
-from pjrtwheel.wheel.write.prepare import prepare_member, prepare_texts
-from pjrtwheel.wheel.write.wheel_file import WheelPlan
+from pjrtwheel.wheel.write.plan import WheelPlan, file_source, text_source
 
 
 def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> WheelPlan:
@@ -37,7 +36,7 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
     digest = _check_pin(spec, release)
     with explain_write_errors(scratch):
         upstream, unpacked = unpack_wheel(spec.wheel, files, scratch=scratch)
-    python = upstream.tag.partition("-")[0]
+    python = upstream.tags[0].interpreter
     if (upstream.version, python) != (release.version, spec.python):
         raise WheelError(
             f"{spec.wheel.name} is not for release {release.version} and {spec.python}",
@@ -53,8 +52,8 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
         f"{name.dist_info}/WHEEL": metadata.wheel_metadata(name),
         f"{name.dist_info}/sboms/{SBOM_FILENAME}": format_sbom(name, provenance),
     }
-    prepared = [
-        prepare_member(
+    sources = [
+        file_source(
             member.path,
             member.file,
             wheel=spec.wheel.name,
@@ -65,7 +64,7 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
         for member in unpacked
         if member.path not in generated
     ]
-    members = (*prepared, *prepare_texts(generated))
+    members = (*sources, *(text_source(path, content) for path, content in generated.items()))
     return WheelPlan(name, members, text, lock.lock_id, spec.provider, provenance)
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Give the kernels of every Python a place in one wheel.
 
-Extension modules lie side by side in the package where JAX imports them from, each under the suffix by which CPython
-finds its own (PEP 3149). Libraries that are no modules are the same for every Python, and are packed once.
+Extension modules lie in the one package where JAX imports them from, each under the suffix by which CPython finds its
+own (PEP 3149). Libraries that are no modules are the same for every Python, and are packed once.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from typing import Any
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.platforms import Platform, find_platform
+from pjrtwheel.tables import TableError, read
 
 SCHEMA = 1
 
@@ -67,68 +68,26 @@ class BindingsSpec:
     backends: tuple[Path, ...]
 
 
+_KINDS: dict[object, type[PluginSpec | BindingsSpec]] = {"plugin": PluginSpec, "bindings": BindingsSpec}
+
+
 def parse_manifest(text: str) -> PluginSpec | BindingsSpec:
-    """Turn the text of a manifest into a specification.
+    """Turn the text of a manifest into a specification; the order of its keys does not matter.
 
     Raises:
         WheelError: Not JSON, of another schema or kind, or a key is missing, unknown or of the wrong type.
         UsageError: Unknown platform.
     """
     try:
-        table: dict[str, Any] = json.loads(text)
-        schema, kind = table.pop("schema"), table.pop("kind")
+        table = read(dict[str, Any], json.loads(text, object_pairs_hook=lambda pairs: dict(sorted(pairs))), "manifest")
+        schema, kind = table.pop("schema", None), table.pop("kind", None)
         if schema != SCHEMA:
             raise WheelError(f"manifest has schema {schema!r}, expected {SCHEMA}")
-        if kind == "plugin":
-            return _parse_plugin(table)
-        if kind == "bindings":
-            return _parse_bindings(table)
+        if kind not in _KINDS:
+            raise WheelError(f"manifest is of kind {kind!r}, expected 'plugin' or 'bindings'")
+        platform = find_platform(read(str, table.pop("platform", None), "manifest.platform"))
+        return read(_KINDS[kind], table, "manifest", platform=platform)
+    except TableError as error:
+        raise WheelError(str(error)) from error
     except ValueError as error:
         raise WheelError("the manifest is not JSON", cause=str(error)) from error
-    except (AttributeError, KeyError, TypeError) as error:
-        raise WheelError(f"the manifest lacks or misspells {error}") from error
-    raise WheelError(f"manifest is of kind {kind!r}, expected 'plugin' or 'bindings'")
-
-
-def _parse_plugin(table: dict[str, Any]) -> PluginSpec:
-    """Read the keys of kind `plugin`."""
-    spec = PluginSpec(
-        platform=find_platform(table.pop("platform")),
-        release=Path(table.pop("release")),
-        backend=Path(table.pop("backend")),
-        provider=table.pop("provider"),
-        readme=Path(table.pop("readme")),
-        provenance=Path(table.pop("provenance")),
-        files=_paths(table.pop("files")),
-        licenses=_paths(table.pop("licenses")),
-        kernels={python: tuple(map(Path, files)) for python, files in sorted(table.pop("kernels", {}).items())},
-        tools=_paths(table.pop("tools", {})),
-        requirement=table.pop("requirement", ""),
-    )
-    _check_unknown(table)
-    return spec
-
-
-def _parse_bindings(table: dict[str, Any]) -> BindingsSpec:
-    """Read the keys of kind `bindings`."""
-    spec = BindingsSpec(
-        platform=find_platform(table.pop("platform")),
-        release=Path(table.pop("release")),
-        provider=table.pop("provider"),
-        python=table.pop("python"),
-        wheel=Path(table.pop("wheel")),
-        backends=tuple(Path(path) for path in table.pop("backends")),
-    )
-    _check_unknown(table)
-    return spec
-
-
-def _paths(table: dict[str, str]) -> dict[str, Path]:
-    """Read a table of paths, in order of its keys."""
-    return {key: Path(path) for key, path in sorted(table.items())}
-
-
-def _check_unknown(table: dict[str, Any]) -> None:
-    """Refuse keys that nothing reads: they are misspelled, or meant for another version."""
-    if table:
-        raise WheelError(f"the manifest has unknown keys: {', '.join(sorted(table))}")

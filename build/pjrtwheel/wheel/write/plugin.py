@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -14,23 +13,19 @@ from typing import Any
 from pjrtwheel.backend import Backend, parse_backend
 from pjrtwheel.elf import Place
 from pjrtwheel.errors import WheelError
-from pjrtwheel.gpucode import GpuCode, merge_codes, read_gpu_code
+from pjrtwheel.gpucode import GPU_CODE_FILENAME, GpuCode, list_codes, merge_codes, read_gpu_code
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.release.model import read_release
+from pjrtwheel.tables import TableError, read_json, write_json
 from pjrtwheel.wheel import metadata
 from pjrtwheel.wheel.deflate.compress import worker_count
 from pjrtwheel.wheel.names import WheelName, make_name
 from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
 from pjrtwheel.wheel.write.kernels import place_kernels
 from pjrtwheel.wheel.write.manifest import PluginSpec
-from pjrtwheel.wheel.write.prepare import Prepared, prepare_member, prepare_texts
-from pjrtwheel.wheel.write.wheel_file import WheelPlan
+from pjrtwheel.wheel.write.plan import MemberSource, WheelPlan, file_source, text_source
 
-GPU_CODE_FILENAME = "gpu_code.json"
 PROVENANCE_FILENAME = "provenance.json"
-_GPU_CODE_SCHEMA = 1
-
-_Codes = Mapping[str, GpuCode]
 
 
 def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
@@ -57,9 +52,9 @@ def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
     )
     on_disk = spec.files | place_kernels(spec.kernels, backend, spec.platform)
     on_disk |= {f"{name.dist_info}/licenses/{file}": path for file, path in spec.licenses.items()}
-    prepared = [_prepare(member, path, spec, backend, name, files) for member, path in on_disk.items()]
-    libraries = {entry.member.path: on_disk[entry.member.path] for entry in prepared if entry.is_library}
-    codes = read_codes(libraries, spec.tools)
+    sources = [_open(member, path, spec, backend, name, files) for member, path in on_disk.items()]
+    libraries = {source.path: on_disk[source.path] for source in sources if source.is_library}
+    codes = _read_codes(libraries, spec.tools)
     provenance = _read_provenance(spec.provenance)
     generated = _generate(name, backend, lock, provenance, codes) | {f"{name.dist_info}/METADATA": text}
     twice = sorted(generated.keys() & on_disk.keys())
@@ -67,17 +62,17 @@ def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
         raise WheelError(f"the manifest gives {', '.join(twice)}, which assembly writes itself")
     return WheelPlan(
         name=name,
-        members=(*prepared, *prepare_texts(generated)),
+        members=(*sources, *(text_source(path, content) for path, content in generated.items())),
         metadata=text,
         lock_id=lock.lock_id,
         provider=spec.provider,
         provenance=provenance,
         gpu_code=merge_codes(codes.values()).names(),
-        gpu_files={member: code.to_json() for member, code in codes.items()},
+        gpu_files=codes,
     )
 
 
-def read_codes(libraries: Mapping[str, Path], tools: Mapping[str, Path]) -> dict[str, GpuCode]:
+def _read_codes(libraries: Mapping[str, Path], tools: Mapping[str, Path]) -> dict[str, GpuCode]:
     """Return for which chips each library holds code, without those that hold none.
 
     Args:
@@ -90,16 +85,6 @@ def read_codes(libraries: Mapping[str, Path], tools: Mapping[str, Path]) -> dict
         return {member: code for member, code in zip(libraries, codes, strict=True) if code.names()}
 
 
-def format_codes(codes: _Codes) -> str:
-    """Return the document that tells the loader and the curious what the wheel's libraries hold."""
-    document = {
-        "schema": _GPU_CODE_SCHEMA,
-        "code": merge_codes(codes.values()).names(),
-        "files": {member: code.to_json() for member, code in codes.items()},
-    }
-    return json.dumps(document, indent=2, sort_keys=True) + "\n"
-
-
 def _check(spec: PluginSpec, backend: Backend, version: str) -> WheelName:
     """Hold a specification to its backend, and return the name of the wheel."""
     platform = spec.platform.name
@@ -109,18 +94,18 @@ def _check(spec: PluginSpec, backend: Backend, version: str) -> WheelName:
     cause = f"{backend.path} says that it is {'' if bundled else 'not '}bundled"
     if (library in spec.files) != bundled:
         raise WheelError(f"the manifest has {'no ' if bundled else ''}{library!r}", cause=cause)
-    if spec.requirement.startswith(f"{backend.prebuilt.project}==") == bundled:
+    if bool(metadata.find_requirement([spec.requirement], backend.prebuilt.project)) == bundled:
         raise WheelError(f"the manifest requires {spec.requirement or 'nothing'!r} for the plugin library", cause=cause)
     if backend.kernels and platform in backend.kernels.platforms and spec.provider == "prebuilt" and not spec.kernels:
         raise WheelError(f"the manifest has no kernels, although {backend.path} names some for {platform}")
     return make_name(backend.distribution, version, f"{backend.python_tag}-abi3-{backend.tags[platform]}")
 
 
-def _prepare(
+def _open(
     member: str, path: Path, spec: PluginSpec, backend: Backend, name: WheelName, files: ExitStack
-) -> Prepared:
+) -> MemberSource:
     """Plan one member that comes from the disk."""
-    return prepare_member(
+    return file_source(
         member,
         files.enter_context(path.open("rb")),
         wheel=name.filename,
@@ -131,13 +116,13 @@ def _prepare(
 
 
 def _generate(
-    name: WheelName, backend: Backend, lock: ReleaseLock, provenance: Mapping[str, Any], codes: _Codes
+    name: WheelName, backend: Backend, lock: ReleaseLock, provenance: Mapping[str, Any], codes: Mapping[str, GpuCode]
 ) -> dict[str, str]:
     """Return the members that are written here, but METADATA."""
     return {
         f"{backend.package}/{LOCK_FILENAME}": lock.to_json(),
-        f"{backend.package}/{PROVENANCE_FILENAME}": json.dumps(provenance, indent=2, sort_keys=True) + "\n",
-        **({f"{backend.package}/{GPU_CODE_FILENAME}": format_codes(codes)} if codes else {}),
+        f"{backend.package}/{PROVENANCE_FILENAME}": write_json(provenance),
+        **({f"{backend.package}/{GPU_CODE_FILENAME}": write_json(list_codes(codes))} if codes else {}),
         f"{name.dist_info}/WHEEL": metadata.wheel_metadata(name),
         f"{name.dist_info}/entry_points.txt": metadata.entry_points(backend),
         f"{name.dist_info}/sboms/{SBOM_FILENAME}": format_sbom(name, provenance, bundled=backend.prebuilt.bundled),
@@ -147,9 +132,6 @@ def _generate(
 def _read_provenance(path: Path) -> dict[str, Any]:
     """Read where a library came from."""
     try:
-        provenance = json.loads(path.read_text("utf-8"))
-    except ValueError as error:
-        raise WheelError(f"not a JSON file: {path}", cause=str(error)) from error
-    if not isinstance(provenance, dict):
-        raise WheelError(f"{path} holds a {type(provenance).__name__}, expected an object")
-    return provenance
+        return read_json(dict[str, Any], path.read_text("utf-8"))
+    except TableError as error:
+        raise WheelError(f"no provenance: {path}", cause=str(error)) from error

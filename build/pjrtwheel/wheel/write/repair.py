@@ -4,21 +4,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 from pjrtwheel.errors import WheelError
-from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.release.lock import LOCK_FILENAME
+from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock
+from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.wheel.names import WheelName
-from pjrtwheel.wheel.read.source import Unpacked, read_text, unpack_wheel
+from pjrtwheel.wheel.read.unpack import Unpacked, read_text, unpack_wheel
 from pjrtwheel.wheel.report import Report
 from pjrtwheel.wheel.write.archive import explain_write_errors
-from pjrtwheel.wheel.write.prepare import prepare_member
-from pjrtwheel.wheel.write.wheel_file import WheelPlan, write_wheel
+from pjrtwheel.wheel.write.assemble import write_wheel
+from pjrtwheel.wheel.write.plan import WheelPlan, file_source
 
 
 def repair_wheel(wheel: Path, directory: Path, *, workers: int | None = None) -> Report:
@@ -46,44 +44,25 @@ def repair_wheel(wheel: Path, directory: Path, *, workers: int | None = None) ->
 def _plan(name: WheelName, members: tuple[Unpacked, ...]) -> WheelPlan:
     """Plan the copy."""
     lock = _read_lock(members)
-    prepared = tuple(
-        prepare_member(
-            member.path, member.file, wheel=name.filename, machine=_machine(name), executable=member.executable
-        )
-        for member in members
-    )
+    machine = name.platform.elf_machine if name.platform else None
     return WheelPlan(
         name=name,
-        members=prepared,
+        members=tuple(
+            file_source(member.path, member.file, wheel=name.filename, machine=machine, executable=member.executable)
+            for member in members
+        ),
         metadata=read_text(members, f"{name.dist_info}/METADATA"),
-        lock_id=lock.get("lock_id", ""),
-        provider=lock.get("provider", ""),
+        lock_id=lock.lock_id if lock else "",
+        provider=lock.provider if lock else "",
     )
 
 
-def _machine(name: WheelName) -> str | None:
-    """Return the machine that a wheel's platform tag promises; None for a tag of any or another platform."""
-    matching = (entry.elf_machine for entry in PLATFORMS.values() if name.tag.endswith(f"_{entry.architecture}"))
-    return next(matching, None)
-
-
-def _read_lock(members: Iterable[Unpacked]) -> dict[str, Any]:
+def _read_lock(members: Iterable[Unpacked]) -> ReleaseLock | None:
     """Return the release lock of a wheel that has one, at `<package>/release_lock.json`."""
     for member in members:
         if member.path.endswith(f"/{LOCK_FILENAME}") and member.path.count("/") == 1:
-            return _parse_lock(read_text((member,), member.path), member.path)
-    return {}
-
-
-def _parse_lock(text: str, path: str) -> dict[str, Any]:
-    """Read a lock as far as it is reported on."""
-    try:
-        lock = json.loads(text)
-    except ValueError as error:
-        raise WheelError(f"{path} is not JSON", cause=str(error)) from error
-    if not isinstance(lock, dict):
-        raise WheelError(f"{path} is no lock: it holds no object")
-    for key in ("lock_id", "provider"):
-        if not isinstance(lock.get(key, ""), str):
-            raise WheelError(f"{path} is no lock: {key} is {lock[key]!r}, expected text")
-    return lock
+            try:
+                return read_json(ReleaseLock, read_text((member,), member.path), ignore_unknown=True)
+            except TableError as error:
+                raise WheelError(f"{member.path} is no release lock: {error}") from error
+    return None

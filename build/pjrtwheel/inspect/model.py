@@ -1,73 +1,22 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What there is to know about a wheel."""
+"""What inspection knows about a wheel."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pjrtwheel.gpucode import GpuCode, merge_codes
-from pjrtwheel.verify.finding import Finding
-
-ENTRY_POINT = "GetPjrtApi"
-
-
-@dataclass(frozen=True, slots=True)
-class FileFacts:
-    """One member: its length, and how much of the wheel it takes."""
-
-    path: str
-    size: int
-    compressed: int
+from pjrtwheel.tables import write
+from pjrtwheel.verify.findings import Finding
+from pjrtwheel.verify.library import Library, version_key
+from pjrtwheel.wheel.record import Member
 
 
 @dataclass(frozen=True, slots=True)
-class LibraryFacts:
-    """One shared object.
-
-    Attributes:
-        member: Its path in the wheel.
-        machine: Such as `EM_X86_64`.
-        soname: What it calls itself; may be empty.
-        needed: Libraries it needs, in order.
-        search_kind: `RPATH` or `RUNPATH`; empty when it has neither.
-        search_paths: The elements of both.
-        exports: Names of the symbols it defines for others, sorted.
-        floors: Family of symbol versions → the highest it needs, such as `GLIBC` → `2.27`.
-        executable_stack: Whether it asks for one.
-        alignment: The smallest alignment of its loaded segments.
-        unneeded: Names of the sections that no loader reads.
-        unneeded_bytes: How much shorter the file would be without them.
-        sections: Name and length of each section that takes room in the file, the largest first.
-        gpu_code: The chips it holds code for; nothing when that could not be read.
-        gpu_problem: Why it could not be read.
-    """
-
-    member: str
-    machine: str
-    soname: str
-    needed: tuple[str, ...]
-    search_kind: str
-    search_paths: tuple[str, ...]
-    exports: tuple[str, ...]
-    floors: dict[str, str]
-    executable_stack: bool
-    alignment: int
-    unneeded: tuple[str, ...]
-    unneeded_bytes: int
-    sections: tuple[tuple[str, int], ...]
-    gpu_code: GpuCode | None = None
-    gpu_problem: str = ""
-
-    @property
-    def is_plugin(self) -> bool:
-        """Whether it implements the PJRT C API."""
-        return ENTRY_POINT in self.exports
-
-
-@dataclass(frozen=True, slots=True)
-class PluginFacts:
+class PluginDescription:
     """What a PJRT plugin says about itself once it is opened.
 
     Attributes:
@@ -82,7 +31,7 @@ class PluginFacts:
     pjrt_api: str = ""
     slots: int = 0
     extensions: tuple[str, ...] = ()
-    attributes: dict[str, Any] | None = None
+    attributes: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +57,8 @@ class Inspection:
         license_files: Paths of the licence files in the wheel.
         sboms: Paths of bills of materials.
         lock: The release lock; nothing when there is none.
-        files: Every member, the largest first.
+        files: Every member by path, the largest first.
+        compressed: Path → how much of the wheel it takes.
         libraries: Every shared object.
         plugins: Path of a plugin library → what it said; empty when none was opened.
         findings: What is wrong with it.
@@ -132,9 +82,10 @@ class Inspection:
     license_files: tuple[str, ...]
     sboms: tuple[str, ...]
     lock: dict[str, Any] | None
-    files: tuple[FileFacts, ...]
-    libraries: tuple[LibraryFacts, ...]
-    plugins: dict[str, PluginFacts]
+    files: Mapping[str, Member]
+    compressed: Mapping[str, int]
+    libraries: tuple[Library, ...]
+    plugins: dict[str, PluginDescription]
     findings: tuple[Finding, ...] = ()
 
     def floors(self) -> dict[str, str]:
@@ -150,19 +101,11 @@ class Inspection:
         return merge_codes(library.gpu_code for library in self.libraries if library.gpu_code is not None)
 
     def to_json(self) -> dict[str, Any]:
-        """Return all facts as JSON values."""
-        table = asdict(self)
-        table["libraries"] = [
-            {**asdict(library), "gpu_code": library.gpu_code.to_json() if library.gpu_code else None}
-            for library in self.libraries
+        """Return all of it as JSON values."""
+        table: dict[str, Any] = write(self)
+        sizes = [
+            {"path": path, "size": member.size, "compressed": table["compressed"][path]}
+            for path, member in self.files.items()
         ]
-        return {**table, "floors": self.floors(), "gpu_code": self.gpu_code().to_json()}
-
-
-def version_key(version: str) -> tuple[int, ...]:
-    """Return a key that sorts versions of symbols by number.
-
-    >>> max(["2.4", "2.27"], key=version_key)
-    '2.27'
-    """
-    return tuple(int(part) for part in version.split("."))
+        del table["compressed"]
+        return {**table, "files": sizes, "floors": self.floors(), "gpu_code": write(self.gpu_code())}

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lay out an inspection for people: lists of names and values.
+"""Lay out an inspection for the terminal: lists of names and values.
+
+What holds for the modules of several Pythons is said once, as a kernel is in the wheel once for each of them.
 
 A word that somebody may want to copy, such as a hash, a path or the name of a wheel, is never broken. Where it is
 longer than the terminal is wide, the terminal goes on in the next row. What is piped has every value on one line.
@@ -8,7 +10,9 @@ longer than the terminal is wide, the terminal goes on in the next row. What is 
 
 from __future__ import annotations
 
+import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Console
@@ -16,12 +20,16 @@ from rich.text import Text
 
 from pjrtwheel.elf.repair import describe_size
 from pjrtwheel.errors import count
-from pjrtwheel.inspect.facts import FileFacts, Inspection, LibraryFacts, PluginFacts
-from pjrtwheel.inspect.fold import fold_names, fold_values
+from pjrtwheel.inspect.model import Inspection, PluginDescription
+from pjrtwheel.verify.library import Library
 
 _SHOWN = 8
 # With it a sha256 ends in the 80th column.
 _LABEL = 14
+
+# A module that one CPython alone imports (PEP 3149), such as `_solver.cpython-312-x86_64-linux-gnu.so`.
+_MODULE = re.compile(r"(?P<before>.*\.cpython-)(?P<python>\d+t?)(?P<after>-.*)")
+
 
 # A name, and its values: each begins a line.
 _Row = tuple[str, Sequence[str]]
@@ -31,7 +39,7 @@ def render_inspection(inspection: Inspection, console: Console, width: int | Non
     """Print everything about a wheel.
 
     Args:
-        inspection: The facts.
+        inspection: What is known about it.
         console: Where to; its colours are used.
         width: Where lines end, between two words; nowhere when not given.
     """
@@ -47,7 +55,7 @@ def _describe(inspection: Inspection, width: int | None) -> Iterator[Text]:
         yield from (Text(), _heading(name))
         yield from _lay_out(rows, width)
     yield from (Text(), _heading(f"files ({len(inspection.files)})"))
-    yield from map(Text, _describe_files(inspection.files))
+    yield from map(Text, _describe_files(inspection))
     yield from (Text(), _heading(f"findings ({len(inspection.findings)})"))
     yield from _lay_out(_describe_findings(inspection), width)
     yield Text()
@@ -130,7 +138,7 @@ def _describe_libraries(inspection: Inspection) -> Iterator[tuple[str, list[_Row
         yield name, [*rows, *((label, [text]) for plugin in opened for label, text in _describe_plugin(plugin))]
 
 
-def _describe_library(library: LibraryFacts) -> Iterator[tuple[str, str]]:
+def _describe_library(library: Library) -> Iterator[tuple[str, str]]:
     code = library.gpu_code
     yield "sections", ", ".join(f"{name} {describe_size(size)}" for name, size in library.sections[:_SHOWN])
     yield "needs", ", ".join(library.needed) or "no library"
@@ -148,7 +156,7 @@ def _versions(floors: Mapping[str, str]) -> str:
     return ", ".join(f"{family}_{version}" for family, version in floors.items())
 
 
-def _describe_plugin(plugin: PluginFacts) -> Iterator[tuple[str, str]]:
+def _describe_plugin(plugin: PluginDescription) -> Iterator[tuple[str, str]]:
     if plugin.refused:
         yield "PJRT", f"not opened: {plugin.refused}"
         return
@@ -171,9 +179,9 @@ def _describe_findings(inspection: Inspection) -> Iterator[_Row]:
         yield from ((code, [f"{name}: {text}" if name else text]) for name in fold_names(members))
 
 
-def _describe_files(files: Sequence[FileFacts]) -> Iterator[str]:
+def _describe_files(inspection: Inspection) -> Iterator[str]:
     """Yield a table of the largest files, those of several Pythons in one row."""
-    sizes = {file.path: (file.size, file.compressed) for file in files}
+    sizes = {path: (member.size, inspection.compressed[path]) for path, member in inspection.files.items()}
     rows = [(name, [sizes[path] for path in paths.values()]) for name, paths in fold_names(sizes).items()]
     rows.sort(key=lambda row: -sum(size for size, _ in row[1]))
     rest = [pair for _, pairs in rows[3 * _SHOWN :] for pair in pairs]
@@ -184,6 +192,56 @@ def _describe_files(files: Sequence[FileFacts]) -> Iterator[str]:
         yield f"  {size:>11}  {compressed:>12}  {printable(name)}"
 
 
-def _importance(library: LibraryFacts) -> tuple[bool, str]:
+def _importance(library: Library) -> tuple[bool, str]:
     """Return a sorting key: plugins first."""
     return not library.is_plugin, library.member
+
+
+def fold_names(names: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Put names together that differ in the version of CPython alone.
+
+    A name for all that is a file's own as well, as in a hostile wheel, would hide that file: those that it would stand
+    for keep theirs.
+
+    Returns:
+        A name for all, as a shell would take it apart → version → one of the names, in the order in which they came.
+
+    >>> fold_names(["a.cpython-312-x.so", "b.so", "a.cpython-313-x.so"])
+    {'a.cpython-{312,313}-x.so': {'312': 'a.cpython-312-x.so', '313': 'a.cpython-313-x.so'}, 'b.so': {'': 'b.so'}}
+    """
+    known = dict.fromkeys(names)
+    groups: dict[tuple[str, str], dict[str, str]] = {}
+    for name in known:
+        match = _MODULE.fullmatch(name)
+        stem, python = ((match["before"], match["after"]), match["python"]) if match else ((name, ""), "")
+        groups.setdefault(stem, {})[python] = name
+    labels = {stem: _label(*stem, group) for stem, group in groups.items()}
+    claims = Counter([*known, *(label for stem, label in labels.items() if len(groups[stem]) > 1)])
+    folded: dict[str, dict[str, str]] = {}
+    for stem, group in groups.items():
+        alone = {name: {python: name} for python, name in group.items()}
+        folded |= {labels[stem]: group} if claims[labels[stem]] == 1 else alone
+    return folded
+
+
+def fold_values(values: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what holds for several Pythons: one line if it is the same for all, else one for each value.
+
+    Args:
+        values: Version of CPython → value.
+
+    >>> fold_values({"312": "a", "313": "a"}), fold_values({"312": "a", "313": "b", "314": "a"})
+    (('a',), ('312, 314: a', '313: b'))
+    """
+    pythons: dict[str, list[str]] = {}
+    for python, value in values.items():
+        pythons.setdefault(value, []).append(python)
+    if len(pythons) == 1:
+        return tuple(pythons)
+    return tuple(f"{', '.join(several)}: {value}" for value, several in pythons.items())
+
+
+def _label(before: str, after: str, pythons: Iterable[str]) -> str:
+    """Return a name for all, with several versions as a shell's brace expansion has them."""
+    several = sorted(pythons)
+    return f"{before}{{{','.join(several)}}}{after}" if len(several) > 1 else f"{before}{several[0]}{after}"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ask the package index whether what a wheel requires can be had; the machine's own pip decides which index that is."""
+"""Ask the package index whether what a wheel requires is available; the machine's own pip decides which index."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from pjrtwheel.errors import FetchError
 from pjrtwheel.fetch.index import OFFLINE_SIGNS, run_pip
-from pjrtwheel.verify.finding import Finding
+from pjrtwheel.verify.findings import Finding
 
 _VERSIONS = re.compile(r"^Available versions: (.+)$", re.MULTILINE)
 

@@ -1,22 +1,32 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Read what a wheel says about itself: its directory, METADATA, WHEEL, entry points and lock."""
+"""Read what a wheel, its libraries and, where they may be opened, its plugins say about themselves."""
 
 from __future__ import annotations
 
 import configparser
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pjrtwheel.errors import WheelError
-from pjrtwheel.inspect.facts import FileFacts, Inspection, LibraryFacts, PluginFacts
-from pjrtwheel.verify import documents, locks
+from pjrtwheel.elf import ElfImage, plan_repair, read_image
+from pjrtwheel.elf.strip import strip
+from pjrtwheel.errors import ElfError, WheelError
+from pjrtwheel.gpucode import needed_tools, read_gpu_code
+from pjrtwheel.inspect.model import Inspection, PluginDescription
+from pjrtwheel.probe.process import Job, ask_plugin
+from pjrtwheel.verify import documents
 from pjrtwheel.verify.contents import WheelContents
+from pjrtwheel.verify.library import Library, read_library
 from pjrtwheel.wheel.read.directory import DAMAGE, check_directory
 
 _NAMED = 3
+_TIME_LIMIT = 120.0
+
+# Name of a vendor's program → where it is, or nothing.
+FindTool = Callable[[str], Path | None]
 
 
 def check_wheel(wheel: Path) -> None:
@@ -42,10 +52,10 @@ def check_wheel(wheel: Path) -> None:
         )
 
 
-def gather_facts(
-    contents: WheelContents, sha256: str, libraries: Sequence[LibraryFacts], plugins: Mapping[str, PluginFacts]
+def describe_wheel(
+    contents: WheelContents, sha256: str, libraries: Sequence[Library], plugins: Mapping[str, PluginDescription]
 ) -> Inspection:
-    """Put together the facts about a wheel; only the findings are missing.
+    """Put together what a wheel says about itself; only the findings are missing.
 
     Args:
         contents: The wheel, read.
@@ -54,18 +64,16 @@ def gather_facts(
         plugins: Its plugins, as far as they were opened.
     """
     headers, wheel = contents.headers("METADATA"), contents.headers("WHEEL")
-    sizes = _compressed_sizes(contents.path)
-    files = [FileFacts(name, member.size, sizes[name]) for name, member in contents.members.items()]
     return Inspection(
         wheel=contents.path.name,
         size=contents.path.stat().st_size,
         sha256=sha256,
-        installed_size=sum(file.size for file in files),
+        installed_size=sum(member.size for member in contents.members.values()),
         name=headers.get("Name", ""),
         version=headers.get("Version", ""),
         summary=headers.get("Summary", ""),
         tags=tuple(sorted(map(str, contents.name.tags))),
-        build="".join(map(str, contents.name.build)),
+        build=contents.name.build,
         purelib={"true": True, "false": False}.get(wheel.get("Root-Is-Purelib", "").strip().lower()),
         requires_python=headers.get("Requires-Python", ""),
         requires=tuple(headers.get_all("Requires-Dist", [])),
@@ -75,16 +83,11 @@ def gather_facts(
         license_files=_license_files(contents),
         sboms=tuple(name for name in contents.members if name.startswith(f"{contents.dist_info}/sboms/")),
         lock=_lock(contents),
-        files=tuple(sorted(files, key=lambda file: (-file.size, file.path))),
+        files=dict(sorted(contents.members.items(), key=lambda entry: (-entry[1].size, entry[0]))),
+        compressed=contents.compressed,
         libraries=tuple(libraries),
         plugins=dict(plugins),
     )
-
-
-def _compressed_sizes(wheel: Path) -> dict[str, int]:
-    """Return how much of the wheel each member takes."""
-    with zipfile.ZipFile(wheel) as archive:
-        return {info.filename: info.compress_size for info in archive.infolist()}
 
 
 def _license_files(contents: WheelContents) -> tuple[str, ...]:
@@ -106,8 +109,61 @@ def _entry_points(contents: WheelContents) -> tuple[str, ...]:
 
 def _lock(contents: WheelContents) -> dict[str, Any] | None:
     """Return the release lock; nothing when there is none, or when it is no JSON object."""
-    found = locks.find_lock(contents.texts)
+    found = documents.find_lock(contents.texts)
     try:
         return documents.parse_object(found[1]) if found else None
     except ValueError:
         return None
+
+
+def inspect_library(path: Path, member: str, find_tool: FindTool) -> Library:
+    """Read a shared object.
+
+    Args:
+        path: Where it was unpacked.
+        member: Its path in the wheel.
+        find_tool: Finds the programs that reading GPU code takes.
+
+    Raises:
+        ElfError: It is not an ELF file, or is damaged.
+    """
+    with path.open("rb") as file:
+        image = read_image(file, member)  # first, as it refuses what would lead another reader astray
+    unneeded, unneeded_bytes = _unneeded(image)
+    library = replace(read_library(path, member), unneeded=unneeded, unneeded_bytes=unneeded_bytes)
+    found = {name: find_tool(name) for name in needed_tools(image)}
+    try:
+        code = read_gpu_code(path, {name: tool for name, tool in found.items() if tool}, where="it")
+    except ElfError as error:
+        missing = "".join(f"; give it with --tool {name}=PATH" for name, tool in found.items() if not tool)
+        return replace(library, gpu_problem=error.what + missing)
+    return replace(library, gpu_code=code)
+
+
+def _unneeded(image: ElfImage) -> tuple[tuple[str, ...], int]:
+    """Return the sections that repair would drop, and the bytes that would save."""
+    try:
+        return strip(image).dropped, plan_repair(image).dropped_bytes
+    except ElfError:
+        return (), 0  # a search path that cannot be repaired in place; it is reported as a finding of its own
+
+
+def open_plugin(library: Path) -> PluginDescription:
+    """Return what a library says about itself.
+
+    Args:
+        library: The library; what it needs must be found by the dynamic loader.
+
+    Raises:
+        ProofError: pypjrt is not installed.
+    """
+    answer = ask_plugin(library, Job.DESCRIBE, time_limit=_TIME_LIMIT)
+    refused = answer.get("refused") or answer.get("broke")
+    if refused:
+        return PluginDescription(refused=str(refused))
+    return PluginDescription(
+        pjrt_api=".".join(map(str, answer["api_version"])),
+        slots=answer["slots"],
+        extensions=tuple(entry["name"] or f"type {entry['type']}" for entry in answer["extensions"]),
+        attributes=answer["attributes"],
+    )

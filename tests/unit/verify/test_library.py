@@ -12,14 +12,14 @@ import pytest
 
 from pjrtwheel.errors import ElfError
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.verify.libraries import Library, check_exports, check_library, read_library
+from pjrtwheel.verify.library import Library, check_exports, check_library, read_library
 
 RIGHT = Library(
     "a/lib.so",
     "EM_X86_64",
     exports=("GetPjrtApi",),
     needed=("libc.so.6",),
-    rpaths=("$ORIGIN/../b",),
+    search_paths=("$ORIGIN/../b",),
     executable_stack=False,
     alignment=0x1000,
 )
@@ -35,18 +35,18 @@ def test_a_right_library_has_no_problem() -> None:
     [
         (RIGHT, "EM_AARCH64", "is for EM_X86_64, expected EM_AARCH64"),
         (
-            replace(RIGHT, rpaths=("/usr/lib",)),
+            replace(RIGHT, search_paths=("/usr/lib",)),
             "EM_X86_64",
             "has RPATH element '/usr/lib', expected one below $ORIGIN",
         ),
-        (replace(RIGHT, rpaths=("",)), "EM_X86_64", "has RPATH element '', expected one below $ORIGIN"),
+        (replace(RIGHT, search_paths=("",)), "EM_X86_64", "has RPATH element '', expected one below $ORIGIN"),
         (
-            replace(RIGHT, rpaths=("$ORIGIN/../../b",)),
+            replace(RIGHT, search_paths=("$ORIGIN/../../b",)),
             "EM_X86_64",
             "has RPATH element '$ORIGIN/../../b', which leads out of site-packages",
         ),
         (
-            replace(RIGHT, rpaths=("$ORIGIN", "$ORIGIN")),
+            replace(RIGHT, search_paths=("$ORIGIN", "$ORIGIN")),
             "EM_X86_64",
             "has a repeated RPATH element in '$ORIGIN:$ORIGIN'",
         ),
@@ -66,7 +66,7 @@ def test_each_fault_is_named(library: Library, machine: str, problem: str) -> No
 
 def test_declared_search_paths_are_right() -> None:
     """What the backend file names may stay, and nothing like it."""
-    library = replace(RIGHT, rpaths=("$ORIGIN/../../..", "/opt/rocm/lib", "/opt/rocm"))
+    library = replace(RIGHT, search_paths=("$ORIGIN/../../..", "/opt/rocm/lib", "/opt/rocm"))
     assert list(check_library(library, "EM_X86_64", ("/opt/rocm/lib", "$ORIGIN/../../.."))) == [
         ("a/lib.so", "has RPATH element '/opt/rocm', expected one below $ORIGIN")
     ]

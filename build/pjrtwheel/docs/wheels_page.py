@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Write `docs/wheels.md`: upstream's wheels beside ours, and what inspection finds on each."""
+"""The page `docs/wheels.md`: upstream's wheels and ours side by side, and what inspection finds on each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.inspect.measure import Measure
-from pjrtwheel.verify.codes import CODES
+from pjrtwheel.verify.findings import CODES
 from pjrtwheel.wheel.names import fits
 
 BINDINGS = "jaxlib"
@@ -40,12 +40,51 @@ _COLUMNS = (
 )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One wheel in numbers.
+
+    Attributes:
+        wheel: File name.
+        distribution: Normalized project name.
+        tag: Compressed tag set of the file name.
+        size: Length of the file.
+        installed_size: What its members take on disk.
+        libraries: How many shared objects it holds.
+        rpath_elements: Elements of all search paths.
+        rpath_useless: How many of them are repeated, absolute, of a build tree, or lead out of `site-packages`.
+        exports: Symbols that the PJRT plugin defines; nothing without one.
+        unneeded_bytes: What no loader reads.
+        license_files: How many there are.
+        sboms: How many bills of materials there are.
+        locked: Whether it holds a release lock.
+        gpu_code: The chips it holds code for.
+        findings: Code of a finding → how often it was made.
+    """
+
+    wheel: str
+    distribution: str
+    tag: str
+    size: int
+    installed_size: int
+    libraries: int
+    rpath_elements: int
+    rpath_useless: int
+    exports: int | None
+    unneeded_bytes: int
+    license_files: int
+    sboms: int
+    locked: bool
+    gpu_code: tuple[str, ...]
+    findings: dict[str, int]
+
+
 def render_page(measures: Sequence[Measure], backends: Sequence[Backend]) -> str:
     """Return the text of the page.
 
     Args:
         measures: The wheels in numbers.
-        backends: The backends, which know upstream's projects beside ours.
+        backends: The backends, which know upstream's projects.
     """
     measures = [row for row in measures if row.tag.endswith(_ARCHITECTURE)]
     sections = [

@@ -1,15 +1,18 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Read bytes forwards, through a decompressor where needed, in small and bounded portions."""
+"""Read parts of a file by bounds, decompressed where needed, in small portions.
+
+Whatever sizes a hostile file claims, nothing beyond a part is read, and no more is held in memory than is asked for.
+"""
 
 from __future__ import annotations
 
 import sys
 import zlib
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import BinaryIO
 
-from pjrtwheel.gpucode.window import Window
+from pjrtwheel.errors import ElfError
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -22,42 +25,63 @@ _PORTION = 1 << 20
 _DAMAGE = (zlib.error, zstd.ZstdError, EOFError)
 
 
-class Stream(Protocol):
-    """Bytes that are read once, from the first to the last."""
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A range of bytes of an open file.
 
-    @property
-    def size(self) -> int:
-        """How many bytes there are, or claim to be."""
+    Attributes:
+        file: The file.
+        start: Where the range begins in it.
+        size: Its length.
+        where: The range in words, for messages.
+    """
 
-    def read_at(self, offset: int, length: int) -> bytes:
-        """Return bytes; a later call must not ask for an earlier place."""
+    file: BinaryIO
+    start: int
+    size: int
+    where: str
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Return bytes of the window.
+
+        Raises:
+            ElfError: They lie beyond its end.
+        """
+        if offset < 0 or length < 0 or offset + length > self.size:
+            raise self.damaged(f"it ends at {self.size}, {length} bytes at {offset} are needed")
+        self.file.seek(self.start + offset)
+        return self.file.read(length)
+
+    def narrow(self, offset: int, size: int) -> Window:
+        """Return a window inside this one.
+
+        Raises:
+            ElfError: It would reach beyond the end of this one.
+        """
+        if offset < 0 or size < 0 or offset + size > self.size:
+            raise self.damaged(f"it ends at {self.size}, a part claims {size} bytes at {offset}")
+        return Window(self.file, self.start + offset, size, self.where)
+
+    def damaged(self, cause: str) -> ElfError:
+        """Return the error that says why the window cannot be read."""
+        return ElfError(f"{self.where} is damaged: {cause}", remedy="fetch the library again")
 
 
-class Decompressor(Protocol):
-    """What decompressors of the standard library have in common, with zlib brought into line."""
+class _ZlibDecompressor:
+    """zlib's decompressor with the interface of Zstandard's: it keeps what it did not use."""
+
+    def __init__(self) -> None:
+        """Begin a stream."""
+        self._inner = zlib.decompressobj()
 
     @property
     def needs_input(self) -> bool:
         """Whether there is no output left of the input so far."""
+        return not self._inner.unconsumed_tail
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
         """Return up to `max_length` bytes of output."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlainBytes:
-    """Bytes that are not compressed."""
-
-    window: Window
-
-    @property
-    def size(self) -> int:
-        """How many bytes there are."""
-        return self.window.size
-
-    def read_at(self, offset: int, length: int) -> bytes:
-        """Return bytes of the window."""
-        return self.window.read(offset, length)
+        return self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
 
 
 @dataclass(slots=True)
@@ -74,13 +98,13 @@ class InflatedBytes:
     """
 
     window: Window
-    decompressor: Decompressor
+    decompressor: _ZlibDecompressor | zstd.ZstdDecompressor
     size: int
     taken: int = 0
     position: int = 0
     buffer: bytearray = field(default_factory=bytearray)
 
-    def read_at(self, offset: int, length: int) -> bytes:
+    def read(self, offset: int, length: int) -> bytes:
         """Return bytes; all before them are dropped.
 
         Raises:
@@ -115,24 +139,7 @@ class InflatedBytes:
         self.buffer += portion
 
 
-class ZlibDecompressor:
-    """zlib's decompressor, which hands back what it did not use, as one that keeps it."""
-
-    def __init__(self) -> None:
-        """Begin a stream."""
-        self._inner = zlib.decompressobj()
-
-    @property
-    def needs_input(self) -> bool:
-        """Whether there is no output left of the input so far."""
-        return not self._inner.unconsumed_tail
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Return up to `max_length` bytes of output."""
-        return self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
-
-
-def open_compressed(window: Window, method: int, size: int) -> Stream:
+def open_compressed(window: Window, method: int, size: int) -> InflatedBytes:
     """Return the content of compressed bytes.
 
     Args:
@@ -144,7 +151,7 @@ def open_compressed(window: Window, method: int, size: int) -> Stream:
         ElfError: There is no such method.
     """
     if method == _ZLIB:
-        return InflatedBytes(window, ZlibDecompressor(), size)
+        return InflatedBytes(window, _ZlibDecompressor(), size)
     if method == _ZSTD:
         return InflatedBytes(window, zstd.ZstdDecompressor(), size)
     raise window.damaged(f"a bundle is compressed by method {method}, known are zlib (0) and Zstandard (1)")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Read an existing wheel without trusting it.
+"""Unpack an existing wheel without trusting it.
 
 Names, sizes and layout are checked before anything is inflated; digests while it is. All problems of a wheel are
 reported together.
@@ -149,7 +149,7 @@ def _copy(source: IO[bytes], target: BinaryIO) -> str:
     while data := source.read(_SLICE):
         digest.update(data)
         target.write(data)
-    return encode_digest(digest.digest())
+    return encode_digest(digest.hexdigest())
 
 
 def _refuse(path: Path, problems: Iterable[str]) -> None:

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether what a wheel requires can be had; the index is a table here."""
+"""Whether what a wheel requires is available; the index is a table here."""
 
 from __future__ import annotations
 
 import pytest
 
 from pjrtwheel.errors import FetchError
-from pjrtwheel.inspect.resolve import find_unresolvable, parse_versions
+from pjrtwheel.inspect.index import find_unresolvable, parse_versions
 from pjrtwheel.verify import Finding
 
 INDEX = {"numpy": ("2.4.0", "1.26.0"), "beta": ("1.0rc1",)}

@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong with a wheel and its libraries: values in, findings out. Their codes: verify/findings.py."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from pjrtwheel.elf import Place
+from pjrtwheel.elf.layout import largest_page
+from pjrtwheel.elf.repair import describe_size
+from pjrtwheel.elf.search_path import ABSOLUTE, BUILD_TREE, OUTSIDE, RELATIVE, REPEATED, clean_search_path
+from pjrtwheel.inspect.model import Inspection
+from pjrtwheel.verify import documents
+from pjrtwheel.verify.contents import WheelContents
+from pjrtwheel.verify.findings import Finding, name_problems
+from pjrtwheel.verify.library import ENTRY_POINT, Library
+from pjrtwheel.verify.tools import parse_platform_tag
+from pjrtwheel.wheel.metadata import find_requirement
+
+_NAMED_PROJECTS = 5
+_EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)""")
+_NAMED_SYMBOLS = 3
+_INITIALIZER = "PyInit_"
+# Made by the linker, and the same in every library that has them.
+_OF_THE_LINKER = re.compile(r"__(start|stop)_\w+|_init|_fini")
+_CODES = {
+    REPEATED: "rpath-repeated",
+    ABSOLUTE: "rpath-absolute",
+    OUTSIDE: "rpath-outside",
+    RELATIVE: "rpath-relative",
+    BUILD_TREE: "rpath-build-tree",
+}
+
+
+def find_wheel_findings(inspection: Inspection, contents: WheelContents) -> Iterator[Finding]:
+    """Yield every finding about the wheel as a whole."""
+    yield from _archive(contents)
+    yield from _platform(inspection)
+    yield from _licenses(contents)
+    yield from _requirements(inspection)
+    yield from _ties(inspection)
+
+
+def _archive(contents: WheelContents) -> Iterator[Finding]:
+    """What verification says about names, RECORD and METADATA."""
+    for code, check in (
+        ("member-name", documents.check_names),
+        ("record", documents.check_record),
+        ("metadata", documents.check_metadata),
+    ):
+        yield from name_problems(code, check(contents))
+
+
+def _platform(inspection: Inspection) -> Iterator[Finding]:
+    """A wheel with libraries is no pure one, and its platform tag promises a libc that is new enough."""
+    if not inspection.libraries:
+        return
+    if inspection.purelib is not False:
+        yield Finding("purelib", "", "does not say Root-Is-Purelib: false, though it holds libraries")
+    needed = inspection.floors().get("GLIBC", "")
+    for platform in sorted({tag.rsplit("-", 1)[1] for tag in inspection.tags}):
+        floor = parse_platform_tag(platform)
+        if floor is None:
+            yield Finding("platform-floor", "", f"claims platform {platform!r}, which promises no libc version")
+        elif needed and floor[0] == "manylinux" and tuple(map(int, needed.split("."))) > floor[1]:
+            yield Finding("glibc", "", f"claims platform {platform!r}, and needs GLIBC_{needed}")
+
+
+def _licenses(contents: WheelContents) -> Iterator[Finding]:
+    """Licence files and a licence expression (PEP 639), and a bill of materials (PEP 770)."""
+    yield from (Finding("license-file", "", text) for _, text in documents.check_licenses(contents))
+    headers = contents.headers("METADATA")
+    if headers.get("License") is not None and headers.get("License-Expression") is None:
+        yield Finding("license-field", "", "states its licence in the deprecated field License (PEP 639)")
+    classifiers = [line for line in headers.get_all("Classifier", []) if line.startswith("License ::")]
+    if classifiers:
+        yield Finding("license-field", "", f"states its licence in a classifier: {classifiers[0]!r} (PEP 639)")
+    yield from (Finding("sbom", "", text) for _, text in documents.check_sbom(contents))
+
+
+def _requirements(inspection: Inspection) -> Iterator[Finding]:
+    """Every requirement can be read, comes from an index, and belongs to an extra that there is."""
+    extras = {canonicalize_name(extra) for extra in inspection.extras}
+    open_names = []
+    for line in inspection.requires:
+        try:
+            requirement = Requirement(line)
+        except InvalidRequirement as error:
+            yield Finding(
+                "requires", "", f"requires {line!r}, which no installer can read: {str(error).splitlines()[0]}"
+            )
+            continue
+        if requirement.url:
+            yield Finding("requires", "", f"requires {line!r}, which a package index cannot resolve")
+        elif not requirement.specifier:
+            open_names.append(requirement.name)
+        missing = _extras(requirement) - extras
+        if missing:
+            yield Finding("requires", "", f"requires {line!r} for an extra that it does not provide")
+    if open_names:
+        more = f" and {len(open_names) - _NAMED_PROJECTS} more" if len(open_names) > _NAMED_PROJECTS else ""
+        names = ", ".join(open_names[:_NAMED_PROJECTS])
+        yield Finding("requires-any-version", "", f"accepts every version of {names}{more}")
+
+
+def _extras(requirement: Requirement) -> set[str]:
+    """Return the extras that a requirement's marker names."""
+    return {str(canonicalize_name(name)) for name in _EXTRA.findall(str(requirement.marker or ""))}
+
+
+def _ties(inspection: Inspection) -> Iterator[Finding]:
+    """A plugin belongs to exactly one jaxlib."""
+    if inspection.libraries and inspection.lock is None:
+        yield Finding("lock", "", "holds no release lock, so it cannot tell a jaxlib of other inputs from its own")
+    if any(library.is_plugin for library in inspection.libraries) and not find_requirement(
+        inspection.requires, "jaxlib"
+    ):
+        yield Finding("jaxlib-version", "", "requires no exact jaxlib, so installers combine it with any")
+
+
+def find_library_findings(
+    library: Library, exports: Mapping[str, Sequence[str]], linked: Collection[str]
+) -> Iterator[Finding]:
+    """Yield every finding about a library.
+
+    Args:
+        library: The library.
+        exports: File name of a known plugin library → the symbols it may define.
+        linked: What the libraries of the wheel are linked to.
+    """
+    findings = (*_sections(library), *_search_path(library), *_exports(library, exports, linked), *_segments(library))
+    yield from (Finding(code, library.member, text) for code, text in findings)
+    if library.gpu_problem:
+        yield Finding("gpu-code", library.member, f"its GPU code was not read: {library.gpu_problem}")
+
+
+def _sections(library: Library) -> Iterator[tuple[str, str]]:
+    """Nothing that no loader reads."""
+    if library.unneeded:
+        size = describe_size(library.unneeded_bytes)
+        yield "symbols", f"holds {size} that no loader reads: {', '.join(library.unneeded)}"
+
+
+def _search_path(library: Library) -> Iterator[tuple[str, str]]:
+    """Each element once, and none that leads out of the environment."""
+    if not library.search_paths:
+        return
+    place = Place(depth=library.member.count("/"))
+    cleaned = clean_search_path(":".join(library.search_paths), place)
+    for reason, code in _CODES.items():
+        if cleaned.dropped[reason]:
+            total = len(library.search_paths)
+            yield code, f"{cleaned.dropped[reason]} of {total} {library.search_kind} elements are {reason}"
+
+
+def _exports(
+    library: Library, known: Mapping[str, Sequence[str]], linked: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """A library defines nothing but its entry points, unless others of the wheel are linked to it."""
+    name = library.member.rsplit("/", 1)[-1]
+    reason = "beyond its entry points"
+    if library.is_plugin:
+        allowed = set(known.get(name, (ENTRY_POINT,)))
+    elif initializers := {symbol for symbol in library.exports if symbol.startswith(_INITIALIZER)}:
+        allowed = initializers
+    elif name in linked or library.soname in linked:
+        return
+    else:
+        allowed, reason = set(), "though no library of the wheel is linked to it"
+    extra = [symbol for symbol in library.exports if symbol not in allowed and not _OF_THE_LINKER.fullmatch(symbol)]
+    if extra:
+        more = f" and {len(extra) - _NAMED_SYMBOLS} more" if len(extra) > _NAMED_SYMBOLS else ""
+        yield "exports", f"defines {len(extra)} symbols for others {reason}: {', '.join(extra[:_NAMED_SYMBOLS])}{more}"
+
+
+def _segments(library: Library) -> Iterator[tuple[str, str]]:
+    """No executable stack, and an alignment that every kernel accepts."""
+    if library.executable_stack:
+        yield "executable-stack", "asks for an executable stack"
+    page = largest_page(library.machine)
+    if library.alignment < page:
+        yield "alignment", f"has segments aligned to {library.alignment:#x}: kernels with pages of {page:#x} refuse it"

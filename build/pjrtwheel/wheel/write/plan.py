@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a wheel will be made of: members that are streamed, with a repair plan for each that is a library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from pjrtwheel.elf import ANYWHERE, Place, Span, check_exports, is_elf, plan_repair, read_chunks, read_image
+from pjrtwheel.errors import ElfError
+from pjrtwheel.gpucode import GpuCode
+from pjrtwheel.wheel.names import WheelName
+
+_LIBRARY_NAME = re.compile(r"\.so(\.[0-9]+)*$")
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSource:
+    """One file of a wheel that is still to be written.
+
+    Attributes:
+        path: Its path in the wheel.
+        size: Its length.
+        chunks: Streams its bytes in chunks of a given length; only the last may be shorter.
+        executable: Whether it gets the permission to execute, as shared libraries have.
+        changes: What repair changes, in words.
+        findings: What is wrong and stays so, in words.
+        dropped_bytes: How much shorter repair makes it.
+        is_library: Whether it is a shared library.
+    """
+
+    path: str
+    size: int
+    chunks: Callable[[int], Iterator[memoryview]]
+    executable: bool = False
+    changes: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
+    dropped_bytes: int = 0
+    is_library: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WheelPlan:
+    """All that goes into a wheel.
+
+    Attributes:
+        name: Its name.
+        members: Its members but RECORD.
+        metadata: The text of METADATA, which is also one of the members.
+        lock_id: Identity of the set it belongs to; empty when it has no lock.
+        provider: Where the inputs came from.
+        provenance: Origin of the library.
+        gpu_code: Names of the chips that its libraries hold code for.
+        gpu_files: The same by member.
+    """
+
+    name: WheelName
+    members: tuple[MemberSource, ...]
+    metadata: str
+    lock_id: str
+    provider: str
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    gpu_code: tuple[str, ...] = ()
+    gpu_files: Mapping[str, GpuCode] = field(default_factory=dict)
+
+
+def text_source(path: str, content: str | bytes) -> MemberSource:
+    """Return a member that is held in memory."""
+    data = content.encode() if isinstance(content, str) else content
+    view = memoryview(data)
+    return MemberSource(path, len(data), lambda size: (view[at : at + size] for at in range(0, len(data), size)))
+
+
+def file_source(
+    path: str,
+    file: BinaryIO,
+    *,
+    wheel: str,
+    machine: str | None,
+    exports: Sequence[str] = (),
+    executable: bool = False,
+    place: Place = ANYWHERE,
+) -> MemberSource:
+    """Plan a member that is read from a file; what is no library passes through as it is.
+
+    Args:
+        path: Its path in the wheel.
+        file: Its bytes; must stay open until the member is written.
+        wheel: File name of the wheel, for messages.
+        machine: Machine that libraries must be made for; any known one when absent.
+        exports: Symbols the library may define, the first of which it must; empty for no limit.
+        executable: Whether a file that is no library gets the permission to execute.
+        place: Where a library will be found once the wheel is installed.
+
+    Raises:
+        ElfError: A library that is none, is for another machine, damaged, or cannot be repaired.
+    """
+    where = f"{path} in {wheel}"
+    file.seek(0)
+    start = file.read(8)
+    if not is_elf(start):
+        if exports or _LIBRARY_NAME.search(path):
+            raise ElfError(f"{where} is not an ELF file", cause=f"it starts with {start!r}")
+        size = file.seek(0, 2)
+        return MemberSource(path, size, lambda chunk: read_chunks(file, (Span(0, size),), chunk), executable)
+    image = read_image(file, where, machine=machine)
+    if exports:
+        check_exports(image, exports)
+    plan = plan_repair(image, place)
+    return MemberSource(
+        path,
+        plan.size,
+        lambda chunk: read_chunks(file, plan.pieces, chunk),
+        executable=True,
+        changes=plan.changes,
+        findings=plan.findings,
+        dropped_bytes=plan.dropped_bytes,
+        is_library=True,
+    )
