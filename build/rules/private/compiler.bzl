@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Implementation of //build/rules:extension.bzl, and the targets of the repositories it needs."""
 
+load("@jax_release//:release.bzl", "PLATFORMS")
 load("//build/rules:providers.bzl", "CompilerInfo", "FlagInfo", "HeadersInfo", "PythonToolInfo")
-load("//plugins:backends.bzl", "PLATFORMS")
 
 def _c_headers_impl(ctx):
     root = "/".join([part for part in [ctx.label.workspace_root, ctx.label.package, ctx.attr.include] if part])
