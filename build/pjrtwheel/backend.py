@@ -172,7 +172,7 @@ class Backend:
 
     @property
     def library_member(self) -> str:
-        """Where the library lies in an environment, relative to `site-packages`."""
+        """The place of the library in an environment, relative to `site-packages`."""
         return f"{self.package}/{self.library}" if self.prebuilt.bundled else self.prebuilt.member
 
 

@@ -166,7 +166,7 @@ def test_jaxlib_knows_the_new_extra(dist: Path, release: Release) -> None:
 
 
 def test_record_says_where_the_library_came_from(dist: Path, release: Release) -> None:
-    """The new wheel is in release.json beside the bindings, in one set with them, with the vendor's notice inside."""
+    """The new wheel is in release.json next to the bindings, in one set with them, with the vendor's notice inside."""
     entries = json.loads((dist / "release.json").read_text("utf-8"))["wheels"]
     (entry,) = (entry for entry in entries if entry["distribution"] == "jaxlib-abacus")
     assert {entry["lock_id"] for entry in entries} == {entry["lock_id"]}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The repository that tells the graph what it is laid out by: release, backends, platforms, files of the tooling."""
+"""The repository with what the graph is laid out by: release, backends, platforms, files of the tooling."""
 
 load("//build/rules/private:host_python.bzl", "PYTHON_VARIABLE", "build_directory", "run_tool")
 
