@@ -177,7 +177,7 @@ def print_times(runs: dict[str, list[Run]], level: int) -> None:
 
 
 def judge(name: str, value: str, *, goal: str, met: bool) -> bool:
-    """Print one figure beside its goal."""
+    """Print one figure with its goal."""
     print(f"{name:<44}{value:>16}   goal {goal}: {'met' if met else 'MISSED'}")
     return met
 

@@ -172,7 +172,7 @@ class Backend:
 
     @property
     def library_member(self) -> str:
-        """Where the library lies in an environment, relative to `site-packages`."""
+        """The place of the library in an environment, relative to `site-packages`."""
         return f"{self.package}/{self.library}" if self.prebuilt.bundled else self.prebuilt.member
 
 
@@ -197,9 +197,14 @@ def read_backend(path: Path) -> Backend:
     return parse_backend(path.read_text("utf-8"), path)
 
 
+def backend_files(root: Path) -> list[Path]:
+    """Return every `plugins/*/backend.toml` below `root`, in order of name."""
+    return sorted((root / "plugins").glob("*/backend.toml"))
+
+
 def load_backends(root: Path) -> dict[str, Backend]:
-    """Read every `plugins/*/backend.toml` below `root`, by name and in order of name."""
-    return {path.parent.name: read_backend(path) for path in sorted((root / "plugins").glob("*/backend.toml"))}
+    """Read every backend below `root`, by name and in order of name."""
+    return {path.parent.name: read_backend(path) for path in backend_files(root)}
 
 
 def pick_backend(backends: Mapping[str, Backend], name: str) -> Backend:

@@ -20,7 +20,7 @@ class PjrtWheelError(Exception):
         Args:
             what: What happened, with the offending value.
             cause: What it usually means; may be empty.
-            remedy: The command or page that mends it; may be empty.
+            remedy: The command or page that fixes it; may be empty.
         """
         self.what = what
         self.cause = cause
@@ -41,7 +41,7 @@ class PinError(PjrtWheelError):
 
 
 class FetchError(PjrtWheelError):
-    """A pinned file could not be had, or is not the file that was pinned."""
+    """A pinned file could not be downloaded, or is not the file that was pinned."""
 
     exit_code = 4
 

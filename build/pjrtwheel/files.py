@@ -9,7 +9,6 @@ told from what is still being written. The locks are the kernel's: nothing needs
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import fcntl
 import glob
@@ -18,7 +17,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -41,34 +40,34 @@ def hash_file(path: Path) -> str:
 
 def write_atomically(path: Path, text: str) -> None:
     """Write a small text file, making the folders around it, and replace what was there."""
+    with _replacement(path) as file:
+        write_all(file, text.encode())
+
+
+def copy_atomically(source: Path, target: Path) -> str:
+    """Copy a file, making the folders around it, and return the sha256 of what was copied."""
+    digest = hashlib.sha256()
+    with source.open("rb") as reader, _replacement(target) as writer:
+        while chunk := reader.read(_CHUNK):
+            digest.update(chunk)
+            write_all(writer, chunk)
+        os.fchmod(writer.fileno(), _READABLE)
+    return digest.hexdigest()
+
+
+@contextmanager
+def _replacement(path: Path) -> Iterator[BinaryIO]:
+    """Open a new file that takes the place of `path` at the end, unless writing it failed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_stale(path)
     partial, file = open_partial(path)
     try:
         with file:
-            write_all(file, text.encode())
+            yield file
             os.fsync(file.fileno())
             partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
-
-
-def copy_atomically(source: Path, target: Path) -> str:
-    """Copy a file, making the folders around it, and return the sha256 of what was copied."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    digest = hashlib.sha256()
-    partial, writer = open_partial(target)
-    try:
-        with source.open("rb") as reader, writer:
-            while chunk := reader.read(_CHUNK):
-                digest.update(chunk)
-                write_all(writer, chunk)
-            os.fchmod(writer.fileno(), _READABLE)
-            os.fsync(writer.fileno())
-            partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
-    return digest.hexdigest()
 
 
 def write_all(file: BinaryIO, data: bytes) -> None:
@@ -94,10 +93,31 @@ def open_partial(path: Path) -> tuple[Path, BinaryIO]:
 
 def remove_stale(path: Path) -> None:
     """Remove stale files of writers of `path` that were killed; a writer that lives holds a lock on its file."""
-    for partial in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
-        with contextlib.suppress(FileNotFoundError, BlockingIOError), partial.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            partial.unlink()
+    _remove_unlocked(path.parent.glob(f".{glob.escape(path.name)}.*.partial"))
+
+
+def remove_stale_folders(folder: Path, prefix: str = STAGING_PREFIX) -> None:
+    """Remove the staging folders of runs that no longer live, as far as they are ours to remove."""
+    _remove_unlocked(folder.glob(f"{glob.escape(prefix)}*"))
+
+
+def _remove_unlocked(paths: Iterable[Path]) -> None:
+    """Remove files and folders that nobody holds a lock on."""
+    for path in paths:
+        try:
+            descriptor = os.open(path, os.O_RDONLY)
+        except OSError:
+            continue  # its owner ended in this moment, or is another user
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+        except BlockingIOError:
+            pass  # its owner lives
+        finally:
+            os.close(descriptor)
 
 
 @contextmanager
@@ -158,19 +178,3 @@ def _free(place: Path) -> int:
 def _no_space(place: Path, cause: str) -> WheelError:
     remedy = "free some space and run again; nothing partial was left behind"
     return WheelError(f"no space left on the disk of {place}", cause=cause, remedy=remedy)
-
-
-def remove_stale_folders(folder: Path, prefix: str = STAGING_PREFIX) -> None:
-    """Remove the staging folders of runs that no longer live, as far as they are ours to remove."""
-    for path in folder.glob(f"{glob.escape(prefix)}*"):
-        try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        except OSError:
-            continue  # its owner ended in this moment, or is another user
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(path, ignore_errors=True)
-        except BlockingIOError:
-            pass  # its owner lives
-        finally:
-            os.close(descriptor)

@@ -14,12 +14,12 @@ from pjrtwheel.errors import PjrtWheelError
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
-# What a user can mend; any other error of the system is a bug and keeps its traceback.
+# What a user can fix; any other error of the system is a bug and keeps its traceback.
 REMEDIES = {
     errno.ENOSPC: "free some space, or set PJRTWHEEL_CACHE and TMPDIR to a larger disk",
     errno.EDQUOT: "free some space, or set PJRTWHEEL_CACHE and TMPDIR to a larger disk",
-    errno.EACCES: "give yourself the right to it, or name another place",
-    errno.EPERM: "give yourself the right to it, or name another place",
+    errno.EACCES: "check its permissions, or name another place",
+    errno.EPERM: "check its permissions, or name another place",
     errno.EROFS: "name another place with --dist, or in PJRTWHEEL_CACHE and TMPDIR",
     errno.ENOENT: "check the path",
     errno.ENOTDIR: "check the path: a part of it is a file",

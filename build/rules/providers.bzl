@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What targets of this repository tell each other."""
+"""What targets of this repository hand to each other."""
 
 FlagInfo = provider(
-    doc = "The value of a build setting, or of something that stands in for one.",
+    doc = "The value of a build setting, or of a fixed value in its place.",
     fields = {"value": "string, or list of string for a flag that takes several"},
 )
 
@@ -44,7 +44,7 @@ PjrtLibraryInfo = provider(
 )
 
 KernelsInfo = provider(
-    doc = "Extension modules for one Python that JAX imports beside a PJRT plugin.",
+    doc = "Extension modules for one Python that JAX imports in addition to a PJRT plugin.",
     fields = {
         "files": "list of File: the modules and the libraries they need",
         "licenses": "list of File: licence texts and notices that go with them",

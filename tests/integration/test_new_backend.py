@@ -106,36 +106,29 @@ def run(checkout: Path, environ: dict[str, str]) -> Callable[..., str]:
 
 
 @pytest.fixture(scope="module")
-def listed(checkout: Path, run: Callable[..., str]) -> Path:
-    """Return the copy of the repository after the first step: Bazel knows the backend."""
-    run("pjrtwheel.bazel.backends_bzl")
-    return checkout
-
-
-@pytest.fixture(scope="module")
-def dist(listed: Path, run: Callable[..., str]) -> Path:
+def dist(checkout: Path, run: Callable[..., str]) -> Path:
     """Return the folder that the vendor's build fills, after the steps before it."""
-    before = load_release(listed).pins
-    run("pjrtwheel", "pin", load_release(listed).version, "--missing")
-    after = load_release(listed).pins
+    before = load_release(checkout).pins
+    run("pjrtwheel", "pin", load_release(checkout).version, "--missing")
+    after = load_release(checkout).pins
     assert {key: pin.version for key, pin in after.items() if key not in before} == {
         "plugin.abacus.linux_x86_64": "1.5"
     }
     assert {key: pin for key, pin in after.items() if key in before} == before
-    run("pjrtwheel", "build", "abacus", "--no-smoke", "--dist", str(listed / "dist"))
-    return listed / "dist"
+    run("pjrtwheel", "build", "abacus", "--no-smoke", "--dist", str(checkout / "dist"))
+    return checkout / "dist"
 
 
 def test_library_that_is_in_no_wheel_yet(
-    listed: Path, environ: dict[str, str], compile_library: Callable[..., Path], root: Path
+    checkout: Path, environ: dict[str, str], compile_library: Callable[..., Path], root: Path
 ) -> None:
     """The vendor's own build of the library makes a wheel while nothing of the vendor's is pinned."""
-    release = load_release(listed)
+    release = load_release(checkout)
     assert "plugin.abacus.linux_x86_64" not in release.pins
-    abacus, platform = find_backend(listed, "abacus"), PLATFORMS[PLATFORM]
+    abacus, platform = find_backend(checkout, "abacus"), PLATFORMS[PLATFORM]
     check_inputs(release, abacus, platform, "file", platform)
     library = compile_library("abacus_of_today.so", root / STUB)
-    request = BuildRequest(listed, release, abacus, platform, "file", library, with_bindings=False)
+    request = BuildRequest(checkout, release, abacus, platform, "file", library, with_bindings=False)
     (directory,) = build(request, environ).directories
     report = json.loads((directory / "report.json").read_text("utf-8"))
     assert report["provenance"]["filename"] == library.name
@@ -173,7 +166,7 @@ def test_jaxlib_knows_the_new_extra(dist: Path, release: Release) -> None:
 
 
 def test_record_says_where_the_library_came_from(dist: Path, release: Release) -> None:
-    """The new wheel is in release.json beside the bindings, in one set with them, with the vendor's notice inside."""
+    """The new wheel is in release.json next to the bindings, in one set with them, with the vendor's notice inside."""
     entries = json.loads((dist / "release.json").read_text("utf-8"))["wheels"]
     (entry,) = (entry for entry in entries if entry["distribution"] == "jaxlib-abacus")
     assert {entry["lock_id"] for entry in entries} == {entry["lock_id"]}

@@ -143,7 +143,7 @@ def test_no_two_backends_share_a_name(root: Path) -> None:
 
 
 def test_shared_directories_are_there_and_are_no_backends(root: Path) -> None:
-    """What backends share lies beside them, and has no backend.toml of its own."""
+    """What backends share is next to them, and has no backend.toml of its own."""
     backends = load_backends(root)
     shared = {name for backend in backends.values() for name in backend.shared}
     assert shared.isdisjoint(backends)
@@ -207,7 +207,7 @@ def test_what_is_wrong_is_named_by_its_key(old: str, new: str, cause: str) -> No
     assert caught.value.remedy == "build/pjrtwheel/backend.py documents every key"
 
 
-def test_library_lies_where_its_wheel_puts_it(root: Path) -> None:
+def test_library_is_where_its_wheel_puts_it(root: Path) -> None:
     """In our own package, unless the wheel of another distribution brings it."""
     assert find_backend(root, "cpu").library_member == "jaxlib_cpu/pjrt_c_api_cpu_plugin.so"
     assert parse_backend(WHOLE, Path("plugins/abacus/backend.toml")).library_member == "abacus/abacus.so"

@@ -119,7 +119,7 @@ def test_verification_is_repeated_for_other_bytes_only(cpu: Backend) -> None:
 
 
 def test_wheels_of_two_sets_are_refused() -> None:
-    """Wheels that were verified apart are still held against each other."""
+    """Wheels that were verified apart are still compared with each other."""
 
     def report(name: str, lock_id: str) -> Report:
         return Report(f"{name}.whl", name, "1", "t", "ab", 5, (), lock_id, "prebuilt", {}, {}, 0)
@@ -131,7 +131,7 @@ def test_wheels_of_two_sets_are_refused() -> None:
 
 
 def test_verification_is_repeated_for_another_allow_list(cpu: Backend, tmp_path: Path) -> None:
-    """The exports that a library may have stand in the backend's table, so a change of it asks for a new look."""
+    """The exports that a library may have are in the backend's table, so a change of it asks for a new look."""
     table = tmp_path / "backend.toml"
     table.write_text(cpu.path.read_text("utf-8").replace('exports = ["GetPjrtApi"', 'exports = ["Other"'), "utf-8")
     assert table.read_bytes() != cpu.path.read_bytes()

@@ -57,7 +57,7 @@ def test_every_module_stands_in_the_table(root: Path) -> None:
 
 
 def test_user_error_is_a_short_message_and_a_status(command_raises: Raise, capsys: pytest.CaptureFixture[str]) -> None:
-    """What a user can mend is told in three lines, without a traceback."""
+    """What a user can fix is reported in three lines, without a traceback."""
     command_raises(FetchError("what", cause="cause", remedy="remedy"))
     assert cli.main(["broken"]) == FetchError.exit_code
     assert capsys.readouterr().err == "error: what\n       cause\n       remedy\n"
@@ -77,7 +77,7 @@ def test_debug_shows_the_traceback(
 def test_usual_errors_of_the_system_are_two_lines(
     command_raises: Raise, capsys: pytest.CaptureFixture[str], number: int
 ) -> None:
-    """A full disk or a missing right is the user's to mend, wherever it is noticed."""
+    """A full disk or a missing right is the user's to fix, wherever it is noticed."""
     command_raises(OSError(number, "What it is", "/disk/a.whl"))
     assert cli.main(["broken"]) == 1
     assert capsys.readouterr().err == f"error: what it is: /disk/a.whl\n       {REMEDIES[number]}\n"
@@ -85,7 +85,7 @@ def test_usual_errors_of_the_system_are_two_lines(
 
 @pytest.mark.parametrize("command", [["verify", "a.whl"], ["smoke", "a.whl"], ["conformance", "tests"]])
 def test_foreign_directory_is_named(command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whoever is in another directory is told of --root."""
+    """The message for another directory names --root."""
     assert cli.main([*command, "--root", str(tmp_path)]) == 2
     assert capsys.readouterr().err == (
         f"error: not the repository: {tmp_path}\n       give it with --root, or change into it\n"

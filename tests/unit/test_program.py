@@ -13,9 +13,8 @@ import pytest
 
 # Module, arguments with {} for an empty folder, status, first line of the message.
 FAILURES = [
-    ("bazel.backends_bzl", "--root {} --check", 5, "plugins/backends.bzl is stale"),
     ("bazel.repositories", "library --library {}/none.so --output {}", 2, "no such library: '{}/none.so'"),
-    ("bazel.repositories", "release --root {} --release 9.9.9", 2, "unknown release: '9.9.9'"),
+    ("bazel.repositories", "graph --root {} --release 9.9.9", 2, "unknown release: '9.9.9'"),
     ("fetch.__main__", "--release-file {}/x --pin a.b --output {}", 3, "cannot read the release file {}/x"),
     ("fetch.wheelhouse", "--requirements {}/x --output {}", 1, "no such file or directory: {}/x"),
     ("docs.wheels", "--root {}", 2, "there is no docs/wheels.json"),

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Remove what Bazel left in the cache for checkouts that are gone.
 
-A checkout has an output base of some gigabytes in the cache, which outlives it: nobody tells the cache that a clone
-was deleted.
+A checkout has an output base of some gigabytes in the cache, which outlives it: the cache does not notice that a
+clone was deleted.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from pjrtwheel.errors import BazelError, PjrtWheelError
 # The form of `format_error` in build/rules/private/host_python.bzl.
 _MARKED = re.compile(r"pjrtwheel error (\d+)\n(.*?)\nend of error", re.DOTALL)
 _NOISE = re.compile(r"src/main/tools/linux-sandbox|^Loading:|^Analyzing:|^\[\d|^INFO:|^WARNING:|^\s*$|^OpenJDK")
-# Bazel's own events always say 1; the tool's status stands in what Bazel or its sandbox prints.
+# Bazel's own events always say 1; the tool's status is in what Bazel or its sandbox prints.
 _STATUS = re.compile(r"exited normally with code (\d+)|\(Exit (\d+)\)")
 _DISK_FULL = "No space left on device"
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pjrtwheel.backend import Backend
+from pjrtwheel.backend import Backend, backend_files
 from pjrtwheel.bazel.events import BuildLog, read_events
 from pjrtwheel.bazel.failures import explain_failure
 from pjrtwheel.bazel.locate import Bazel, provide_bazel
@@ -126,6 +126,8 @@ def build_environment(request: BuildRequest, bazel: Bazel, environ: Mapping[str,
         "PJRTWHEEL_PYTHON": environ.get("PJRTWHEEL_PYTHON") or base,
         "PJRTWHEEL_RELEASE": request.release.version,
         "PJRTWHEEL_PROVIDER": request.provider,
+        # Bazel watches files, and so does not see that a backend was added.
+        "PJRTWHEEL_BACKENDS": " ".join(path.parent.name for path in backend_files(request.root)),
         "PJRTWHEEL_CACHE": str(cache_root(environ)),
         "PJRTWHEEL_LIBRARY": "",
         "PJRTWHEEL_LIBRARY_SHA256": "",

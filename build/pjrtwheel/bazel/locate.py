@@ -59,7 +59,7 @@ def parse_version(text: str) -> tuple[int, int, int] | None:
 
 
 def is_supported(version: tuple[int, int, int]) -> bool:
-    """Say whether the graph can be built with this version."""
+    """Return whether the graph can be built with this version."""
     return version >= OLDEST and version[0] <= NEWEST_MAJOR
 
 
@@ -74,7 +74,7 @@ def run_quietly(command: Sequence[str], environ: Mapping[str, str]) -> str:
     return done.stdout if done.returncode == 0 else ""
 
 
-def probe(command: str, pinned: str, environ: Mapping[str, str], run: Run = run_quietly) -> Bazel | None:
+def identify(command: str, pinned: str, environ: Mapping[str, str], run: Run = run_quietly) -> Bazel | None:
     """Ask a program which Bazel it is.
 
     Debian's build of 4.2.3 says `no_version` whatever it is asked; the package manager knows better.
@@ -122,7 +122,7 @@ def find_bazel(pinned: str, environ: Mapping[str, str], run: Run = run_quietly) 
     """
     seen = []
     for command in _candidates(environ):
-        bazel = probe(command, pinned, environ, run)
+        bazel = identify(command, pinned, environ, run)
         if bazel and is_supported(bazel.version):
             return bazel
         seen.append(f"{command} ({'.'.join(map(str, bazel.version)) if bazel else 'does not run'})")

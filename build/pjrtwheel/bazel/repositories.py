@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Answer the repository rules in JSON: `python -m pjrtwheel.bazel.repositories {release,library} ...`."""
+"""Answer the repository rules in JSON: `python -m pjrtwheel.bazel.repositories {graph,library} ...`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pjrtwheel.backend import Backend, load_backends, merge_tools
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import disk_errors
 from pjrtwheel.files import copy_atomically
@@ -27,18 +28,50 @@ ACTIONS = {
 }
 
 
-def describe_release(release: Release, host: Platform) -> dict[str, Any]:
-    """Return what the graph is laid out by.
+def describe_graph(root: Path, version: str | None, host: Platform) -> dict[str, Any]:
+    """Return all that the graph is laid out by, as name and value of each constant in `@jax_release//:release.bzl`.
 
     Args:
-        release: The release that was chosen.
+        root: The repository.
+        version: The JAX release; the newest when absent.
         host: The platform that the build runs on.
     """
+    backends = load_backends(root)
+    return {
+        "RELEASE": describe_release(load_release(root, version), host),
+        "PLATFORMS": {name: {"compiler_target": entry.compiler_target} for name, entry in PLATFORMS.items()},
+        "TOOLS": {name: {"member": tool.member} for name, tool in merge_tools(backends.values()).items()},
+        "BACKENDS": {name: describe_backend(backend) for name, backend in backends.items()},
+        "SOURCES": list_sources(root / "build"),
+    }
+
+
+def describe_release(release: Release, host: Platform) -> dict[str, Any]:
+    """Return what the graph needs to know of a release."""
     return {
         "version": release.version,
         "host": host.name,
         "pythons": {name: list(release.pythons(name)) for name in PLATFORMS},
         "xla": write(release.xla),
+    }
+
+
+def describe_backend(backend: Backend) -> dict[str, Any]:
+    """Return what the graph needs to know of one backend; the same keys for all, so that no rule has to ask."""
+    kernels = backend.kernels
+    return {
+        "distribution": backend.distribution,
+        "package": backend.package,
+        "library": backend.library,
+        "platforms": list(backend.tags),
+        "member": backend.prebuilt.member,
+        "bundled": backend.prebuilt.bundled,
+        "source": backend.source.label if backend.source else "",
+        "shared": backend.shared,
+        "kernels_package": kernels.package if kernels else "",
+        "kernels_pythons": kernels.pythons if kernels else (),
+        "kernels_platforms": kernels.platforms if kernels else (),
+        "tools": tuple(backend.tools),
     }
 
 
@@ -86,9 +119,9 @@ def _run(argv: Sequence[str]) -> int:
     """Parse the arguments, and print what was asked for."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.bazel.repositories", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    release = commands.add_parser("release", help="describe a release, and list what actions need of the tooling")
-    release.add_argument("--root", type=Path, required=True, help="the repository")
-    release.add_argument("--release", help="the JAX release (default: the newest)")
+    graph = commands.add_parser("graph", help="say what the graph is laid out by")
+    graph.add_argument("--root", type=Path, required=True, help="the repository")
+    graph.add_argument("--release", help="the JAX release (default: the newest)")
     library = commands.add_parser("library", help="copy a library that the user named to library.so")
     library.add_argument("--library", required=True, help="path of the shared library")
     library.add_argument("--sha256", default="", help="digest it must have")
@@ -97,11 +130,7 @@ def _run(argv: Sequence[str]) -> int:
     if arguments.command == "library":
         answer = take_library(Path(arguments.library), arguments.sha256, arguments.output)
     else:
-        chosen = load_release(arguments.root, arguments.release)
-        answer = {
-            "release": describe_release(chosen, host_platform()),
-            "sources": list_sources(arguments.root / "build"),
-        }
+        answer = describe_graph(arguments.root, arguments.release, host_platform())
     print(json.dumps(answer))
     return 0
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What building XLA itself asks of Bazel: its version, and the configurations of backends and platforms.
 
-What all share stands in `ci/bazelrc/xla.bazelrc`, what an accelerator needs in `xla.bazelrc` of its own directory and
+What all share is in `ci/bazelrc/xla.bazelrc`, what an accelerator needs in `xla.bazelrc` of its own directory and
 of those it shares with others.
 """
 
@@ -20,7 +20,7 @@ OVERRIDE = "--override_repository=xla="
 
 
 def is_overridden(flags: Sequence[str]) -> bool:
-    """Say whether another tree stands in for the pinned XLA."""
+    """Return whether another tree takes the place of the pinned XLA."""
     return any(flag.startswith(OVERRIDE) for flag in flags)
 
 

@@ -80,8 +80,8 @@ def _link(target: Path, link: Path) -> None:
     """Make or correct one symbolic link in a single step, so that a build running at the same time never misses it."""
     if link.is_symlink() and link.readlink() == target:
         return
-    with tempfile.TemporaryDirectory(dir=link.parent) as beside:
-        fresh = Path(beside) / link.name
+    with tempfile.TemporaryDirectory(dir=link.parent) as scratch:
+        fresh = Path(scratch) / link.name
         fresh.symlink_to(target)
         fresh.replace(link)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fetch one pinned wheel: `python -m pjrtwheel.fetch --release-file F --pin KEY --output DIR [--unpack GLOB ...]`.
 
-Prints one JSON object about what now lies in DIR. Errors go to stderr, without a traceback.
+Prints one JSON object about what is now in DIR. Errors go to stderr, without a traceback.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def execute(arguments: argparse.Namespace, cache: WheelCache) -> dict[str, objec
         The pin, and the names of the files now in the output directory.
 
     Raises:
-        PjrtWheelError: No such pin, or the wheel could not be had.
+        PjrtWheelError: No such pin, or the wheel could not be downloaded.
     """
     pin = read_release(arguments.release_file).pin(arguments.pin)
     if arguments.describe:

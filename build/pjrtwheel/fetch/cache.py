@@ -35,7 +35,7 @@ def cache_root(environ: Mapping[str, str], home: Path | None = None) -> Path:
 
 
 def check_wheel(path: Path, pin: Pin) -> None:
-    """Compare a file with its pin, size first because that is cheap and tells truncation from replacement.
+    """Compare a file with its pin, size first because that is cheap, and distinguishes truncation from replacement.
 
     Raises:
         FetchError: The file is shorter, longer or other than the pinned one.
@@ -105,7 +105,7 @@ class WheelCache:
     download: Callable[[Pin, Path], Path]
 
     def path(self, pin: Pin) -> Path:
-        """Return where the wheel lies, whether or not it is there."""
+        """Return the place of the wheel, whether or not it is there."""
         return self.root / "wheels" / pin.sha256 / pin.filename
 
     def fetch(self, pin: Pin) -> Path:
@@ -114,7 +114,7 @@ class WheelCache:
         A damaged copy is thrown away. Processes that want the same wheel wait for the first one.
 
         Raises:
-            FetchError: The wheel could not be had, or is not the one that was pinned.
+            FetchError: The wheel could not be downloaded, or is not the one that was pinned.
         """
         target = self.path(pin)
         if self._is_good(pin):  # needs no lock, so a read-only cache works as long as it is full

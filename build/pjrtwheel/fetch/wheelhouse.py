@@ -43,7 +43,7 @@ def fill_wheelhouse(requirements: Path, root: Path, pip: PipRun = run_pip) -> Pa
     The directory appears whole or not at all.
 
     Raises:
-        FetchError: A wheel could not be had.
+        FetchError: A wheel could not be downloaded.
     """
     target = wheelhouse_path(root, requirements.read_text("utf-8"))
     if target.is_dir():
@@ -64,7 +64,7 @@ def fill_wheelhouse(requirements: Path, root: Path, pip: PipRun = run_pip) -> Pa
 
 
 def discard_damaged(requirements: Path, root: Path) -> bool:
-    """Move a wheelhouse aside when a file of it has none of the required hashes, and tell whether that was so.
+    """Move a wheelhouse aside when a file of it has none of the required hashes, and return whether that was so.
 
     It is moved by one rename, so that another process never sees half of it.
     """
@@ -87,7 +87,7 @@ def install_tools(requirements: Path, output: Path, root: Path, pip: PipRun = ru
     Whatever else pip fails at, such as a full disk, leaves the cache alone.
 
     Raises:
-        FetchError: A wheel could not be had or installed.
+        FetchError: A wheel could not be downloaded or installed.
     """
     text = ""
     for attempt in (1, 2):

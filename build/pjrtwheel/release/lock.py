@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lock that ties all wheels of one build to each other.
 
-The same JSON document lies in our `jaxlib` and in each plugin wheel. The loader compares the two before it opens the
+The same JSON document is in our `jaxlib` and in each plugin wheel. The loader compares the two before it opens the
 library, because a `jaxlib` of the same version may come from elsewhere (upstream) or from other inputs.
 """
 

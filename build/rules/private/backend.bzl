@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Implementation of //build/rules:backend.bzl."""
 
+load("@jax_release//:release.bzl", "BACKENDS", "PLATFORMS")
 load("//build/rules:providers.bzl", "BackendInfo")
 load("//build/rules/private:library.bzl", "pjrt_library")
 load("//build/rules/private:wheels.bzl", "pjrt_wheel")
-load("//plugins:backends.bzl", "BACKENDS", "PLATFORMS")
 
 def _backend_target_impl(ctx):
     return BackendInfo(

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The jaxlib wheels of a release."""
 
+load("@jax_release//:release.bzl", "BACKENDS", "PLATFORMS")
 load("//build/rules/private:wheels.bzl", "bindings_wheel")
-load("//plugins:backends.bzl", "BACKENDS", "PLATFORMS")
 
 def bindings_repository(python, platform):
     """Returns the name of the repository with upstream's jaxlib wheel.

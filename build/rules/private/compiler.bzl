@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Implementation of //build/rules:extension.bzl, and the targets of the repositories it needs."""
 
+load("@jax_release//:release.bzl", "PLATFORMS")
 load("//build/rules:providers.bzl", "CompilerInfo", "FlagInfo", "HeadersInfo", "PythonToolInfo")
-load("//plugins:backends.bzl", "PLATFORMS")
 
 def _c_headers_impl(ctx):
     root = "/".join([part for part in [ctx.label.workspace_root, ctx.label.package, ctx.attr.include] if part])
@@ -27,7 +27,7 @@ def _c_compiler_impl(ctx):
 
 c_compiler = rule(
     implementation = _c_compiler_impl,
-    doc = "A C compiler that lies in one directory with all it needs.",
+    doc = "A C compiler that is in one directory with all it needs.",
     attrs = {
         # As a whole: twenty thousand single inputs would cost seconds for each action.
         "directory": attr.label(allow_single_file = True, mandatory = True, doc = "The directory."),
@@ -39,7 +39,7 @@ c_compiler = rule(
 
 COMMON_ATTRS = {
     "copts": attr.string_list(doc = "Options for the compiler."),
-    "hdrs": attr.label_list(allow_files = [".h"], doc = "Own headers, found beside the sources."),
+    "hdrs": attr.label_list(allow_files = [".h"], doc = "Own headers, found next to the sources."),
     "headers": attr.label_list(providers = [HeadersInfo], doc = "Headers of others."),
     "linkopts": attr.string_list(doc = "Options for the linker; they come last."),
     "out": attr.string(mandatory = True, doc = "File name of the library."),

@@ -7,7 +7,7 @@ _NAMES = ["python3", "python3.11", "python3.12", "python3.13", "python3.14"]
 _OLDEST = [3, 11]
 
 def build_directory(ctx):
-    """Returns the path of build/, below which the tooling lies.
+    """Returns the path of build/, which holds the tooling.
 
     Args:
         ctx: The repository context.
@@ -23,7 +23,7 @@ def find_python(ctx):
     """Returns what `describe_interpreter.py` says of the interpreter to use.
 
     That is the one named in PJRTWHEEL_PYTHON, else the first on PATH that is new enough. Shims are seen through,
-    because the interpreter itself is asked where it lies.
+    because the interpreter itself is asked for its place.
 
     Args:
         ctx: The repository context.

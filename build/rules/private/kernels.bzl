@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The extension modules that JAX imports beside a PJRT plugin: one package of the index for each Python."""
+"""The extension modules that JAX imports in addition to a PJRT plugin: one package of the index for each Python."""
 
 load("//build/rules:providers.bzl", "KernelsInfo")
 

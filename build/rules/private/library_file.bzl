@@ -40,6 +40,6 @@ library_file = repository_rule(
     implementation = _library_file_impl,
     doc = """Takes the library named in PJRTWHEEL_LIBRARY.
 
-Bazel does not watch a file outside of the workspace: PJRTWHEEL_LIBRARY_SHA256 tells it when the file has changed.""",
+Bazel does not watch a file outside of the workspace: PJRTWHEEL_LIBRARY_SHA256 changes when the file does.""",
     environ = [LIBRARY_VARIABLE, DIGEST_VARIABLE, PYTHON_VARIABLE],
 )

@@ -1,20 +1,14 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The repository that tells the graph which release is built, and which files of the tooling its actions need."""
+"""The repository with what the graph is laid out by: release, backends, platforms, files of the tooling."""
 
 load("//build/rules/private:host_python.bzl", "PYTHON_VARIABLE", "build_directory", "run_tool")
 
 RELEASE_VARIABLE = "PJRTWHEEL_RELEASE"
+BACKENDS_VARIABLE = "PJRTWHEEL_BACKENDS"
 
 # Folders below folders of the tooling; Starlark has neither recursion nor loops without an end.
 _DEPTH = 4
-
-_BZL = """\"\"\"The release that was chosen, and the files of the tooling by the action; written by a repository rule.\"\"\"
-
-RELEASE = {}
-
-SOURCES = {}
-"""
 
 def _watch_tooling(ctx, build):
     """Makes Bazel run the rule again when a module changes: its imports decide which files an action needs."""
@@ -26,22 +20,33 @@ def _watch_tooling(ctx, build):
                 ctx.path(Label("//build:" + str(entry)[len(str(build)) + 1:]))
         folders = [entry for entry in entries if "." not in entry.basename and entry.basename != "__pycache__"]
 
+def _watch_backends(ctx, plugins):
+    """Makes Bazel run the rule again when a backend.toml changes; that one was added is seen in BACKENDS_VARIABLE."""
+    for folder in plugins.readdir():
+        if folder.get_child("backend.toml").exists and folder.get_child("BUILD.bazel").exists:
+            ctx.path(Label("//plugins/{}:backend.toml".format(folder.basename)))
+
 def _release_repository_impl(ctx):
     build = build_directory(ctx)
     _watch_tooling(ctx, build)
+    _watch_backends(ctx, build.dirname.get_child("plugins"))
     version = ctx.os.environ.get(RELEASE_VARIABLE, "")
     found = json.decode(run_tool(ctx, "bazel.repositories", [
-        "release",
+        "graph",
         "--root=" + str(build.dirname),
         "--release=" + version,
     ]))
-    ctx.file("release.bzl", _BZL.format(repr(found["release"]), repr(found["sources"])), executable = False)
-    release_file = ctx.path(Label("//releases:{}.toml".format(found["release"]["version"])))
+    lines = ['"""What the graph is laid out by; written by a repository rule."""']
+    lines += ["{} = {}".format(name, repr(value)) for name, value in found.items()]
+    ctx.file("release.bzl", "\n\n".join(lines) + "\n", executable = False)
+    release_file = ctx.path(Label("//releases:{}.toml".format(found["RELEASE"]["version"])))
     ctx.file("release.toml", ctx.read(release_file), executable = False)
     ctx.file("BUILD.bazel", 'exports_files(["release.toml"], visibility = ["//visibility:public"])\n', executable = False)
 
 release_repository = repository_rule(
     implementation = _release_repository_impl,
-    doc = "Reads releases/<PJRTWHEEL_RELEASE>.toml, by default that of the newest release, into release.bzl.",
-    environ = [RELEASE_VARIABLE, PYTHON_VARIABLE],
+    doc = """Writes release.bzl, whose constants describe the chosen release, all backends and their platforms.
+
+The release is that of PJRTWHEEL_RELEASE, by default the newest. Starlark cannot read TOML: the tooling does.""",
+    environ = [RELEASE_VARIABLE, BACKENDS_VARIABLE, PYTHON_VARIABLE],
 )

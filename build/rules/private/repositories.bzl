@@ -2,18 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Implementation of //build/rules:repositories.bzl."""
 
+load("@jax_release//:release.bzl", "BACKENDS", "PLATFORMS", "RELEASE", "TOOLS")
 load("//build/rules/private:backend.bzl", "kernels_repository", "prebuilt_repository", "tool_repository")
 load("//build/rules/private:bindings.bzl", "bindings_repository")
 load("//build/rules/private:library_file.bzl", "library_file")
 load("//build/rules/private:pinned_wheel.bzl", "pinned_wheel")
 load("//build/rules/private:python_tools.bzl", "python_tools")
 load("//build/rules/private:xla_repository.bzl", "xla_license")
-load("//plugins:backends.bzl", "BACKENDS", "PLATFORMS", "TOOLS")
 
 _PJRT_INCLUDE = "xla_plugins/xla_cpu_pjrt/include"
 _FFI_INCLUDE = "jaxlib/include"
 
-def _header_repositories(release):
+def _header_repositories():
     pinned_wheel(
         name = "header_pjrt_c_api",
         arguments = {"include": _PJRT_INCLUDE},
@@ -23,12 +23,12 @@ def _header_repositories(release):
     )
 
     # The headers are the same in every jaxlib wheel of a release: one is as good as another.
-    host = release["host"]
+    host = RELEASE["host"]
     pinned_wheel(
         name = "header_xla_ffi",
         arguments = {"include": _FFI_INCLUDE},
         macro = "pinned_headers",
-        pin = "bindings.{}.{}".format((release["pythons"][host] or ["none"])[0], host),
+        pin = "bindings.{}.{}".format((RELEASE["pythons"][host] or ["none"])[0], host),
         unpack = [_FFI_INCLUDE + "/xla/ffi/api/*.h"],
     )
 
@@ -51,14 +51,11 @@ def _backend_repositories(name, facts, platform):
             unpack = [facts["kernels_package"] + "/*.so"],
         )
 
-def pjrt_repositories(release):
+def pjrt_repositories():
     """Declares every repository of the prebuilt graph; each is fetched when a target first needs it.
 
     A backend or Python that the release does not pin gets its repository all the same: asking for it then ends with
     the release's own error.
-
-    Args:
-        release: RELEASE of @jax_release.
     """
     python_tools(name = "python_tools", requirements = "//build:requirements.txt")
     library_file(name = "library_file")
@@ -66,22 +63,22 @@ def pjrt_repositories(release):
     pinned_wheel(
         name = "compiler",
         macro = "pinned_compiler",
-        pin = "compiler." + release["host"],
+        pin = "compiler." + RELEASE["host"],
         unpack = ["ziglang/*"],
     )
-    _header_repositories(release)
+    _header_repositories()
     for name, facts in TOOLS.items():
         pinned_wheel(
             name = tool_repository(name),
             arguments = {"member": facts["member"]},
             macro = "pinned_tool",
-            pin = "tool.{}.{}".format(name, release["host"]),
+            pin = "tool.{}.{}".format(name, RELEASE["host"]),
             unpack = [facts["member"]],
         )
     for platform in PLATFORMS:
         for name, facts in BACKENDS.items():
             _backend_repositories(name, facts, platform)
-        for python in release["pythons"][platform] or ["none"]:
+        for python in RELEASE["pythons"][platform] or ["none"]:
             pinned_wheel(
                 name = bindings_repository(python, platform),
                 macro = "pinned_file",

@@ -44,7 +44,7 @@ def make_checkout(tmp_path: Path) -> Callable[[str], Workspace]:
 
 
 def test_only_checkouts_that_are_gone_are_orphaned(make_checkout: Callable[[str], Workspace], tmp_path: Path) -> None:
-    """The links of a mirror tell."""
+    """The links of a mirror show it."""
     gone, here = make_checkout("gone"), make_checkout("here")
     shutil.rmtree(tmp_path / "gone")
     assert {entry: is_orphaned(entry) for entry in find_workspaces(tmp_path / "cache")} == {gone: True, here: False}

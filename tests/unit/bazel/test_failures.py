@@ -43,7 +43,7 @@ def test_crash_of_a_tool_is_shown_whole() -> None:
 
 
 def test_bazels_own_errors_are_shown_without_its_chatter() -> None:
-    """What is wrong with the graph itself is told by Bazel."""
+    """What is wrong with the graph itself is reported by Bazel."""
     text = "INFO: Invocation ID: 1\nLoading: 0 packages loaded\nERROR: no such target\nINFO: Elapsed time: 1s\n"
     error = explain_failure(7, BuildLog({}, (), ""), text)
     assert str(error) == "Bazel failed with exit status 7\nERROR: no such target"

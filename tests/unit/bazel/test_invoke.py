@@ -53,7 +53,7 @@ def test_each_version_has_its_output_base(root: Path) -> None:
 
 
 def test_configurations_of_a_backend_are_read_in_source_mode_only(root: Path) -> None:
-    """Bazel is told the file's place in the directory that it runs in, whose path it accepts."""
+    """Bazel gets the file's place in the directory that it runs in, whose path it accepts."""
     workspace = Workspace(root, Path("/c/bazel/1"))
     settings = f"--bazelrc={root}/plugins/cpu/xla.bazelrc"
     assert startup_flags(workspace, NEW, request_of(root, "source"))[2:] == (settings,)
@@ -61,7 +61,7 @@ def test_configurations_of_a_backend_are_read_in_source_mode_only(root: Path) ->
 
 
 def test_flags_of_an_old_and_a_new_bazel(root: Path) -> None:
-    """Newer versions are told to read WORKSPACE; the user's own options come last."""
+    """Newer versions have to be asked to read WORKSPACE; the user's own options come last."""
     common = ("--//build:platform=linux_x86_64", "--//build:provider=prebuilt")
     assert build_flags(request_of(root), OLD, {}) == common
     chosen = replace(request_of(root), assemble_options=("--level=10", "--jobs=2"))
@@ -97,7 +97,7 @@ def test_outputs_in_the_order_of_the_targets() -> None:
         output_directories(log, ("//:c",))
 
 
-def test_the_user_is_told_of_another_build(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_waiting_for_another_build_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One server builds one thing after the other, and its client waits; nothing else of what it prints is shown."""
     said = "Another command (pid=7) is running. Waiting for it to complete on the server...\nINFO: done\n"
     command = [sys.executable, "-c", f"print({said!r}, end='')"]
@@ -123,7 +123,7 @@ sys.exit(run_main(lambda words: run_bazel(words, Path(), os.environ, progress=Fa
 """
 
 
-def test_bazel_is_told_of_an_end_that_did_not_come_from_the_terminal(root: Path, tmp_path: Path) -> None:
+def test_bazel_is_interrupted_when_we_are_terminated(root: Path, tmp_path: Path) -> None:
     """It would go on for hours, and we would wait for it."""
     command = [sys.executable, "-c", BUILD, sys.executable, "-c", CLIENT]
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root / "build"), *sys.path])}

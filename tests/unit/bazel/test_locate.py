@@ -13,7 +13,7 @@ from pjrtwheel.errors import BazelError
 
 
 def put_program(folder: Path, name: str, script: str) -> Path:
-    """Write a shell script that stands for a Bazel."""
+    """Write a shell script that acts as a Bazel."""
     folder.mkdir(exist_ok=True)
     path = folder / name
     path.write_text(f"#!/bin/sh\n{script}\n", "utf-8")

@@ -36,7 +36,7 @@ def test_another_tree_is_noticed(flags: tuple[str, ...], *, expected: bool) -> N
 
 
 def test_configurations_of_backend_and_platform(root: Path) -> None:
-    """The backend's own come last and win over the platform's; another tree is told to the graph."""
+    """The backend's own come last and win over the platform's; another tree is a flag of the graph."""
     backend = find_backend(root, "cpu")
     configs = ("--config=xla_linux_aarch64", "--config=xla_cpu")
     assert source_flags(backend, "linux_aarch64", ()) == configs

@@ -61,7 +61,7 @@ def test_leftovers_of_killed_downloads_are_removed(tmp_path: Path) -> None:
 
 
 def test_download_is_moved_not_copied(tmp_path: Path) -> None:
-    """A wheel of a hundred megabytes is written once: what lies in the cache is the downloaded file itself."""
+    """A wheel of a hundred megabytes is written once: what is in the cache is the downloaded file itself."""
     downloaded: list[int] = []
 
     def download(pin: Pin, directory: Path) -> Path:
@@ -85,7 +85,7 @@ def test_wrong_bytes_are_refused_and_not_kept(tmp_path: Path, content: bytes, me
 
 
 def test_damaged_copy_in_the_cache_is_replaced(tmp_path: Path) -> None:
-    """A cache that a crash or a disk has damaged mends itself."""
+    """A cache that a crash or a disk has damaged is repaired."""
     cache = WheelCache(tmp_path, serve(CONTENT))
     cache.fetch(PIN).write_bytes(b"rubbish")
     assert cache.fetch(PIN).read_bytes() == CONTENT
@@ -102,7 +102,7 @@ def test_no_network_and_no_copy_is_a_clear_error(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_pinned_can_be_told_without_fetching_it(root: Path, tmp_path: Path) -> None:
+def test_what_is_pinned_is_described_without_fetching_it(root: Path, tmp_path: Path) -> None:
     """A distribution that is only required is not downloaded, and no folder is made for it."""
     release = root / "releases/0.11.2.toml"
     options = ["--release-file", str(release), "--pin", "plugin.tpu.linux_x86_64", "--output", str(tmp_path / "out")]
@@ -186,7 +186,7 @@ def test_missing_member_is_named(wheel: Callable[[str, int], Path], tmp_path: Pa
 
 
 def test_damaged_wheel_is_refused(wheel: Callable[[str, int], Path], tmp_path: Path) -> None:
-    """Half a wheel is told from a whole one."""
+    """Half a wheel is not taken for a whole one."""
     path = wheel("a/x", 0o644)
     path.write_bytes(path.read_bytes()[:-10])
     with pytest.raises(FetchError, match=r"damaged wheel: a-1-py3-none-any\.whl"):

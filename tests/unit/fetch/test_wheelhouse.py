@@ -44,7 +44,7 @@ def offline(install_output: str) -> Pip:
 
 
 def test_full_disk_costs_no_wheels(requirements: Path, house: Path, tmp_path: Path) -> None:
-    """When pip fails for a reason of its own, that reason is told and the wheels stay for the next time."""
+    """When pip fails for a reason of its own, that reason is reported and the wheels stay for the next time."""
     with pytest.raises(FetchError) as caught:
         install_tools(requirements, tmp_path / "out", tmp_path, offline("ERROR: [Errno 28] No space left on device"))
     assert str(caught.value).splitlines() == [

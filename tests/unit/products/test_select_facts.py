@@ -193,7 +193,7 @@ def test_the_command_writes_the_file_and_says_whether_it_is_up_to_date(
         for arch in ("x86_64", "aarch64")
     ]
     (tmp_path / "dist/release.json").write_text(json.dumps({"schema": 2, "wheels": wheels}), "utf-8")
-    command = ["facts", "--root", str(tmp_path)]
+    command = ["facts", "--release", DEFAULT_RELEASE, "--root", str(tmp_path)]
     assert main([*command, "--check"]) == 1
     assert capsys.readouterr().out.endswith("0.11.2.json: out of date\n")
     assert main(command) == 0
@@ -207,10 +207,10 @@ def test_damaged_facts_are_not_written_over(root: Path, tmp_path: Path, capsys: 
     """They may hold what is recorded nowhere else."""
     (tmp_path / "releases").mkdir()
     (tmp_path / "plugins").symlink_to(root / "plugins")
-    path = tmp_path / "selector/jaxlib_select/facts/0.11.2.json"
+    path = tmp_path / f"selector/jaxlib_select/facts/{DEFAULT_RELEASE}.json"
     path.parent.mkdir(parents=True)
     path.write_text("{", "utf-8")
-    assert main(["facts", "--root", str(tmp_path)]) == UsageError.exit_code
+    assert main(["facts", "--release", DEFAULT_RELEASE, "--root", str(tmp_path)]) == UsageError.exit_code
     assert "damaged facts" in capsys.readouterr().err
     assert path.read_text("utf-8") == "{"
 

@@ -43,7 +43,7 @@ def vendor(root: Path) -> Backend:
 
 
 def test_plan_fills_in_release_python_and_platform() -> None:
-    """One entry stands for a file per platform and Python; an entry without Pythons for one file."""
+    """One entry is for a file per platform and Python; an entry without Pythons for one file."""
     assert plan_inputs(INPUTS, [], "1.2.3") == (
         WantedFile("bindings.cp312.linux_x86_64", "jaxlib", "1.2.3", "linux_x86_64", "cp312"),
         WantedFile("bindings.cp313.linux_x86_64", "jaxlib", "1.2.3", "linux_x86_64", "cp313"),
@@ -74,7 +74,7 @@ def test_a_tool_of_two_backends_is_pinned_once(vendor: Backend) -> None:
 
 
 def test_two_tools_of_one_name_are_refused(vendor: Backend) -> None:
-    """One pin cannot stand for two versions."""
+    """One pin cannot be for two versions."""
     newer = dataclasses.replace(vendor.tools["beads"], version="6")
     second = dataclasses.replace(vendor, name="soroban", tools={"beads": newer})
     with pytest.raises(UsageError, match="backend soroban has another tool 'beads' than a backend before it"):
