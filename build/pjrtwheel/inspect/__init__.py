@@ -14,10 +14,11 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.inspect.findings import find_library_findings, find_wheel_findings
 from pjrtwheel.inspect.index import AskIndex, find_unresolvable
 from pjrtwheel.inspect.model import Inspection, PluginDescription
-from pjrtwheel.inspect.reader import FindTool, check_wheel, describe_wheel, inspect_library, open_plugin
+from pjrtwheel.inspect.reader import FindTool, describe_wheel, inspect_library, open_plugin
 from pjrtwheel.verify.contents import WheelContents, read_contents
 from pjrtwheel.verify.findings import Finding
 from pjrtwheel.verify.library import Library
+from pjrtwheel.wheel.read.directory import open_wheel
 
 __all__ = ["FindTool", "Inspection", "inspect_wheel"]
 
@@ -43,7 +44,8 @@ def inspect_wheel(
         FetchError: The package index was to be asked, and cannot be reached.
         WheelError: The file is no wheel, or is damaged or hostile.
     """
-    check_wheel(wheel)
+    with open_wheel(wheel):
+        pass  # refuses what must not be unpacked
     with tempfile.TemporaryDirectory(prefix="inspect-") as scratch:
         contents = read_contents(wheel, Path(scratch))
         libraries, damaged = _inspect_libraries(contents, find_tool)

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import configparser
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,43 +12,19 @@ from typing import Any
 
 from pjrtwheel.elf import ElfImage, plan_repair, read_image
 from pjrtwheel.elf.strip import strip
-from pjrtwheel.errors import ElfError, WheelError
+from pjrtwheel.errors import ElfError
 from pjrtwheel.gpucode import needed_tools, read_gpu_code
 from pjrtwheel.inspect.model import Inspection, PluginDescription
 from pjrtwheel.probe.process import Job, ask_plugin
+from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify import documents
 from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.verify.library import Library, read_library
-from pjrtwheel.wheel.read.directory import DAMAGE, check_directory
 
-_NAMED = 3
 _TIME_LIMIT = 120.0
 
 # Name of a vendor's program → where it is, or nothing.
 FindTool = Callable[[str], Path | None]
-
-
-def check_wheel(wheel: Path) -> None:
-    """Refuse a wheel that must not be unpacked.
-
-    Raises:
-        WheelError: It is no zip file, or its directory is hostile.
-    """
-    try:
-        with zipfile.ZipFile(wheel) as archive:
-            problems = check_directory(archive.infolist(), wheel.stat().st_size)
-    except DAMAGE as error:
-        raise WheelError(
-            f"{wheel.name} is no wheel, or a damaged one: {error}",
-            cause="the download or copy was cut short, or the file is something else",
-        ) from error
-    if problems:
-        more = f"; and {len(problems) - _NAMED} more" if len(problems) > _NAMED else ""
-        raise WheelError(
-            f"{wheel.name} is not unpacked: {'; '.join(problems[:_NAMED])}{more}",
-            cause="it was damaged or tampered with",
-            remedy="fetch it again from a source you trust",
-        )
 
 
 def describe_wheel(
@@ -111,8 +86,8 @@ def _lock(contents: WheelContents) -> dict[str, Any] | None:
     """Return the release lock; nothing when there is none, or when it is no JSON object."""
     found = documents.find_lock(contents.texts)
     try:
-        return documents.parse_object(found[1]) if found else None
-    except ValueError:
+        return read_json(dict[str, Any], found[1]) if found else None
+    except TableError:
         return None
 
 

@@ -11,8 +11,10 @@ from pathlib import PurePosixPath
 from packaging.utils import canonicalize_name
 
 from pjrtwheel.backend import Backend
+from pjrtwheel.release.lock import ReleaseLock
+from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify.contents import WheelContents
-from pjrtwheel.verify.documents import find_lock, parse_object
+from pjrtwheel.verify.documents import find_lock
 from pjrtwheel.verify.findings import Problem
 from pjrtwheel.verify.library import Library, check_exports
 from pjrtwheel.wheel.metadata import find_requirement
@@ -64,13 +66,13 @@ def check_presence(wheel: WheelContents, backend: Backend) -> Iterator[Problem]:
         yield backend.kernels.package, f"is missing, although the backend has kernels for {', '.join(promised)}"
 
 
-def _provider(wheel: WheelContents) -> object:
+def _provider(wheel: WheelContents) -> str:
     """Return where the set's libraries come from, as its lock has it; nothing when that cannot be read."""
     lock = find_lock(wheel.texts)
     try:
-        return parse_object(lock[1]).get("provider") if lock else None
-    except ValueError:
-        return None
+        return read_json(ReleaseLock, lock[1], ignore_unknown=True).provider if lock else ""
+    except TableError:
+        return ""
 
 
 def check_symbols(libraries: Iterable[Library], backends: Iterable[Backend]) -> Iterator[Problem]:

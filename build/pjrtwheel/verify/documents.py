@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import csv
 import io
-import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -120,9 +119,9 @@ def check_sbom(wheel: WheelContents) -> Iterator[Problem]:
         yield f"{wheel.dist_info}/sboms", "holds no software bill of materials"
     for name in names:
         try:
-            document = parse_object(wheel.texts.get(name, ""))
-        except ValueError as error:
-            yield name, str(error)
+            document = read_json(dict[str, Any], wheel.texts.get(name, ""))
+        except TableError as error:
+            yield name, f"is no bill of materials: {error}"
             continue
         if document.get("bomFormat") != "CycloneDX":
             yield name, f"has bomFormat {document.get('bomFormat')!r}, expected 'CycloneDX'"
@@ -198,18 +197,3 @@ def check_locks(documents: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for wheel, text in documents.items():
         if text != documents[first]:
             yield wheel, f"carries another lock than {first}"
-
-
-def parse_object(text: str) -> dict[str, Any]:
-    """Read a JSON document that is an object; it comes from a wheel, so it may be anything.
-
-    Raises:
-        ValueError: It is not JSON, no object, or nested deeper than Python can read.
-    """
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"is not JSON: {error}") from error
-    if not isinstance(document, dict):
-        raise ValueError(f"is no JSON object: {text.strip()[:40]!r}")  # noqa: TRY004  # a value of a wheel, not a bug
-    return document

@@ -166,9 +166,9 @@ def test_a_license_that_is_named_must_be_there(read: Callable[..., WheelContents
     [
         (None, (f"{INFO}/sboms", "holds no software bill of materials")),
         ("{}", (f"{INFO}/sboms/thing.cdx.json", "has bomFormat None, expected 'CycloneDX'")),
-        ("{", (f"{INFO}/sboms/thing.cdx.json", "is not JSON")),
-        ("[]", (f"{INFO}/sboms/thing.cdx.json", "is no JSON object: '[]'")),
-        ("[" * 100_000, (f"{INFO}/sboms/thing.cdx.json", "is not JSON: ")),
+        ("{", (f"{INFO}/sboms/thing.cdx.json", "is no bill of materials: not JSON: ")),
+        ("[]", (f"{INFO}/sboms/thing.cdx.json", "is no bill of materials: the document: expected a table, found []")),
+        ("[" * 100_000, (f"{INFO}/sboms/thing.cdx.json", "is no bill of materials: not JSON: ")),
         ('{"bomFormat": "CycloneDX", "specVersion": []}', (f"{INFO}/sboms/thing.cdx.json", "has specVersion []")),
         ('{"bomFormat": "CycloneDX", "specVersion": "9"}', (f"{INFO}/sboms/thing.cdx.json", "has specVersion '9'")),
         (
