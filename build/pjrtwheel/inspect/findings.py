@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -147,14 +148,17 @@ def _sections(library: Library) -> Iterator[tuple[str, str]]:
 
 def _search_path(library: Library) -> Iterator[tuple[str, str]]:
     """Each element once, and none that leads out of the environment."""
-    if not library.search_paths:
-        return
-    place = Place(depth=library.member.count("/"))
-    cleaned = clean_search_path(":".join(library.search_paths), place)
+    useless = count_useless(library)
     for reason, code in _CODES.items():
-        if cleaned.dropped[reason]:
+        if useless[reason]:
             total = len(library.search_paths)
-            yield code, f"{cleaned.dropped[reason]} of {total} {library.search_kind} elements are {reason}"
+            yield code, f"{useless[reason]} of {total} {library.search_kind} elements are {reason}"
+
+
+def count_useless(library: Library) -> Counter[str]:
+    """Return how many elements of a search path repair would drop, by reason."""
+    place = Place(depth=library.member.count("/"))
+    return clean_search_path(":".join(library.search_paths), place).dropped if library.search_paths else Counter()
 
 
 def _exports(

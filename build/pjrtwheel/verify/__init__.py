@@ -18,6 +18,7 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.errors import ElfError, PjrtWheelError, VerifyError, WheelError, count
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import write_atomically
+from pjrtwheel.release.lock import LOCK_FILENAME
 from pjrtwheel.verify import accelerator, checkers, documents
 from pjrtwheel.verify.contents import WheelContents, read_contents
 from pjrtwheel.verify.findings import Finding, name_problems
@@ -89,7 +90,7 @@ def _verify_one(wheel: Path, report: Report | None, backends: Sequence[Backend])
             findings = list(_check(contents, report, backends))
         except WheelError as error:
             return [Finding("zip", "", _one_line(error))], None
-    lock = documents.find_lock(contents.texts)
+    lock = documents.find_document(contents.texts, LOCK_FILENAME)
     return findings, lock[1] if lock else None
 
 

@@ -140,7 +140,7 @@ def test_exports_by_kind_of_library() -> None:
             [
                 (
                     "jaxlib_abacus/_sums.cpython-313-x86_64-linux-gnu.so",
-                    "lies in 'jaxlib_abacus', expected 'abacus_kernels'",
+                    "is in 'jaxlib_abacus', expected 'abacus_kernels'",
                 )
             ],
         ),
