@@ -8,6 +8,8 @@ only place that catches `PjrtWheelError`, prints it without a traceback and turn
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class PjrtWheelError(Exception):
     """Root of all errors that are reported to the user without a traceback."""
@@ -74,6 +76,17 @@ class ProofError(PjrtWheelError):
     """A wheel that failed a smoke test."""
 
     exit_code = 9
+
+
+def shorten(values: Iterable[str], shown: int, separator: str = ", ") -> str:
+    """Return a list in words, cut after some entries.
+
+    >>> shorten(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    entries = list(values)
+    more = f" and {len(entries) - shown} more" if len(entries) > shown else ""
+    return separator.join(entries[:shown]) + more
 
 
 def count(number: int, noun: str) -> str:

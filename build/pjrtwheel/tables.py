@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+import reprlib
 import tomllib
 import types
 import typing
@@ -252,15 +253,20 @@ def _read_tuple(
 def _one_of(value: object, known: typing.Iterable[object], where: str) -> object:
     """Return a value that is one of some."""
     if value not in (choices := list(known)):
-        raise TableError(f"{where}: {value!r} is unknown, expected one of {', '.join(map(str, choices))}")
+        raise TableError(f"{where}: {_show(value)} is unknown, expected one of {', '.join(map(str, choices))}")
     return value
 
 
 def _expect(kind: Any, value: object, where: str, name: str) -> Any:
     """Return a value of a type; `true` is no number."""
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise TableError(f"{where or 'the document'}: expected {name}, found {value!r}")
+        raise TableError(f"{where or 'the document'}: expected {name}, found {_show(value)}")
     return value
+
+
+def _show(value: object) -> str:
+    """Return a value for a message; a list or table may be of any length and depth, so only its beginning."""
+    return reprlib.repr(value) if isinstance(value, (list, dict)) else repr(value)
 
 
 def _join(where: str, key: object) -> str:

@@ -17,10 +17,10 @@ import pytest
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.gpucode import read_gpu_code
-from pjrtwheel.release.lock import make_lock
+from pjrtwheel.release.lock import LOCK_FILENAME, make_lock
 from pjrtwheel.release.model import Release
 from pjrtwheel.verify.contents import WheelContents, read_contents
-from pjrtwheel.verify.documents import find_lock
+from pjrtwheel.verify.documents import find_document
 from pjrtwheel.verify.library import read_library
 
 pytestmark = pytest.mark.integration
@@ -135,7 +135,7 @@ def test_metadata_says_what_the_backend_file_does(backend: Backend, wheel: Wheel
 
 def test_lock_is_that_of_the_release(backend: Backend, wheel: WheelContents, release: Release) -> None:
     """Whoever computes it gets the same; the bindings have it, too, as verification has seen to."""
-    assert find_lock(wheel.texts) == (
+    assert find_document(wheel.texts, LOCK_FILENAME) == (
         f"{backend.package}/release_lock.json",
         make_lock(release, "prebuilt").to_json(),
     )

@@ -142,3 +142,11 @@ def test_no_value_gives_another_error(value: object) -> None:
     """Whatever a document holds, it is read, or refused with a message."""
     with contextlib.suppress(TableError):
         read(Document, value)
+
+
+@pytest.mark.parametrize("depth", [10, 400, 990])
+def test_a_deep_value_is_refused_in_a_line(depth: int) -> None:
+    """A list may be nested as deep as Python's own limit; the message shows its beginning."""
+    with pytest.raises(TableError) as caught:
+        read_json(Document, "[" * depth + "]" * depth)
+    assert len(str(caught.value)) < 200

@@ -19,15 +19,13 @@ from packaging.utils import canonicalize_name
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.docs.wheels_page import Measure, render_page
-from pjrtwheel.elf import Place
-from pjrtwheel.elf.search_path import clean_search_path
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.inspect import Inspection, inspect_wheel
+from pjrtwheel.inspect.findings import count_useless
 from pjrtwheel.inspect.tools import make_finder
 from pjrtwheel.program import run_main
 from pjrtwheel.tables import TableError, read_json, write_json
-from pjrtwheel.verify.library import Library
 from pjrtwheel.wheel.names import find_plain_wheels, parse_name
 
 DATA = "docs/wheels.json"
@@ -115,7 +113,7 @@ def _measure(inspection: Inspection) -> Measure:
         installed_size=inspection.installed_size,
         libraries=len(libraries),
         rpath_elements=sum(len(library.search_paths) for library in libraries),
-        rpath_useless=sum(map(_count_useless, libraries)),
+        rpath_useless=sum(count_useless(library).total() for library in libraries),
         exports=len(plugins[0].exports) if plugins else None,
         unneeded_bytes=sum(library.unneeded_bytes for library in libraries),
         license_files=len(inspection.license_files),
@@ -124,14 +122,6 @@ def _measure(inspection: Inspection) -> Measure:
         gpu_code=inspection.gpu_code().names(),
         findings=dict(sorted(Counter(finding.code for finding in inspection.findings).items())),
     )
-
-
-def _count_useless(library: Library) -> int:
-    """Return how many elements of a search path repair would drop."""
-    if not library.search_paths:
-        return 0
-    place = Place(depth=library.member.count("/"))
-    return clean_search_path(":".join(library.search_paths), place).dropped.total()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read what repair needs to know about a shared library, and refuse files that are none.
 
-The three header tables are read here, bounds first, because repair writes them back byte by byte, and symbols because
-there are many; version tables are read by pyelftools. Whatever a damaged file makes either of them trip over becomes
-an `ElfError`.
+The three header tables are read here, bounds first, because repair writes them back byte by byte; symbols and version
+tables are read by pyelftools. Whatever a damaged file makes either of them trip over becomes an `ElfError`.
 """
 
 from __future__ import annotations
@@ -16,12 +15,13 @@ from typing import BinaryIO
 
 from elftools.common.exceptions import ELFError
 from elftools.construct import ConstructError
+from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerDefSection, GNUVerNeedSection
+from elftools.elf.sections import Symbol, SymbolTableSection
 
 from pjrtwheel.elf import layout
 from pjrtwheel.elf.layout import FileHeader, SectionHeader, Segment
-from pjrtwheel.elf.symbols import Symbol, read_symbols, read_unlisted_exports
 from pjrtwheel.errors import ElfError
 
 READ_ERRORS = (
@@ -31,6 +31,7 @@ READ_ERRORS = (
     ConstructError,
     ELFError,
     LookupError,
+    OSError,  # a seek to where no file can reach
     TypeError,
     ValueError,
     struct.error,
@@ -117,6 +118,25 @@ def read_image(file: BinaryIO, where: str, *, machine: str | None = None) -> Elf
         ) from error
 
 
+def list_symbols(elf: ELFFile) -> tuple[Symbol, ...]:
+    """Return the dynamic symbols, by the section that lists them, or else by the table that the loader finds."""
+    tables: list[SymbolTableSection | DynamicSegment] = [
+        section for section in elf.iter_sections("SHT_DYNSYM") if isinstance(section, SymbolTableSection)
+    ]
+    tables = tables or [segment for segment in elf.iter_segments() if isinstance(segment, DynamicSegment)]
+    return tuple(symbol for table in tables for symbol in table.iter_symbols())
+
+
+def is_exported(symbol: Symbol) -> bool:
+    """Whether other libraries can bind to a symbol; a version node is an absolute one, to which nobody binds."""
+    return (
+        bool(symbol.name)
+        and symbol["st_shndx"] not in {"SHN_UNDEF", "SHN_ABS"}
+        and symbol["st_info"]["bind"] != "STB_LOCAL"
+        and symbol["st_other"]["visibility"] in {"STV_DEFAULT", "STV_PROTECTED"}
+    )
+
+
 def _read_header(file: BinaryIO, size: int, where: str, machine: str | None) -> FileHeader:
     """Read the file header and refuse what cannot be repaired here."""
     file.seek(0)
@@ -192,12 +212,9 @@ def _read_rest(
     sections: tuple[SectionHeader, ...],
 ) -> ElfImage:
     """Read names, dynamic table and symbols."""
-    symbols = read_symbols(file, sections)
-    exports = tuple(symbol.name for symbol in symbols if symbol.exported)
-    if not any(section.type == layout.SHT_DYNSYM for section in sections):
-        exports = read_unlisted_exports(file)
     file.seek(0)
     elf = ELFFile(file)
+    symbols = list_symbols(elf)
     segment = next((segment for segment in segments if segment.type == layout.PT_DYNAMIC), None)
     dynamic = tuple(_dynamic_entries(file, segment))
     strings_at, strings = _read_dynstr(file, dynamic, segments)
@@ -214,7 +231,7 @@ def _read_rest(
         dynstr=strings,
         dynstr_offset=strings_at,
         used_strings=_used_strings(elf, dynamic, symbols) if sections else None,
-        exports=tuple(sorted(exports)),
+        exports=tuple(sorted({symbol.name for symbol in symbols if is_exported(symbol)})),
     )
 
 
@@ -243,7 +260,7 @@ def _read_dynstr(file: BinaryIO, dynamic: Iterable[DynamicEntry], segments: Iter
 
 def _used_strings(elf: ELFFile, dynamic: Iterable[DynamicEntry], symbols: Iterable[Symbol]) -> frozenset[int]:
     """Collect every offset into the dynamic string table, except those of RPATH and RUNPATH."""
-    used = {entry.value for entry in dynamic if entry.tag in _NAME_TAGS} | {symbol.name_offset for symbol in symbols}
+    used = {entry.value for entry in dynamic if entry.tag in _NAME_TAGS} | {symbol["st_name"] for symbol in symbols}
     for section in elf.iter_sections():
         if isinstance(section, GNUVerNeedSection):
             for need, names in section.iter_versions():

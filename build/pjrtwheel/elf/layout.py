@@ -45,8 +45,24 @@ DT_RUNPATH = 29
 
 
 @dataclass(frozen=True, slots=True)
-class FileHeader:
-    """`Elf64_Ehdr` without its identification bytes."""
+class _Record:
+    """A record of fixed size, packed and unpacked in the order of its attributes."""
+
+    FORMAT: ClassVar[struct.Struct]
+
+    @classmethod
+    def unpack(cls, data: bytes) -> Self:
+        """Read the record."""
+        return cls(*cls.FORMAT.unpack(data))
+
+    def pack(self) -> bytes:
+        """Return the bytes of the record."""
+        return self.FORMAT.pack(*astuple(self))
+
+
+@dataclass(frozen=True, slots=True)
+class FileHeader(_Record):
+    """The 48 bytes of `Elf64_Ehdr` that follow the identification bytes."""
 
     FORMAT: ClassVar[struct.Struct] = struct.Struct("<HHIQQQIHHHHHH")
     START: ClassVar[int] = 16
@@ -66,18 +82,9 @@ class FileHeader:
     shnum: int
     shstrndx: int
 
-    @classmethod
-    def unpack(cls, data: bytes) -> Self:
-        """Read the 48 bytes that follow the identification bytes."""
-        return cls(*cls.FORMAT.unpack(data))
-
-    def pack(self) -> bytes:
-        """Return the 48 bytes that follow the identification bytes."""
-        return self.FORMAT.pack(*astuple(self))
-
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(_Record):
     """`Elf64_Phdr`."""
 
     FORMAT: ClassVar[struct.Struct] = struct.Struct("<IIQQQQQQ")
@@ -91,18 +98,9 @@ class Segment:
     memsz: int
     align: int
 
-    @classmethod
-    def unpack(cls, data: bytes) -> Self:
-        """Read one entry of the program header table."""
-        return cls(*cls.FORMAT.unpack(data))
-
-    def pack(self) -> bytes:
-        """Return one entry of the program header table."""
-        return self.FORMAT.pack(*astuple(self))
-
 
 @dataclass(frozen=True, slots=True)
-class SectionHeader:
+class SectionHeader(_Record):
     """`Elf64_Shdr`."""
 
     FORMAT: ClassVar[struct.Struct] = struct.Struct("<IIQQQQIIQQ")
@@ -117,15 +115,6 @@ class SectionHeader:
     info: int
     addralign: int
     entsize: int
-
-    @classmethod
-    def unpack(cls, data: bytes) -> Self:
-        """Read one entry of the section header table."""
-        return cls(*cls.FORMAT.unpack(data))
-
-    def pack(self) -> bytes:
-        """Return one entry of the section header table."""
-        return self.FORMAT.pack(*astuple(self))
 
     @property
     def file_size(self) -> int:

@@ -14,7 +14,7 @@ from pjrtwheel.elf.layout import FileHeader, Segment
 from pjrtwheel.elf.pieces import Edit, Piece, Span, cut, total_size
 from pjrtwheel.elf.search_path import ANYWHERE, Place, repair_search_paths
 from pjrtwheel.elf.strip import strip
-from pjrtwheel.errors import ElfError
+from pjrtwheel.errors import ElfError, shorten
 
 _Segments = tuple[Segment, ...]
 
@@ -120,9 +120,8 @@ def check_exports(image: ElfImage, allowed: Sequence[str]) -> None:
         )
     extra = sorted(set(image.exports) - set(allowed))
     if extra:
-        more = f" and {len(extra) - 5} more" if len(extra) > 5 else ""
         raise ElfError(
-            f"{image.where} exports symbols beyond its allow-list: {', '.join(extra[:5])}{more}",
+            f"{image.where} exports symbols beyond its allow-list: {shorten(extra, 5)}",
             cause="it was linked without a version script, and could collide with other libraries of the process",
             remedy="link it with a version script, or add them to exports in backend.toml",
         )

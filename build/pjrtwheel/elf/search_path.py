@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pjrtwheel.elf import layout
 from pjrtwheel.elf.image import DynamicEntry, ElfImage
 from pjrtwheel.elf.pieces import Edit
-from pjrtwheel.errors import ElfError, count
+from pjrtwheel.errors import ElfError, count, shorten
 
 _NAMES = {layout.DT_RPATH: "RPATH", layout.DT_RUNPATH: "RUNPATH"}
 _ORIGINS = ("$ORIGIN", "${ORIGIN}")
@@ -60,8 +60,7 @@ class Cleaned:
         total = count(len(self.elements) + self.dropped.total(), "element")
         if not self.elements:
             return f"removed: {total} ({counts})"
-        more = f" and {len(self.elements) - _SHOWN} more" if len(self.elements) > _SHOWN else ""
-        return f"keeps {len(self.elements)} of {total} ({counts}): {':'.join(self.elements[:_SHOWN])}{more}"
+        return f"keeps {len(self.elements)} of {total} ({counts}): {shorten(self.elements, _SHOWN, ':')}"
 
 
 def clean_search_path(path: str, place: Place = ANYWHERE) -> Cleaned:

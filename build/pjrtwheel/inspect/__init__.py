@@ -9,17 +9,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pjrtwheel.elf import ElfImage, plan_repair, read_image
+from pjrtwheel.elf.strip import strip
 from pjrtwheel.errors import ElfError
 from pjrtwheel.files import hash_file
+from pjrtwheel.gpucode import needed_tools, read_gpu_code
 from pjrtwheel.inspect.findings import find_library_findings, find_wheel_findings
 from pjrtwheel.inspect.index import AskIndex, find_unresolvable
-from pjrtwheel.inspect.model import Inspection, PluginDescription
-from pjrtwheel.inspect.reader import FindTool, check_wheel, describe_wheel, inspect_library, open_plugin
+from pjrtwheel.inspect.model import Inspection, PluginDescription, describe_wheel
+from pjrtwheel.inspect.tools import FindTool
+from pjrtwheel.probe.process import Job, ask_plugin
 from pjrtwheel.verify.contents import WheelContents, read_contents
 from pjrtwheel.verify.findings import Finding
-from pjrtwheel.verify.library import Library
+from pjrtwheel.verify.library import Library, read_library
+from pjrtwheel.wheel.read.directory import open_wheel
 
-__all__ = ["FindTool", "Inspection", "inspect_wheel"]
+__all__ = ["Inspection", "inspect_wheel"]
+
+_TIME_LIMIT = 120.0
 
 
 def inspect_wheel(
@@ -41,14 +48,16 @@ def inspect_wheel(
 
     Raises:
         FetchError: The package index was to be asked, and cannot be reached.
+        ProofError: A plugin was to be opened, and pypjrt is not installed.
         WheelError: The file is no wheel, or is damaged or hostile.
     """
-    check_wheel(wheel)
+    with open_wheel(wheel):
+        pass  # refuses what must not be unpacked
     with tempfile.TemporaryDirectory(prefix="inspect-") as scratch:
         contents = read_contents(wheel, Path(scratch))
         libraries, damaged = _inspect_libraries(contents, find_tool)
         plugins = {
-            library.member: open_plugin(contents.libraries[library.member]) if open_plugins else PluginDescription()
+            library.member: _open_plugin(contents.libraries[library.member]) if open_plugins else PluginDescription()
             for library in libraries
             if library.is_plugin
         }
@@ -68,7 +77,44 @@ def _inspect_libraries(contents: WheelContents, find_tool: FindTool) -> tuple[tu
     damaged: list[Finding] = []
     for member, path in contents.libraries.items():
         try:
-            libraries.append(inspect_library(path, member, find_tool))
+            libraries.append(_inspect_library(path, member, find_tool))
         except ElfError as error:
             damaged.append(Finding("library", member, error.what + (f": {error.cause}" if error.cause else "")))
     return tuple(libraries), tuple(damaged)
+
+
+def _inspect_library(path: Path, member: str, find_tool: FindTool) -> Library:
+    """Read a shared object that was unpacked to `path`."""
+    with path.open("rb") as file:
+        image = read_image(file, member)  # first, as it refuses what would lead another reader astray
+    unneeded, unneeded_bytes = _unneeded(image)
+    library = replace(read_library(path, member), unneeded=unneeded, unneeded_bytes=unneeded_bytes)
+    found = {name: find_tool(name) for name in needed_tools(image)}
+    try:
+        code = read_gpu_code(path, {name: tool for name, tool in found.items() if tool}, where="it")
+    except ElfError as error:
+        missing = "".join(f"; give it with --tool {name}=PATH" for name, tool in found.items() if not tool)
+        return replace(library, gpu_problem=error.what + missing)
+    return replace(library, gpu_code=code)
+
+
+def _unneeded(image: ElfImage) -> tuple[tuple[str, ...], int]:
+    """Return the sections that repair would drop, and the bytes that would save."""
+    try:
+        return strip(image).dropped, plan_repair(image).dropped_bytes
+    except ElfError:
+        return (), 0  # a search path that cannot be repaired in place; it is reported as a finding of its own
+
+
+def _open_plugin(library: Path) -> PluginDescription:
+    """Return what a library says about itself; what it needs must be found by the dynamic loader."""
+    answer = ask_plugin(library, Job.DESCRIBE, time_limit=_TIME_LIMIT)
+    refused = answer.get("refused") or answer.get("broke")
+    if refused:
+        return PluginDescription(refused=str(refused))
+    return PluginDescription(
+        pjrt_api=".".join(map(str, answer["api_version"])),
+        slots=answer["slots"],
+        extensions=tuple(entry["name"] or f"type {entry['type']}" for entry in answer["extensions"]),
+        attributes=answer["attributes"],
+    )

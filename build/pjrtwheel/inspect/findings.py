@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -14,12 +15,13 @@ from pjrtwheel.elf import Place
 from pjrtwheel.elf.layout import largest_page
 from pjrtwheel.elf.repair import describe_size
 from pjrtwheel.elf.search_path import ABSOLUTE, BUILD_TREE, OUTSIDE, RELATIVE, REPEATED, clean_search_path
+from pjrtwheel.errors import shorten
 from pjrtwheel.inspect.model import Inspection
 from pjrtwheel.verify import documents
+from pjrtwheel.verify.checkers import parse_platform_tag
 from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.verify.findings import Finding, name_problems
 from pjrtwheel.verify.library import ENTRY_POINT, Library
-from pjrtwheel.verify.tools import parse_platform_tag
 from pjrtwheel.wheel.metadata import find_requirement
 
 _NAMED_PROJECTS = 5
@@ -103,9 +105,7 @@ def _requirements(inspection: Inspection) -> Iterator[Finding]:
         if missing:
             yield Finding("requires", "", f"requires {line!r} for an extra that it does not provide")
     if open_names:
-        more = f" and {len(open_names) - _NAMED_PROJECTS} more" if len(open_names) > _NAMED_PROJECTS else ""
-        names = ", ".join(open_names[:_NAMED_PROJECTS])
-        yield Finding("requires-any-version", "", f"accepts every version of {names}{more}")
+        yield Finding("requires-any-version", "", f"accepts every version of {shorten(open_names, _NAMED_PROJECTS)}")
 
 
 def _extras(requirement: Requirement) -> set[str]:
@@ -148,14 +148,17 @@ def _sections(library: Library) -> Iterator[tuple[str, str]]:
 
 def _search_path(library: Library) -> Iterator[tuple[str, str]]:
     """Each element once, and none that leads out of the environment."""
-    if not library.search_paths:
-        return
-    place = Place(depth=library.member.count("/"))
-    cleaned = clean_search_path(":".join(library.search_paths), place)
+    useless = count_useless(library)
     for reason, code in _CODES.items():
-        if cleaned.dropped[reason]:
+        if useless[reason]:
             total = len(library.search_paths)
-            yield code, f"{cleaned.dropped[reason]} of {total} {library.search_kind} elements are {reason}"
+            yield code, f"{useless[reason]} of {total} {library.search_kind} elements are {reason}"
+
+
+def count_useless(library: Library) -> Counter[str]:
+    """Return how many elements of a search path repair would drop, by reason."""
+    place = Place(depth=library.member.count("/"))
+    return clean_search_path(":".join(library.search_paths), place).dropped if library.search_paths else Counter()
 
 
 def _exports(
@@ -174,8 +177,7 @@ def _exports(
         allowed, reason = set(), "though no library of the wheel is linked to it"
     extra = [symbol for symbol in library.exports if symbol not in allowed and not _OF_THE_LINKER.fullmatch(symbol)]
     if extra:
-        more = f" and {len(extra) - _NAMED_SYMBOLS} more" if len(extra) > _NAMED_SYMBOLS else ""
-        yield "exports", f"defines {len(extra)} symbols for others {reason}: {', '.join(extra[:_NAMED_SYMBOLS])}{more}"
+        yield "exports", f"defines {len(extra)} symbols for others {reason}: {shorten(extra, _NAMED_SYMBOLS)}"
 
 
 def _segments(library: Library) -> Iterator[tuple[str, str]]:

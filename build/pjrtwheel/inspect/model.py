@@ -1,15 +1,19 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What inspection knows about a wheel."""
+"""What inspection knows about a wheel, and how it is put together from what was read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import configparser
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pjrtwheel.gpucode import GpuCode, merge_codes
-from pjrtwheel.tables import write
+from pjrtwheel.release.lock import LOCK_FILENAME
+from pjrtwheel.tables import TableError, read_json, write
+from pjrtwheel.verify.contents import WheelContents
+from pjrtwheel.verify.documents import find_document
 from pjrtwheel.verify.findings import Finding
 from pjrtwheel.verify.library import Library, version_key
 from pjrtwheel.wheel.record import Member
@@ -109,3 +113,67 @@ class Inspection:
         ]
         del table["compressed"]
         return {**table, "files": sizes, "floors": self.floors(), "gpu_code": write(self.gpu_code())}
+
+
+def describe_wheel(
+    contents: WheelContents, sha256: str, libraries: Sequence[Library], plugins: Mapping[str, PluginDescription]
+) -> Inspection:
+    """Put together what a wheel says about itself; only the findings are missing.
+
+    Args:
+        contents: The wheel, read.
+        sha256: Its digest.
+        libraries: Its libraries.
+        plugins: Its plugins, as far as they were opened.
+    """
+    headers, wheel = contents.headers("METADATA"), contents.headers("WHEEL")
+    return Inspection(
+        wheel=contents.path.name,
+        size=contents.path.stat().st_size,
+        sha256=sha256,
+        installed_size=sum(member.size for member in contents.members.values()),
+        name=headers.get("Name", ""),
+        version=headers.get("Version", ""),
+        summary=headers.get("Summary", ""),
+        tags=tuple(sorted(map(str, contents.name.tags))),
+        build=contents.name.build,
+        purelib={"true": True, "false": False}.get(wheel.get("Root-Is-Purelib", "").strip().lower()),
+        requires_python=headers.get("Requires-Python", ""),
+        requires=tuple(headers.get_all("Requires-Dist", [])),
+        extras=tuple(headers.get_all("Provides-Extra", [])),
+        entry_points=_entry_points(contents),
+        license=headers.get("License-Expression", headers.get("License", "")),
+        license_files=_license_files(contents),
+        sboms=tuple(name for name in contents.members if name.startswith(f"{contents.dist_info}/sboms/")),
+        lock=_lock(contents),
+        files=dict(sorted(contents.members.items(), key=lambda entry: (-entry[1].size, entry[0]))),
+        compressed=contents.compressed,
+        libraries=tuple(libraries),
+        plugins=dict(plugins),
+    )
+
+
+def _license_files(contents: WheelContents) -> tuple[str, ...]:
+    """Return the licence files, in the place of PEP 639 or directly in the metadata as before it."""
+    named = contents.headers("METADATA").get_all("License-File", [])
+    places = [f"{contents.dist_info}/{folder}{name}" for name in named for folder in ("licenses/", "")]
+    return tuple(dict.fromkeys(place for place in places if place in contents.members))
+
+
+def _entry_points(contents: WheelContents) -> tuple[str, ...]:
+    """Return each entry point as `group: name = target`; none when the file cannot be read."""
+    parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, strict=False)
+    try:
+        parser.read_string(contents.texts.get(f"{contents.dist_info}/entry_points.txt", ""))
+    except configparser.Error:
+        return ()
+    return tuple(f"{group}: {name} = {target}" for group in parser.sections() for name, target in parser[group].items())
+
+
+def _lock(contents: WheelContents) -> dict[str, Any] | None:
+    """Return the release lock; nothing when there is none, or when it is no JSON object."""
+    found = find_document(contents.texts, LOCK_FILENAME)
+    try:
+        return read_json(dict[str, Any], found[1]) if found else None
+    except TableError:
+        return None

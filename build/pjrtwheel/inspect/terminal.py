@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from pjrtwheel.elf.repair import describe_size
-from pjrtwheel.errors import count
+from pjrtwheel.errors import count, shorten
 from pjrtwheel.inspect.model import Inspection, PluginDescription
 from pjrtwheel.verify.library import Library
 
@@ -95,17 +95,6 @@ def printable(text: str) -> str:
     )
 
 
-def shorten(values: Iterable[str], shown: int = _SHOWN) -> str:
-    """Return a list in words, cut after some entries.
-
-    >>> shorten(["a", "b", "c"], 2)
-    'a, b and 1 more'
-    """
-    entries = list(values)
-    more = f" and {len(entries) - shown} more" if len(entries) > shown else ""
-    return ", ".join(entries[:shown]) + more
-
-
 def _describe_wheel(inspection: Inspection) -> Iterator[_Row]:
     lock = inspection.lock
     yield "project", [f"{inspection.name} {inspection.version}: {inspection.summary}"]
@@ -119,8 +108,8 @@ def _describe_wheel(inspection: Inspection) -> Iterator[_Row]:
     yield "extras", [", ".join(inspection.extras) or "none"]
     yield "entry points", inspection.entry_points or ["none"]
     yield "licence", [inspection.license or "not said"]
-    yield "licence files", [shorten(inspection.license_files) or "none"]
-    yield "SBOM", [shorten(inspection.sboms) or "none"]
+    yield "licence files", [shorten(inspection.license_files, _SHOWN) or "none"]
+    yield "SBOM", [shorten(inspection.sboms, _SHOWN) or "none"]
     yield "needs", [_versions(inspection.floors()) or "no libc"]
     yield "GPU code", [", ".join(inspection.gpu_code().names()) or "none"]
 
@@ -144,7 +133,7 @@ def _describe_library(library: Library) -> Iterator[tuple[str, str]]:
     yield "needs", ", ".join(library.needed) or "no library"
     if library.search_paths:
         yield library.search_kind, f"{count(len(library.search_paths), 'element')}: {shorten(library.search_paths, 4)}"
-    yield "exports", f"{len(library.exports)}: {shorten(library.exports)}"
+    yield "exports", f"{len(library.exports)}: {shorten(library.exports, _SHOWN)}"
     yield "versions", _versions(library.floors) or "none"
     if code is None:
         yield "GPU code", f"not read: {library.gpu_problem}"

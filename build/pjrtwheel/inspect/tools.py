@@ -6,15 +6,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
-from pjrtwheel.inspect.reader import FindTool
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.release.model import load_release
+
+# Name of a vendor's program → where it is, or nothing.
+FindTool = Callable[[str], Path | None]
 
 
 def make_finder(root: Path, given: Mapping[str, Path], scratch: Path) -> FindTool:

@@ -18,7 +18,8 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.errors import ElfError, PjrtWheelError, VerifyError, WheelError, count
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import write_atomically
-from pjrtwheel.verify import accelerator, documents, tools
+from pjrtwheel.release.lock import LOCK_FILENAME
+from pjrtwheel.verify import accelerator, checkers, documents
 from pjrtwheel.verify.contents import WheelContents, read_contents
 from pjrtwheel.verify.findings import Finding, name_problems
 from pjrtwheel.verify.library import Library, check_library, read_library
@@ -89,7 +90,7 @@ def _verify_one(wheel: Path, report: Report | None, backends: Sequence[Backend])
             findings = list(_check(contents, report, backends))
         except WheelError as error:
             return [Finding("zip", "", _one_line(error))], None
-    lock = documents.find_lock(contents.texts)
+    lock = documents.find_document(contents.texts, LOCK_FILENAME)
     return findings, lock[1] if lock else None
 
 
@@ -118,8 +119,8 @@ def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backe
     yield from _check_libraries(wheel, found, backend, backends)
     packages = accelerator.expected_packages(wheel, backend) if backend else ()
     if not wheel.is_request():
-        yield from name_problems("check-wheel-contents", tools.check_contents(wheel.path, packages))
-    yield from name_problems("twine", tools.check_twine(wheel.path))
+        yield from name_problems("check-wheel-contents", checkers.check_contents(wheel.path, packages))
+    yield from name_problems("twine", checkers.check_twine(wheel.path))
 
 
 def _check_texts(wheel: WheelContents, report: Report | None, backend: Backend | None) -> Iterator[Finding]:
@@ -158,9 +159,9 @@ def _check_libraries(
     if wheel.libraries:
         needed = {name for library in found for name in library.needed}
         external = backend.external if backend else ()
-        yield from name_problems("auditwheel", tools.check_platform(wheel.path, platforms, needed, external))
+        yield from name_problems("auditwheel", checkers.check_platform(wheel.path, platforms, needed, external))
     for python in sorted({tag.interpreter for tag in wheel.name.tags if tag.abi == "abi3"}):
-        yield from name_problems("abi3audit", tools.check_stable_abi(wheel.libraries, python))
+        yield from name_problems("abi3audit", checkers.check_stable_abi(wheel.libraries, python))
 
 
 def _one_line(error: PjrtWheelError) -> str:

@@ -11,8 +11,10 @@ from pathlib import PurePosixPath
 from packaging.utils import canonicalize_name
 
 from pjrtwheel.backend import Backend
+from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock
+from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify.contents import WheelContents
-from pjrtwheel.verify.documents import find_lock, parse_object
+from pjrtwheel.verify.documents import find_document
 from pjrtwheel.verify.findings import Problem
 from pjrtwheel.verify.library import Library, check_exports
 from pjrtwheel.wheel.metadata import find_requirement
@@ -28,7 +30,7 @@ def find_backend(distribution: str, backends: Iterable[Backend]) -> Backend | No
 
 
 def is_versioned(filename: str) -> bool:
-    """Tell whether a library is a module for one CPython, which no promise of a stable ABI is about.
+    """Whether a library is a module for one CPython, which no promise of a stable ABI is about.
 
     >>> is_versioned("_solver.cpython-312-x86_64-linux-gnu.so"), is_versioned("_pjrt.abi3.so")
     (True, False)
@@ -64,13 +66,13 @@ def check_presence(wheel: WheelContents, backend: Backend) -> Iterator[Problem]:
         yield backend.kernels.package, f"is missing, although the backend has kernels for {', '.join(promised)}"
 
 
-def _provider(wheel: WheelContents) -> object:
+def _provider(wheel: WheelContents) -> str:
     """Return where the set's libraries come from, as its lock has it; nothing when that cannot be read."""
-    lock = find_lock(wheel.texts)
+    lock = find_document(wheel.texts, LOCK_FILENAME)
     try:
-        return parse_object(lock[1]).get("provider") if lock else None
-    except ValueError:
-        return None
+        return read_json(ReleaseLock, lock[1], ignore_unknown=True).provider if lock else ""
+    except TableError:
+        return ""
 
 
 def check_symbols(libraries: Iterable[Library], backends: Iterable[Backend]) -> Iterator[Problem]:
@@ -87,7 +89,7 @@ def check_symbols(libraries: Iterable[Library], backends: Iterable[Backend]) -> 
 
 
 def check_kernels(members: Iterable[str], backend: Backend | None, architecture: str) -> Iterator[Problem]:
-    """Modules of one CPython lie where JAX looks for them, for the Pythons of the backend, the same for each."""
+    """Modules of one CPython are where JAX looks for them, for the Pythons of the backend, the same for each."""
     modules: dict[str, set[str]] = {}
     for member in members:
         folder, _, name = member.rpartition("/")
@@ -105,7 +107,7 @@ def _misplaced(folder: str, match: re.Match[str], backend: Backend | None, archi
     if backend is None or backend.kernels is None:
         return "is a module of one CPython, which this wheel may not have"
     if folder != backend.kernels.package:
-        return f"lies in {folder!r}, expected {backend.kernels.package!r}"
+        return f"is in {folder!r}, expected {backend.kernels.package!r}"
     if f"cp{match['python']}" not in backend.kernels.pythons or match["architecture"] != architecture:
         pythons = ", ".join(backend.kernels.pythons)
         return f"has a suffix that no Python of this wheel has ({pythons} on {architecture})"

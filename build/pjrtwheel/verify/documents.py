@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import csv
 import io
-import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -27,10 +26,7 @@ from pjrtwheel.release.lock import LOCK_FILENAME
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.verify.findings import Problem
-from pjrtwheel.wheel.record import Member
-
-# Files whose own hash RECORD cannot hold (PEP 427).
-_UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
+from pjrtwheel.wheel.record import Member, unhashed_paths
 
 
 def check_names(wheel: WheelContents) -> Iterator[Problem]:
@@ -54,7 +50,7 @@ def check_record(wheel: WheelContents) -> Iterator[Problem]:
     except csv.Error as error:
         yield "", f"RECORD is not CSV: {error}"
         return
-    unhashed = {f"{wheel.dist_info}/{name}" for name in _UNHASHED}
+    unhashed = unhashed_paths(wheel.dist_info)
     for name, member in wheel.members.items():
         if name not in rows:
             yield name, "is missing from RECORD"
@@ -73,9 +69,13 @@ def check_wheel_file(wheel: WheelContents) -> Iterator[Problem]:
     """WHEEL agrees with the file name, and a wheel with libraries is no pure one."""
     headers = wheel.headers("WHEEL")
     member = f"{wheel.dist_info}/WHEEL"
-    tags = frozenset(tag for line in headers.get_all("Tag", []) for tag in parse_tag(line))
-    if tags != set(wheel.name.tags):
-        yield member, f"has tags {sorted(map(str, tags))}, the file name says {sorted(map(str, wheel.name.tags))}"
+    lines, expected = headers.get_all("Tag", []), sorted(map(str, wheel.name.tags))
+    try:
+        tags = sorted({str(tag) for line in lines for tag in parse_tag(line)})
+    except ValueError:
+        tags = sorted(lines)
+    if tags != expected:
+        yield member, f"has tags {tags}, the file name says {expected}"
     if headers.get("Build", "") != wheel.name.build:
         yield member, f"has build tag {headers.get('Build', '')!r}, the file name says {wheel.name.build!r}"
     purelib = "false" if wheel.libraries else "true"
@@ -120,9 +120,9 @@ def check_sbom(wheel: WheelContents) -> Iterator[Problem]:
         yield f"{wheel.dist_info}/sboms", "holds no software bill of materials"
     for name in names:
         try:
-            document = parse_object(wheel.texts.get(name, ""))
-        except ValueError as error:
-            yield name, str(error)
+            document = read_json(dict[str, Any], wheel.texts.get(name, ""))
+        except TableError as error:
+            yield name, f"is no bill of materials: {error}"
             continue
         if document.get("bomFormat") != "CycloneDX":
             yield name, f"has bomFormat {document.get('bomFormat')!r}, expected 'CycloneDX'"
@@ -149,15 +149,14 @@ def _check_schema(text: str, version: object) -> Iterator[str]:
 
 def check_gpu_code(wheel: WheelContents, reported: Iterable[str] | None) -> Iterator[Problem]:
     """The list of chips is the sum of its parts, names libraries of this wheel, and is what assembly reported."""
-    member = next(
-        (name for name in wheel.texts if name.endswith(f"/{GPU_CODE_FILENAME}") and name.count("/") == 1), None
-    )
-    if member is None:
+    found = find_document(wheel.texts, GPU_CODE_FILENAME)
+    if found is None:
         if reported:
             yield "", f"holds no {GPU_CODE_FILENAME}, the report names {', '.join(reported)}"
         return
+    member, text = found
     try:
-        listed = read_json(GpuCodeList, wheel.texts[member], ignore_unknown=True)
+        listed = read_json(GpuCodeList, text, ignore_unknown=True)
     except TableError as error:
         yield member, f"is no list of chips: {error}"
         return
@@ -171,17 +170,15 @@ def check_gpu_code(wheel: WheelContents, reported: Iterable[str] | None) -> Iter
     )
 
 
-def find_lock(texts: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the name and text of a wheel's lock document, which lies directly in its import package."""
-    return next(
-        ((name, text) for name, text in texts.items() if name.endswith(f"/{LOCK_FILENAME}") and name.count("/") == 1),
-        None,
-    )
+def find_document(texts: Mapping[str, str], filename: str) -> tuple[str, str] | None:
+    """Return the path and text of a file that lies directly in the import package."""
+    paths = (path for path in texts if path.count("/") == 1 and path.endswith(f"/{filename}"))
+    return next(((path, texts[path]) for path in paths), None)
 
 
 def check_lock(texts: Mapping[str, str]) -> Iterator[Problem]:
     """A wheel has a lock document."""
-    if find_lock(texts) is None:
+    if find_document(texts, LOCK_FILENAME) is None:
         yield "", f"holds no {LOCK_FILENAME}"
 
 
@@ -198,18 +195,3 @@ def check_locks(documents: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for wheel, text in documents.items():
         if text != documents[first]:
             yield wheel, f"carries another lock than {first}"
-
-
-def parse_object(text: str) -> dict[str, Any]:
-    """Read a JSON document that is an object; it comes from a wheel, so it may be anything.
-
-    Raises:
-        ValueError: It is not JSON, no object, or nested deeper than Python can read.
-    """
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"is not JSON: {error}") from error
-    if not isinstance(document, dict):
-        raise ValueError(f"is no JSON object: {text.strip()[:40]!r}")  # noqa: TRY004  # a value of a wheel, not a bug
-    return document

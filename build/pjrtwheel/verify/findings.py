@@ -76,7 +76,7 @@ CHECKS = {
     "check-wheel-contents": "what check-wheel-contents says",
     "elf": "a library is for another machine, or searches, exports or is laid out as none of ours may be",
     "gpu-list": "gpu_code.json is malformed, or says something else than the libraries and the report",
-    "kernels": "modules of one CPython are missing, or lie where JAX does not look for them",
+    "kernels": "modules of one CPython are missing, or are where JAX does not look for them",
     "other-lock": "wheels that were checked together carry different locks",
     "plugin": "the plugin library is missing or must not be there, or the wheel that carries it is not required",
     "requirements": "METADATA requires something else than the report says",

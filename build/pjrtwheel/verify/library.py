@@ -17,10 +17,9 @@ from elftools.elf.constants import P_FLAGS
 from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
-from elftools.elf.sections import Symbol, SymbolTableSection
 from elftools.elf.segments import Segment
 
-from pjrtwheel.elf.image import READ_ERRORS
+from pjrtwheel.elf.image import READ_ERRORS, is_exported, list_symbols
 from pjrtwheel.elf.layout import largest_page
 from pjrtwheel.errors import ElfError
 from pjrtwheel.gpucode import GpuCode
@@ -112,7 +111,7 @@ def _read(elf: ELFFile, member: str, size: int) -> Library:
         needed=tuple(texts["NEEDED"]),
         search_kind="+".join(kinds),
         search_paths=tuple(element for paths in kinds.values() for path in paths for element in path.split(":")),
-        exports=_exports(elf, segments),
+        exports=tuple(sorted({symbol.name for symbol in list_symbols(elf) if is_exported(symbol)})),
         floors=_floors(elf, size),
         executable_stack=not stacks or any(stacks),
         alignment=min((segment["p_align"] for segment in segments if segment["p_type"] == "PT_LOAD"), default=0),
@@ -130,25 +129,6 @@ def _dynamic_texts(segments: Sequence[Segment]) -> dict[str, list[str]]:
                 if kind in texts:
                     texts[kind].append(str(getattr(tag, kind.lower())))
     return texts
-
-
-def _exports(elf: ELFFile, segments: Sequence[Segment]) -> tuple[str, ...]:
-    """Return the symbols that others can bind to, by the section that lists them, or else by the dynamic table."""
-    tables: list[SymbolTableSection | DynamicSegment] = [
-        section for section in elf.iter_sections("SHT_DYNSYM") if isinstance(section, SymbolTableSection)
-    ]
-    tables = tables or [segment for segment in segments if isinstance(segment, DynamicSegment)]
-    return tuple(sorted({symbol.name for table in tables for symbol in table.iter_symbols() if _is_exported(symbol)}))
-
-
-def _is_exported(symbol: Symbol) -> bool:
-    """Whether a symbol is defined and visible; a version node is an absolute symbol, to which nobody binds."""
-    return (
-        bool(symbol.name)
-        and symbol["st_shndx"] not in {"SHN_UNDEF", "SHN_ABS"}
-        and symbol["st_info"]["bind"] != "STB_LOCAL"
-        and symbol["st_other"]["visibility"] in {"STV_DEFAULT", "STV_PROTECTED"}
-    )
 
 
 def _floors(elf: ELFFile, size: int) -> dict[str, str]:

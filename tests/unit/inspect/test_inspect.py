@@ -374,7 +374,7 @@ def test_command_describes_the_good_wheels_and_fails_for_the_bad(
     assert status == WheelError.exit_code
     assert [wheel["wheel"] for wheel in document["wheels"]] == [NAME]
     assert document["wheels"][0]["findings"] == []
-    assert output.err.startswith("error: bad-1.0-py3-none-any.whl is no wheel")
+    assert output.err.startswith("error: bad-1.0-py3-none-any.whl is a damaged wheel")
 
 
 def test_piped_output_does_not_depend_on_a_terminal(

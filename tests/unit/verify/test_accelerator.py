@@ -11,6 +11,7 @@ import pytest
 from packaging.utils import canonicalize_name
 
 from pjrtwheel.backend import Backend, Kernels, Prebuilt
+from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.verify import accelerator
 from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.verify.library import Library
@@ -45,6 +46,11 @@ def wheel(libraries: tuple[str, ...], requires: str = "") -> WheelContents:
     name = parse_name("jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl")
     paths = dict.fromkeys(libraries, Path("lib.so"))
     return WheelContents(Path("w.whl"), name, INFO, {}, {}, {f"{INFO}/METADATA": text}, paths)
+
+
+def lock_of(provider: str) -> str:
+    """Return the text of a release lock."""
+    return ReleaseLock("1.0", 1, provider, "ff").to_json()
 
 
 def library(member: str, *exports: str) -> Library:
@@ -134,7 +140,7 @@ def test_exports_by_kind_of_library() -> None:
             [
                 (
                     "jaxlib_abacus/_sums.cpython-313-x86_64-linux-gnu.so",
-                    "lies in 'jaxlib_abacus', expected 'abacus_kernels'",
+                    "is in 'jaxlib_abacus', expected 'abacus_kernels'",
                 )
             ],
         ),
@@ -163,17 +169,17 @@ def test_kernels_for_another_machine() -> None:
 @pytest.mark.parametrize(
     ("backend", "libraries", "lock", "problems"),
     [
-        (BACKEND, MODULES, '{"provider": "prebuilt"}', []),
+        (BACKEND, MODULES, lock_of("prebuilt"), []),
         (
             BACKEND,
             ("jaxlib_abacus/abacus.so", "jaxlib_abacus/pjrt/_pjrt.abi3.so"),
-            '{"provider": "prebuilt"}',
+            lock_of("prebuilt"),
             [("abacus_kernels", "is missing, although the backend has kernels for x86_64")],
         ),
-        (BACKEND, (), '{"provider": "source"}', []),
+        (BACKEND, (), lock_of("source"), []),
         (BACKEND, (), "[]", []),
-        (UNBUNDLED, (), '{"provider": "prebuilt"}', []),
-        (replace(BACKEND, kernels=replace(KERNELS, platforms=("linux_aarch64",))), (), '{"provider": "prebuilt"}', []),
+        (UNBUNDLED, (), lock_of("prebuilt"), []),
+        (replace(BACKEND, kernels=replace(KERNELS, platforms=("linux_aarch64",))), (), lock_of("prebuilt"), []),
     ],
     ids=["there", "none", "source", "no lock", "backend without", "other machine"],
 )

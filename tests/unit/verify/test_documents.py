@@ -22,11 +22,12 @@ from hypothesis import strategies as st
 from pjrtwheel.errors import WheelError
 from pjrtwheel.verify import documents
 from pjrtwheel.verify.contents import WheelContents, read_contents
-from pjrtwheel.verify.documents import check_lock, check_locks, find_lock
+from pjrtwheel.verify.documents import check_lock, check_locks, find_document
 from pjrtwheel.verify.findings import Problem
 
 INFO = "thing-1.0.dist-info"
-NAME = "thing-1.0-cp312-abi3-manylinux_2_17_x86_64.whl"
+TAG = "cp312-abi3-manylinux_2_17_x86_64"
+NAME = f"thing-1.0-{TAG}.whl"
 FILES = {
     "thing/lib.so": "ELF",
     f"{INFO}/METADATA": "Metadata-Version: 2.4\nName: thing\nVersion: 1.0\n"
@@ -121,8 +122,13 @@ def test_record_that_is_no_csv_is_a_problem(read: Callable[..., WheelContents], 
             "Tag: cp313-",
             "has tags ['cp313-abi3-manylinux_2_17_x86_64'], the file name says ['cp312-abi3-manylinux_2_17_x86_64']",
         ),
+        (
+            "Tag: cp312-",
+            "Tag: any\nTag: cp312-",
+            f"has tags ['any', '{TAG}'], the file name says ['{TAG}']",
+        ),
     ],
-    ids=["purelib", "build", "tag"],
+    ids=["purelib", "build", "tag", "no tag"],
 )
 def test_wheel_file_must_agree_with_the_name(
     read: Callable[..., WheelContents], line: str, wrong: str, problem: str
@@ -166,9 +172,9 @@ def test_a_license_that_is_named_must_be_there(read: Callable[..., WheelContents
     [
         (None, (f"{INFO}/sboms", "holds no software bill of materials")),
         ("{}", (f"{INFO}/sboms/thing.cdx.json", "has bomFormat None, expected 'CycloneDX'")),
-        ("{", (f"{INFO}/sboms/thing.cdx.json", "is not JSON")),
-        ("[]", (f"{INFO}/sboms/thing.cdx.json", "is no JSON object: '[]'")),
-        ("[" * 100_000, (f"{INFO}/sboms/thing.cdx.json", "is not JSON: ")),
+        ("{", (f"{INFO}/sboms/thing.cdx.json", "is no bill of materials: not JSON: ")),
+        ("[]", (f"{INFO}/sboms/thing.cdx.json", "is no bill of materials: the document: expected a table, found []")),
+        ("[" * 100_000, (f"{INFO}/sboms/thing.cdx.json", "is no bill of materials: not JSON: ")),
         ('{"bomFormat": "CycloneDX", "specVersion": []}', (f"{INFO}/sboms/thing.cdx.json", "has specVersion []")),
         ('{"bomFormat": "CycloneDX", "specVersion": "9"}', (f"{INFO}/sboms/thing.cdx.json", "has specVersion '9'")),
         (
@@ -310,8 +316,8 @@ def test_a_flipped_byte_is_found(read: Callable[..., WheelContents], tmp_path: P
 def test_the_lock_lies_in_the_import_package() -> None:
     """A file of that name deeper down, as in a vendored package, is not the lock."""
     texts = {"a/b/release_lock.json": "no", "jaxlib/release_lock.json": "yes"}
-    assert find_lock(texts) == ("jaxlib/release_lock.json", "yes")
-    assert find_lock({"a/b/release_lock.json": "no"}) is None
+    assert find_document(texts, "release_lock.json") == ("jaxlib/release_lock.json", "yes")
+    assert find_document({"a/b/release_lock.json": "no"}, "release_lock.json") is None
 
 
 def test_equal_locks_pass() -> None:

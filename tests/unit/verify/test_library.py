@@ -5,10 +5,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from pjrtwheel.errors import ElfError
 from pjrtwheel.platforms import host_platform
@@ -99,3 +102,31 @@ def test_a_text_is_no_library(tmp_path: Path) -> None:
     (tmp_path / "0001.so").write_text("INPUT(libfoo.so)")
     with pytest.raises(ElfError, match=r"^a/lib\.so is not an ELF file"):
         read_library(tmp_path / "0001.so", "a/lib.so")
+
+
+@pytest.mark.parametrize("sections", [True, False])
+def test_what_the_loader_sees_is_read(make_elf: Callable[..., bytes], tmp_path: Path, *, sections: bool) -> None:
+    """With section headers and without: the loader does not need them."""
+    (tmp_path / "a.so").write_bytes(make_elf(runpath="$ORIGIN:$ORIGIN/b", rpath="/c", stack_flags=7, sections=sections))
+
+    library = read_library(tmp_path / "a.so", "a/a.so")
+
+    assert (library.machine, library.exports, library.needed) == ("EM_X86_64", ("GetPjrtApi",), ("libc.so.6",))
+    assert (library.search_kind, library.search_paths) == ("RPATH+RUNPATH", ("/c", "$ORIGIN", "$ORIGIN/b"))
+    assert (library.executable_stack, library.alignment, library.is_plugin) == (True, 0x1000, True)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(changes=st.lists(st.tuples(st.integers(0, 4095), st.integers(0, 255)), min_size=1, max_size=8))
+def test_damage_never_surprises(make_elf: Callable[..., bytes], tmp_path: Path, changes: list[tuple[int, int]]) -> None:
+    """Whatever bytes are damaged, the library is read, or refused by the name of the member."""
+    data = bytearray(make_elf(runpath="/opt/x:$ORIGIN"))
+    for place, value in changes:
+        data[place % len(data)] = value
+    (tmp_path / "a.so").write_bytes(data)
+    try:
+        library = read_library(tmp_path / "a.so", "a/a.so")
+    except ElfError as error:
+        assert str(error).startswith("a/a.so is ")  # noqa: PT017 - refusing is one of two outcomes
+    else:
+        assert library.member == "a/a.so"

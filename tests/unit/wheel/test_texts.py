@@ -47,17 +47,19 @@ def backend(root: Path) -> Backend:
         ("jaxlib-0.11.2-1-cp312-cp312-manylinux_2_27_x86_64.whl",
          WheelName("jaxlib", "0.11.2", "1", "cp312-cp312-manylinux_2_27_x86_64")),
         ("Demo.Pkg-1.0-py2.py3-none-any.whl", WheelName("demo-pkg", "1.0", "", "py2.py3-none-any")),
+        ("jaxlib_auto-1.0-py3-none-any-null.whl", WheelName("jaxlib-auto", "1.0", "", "py3-none-any", "null")),
     ],
-    ids=["plugin", "build tag", "old-fashioned name"],
+    ids=["plugin", "build tag", "old-fashioned name", "variant"],
 )  # fmt: skip
 def test_names_are_taken_apart(filename: str, name: WheelName) -> None:
     """Each part of a file name is found."""
     assert parse_name(filename) == name
 
 
-def test_name_is_written_as_it_was_read() -> None:
+@pytest.mark.parametrize("label", ["", "-cuda12_legacy"], ids=["plain", "variant"])
+def test_name_is_written_as_it_was_read(label: str) -> None:
     """A file name in normal form survives the round trip."""
-    filename = "jaxlib-0.11.2-1-cp312-cp312-manylinux_2_27_x86_64.whl"
+    filename = f"jaxlib-0.11.2-1-cp312-cp312-manylinux_2_27_x86_64{label}.whl"
     assert parse_name(filename).filename == filename
     assert make_name("jaxlib_CPU", "0.11.2", NAME.tag) == NAME
 

@@ -1,22 +1,63 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What may stand in the directory of a wheel; standard library only, as the fetcher asks it too."""
+"""Open a wheel that may be hostile: what its zip directory may hold; standard library only, as the fetcher uses it."""
 
 from __future__ import annotations
 
+import contextlib
 import stat
 import struct
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from pathlib import Path
+
+from pjrtwheel.errors import WheelError, shorten
 
 _LARGEST_TOTAL = 16 << 30
 _LARGEST_RATIO = 100  # machine code deflates to a third, text to a tenth
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _ENCRYPTED = 0x1
+_SHOWN = 5  # problems that a message names one by one
 # What zipfile raises over a file that is not what its headers say; ValueError includes names that are no UTF-8.
 DAMAGE = (zipfile.BadZipFile, EOFError, NotImplementedError, OverflowError, ValueError, struct.error)
+
+
+@contextlib.contextmanager
+def open_wheel(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a wheel whose directory lets it be unpacked, and name the wheel in whatever reading it raises.
+
+    Raises:
+        WheelError: There is no such file, it is no wheel, is damaged, or its directory is hostile.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            refuse_problems(path, check_directory(archive.infolist(), path.stat().st_size))
+            yield archive
+    except FileNotFoundError as error:
+        raise WheelError(f"no such wheel: {path}") from error
+    except DAMAGE as error:
+        raise WheelError(
+            f"{path.name} is a damaged wheel: {error}",
+            cause="the download or copy was cut short, or the file is no wheel",
+            remedy="fetch it again",
+        ) from error
+
+
+def refuse_problems(path: Path, problems: Iterable[str]) -> None:
+    """Raise one error for all problems of a wheel, if there are any.
+
+    Raises:
+        WheelError: There is at least one.
+    """
+    found = tuple(problems)
+    if found:
+        raise WheelError(
+            f"{path.name} is not fit for use: {shorten(found, _SHOWN, '; ')}",
+            cause="it was damaged or tampered with",
+            remedy="fetch it again from a source you trust",
+        )
 
 
 def check_directory(infos: Iterable[zipfile.ZipInfo], file_size: int) -> tuple[str, ...]:
@@ -44,7 +85,7 @@ def check_directory(infos: Iterable[zipfile.ZipInfo], file_size: int) -> tuple[s
 
 
 def is_safe_name(name: str) -> bool:
-    r"""Tell whether a member name stays below the directory it is unpacked to, on every platform.
+    r"""Whether a member name stays below the directory it is unpacked to, on every platform.
 
     >>> [is_safe_name(name) for name in ("a/b.py", "../a", "/a", "a//b", "C:/a", "a\\b")]
     [True, False, False, False, False, False]
@@ -56,7 +97,7 @@ def is_safe_name(name: str) -> bool:
 
 def _check_entry(info: zipfile.ZipInfo, file_size: int) -> Iterator[str]:
     """Yield what is wrong with one entry."""
-    # zipfile cuts a name at its first null byte; what it was stands in orig_filename.
+    # zipfile cuts a name at its first null byte; what it was is in orig_filename.
     if not is_safe_name(info.orig_filename):
         yield f"{info.orig_filename!r} is no path inside a wheel"
     if info.header_offset < 0 or info.header_offset + info.compress_size > file_size:

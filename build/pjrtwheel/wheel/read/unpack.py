@@ -21,10 +21,9 @@ from typing import IO, BinaryIO, cast
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.wheel.names import WheelName, parse_name
-from pjrtwheel.wheel.read.directory import DAMAGE, check_directory
+from pjrtwheel.wheel.read.directory import open_wheel, refuse_problems
 from pjrtwheel.wheel.record import RecordEntry, encode_digest, parse_record, unhashed_paths
 
-_NAMED = 5  # problems that a message names one by one
 _IN_MEMORY = 1 << 20
 _SLICE = 1 << 20
 
@@ -62,30 +61,19 @@ def unpack_wheel(path: Path, files: ExitStack, *, scratch: Path) -> tuple[WheelN
     name = parse_name(path.name)
     record_path = f"{name.dist_info}/RECORD"
     unhashed = unhashed_paths(name.dist_info)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            infos = archive.infolist()
-            _refuse(path, check_directory(infos, path.stat().st_size))
-            inside = [info for info in infos if not info.is_dir()]
-            record = _read_record(archive, record_path, path)
-            problems = list(_check_listing({info.filename for info in inside}, record, unhashed))
-            members: list[Unpacked] = []
-            for info in sorted(inside, key=lambda info: info.filename):
-                if info.filename not in unhashed:
-                    spool = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(scratch))  # noqa: SIM115 - `files` closes it
-                    file = files.enter_context(spool)
-                    member = Unpacked(info.filename, cast("BinaryIO", file), _is_executable(info))
-                    problems += _inflate(archive, info, record.get(info.filename), member.file)
-                    members.append(member)
-            _refuse(path, problems)
-    except FileNotFoundError as error:
-        raise WheelError(f"no such wheel: {path}") from error
-    except DAMAGE as error:
-        raise WheelError(
-            f"{path.name} is a damaged wheel: {error}",
-            cause="the download or copy was cut short, or the file is no wheel",
-            remedy="fetch it again",
-        ) from error
+    members: list[Unpacked] = []
+    with open_wheel(path) as archive:
+        inside = [info for info in archive.infolist() if not info.is_dir()]
+        record = _read_record(archive, record_path, path)
+        problems = list(_check_listing({info.filename for info in inside}, record, unhashed))
+        for info in sorted(inside, key=lambda info: info.filename):
+            if info.filename not in unhashed:
+                spool = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(scratch))  # noqa: SIM115 - `files` closes it
+                file = files.enter_context(spool)
+                member = Unpacked(info.filename, cast("BinaryIO", file), _is_executable(info))
+                problems += _inflate(archive, info, record.get(info.filename), member.file)
+                members.append(member)
+        refuse_problems(path, problems)
     return name, tuple(members)
 
 
@@ -139,7 +127,7 @@ def _inflate(
 
 
 def _is_executable(info: zipfile.ZipInfo) -> bool:
-    """Tell whether an entry has the permission to execute."""
+    """Whether an entry has the permission to execute."""
     return bool(info.external_attr >> 16 & stat.S_IXUSR)
 
 
@@ -150,15 +138,3 @@ def _copy(source: IO[bytes], target: BinaryIO) -> str:
         digest.update(data)
         target.write(data)
     return encode_digest(digest.hexdigest())
-
-
-def _refuse(path: Path, problems: Iterable[str]) -> None:
-    """Raise one error for all problems, if there are any."""
-    found = tuple(problems)
-    if found:
-        more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-        raise WheelError(
-            f"{path.name} is not fit for use: {'; '.join(found[:_NAMED])}{more}",
-            cause="it was damaged or tampered with",
-            remedy="fetch it again from a source you trust",
-        )

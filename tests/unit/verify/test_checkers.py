@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pjrtwheel.errors import VerifyError
-from pjrtwheel.verify.tools import (
+from pjrtwheel.verify.checkers import (
     check_contents,
     check_stable_abi,
     check_twine,
