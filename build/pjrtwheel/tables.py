@@ -8,6 +8,9 @@ any environment. `release.json` and other documents get a JSON Schema from the s
 
 Annotations that are understood: `str`, `int`, `float`, `bool`, `Any`, `object`, `Path`, `Literal`, enumerations,
 dataclasses, `X | None`, `tuple[X, ...]`, tuples of a fixed length, `list[X]`, `dict[str, X]` and `Mapping[str, X]`.
+
+An attribute with `init=False` is derived: its dataclass sets it in `__post_init__` and `write` writes it. Of what a
+document says of it `read` checks the type, and uses no more.
 """
 
 from __future__ import annotations
@@ -45,7 +48,12 @@ def column(*, key: str = "", pattern: str = "", omit_default: bool = False, **op
         omit_default: Whether `write` leaves out a value that is the default.
         options: As for `dataclasses.field`, such as `default`.
     """
-    return field(metadata={_KEY: key, _PATTERN: pattern, _OMIT: omit_default}, **options)
+    return field(metadata=metadata(key=key, pattern=pattern, omit_default=omit_default), **options)
+
+
+def metadata(*, key: str = "", pattern: str = "", omit_default: bool = False) -> dict[str, object]:
+    """Return what `column` adds to a field, for `field(metadata=...)`: a type checker sees that it has no default."""
+    return {_KEY: key, _PATTERN: pattern, _OMIT: omit_default}
 
 
 def read(kind: type[T], value: object, where: str = "", *, ignore_unknown: bool = False, **given: Any) -> T:
@@ -162,10 +170,10 @@ def _read_table(kind: type, value: object, where: str, given: Mapping[str, objec
             continue
         if key in entries:
             place = _join(where, key)
-            values[entry.name] = _read_value(
-                hints[entry.name], entries.pop(key), place, pattern_of(entry), lenient=lenient
-            )
-        elif is_required(entry):
+            found = _read_value(hints[entry.name], entries.pop(key), place, pattern_of(entry), lenient=lenient)
+            if entry.init:
+                values[entry.name] = found
+        elif entry.init and is_required(entry):
             missing.append(key)
     if missing or (entries and not lenient):
         problems = [("lacks", missing), ("has unknown keys", [] if lenient else sorted(map(str, entries)))]
