@@ -4,22 +4,27 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
+from pjrtwheel import tables
 from pjrtwheel.backend import Backend
-from pjrtwheel.conformance.cases import Case, Outcome
-from pjrtwheel.conformance.difference import Difference, compare
+from pjrtwheel.conformance.comparison import Difference, compare
 from pjrtwheel.conformance.expected import Expected
-from pjrtwheel.conformance.runner import FileRun, Limits, run_file
+from pjrtwheel.conformance.run_file import FileRun, Limits, run_file
+from pjrtwheel.environment.interpreters import find_interpreters
+from pjrtwheel.environment.processes import run_all, run_process
+from pjrtwheel.environment.wheelhouse import create_environment, requirement_group
 from pjrtwheel.errors import ProofError, UsageError
+from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.files import write_atomically
+from pjrtwheel.platforms import host_platform
+from pjrtwheel.release.model import Release
+from pjrtwheel.wheel.names import find_plain_wheels, parse_name
 
-__all__ = ["Limits", "compare_runs", "find_test_files", "run_clients"]
-
+_INSIDE = Path(__file__).with_name("inside.py")
+_SECONDS = 180.0
 CLIENTS = ("built-in", "plugin")
 HOW_TO_GET = (
     "JAX's tests are not in its wheel: they are the tests/ folder of jax-ml/jax at the tag jax-v<release>, "
@@ -48,7 +53,7 @@ def find_test_files(folder: Path, names: Sequence[str]) -> tuple[Path, ...]:
 def client_environ(environ: Mapping[str, str], backend: Backend, client: str) -> dict[str, str]:
     """Return the environment that makes JAX use one of the two clients.
 
-    What users set for JAX (`JAX_NUM_GENERATED_CASES`, `XLA_FLAGS`, ...) holds for both; what steers Python does not.
+    What users set for JAX (`JAX_NUM_GENERATED_CASES`, `XLA_FLAGS`, ...) holds for both; what changes Python does not.
     """
     kept = {name: value for name, value in environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
     kept.pop(backend.disable, None)
@@ -71,20 +76,33 @@ def run_clients(
         ProofError: A client was not the one that was asked for, so the comparison would say nothing.
     """
     results.mkdir(parents=True, exist_ok=True)
+    environs = {client: client_environ(os.environ, backend, client) for client in clients}
+    for client, environ in environs.items():
+        require_client(python, client, environ, results)
 
     def run(work: tuple[Path, str]) -> None:
         test_file, client = work
-        done = run_file(python, test_file, client_environ(os.environ, backend, client), limits)
-        if done.client not in {client, "unknown"}:
-            raise ProofError(
-                f"{test_file.name} ran on the {done.client} client instead of the {client} one",
-                cause=f"the plugin did not take over, or {backend.disable}=1 did not switch it off",
-            )
-        result_path(results, test_file.name, client).write_text(json.dumps(_to_json(done), indent=1), "utf-8")
+        done = run_file(python, test_file, environs[client], limits)
+        write_atomically(result_path(results, test_file.name, client), tables.write_json(done))
         print(f"{test_file.name} on the {client} client: {len(done.cases)} cases in {done.seconds:.0f} s", flush=True)
 
-    with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(run, [(test_file, client) for test_file in test_files for client in clients]))
+    run_all(run, [(test_file, client) for test_file in test_files for client in clients], jobs)
+
+
+def require_client(python: Path, client: str, environ: Mapping[str, str], folder: Path) -> None:
+    """Make sure that JAX uses a client in an environment; the processes of the tests have the same one.
+
+    Raises:
+        ProofError: It uses another one, or does not start.
+    """
+    end = run_process([str(python), "-I", str(_INSIDE)], folder, _SECONDS, environ=environ)
+    if end.status != 0:
+        raise ProofError("JAX does not start in the environment of the tests", cause=end.last_line() or end.describe())
+    if end.last_line() != client:
+        raise ProofError(
+            f"JAX uses the {end.last_line()} client instead of the {client} one",
+            cause="the plugin did not take over, or the variable that disables it had no effect",
+        )
 
 
 def compare_runs(results: Path, names: Sequence[str], expected: Sequence[Expected]) -> tuple[Difference, ...]:
@@ -99,7 +117,7 @@ def compare_runs(results: Path, names: Sequence[str], expected: Sequence[Expecte
         missing = [path.name for path in paths if not path.is_file()]
         if missing:
             raise UsageError(f"no results in {results}: {', '.join(missing)}", remedy="run these files first")
-        builtin, plugin = (parse_run(json.loads(path.read_text("utf-8"))) for path in paths)
+        builtin, plugin = (_read_run(path) for path in paths)
         differences.append(compare(name, builtin.cases, plugin.cases, expected))
     return tuple(differences)
 
@@ -109,16 +127,45 @@ def result_path(results: Path, file: str, client: str) -> Path:
     return results / f"{file.removesuffix('.py')}.{client}.json"
 
 
-def parse_run(table: dict[str, Any]) -> FileRun:
-    """Turn stored JSON values back into a run."""
-    cases = {name: Case(name, Outcome(outcome), detail) for name, (outcome, detail) in table["cases"].items()}
-    return FileRun(table["file"], cases, table["client"], table["seconds"])
+def _read_run(path: Path) -> FileRun:
+    """Read a stored result.
+
+    Raises:
+        UsageError: It is damaged, or an older version wrote it.
+    """
+    try:
+        return tables.read_json(FileRun, path.read_bytes())
+    except tables.TableError as error:
+        raise UsageError(f"malformed result: {path}", cause=str(error), remedy="run this file again") from error
 
 
-def _to_json(run: FileRun) -> dict[str, Any]:
-    return {
-        "file": run.file,
-        "client": run.client,
-        "seconds": run.seconds,
-        "cases": {name: [case.outcome.value, case.detail] for name, case in run.cases.items()},
-    }
+def conformance_python(
+    scratch: Path, *, root: Path, dist: Path, release: Release, backend: Backend, tag: str | None
+) -> Path:
+    """Make the environment in `scratch` and return its Python.
+
+    Args:
+        scratch: An empty folder.
+        root: Root of the repository, for the list of what the tests import.
+        dist: Folder with the wheels of one set.
+        release: The release.
+        backend: The plugin.
+        tag: Which Python, such as `cp312`; the oldest of the release that is on this machine when absent.
+
+    Raises:
+        UsageError: No such interpreter here, or no wheels for it.
+    """
+    wanted = (tag,) if tag else release.pythons(host_platform().name)
+    found = next((interpreter for interpreter in find_interpreters(wanted).values() if interpreter), None)
+    if found is None:
+        raise UsageError(f"no interpreter here for {', '.join(wanted)}", remedy="install one of these Pythons")
+    names = {"jaxlib", backend.distribution}
+    named = {wheel: parse_name(wheel.name) for wheel in find_plain_wheels(dist)}
+    wheels = [wheel for wheel, name in named.items() if name.distribution in names and name.fits(found.tag)]
+    if {named[wheel].distribution for wheel in wheels} != names:
+        raise UsageError(
+            f"{dist} lacks wheels of {' and '.join(sorted(names))} for {found.tag}",
+            remedy=f"build them: ./noxw -s build_{backend.name}",
+        )
+    requirements = [f"jax=={release.version}", *requirement_group(root, "conformance")]
+    return create_environment(found, requirements, wheels, target=scratch / "venv", cache=cache_root(os.environ))

@@ -1,14 +1,16 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compare what became of the same cases on two clients."""
+"""Compare what became of the same cases on two clients, and report that in Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pjrtwheel.conformance.cases import IMPORT, Case, Outcome, count_outcomes
 from pjrtwheel.conformance.expected import Expected
+
+_SHOWN = (Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +102,49 @@ def compare(
 def _change(name: str, before: Case, after: Case, expected: Sequence[Expected]) -> Change:
     reason = next((entry.reason for entry in expected if entry.outcome is after.outcome and entry.matches(name)), "")
     return Change(name, before.outcome, after.outcome, after.detail, reason)
+
+
+def format_counts(counts: dict[Outcome, int]) -> str:
+    """Return `passed / failed / skipped`, and what else there was by name.
+
+    >>> format_counts({Outcome.PASSED: 5, Outcome.FAILED: 0, Outcome.SKIPPED: 2, Outcome.CRASHED: 1})
+    '5 / 0 / 2 (1 crashed)'
+    """
+    rest = [f"{count} {outcome}" for outcome, count in counts.items() if outcome not in _SHOWN and count]
+    shown = " / ".join(str(counts[outcome]) for outcome in _SHOWN)
+    return f"{shown} ({', '.join(rest)})" if rest else shown
+
+
+def format_report(differences: Sequence[Difference]) -> str:
+    """Return the table, followed by every case that differs."""
+    return "\n".join(_lines(differences)) + "\n"
+
+
+def _lines(differences: Sequence[Difference]) -> Iterator[str]:
+    counts = " / ".join(_SHOWN)
+    yield f"| file | built-in: {counts} | plugin: {counts} | newly failing | newly skipped | of these expected |"
+    yield "|---|---|---|---|---|---|"
+    for d in differences:
+        worse = (*d.newly_failing, *d.newly_skipped)
+        explained = sum(bool(change.reason) for change in worse)
+        yield (
+            f"| {d.file} | {format_counts(d.builtin)} | {format_counts(d.plugin)} "
+            f"| {len(d.newly_failing)} | {len(d.newly_skipped)} | {explained} |"
+        )
+    for d in differences:
+        if d.unusable:
+            yield from ("", f"{d.file} compares nothing, it cannot be imported with this JAX: {d.unusable}")
+        yield from _section(f"{d.file}: newly failing", d.newly_failing)
+        yield from _section(f"{d.file}: newly skipped", d.newly_skipped)
+        yield from _section(f"{d.file}: passing on the plugin alone", d.newly_passing)
+        if d.stale:
+            yield from ("", f"{d.file}: stale entries, to be removed from the list of expected differences", "")
+            yield from (f"- {entry.case} ({entry.outcome})" for entry in d.stale)
+
+
+def _section(title: str, changes: Sequence[Change]) -> Iterator[str]:
+    if changes:
+        yield from ("", title, "")
+        for change in changes:
+            why = f"expected: {change.reason}" if change.reason else change.detail
+            yield f"- {change.name}: {change.before} -> {change.after}; {why}"

@@ -1,27 +1,22 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run one test file on one client, through crashes and hangs, until every case has an outcome."""
+"""Run one test file on one client with pytest, through crashes and hangs, until every case has an outcome."""
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
+import shlex
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pjrtwheel.conformance.cases import Case, Outcome, parse_journal
+from pjrtwheel.conformance.cases import Case, Outcome, ReportLog, parse_report_log
+from pjrtwheel.environment.processes import Ended, run_process
 
-# Run by path, never imported: it needs pytest, which is in the environment under test and not in the tooling's.
-_RECORDER = Path(__file__).with_name("recorder.py")
-_POLL_SECONDS = 0.5
-_TAIL = 2000
 # pytest's exit status when all passed, some failed, the file could not be imported, and nothing was left to run.
 _ORDERLY = frozenset({0, 1, 2, 5})
+_EVERYTHING = 1 << 30  # characters of output: names of all cases, or what faulthandler says of every thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +39,11 @@ class FileRun:
     Attributes:
         file: Name of the file.
         cases: Name → case.
-        client: `plugin` or `built-in`, as the test processes themselves said.
         seconds: How long it took in all.
     """
 
     file: str
-    cases: dict[str, Case]
-    client: str
+    cases: Mapping[str, Case]
     seconds: float
 
 
@@ -66,90 +59,64 @@ def run_file(python: Path, test_file: Path, environ: Mapping[str, str], limits: 
     started = time.monotonic()
     cases: dict[str, Case] = {}
     collected: tuple[str, ...] = ()
-    clients: set[str] = set()
-    while True:
-        left = limits.file_seconds - (time.monotonic() - started)
-        with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
-            end = _run_once(
-                python,
-                test_file,
-                environ,
-                Path(scratch),
-                done=cases,
-                case_seconds=limits.case_seconds,
-                file_seconds=left,
-            )
-            journal = parse_journal((Path(scratch) / "journal").read_text("utf-8").splitlines())
-        cases |= journal.finished
-        collected = collected or journal.collected
-        clients |= {journal.client} - {""}
-        if not journal.running:
-            if end.status not in _ORDERLY:
-                # Neither a case nor the file's import: the process broke outside of them.
-                name = f"{test_file.name}::process"
-                cases[name] = Case(name, end.outcome, end.text)
+    left: Sequence[str] = (test_file.name,)
+    while left:
+        seconds = max(limits.file_seconds - (time.monotonic() - started), 0)
+        end, log = _run_cases(python, test_file, left, environ, case_seconds=limits.case_seconds, seconds=seconds)
+        cases |= log.cases
+        if log.status == end.status and end.status in _ORDERLY:
             break
-        cases[journal.running] = Case(journal.running, end.outcome, end.text)
-        if time.monotonic() - started >= limits.file_seconds:
+        collected = collected or _list_cases(python, test_file, environ, limits.file_seconds)
+        left = [name for name in collected if name not in cases]
+        # Where no case is at fault, the process broke at its end, or before it came to any.
+        guilty = log.running or (left[0] if left and log.status is None else f"{test_file.name}::process")
+        cases[guilty] = _describe_end(guilty, end)
+        if end.status is None or guilty not in left or time.monotonic() - started >= limits.file_seconds:
             break
+        left = [name for name in left if name != guilty]
     cases |= {name: Case(name, Outcome.NOT_RUN, "time limit of the file") for name in collected if name not in cases}
-    return FileRun(test_file.name, cases, "/".join(sorted(clients)) or "unknown", round(time.monotonic() - started, 1))
+    return FileRun(test_file.name, cases, round(time.monotonic() - started, 1))
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
-    """How one test process ended: its status (nothing if it was stopped), what that means, and its last words."""
-
-    status: int | None
-    outcome: Outcome
-    text: str
-
-
-def _run_once(
+def _run_cases(
     python: Path,
     test_file: Path,
+    names: Sequence[str],
     environ: Mapping[str, str],
-    scratch: Path,
     *,
-    done: Mapping[str, Case],
     case_seconds: float,
-    file_seconds: float,
-) -> _End:
-    """Run one process over the cases that are left."""
-    (scratch / "done").write_text(json.dumps(sorted(done)), "utf-8")
-    (scratch / "journal").touch()
-    (scratch / "work").mkdir()
-    with (scratch / "output").open("wb") as output:
-        process = subprocess.Popen(
-            [str(python), "-I", str(_RECORDER), str(scratch / "journal"), str(test_file), str(scratch / "done")],
-            cwd=scratch / "work",
-            env=dict(environ),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        status = _wait(process, scratch / "journal", case_seconds, file_seconds)
-    text = (scratch / "output").read_bytes()[-_TAIL:].decode("utf-8", "replace")
-    if status is None:
-        return _End(None, Outcome.TIMED_OUT, "no end in sight")
-    name = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
-    return _End(status, Outcome.CRASHED, f"{name}: {' '.join(text.split())[-300:]}")
+    seconds: float,
+) -> tuple[Ended, ReportLog]:
+    """Run one process over some cases; faulthandler ends it when a case takes too long, whoever holds the GIL."""
+    with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
+        work, log, arguments = (Path(scratch) / name for name in ("work", "log", "arguments"))
+        work.mkdir()
+        arguments.write_text("".join(f"{test_file.parent / name}\n" for name in names), "utf-8")
+        options = [f"--report-log={log}", "--tb=short", "-o", f"faulthandler_timeout={case_seconds}"]
+        options += ["-o", "faulthandler_exit_on_timeout=true", f"@{arguments}"]
+        command = [*_pytest(python, test_file.parent), *options]
+        end = run_process(command, work, seconds, environ=environ, kept=_EVERYTHING)
+        return end, parse_report_log(log.read_text("utf-8").splitlines() if log.is_file() else [])
 
 
-def _wait(process: subprocess.Popen[bytes], journal: Path, case_seconds: float, file_seconds: float) -> int | None:
-    """Wait for a process as long as its journal grows; stop it and return nothing otherwise."""
-    started = changed = time.monotonic()
-    size = 0
-    while True:
-        try:
-            return process.wait(_POLL_SECONDS)
-        except subprocess.TimeoutExpired:
-            pass
-        now = time.monotonic()
-        if journal.stat().st_size != size:
-            size, changed = journal.stat().st_size, now
-        if now - changed > case_seconds or now - started > file_seconds:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            return None
+def _list_cases(python: Path, test_file: Path, environ: Mapping[str, str], seconds: float) -> tuple[str, ...]:
+    """Return the names of all cases of a file, in order; none if it cannot be imported."""
+    with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
+        command = [*_pytest(python, test_file.parent), "--collect-only", str(test_file)]
+        end = run_process(command, Path(scratch), seconds, environ=environ, kept=_EVERYTHING)
+    return tuple(line for line in end.output.splitlines() if line.startswith(f"{test_file.name}::"))
+
+
+def _pytest(python: Path, folder: Path) -> list[str]:
+    """Return the command of pytest, without any configuration that is not given here."""
+    options = ["-q", "-p", "no:cacheprovider", "--import-mode=importlib", "-c", "/dev/null", f"--rootdir={folder}"]
+    return [str(python), "-I", "-m", "pytest", *options, "-o", f"pythonpath={shlex.quote(str(folder))}"]
+
+
+def _describe_end(name: str, end: Ended) -> Case:
+    """Return the case during which a process ended."""
+    if end.status is None:
+        return Case(name, Outcome.TIMED_OUT, "time limit of the file")
+    if end.status == 1 and "Timeout (" in end.output:  # so says faulthandler
+        return Case(name, Outcome.TIMED_OUT, "time limit of a case")
+    return Case(name, Outcome.CRASHED, f"{end.describe()}: {' '.join(end.output[-2000:].split())[-300:]}")

@@ -1,38 +1,95 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run a program under test in a process of its own, within a time limit."""
+"""Run a program under test in a process of its own, in a clean environment and within a time limit."""
 
 from __future__ import annotations
 
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from pjrtwheel.environment.venv import clean_environ
+T = TypeVar("T")
+R = TypeVar("R")
 
 _KEPT = 4000  # characters of output
+_CHANGING = ("JAX_", "JAXLIB_", "XLA_", "PJRT_", "TF_", "PYTHON", "VIRTUAL_ENV", "__PYVENV")
 _running: set[int] = set()  # process groups, which a terminal does not interrupt
 
 
-def run_process(command: Sequence[str], folder: Path, seconds: float, **environ: str) -> tuple[int | None, str]:
-    """Run a command in its own process group; on timeout kill the whole group.
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a process ended.
+
+    Attributes:
+        status: Its exit status, negative for a signal; nothing if it was stopped at its time limit.
+        output: The end of what it printed.
+        limit: That time limit, in seconds.
+    """
+
+    status: int | None
+    output: str
+    limit: float
+
+    def describe(self) -> str:
+        """Say how the process ended, for one that left no result.
+
+        >>> Ended(-11, "", 300).describe()
+        'killed by SIGSEGV'
+        >>> Ended(-35, "", 300).describe()  # a real-time signal
+        'killed by signal 35'
+        """
+        if self.status is None:
+            return f"did not end within {self.limit:g} seconds"
+        if self.status >= 0:
+            return f"exit status {self.status}"
+        number = -self.status
+        return f"killed by {signal.Signals(number).name if number in set(signal.Signals) else f'signal {number}'}"
+
+    def explain(self) -> str:
+        """Return the same, with the output below it."""
+        return f"{self.describe()}\n{self.output}".strip()
+
+    def last_line(self) -> str:
+        """Return the last line of the output, empty if there is none."""
+        return (self.output.strip().splitlines() or [""])[-1].strip()
+
+
+def clean_environ(**extra: str) -> dict[str, str]:
+    """Return this process's environment without what would change the programs under test."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(_CHANGING)} | extra
+
+
+def run_process(
+    command: Sequence[str],
+    folder: Path,
+    seconds: float,
+    *,
+    environ: Mapping[str, str] | None = None,
+    variables: Mapping[str, str] | None = None,
+    kept: int = _KEPT,
+) -> Ended:
+    """Run a command in its own process group; at its time limit kill the whole group.
 
     Args:
         command: Program and arguments.
         folder: Where it runs.
         seconds: Its time limit.
-        environ: Variables that it needs.
-
-    Returns:
-        Its status, or nothing if it was killed, and the end of what it printed.
+        environ: Its environment; a clean one when absent.
+        variables: Variables that it needs in addition.
+        kept: How many characters of its output are kept.
     """
+    if environ is None:
+        environ = clean_environ(JAX_TRACEBACK_FILTERING="off")  # else the last line is not the error
     process = subprocess.Popen(
         command,
         cwd=folder,
-        env=clean_environ(JAX_TRACEBACK_FILTERING="off", **environ),  # else the last line is not the error
+        env={**environ, **(variables or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -46,32 +103,27 @@ def run_process(command: Sequence[str], folder: Path, seconds: float, **environ:
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         output, _ = process.communicate()
-        return None, output[-_KEPT:]
+        return Ended(None, output[-kept:], seconds)
     except BaseException:
-        end_processes()
+        _end_processes()
         raise
     finally:
         _running.discard(process.pid)
-    return process.returncode, output[-_KEPT:]
+    return Ended(process.returncode, output[-kept:], seconds)
 
 
-def end_processes() -> None:
+def run_all(work: Callable[[T], R], items: Iterable[T], jobs: int) -> tuple[R, ...]:
+    """Do some work on each item, which runs processes, in several threads; an interrupt ends what runs."""
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            return tuple(pool.map(work, items))
+        except BaseException:
+            _end_processes()  # or the pool would wait for them
+            raise
+
+
+def _end_processes() -> None:
     """Kill whatever runs, of all threads: an interrupt reaches the main thread alone, and no other process group."""
     for group in tuple(_running):
         with suppress(ProcessLookupError):
             os.killpg(group, signal.SIGKILL)
-
-
-def describe_exit(status: int | None, seconds: float) -> str:
-    """Say how a process ended that left no result.
-
-    >>> describe_exit(-11, 300)
-    'killed by SIGSEGV'
-    >>> describe_exit(-35, 300)  # a real-time signal
-    'killed by signal 35'
-    """
-    if status is None:
-        return f"did not end within {seconds:g} seconds"
-    if status >= 0:
-        return f"exit status {status}"
-    return f"killed by {signal.Signals(-status).name if -status in set(signal.Signals) else f'signal {-status}'}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pjrtwheel.inspect.facts import PluginFacts
-from pjrtwheel.probe.process import Job, ask_plugin
+from pjrtwheel.probe.run import Job, ask_plugin
 
 _TIME_LIMIT = 120.0
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import WheelError
-from pjrtwheel.probe.expected import NO_FACTS, load_facts
 from pjrtwheel.probe.run import ProbeResult, probe_plugin
+from pjrtwheel.probe.settings import DEFAULTS, load_settings
 from pjrtwheel.wheel.read.directory import DAMAGE, check_directory
 
 
@@ -21,7 +21,7 @@ def probe_file(file: Path, backends: Sequence[Backend], *, device: bool) -> Prob
 
     Args:
         file: A plugin library, or a wheel with one.
-        backends: The backends; which one it is for is told by the name of the library.
+        backends: The backends; which one it is for, the name of the library says.
         device: Whether the accelerator is known to be here.
 
     Raises:
@@ -36,7 +36,7 @@ def probe_file(file: Path, backends: Sequence[Backend], *, device: bool) -> Prob
 
 def _probe(library: Path, backends: Iterable[Backend], *, device: bool) -> ProbeResult:
     backend = next((backend for backend in backends if backend.library == library.name), None)
-    return probe_plugin(library, load_facts(backend) if backend else NO_FACTS, device=device)
+    return probe_plugin(library, load_settings(backend) if backend else DEFAULTS, device=device)
 
 
 def _unpack(wheel: Path, target: Path, names: set[str]) -> Path:

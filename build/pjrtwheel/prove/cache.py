@@ -1,97 +1,158 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Keep evidence in the cache, under a key over everything that it depends on."""
+"""Keep proofs in the cache, under a key over all that they depend on, such as what this machine has.
+
+Only what can be asked of a machine at once, every time, is part of the key.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+import importlib.metadata
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pjrtwheel import tables
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.errors import ProofError
 from pjrtwheel.files import hash_file, write_atomically
-from pjrtwheel.prove.levels import PythonProof
-from pjrtwheel.prove.machine import Machine
-from pjrtwheel.prove.material import Material
-from pjrtwheel.prove.record import Proof, parse_proof
+from pjrtwheel.prove.inputs import ProofInputs
+from pjrtwheel.prove.results import Proof
 from pjrtwheel.wheel.report import BuiltWheel
 
-_SCHEMA = 5
+_SCHEMA = 6
+ROOT = Path("/")
+
+# Variables that the dynamic linker reads (ld.so(8)); those of a vendor's libraries are in the backend's file. The
+# rest of an environment changes from one shell to the next and has no part in a proof.
+_LINKER = ("LD_", "GLIBC_")
+
+# Terminals come and go, and these links lead to whatever a process was started with.
+_PASSING = ("pts", "stdin", "stdout", "stderr")
 
 
-def evidence_key(
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What the evidence depends on beyond files that are hashed.
+
+    Attributes:
+        nodes: Device nodes, and whether this user may use each.
+        libraries: Libraries in the folders that are looked in, with their sizes; folders of vendors' toolkits; and the
+            dynamic linker's own index, which is written anew when a package brings or updates a library.
+        environ: Variables that the programs see and vendors' libraries read.
+        checker: Version of the package with the conformance checks.
+    """
+
+    nodes: tuple[tuple[str, bool], ...]
+    libraries: tuple[tuple[str, int], ...]
+    environ: tuple[tuple[str, str], ...]
+    checker: str
+
+
+def proof_key(
     built: Sequence[BuiltWheel],
-    material: Material,
+    inputs: ProofInputs,
     interpreters: Mapping[str, Interpreter | None],
-    houses: Sequence[Path],
+    wheelhouses: Sequence[Path],
     machine: Machine,
 ) -> str:
-    """Return the identity of everything that the evidence depends on.
+    """Return the identity of everything that the proofs of a set depend on.
 
     Args:
         built: The wheels under test.
-        material: Programs, targets, and what is installed beside the wheels.
+        inputs: Programs, targets, and what is installed with the wheels.
         interpreters: Tag → interpreter.
-        houses: The folders it is installed from; a requirement alone does not say which version that was.
+        wheelhouses: The folders it is installed from; a requirement alone does not say which version that was.
         machine: What this machine has: with an accelerator or a driver that came later, more can be shown.
     """
     identity = [
         _SCHEMA,
-        [[(path.name, hash_file(path)) for path in sorted(house.glob("*.whl"))] for house in houses],
-        {**asdict(material.backend), "path": ""} if material.backend else None,
-        [asdict(target) for target in material.targets],
-        sorted(material.requirements),
-        asdict(machine),
+        [[(path.name, hash_file(path)) for path in sorted(folder.glob("*.whl"))] for folder in wheelhouses],
+        inputs.backend and replace(inputs.backend, path=Path()),
+        inputs.targets,
+        sorted(inputs.requirements),
+        machine,
         [(wheel.path.name, wheel.report.sha256) for wheel in built],
-        [(path.name, hash_file(path)) for path in material.files()],
+        [(path.name, hash_file(path)) for path in inputs.files()],
         [(tag, found.version, found.prefix) if found else (tag, "", "") for tag, found in interpreters.items()],
     ]
-    return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
+    return hashlib.sha256(tables.write_json(identity).encode()).hexdigest()
 
 
-def read_proofs(path: Path) -> tuple[Proof, ...] | None:
-    """Return the proofs kept in a file, if it is there and of this schema."""
+def read_proofs(path: Path) -> dict[str, Proof] | None:
+    """Return the proofs kept in a file, by file name of the wheel; nothing if it is missing, broken or an older one."""
     try:
-        return tuple(parse_proof(entry) for entry in json.loads(path.read_text("utf-8")))
-    except (FileNotFoundError, KeyError, TypeError, ValueError):
+        return tables.read_json(dict[str, Proof], path.read_bytes())
+    except (FileNotFoundError, tables.TableError):
         return None
 
 
-def write_proofs(path: Path, proofs: Iterable[Proof]) -> None:
+def write_proofs(path: Path, proofs: Mapping[str, Proof]) -> None:
     """Keep proofs in a file."""
-    write_atomically(path, json.dumps([proof.to_json() for proof in proofs], indent=1))
+    write_atomically(path, tables.write_json(proofs))
 
 
-def raise_failures(pythons: Iterable[PythonProof], log: Path) -> None:
-    """Raise with every program that failed on any Python, and leave their whole output in `log`.
+def describe_machine(
+    environ: Mapping[str, str], search_paths: Sequence[str] = (), env_prefixes: Sequence[str] = (), root: Path = ROOT
+) -> Machine:
+    """Look at the machine.
 
-    Raises:
-        ProofError: There is at least one.
+    Args:
+        environ: The environment of the programs under test.
+        search_paths: Where the backend's packages are installed, such as `/opt/rocm/lib`.
+        env_prefixes: How the names of variables begin that its libraries read, such as `ROCM_`.
+        root: The root of the file system.
     """
-    failures = [(proof, result) for proof in pythons for result in proof.failures()]
-    if failures:
-        names = [f"{result.program} on Python {proof.interpreter}" for proof, result in failures]
-        texts = [result.detail.strip() for _, result in failures]
-        write_atomically(log, "\n\n".join(f"{name}\n{text}" for name, text in zip(names, texts, strict=True)) + "\n")
-        more = f", and {len(failures) - 1} more" if len(failures) > 1 else ""
-        raise ProofError(
-            f"program failed: {names[0]}{more}",
-            cause=find_cause(texts[0]),
-            remedy=f"the whole output of all that failed is in {log}",
-        )
+    variables = {name: value for name, value in environ.items() if name.startswith((*_LINKER, *env_prefixes))}
+    folders = [root / path.lstrip("/") for path in search_paths if path.startswith("/")]
+    folders += [Path(part) for value in variables.values() for part in value.split(os.pathsep) if part.startswith("/")]
+    libraries = {entry for folder in folders for entry in find_libraries(folder)}
+    return Machine(
+        nodes=tuple(sorted(find_nodes(root / "dev"))),
+        libraries=(*sorted(libraries), *find_installations(root), *linker_index(root)),
+        environ=tuple(sorted(variables.items())),
+        checker=checker_version(),
+    )
 
 
-def find_cause(text: str) -> str:
-    r"""Return the line of a program's output that tells the most: where there is a traceback, its exception.
+def find_nodes(dev: Path) -> Iterator[tuple[str, bool]]:
+    """Yield path and usability of every device node, also of those below subfolders, such as `dri/renderD128`."""
+    for folder, folders, names in os.walk(dev):
+        folders[:] = [name for name in folders if name not in _PASSING]
+        for name in sorted({*names}.difference(_PASSING)):
+            path = Path(folder) / name
+            if path.is_char_device():
+                yield str(path.relative_to(dev)), os.access(path, os.R_OK | os.W_OK)
 
-    >>> find_cause("Traceback (most recent call last):\n  File a, line 1, in f\nError: no bead\npy_client.cc:425")
-    'Error: no bead'
-    """
-    lines = text.splitlines() or ["it left no output"]
-    frames = [number for number, line in enumerate(lines) if line.startswith("  File ")]
-    if "Traceback (most recent call last):" not in lines or not frames:
-        return (lines[0] if lines[0].startswith("killed by ") else lines[-1]).strip()
-    return next((line for line in lines[frames[-1] + 1 :] if line and not line.startswith(" ")), lines[-1]).strip()
+
+def find_libraries(folder: Path) -> Iterator[tuple[str, int]]:
+    """Yield path and size of every shared library in a folder, or in `lib` and `lib64` of an installation."""
+    for place in (folder, folder / "lib", folder / "lib64"):
+        for path in place.glob("*.so*"):
+            if path.is_file():
+                yield str(path), path.stat().st_size
+
+
+def find_installations(root: Path) -> list[tuple[str, int]]:
+    """Return the folders into which toolkits are installed, such as `/usr/local/cuda-13` or `/opt/intel/oneapi`."""
+    found = {str(path) for pattern in ("opt/*", "opt/*/*", "usr/local/*") for path in root.glob(pattern)}
+    return [(path, 0) for path in sorted(found)]
+
+
+def linker_index(root: Path) -> list[tuple[str, int]]:
+    """Return the state of the dynamic linker's index of libraries; nothing where there is none (ldconfig(8))."""
+    path = root / "etc/ld.so.cache"
+    try:
+        status = path.stat()
+    except OSError:
+        return []
+    return [("changed", status.st_mtime_ns), ("size", status.st_size)]
+
+
+def checker_version() -> str:
+    """Return the version of `pypjrt`, or nothing if it is not installed."""
+    try:
+        return importlib.metadata.version("pypjrt")
+    except importlib.metadata.PackageNotFoundError:
+        return ""

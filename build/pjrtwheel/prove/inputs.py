@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What proving needs besides the wheels: programs, targets, and what is installed beside them."""
+"""What proving needs in addition to the wheels: programs, targets, and what is installed with the wheels."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.environment import venv as environment
-from pjrtwheel.probe.expected import find_facts
-from pjrtwheel.prove import aot, smoke
+from pjrtwheel.environment.wheelhouse import requirement_group
+from pjrtwheel.probe.settings import find_settings
 from pjrtwheel.prove.targets import Target, load_targets
 from pjrtwheel.release.model import Release
 
-# How programs are run and results are read is part of the evidence's key.
+# How programs are run and results are read is part of the key of a proof.
 _PACKAGE = Path(__file__).parent.parent
-SOURCES = (*sorted((_PACKAGE / "prove").rglob("*.py")), *sorted((_PACKAGE / "conformance").glob("probe*.py")))
+_SOURCES = tuple(path for part in ("environment", "probe", "prove") for path in sorted((_PACKAGE / part).rglob("*.py")))
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class ProofInputs:
     """What the wheels of one set are proven with.
 
     Attributes:
@@ -28,7 +27,7 @@ class Material:
         smoke: Programs that run on a device.
         aot: Programs that are compiled for targets.
         targets: Chips that the plugin compiles for without having one.
-        requirements: What is installed beside the wheels, by name.
+        requirements: What is installed with the wheels, by name.
     """
 
     backend: Backend | None
@@ -39,21 +38,26 @@ class Material:
 
     def files(self) -> tuple[Path, ...]:
         """Return every file that takes part in proving."""
-        facts = find_facts(self.backend) if self.backend else None
-        return (*self.smoke, *self.aot, *SOURCES, *((facts,) if facts else ()))
+        settings = find_settings(self.backend) if self.backend else None
+        return (*self.smoke, *self.aot, *_SOURCES, *((settings,) if settings else ()))
 
 
-def gather_material(root: Path, release: Release, backend: Backend | None) -> Material:
+def load_inputs(root: Path, release: Release, backend: Backend | None) -> ProofInputs:
     """Read what a repository has for proving a plugin.
 
     Raises:
         UsageError: A target's file is malformed, or `pyproject.toml` lacks the group `smoke`.
     """
-    beside = backend.aot_requires if backend else ()
-    return Material(
+    needed = backend.aot_requires if backend else ()
+    return ProofInputs(
         backend=backend,
-        smoke=smoke.find_programs(root),
-        aot=aot.find_programs(root),
+        smoke=find_programs(root, "smoke"),
+        aot=find_programs(root, "aot"),
         targets=load_targets(root, backend) if backend else (),
-        requirements=(f"jax=={release.version}", *environment.requirement_group(root, "smoke"), *beside),
+        requirements=(f"jax=={release.version}", *requirement_group(root, "smoke"), *needed),
     )
+
+
+def find_programs(root: Path, kind: str) -> tuple[Path, ...]:
+    """Return the programs of the repository of a kind, `smoke` or `aot`, in order of name."""
+    return tuple(sorted((root / "tests" / kind).glob("[a-z]*.py")))

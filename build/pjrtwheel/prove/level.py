@@ -1,23 +1,49 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Choose by which means a plugin can be proven here, and tell what this machine lacks from what is wrong."""
+"""The levels of proof, and which of them a machine can show of a plugin.
+
+A level is claimed only when a program that shows it has run: nothing is inferred from another wheel or machine.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 
-from pjrtwheel.prove.devices import NO_VENDOR_LIBRARY, Devices
-from pjrtwheel.prove.levels import Level
-from pjrtwheel.prove.loading import Opened
+from pjrtwheel.prove.devices import Devices
+from pjrtwheel.prove.library import Opened
 
 # The dynamic linker's words for a library that another one needs; of the plugin itself it would give the path.
 _MISSING = re.compile(r"OSError: lib[^/\s]+: cannot open shared object file")
 
 
+class Level(StrEnum):
+    """The strength of the evidence, weakest first."""
+
+    STATIC = "static"
+    LOAD = "load"
+    AOT = "aot"
+    DEVICE = "device"
+
+
+ORDER = tuple(Level)
+
+
+def highest(levels: Iterable[Level]) -> Level:
+    """Return the strongest of some levels, and `static` for none.
+
+    >>> highest([Level.LOAD, Level.DEVICE, Level.AOT]).value
+    'device'
+    >>> highest([]).value
+    'static'
+    """
+    return max(levels, key=ORDER.index, default=Level.STATIC)
+
+
 @dataclass(frozen=True, slots=True)
-class Means:
+class ProofPlan:
     """How far the evidence can go here.
 
     Attributes:
@@ -31,7 +57,7 @@ class Means:
     failure: str = ""
 
 
-def choose_means(name: str, devices: Devices, opened: Opened, *, targets: bool) -> Means:
+def choose_level(name: str, devices: Devices, opened: Opened, *, targets: bool) -> ProofPlan:
     """Return how a plugin is to be proven: on a device, else ahead of time, else by opening the library.
 
     Only hardware or a driver that is not here, or cannot run it, excuses that there is no device, and only a library of
@@ -44,28 +70,14 @@ def choose_means(name: str, devices: Devices, opened: Opened, *, targets: bool) 
         targets: Whether there are chips to compile for.
     """
     if devices.count:
-        return Means(Level.DEVICE)
+        return ProofPlan(Level.DEVICE)
     missed: tuple[str, ...] = (f"{Level.DEVICE}: {devices.reason}",)
     if not devices.excused:
-        return Means(Level.STATIC, missed, failure=devices.reason)
+        return ProofPlan(Level.STATIC, missed, failure=devices.reason)
     if targets:
-        return Means(Level.AOT, missed)
+        return ProofPlan(Level.AOT, missed)
     missed += (f"{Level.AOT}: {name} has no targets that could be compiled for without the accelerator",)
     if opened.api is not None:
-        return Means(Level.LOAD, missed)
+        return ProofPlan(Level.LOAD, missed)
     missed += (f"{Level.LOAD}: {opened.reason}",)
-    return Means(Level.STATIC, missed, failure="" if _MISSING.match(opened.reason) else opened.reason)
-
-
-def ask_completed(ask: Callable[[], Devices], complete: Callable[[], None]) -> Devices:
-    """Ask for devices; where the accelerator is here and its vendor's libraries are not, install these and ask again.
-
-    Args:
-        ask: Asks JAX.
-        complete: Installs the libraries.
-    """
-    devices = ask()
-    if devices.tried and devices.error == NO_VENDOR_LIBRARY:
-        complete()
-        return ask()
-    return devices
+    return ProofPlan(Level.STATIC, missed, failure="" if _MISSING.match(opened.reason) else opened.reason)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Open a plugin library: the evidence for level `load`."""
+"""The plugin library of a wheel or an environment, and whether it opens: the evidence for level `load`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.environment.process import describe_exit, run_process
+from pjrtwheel.environment.processes import run_process
 from pjrtwheel.errors import ProofError
-from pjrtwheel.prove import library
+from pjrtwheel.prove.inside import library as inside
 from pjrtwheel.wheel.names import parse_name
 
-SOURCE = Path(library.__file__)
 _SECONDS = 120.0
 
 
@@ -38,11 +37,10 @@ class Opened:
 def open_library(python: Path, path: Path) -> Opened:
     """Open a library in a process of its own, and ask for the version of its API."""
     with tempfile.TemporaryDirectory(prefix="load-") as scratch:
-        status, output = run_process([str(python), "-I", str(SOURCE), str(path)], Path(scratch), _SECONDS)
-    lines = output.strip().splitlines() or [""]
-    if status == 0:
-        return Opened(".".join(map(str, json.loads(lines[-1]))))
-    return Opened(None, lines[-1] if status == 1 else describe_exit(status, _SECONDS))
+        end = run_process([str(python), "-I", inside.__file__, str(path)], Path(scratch), _SECONDS)
+    if end.status == 0:
+        return Opened(".".join(map(str, json.loads(end.last_line()))))
+    return Opened(None, end.last_line() if end.status == 1 else end.describe())
 
 
 def find_installed(python: Path, backend: Backend) -> Path:
@@ -64,7 +62,7 @@ def require_installed(python: Path, wheels: Iterable[Path]) -> None:
         if not installed.is_file() or not set(rows) <= set(installed.read_bytes().splitlines()):
             raise ProofError(
                 f"what was installed is not {wheel}",
-                cause="another wheel of the same name and version is in a folder beside it, or installed beside Python",
+                cause="another wheel of the same name and version is in its folder, or installed with Python",
                 remedy="remove that one",
             )
 

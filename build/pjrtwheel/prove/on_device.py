@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.environment import venv as environment
 from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.environment.venv import create_venv, install
+from pjrtwheel.environment.wheelhouse import wheelhouse
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.platforms import Platform
 from pjrtwheel.prove.devices import Devices, detect_devices, find_devices
-from pjrtwheel.prove.levels import PythonProof
-from pjrtwheel.prove.loading import find_installed, require_installed
-from pjrtwheel.prove.material import Material
-from pjrtwheel.prove.python import Evidence, fitting, gather, requirements_for
+from pjrtwheel.prove.inputs import ProofInputs
+from pjrtwheel.prove.library import find_installed, require_installed
+from pjrtwheel.prove.on_python import Evidence, fitting, gather, requirements_for
+from pjrtwheel.prove.results import PythonProof
 from pjrtwheel.wheel.names import find_plain_wheels, parse_name
 
 
@@ -33,14 +34,14 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Folders:
-    """What wheels need lies in folders, and is looked for nowhere else."""
+    """What wheels need is in folders, and is looked for nowhere else."""
 
     paths: tuple[Path, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """What wheels need is installed beside the interpreter; only the wheels themselves are added."""
+    """What wheels need is installed with the interpreter; only the wheels themselves are added."""
 
 
 Supply = Index | Folders | Installed
@@ -69,7 +70,7 @@ def find_wheels(dist: Path, backend: Backend, version: str, platform: Platform) 
 def prove_on_device(
     interpreter: Interpreter,
     wheels: Sequence[Path],
-    material: Material,
+    inputs: ProofInputs,
     supply: Supply,
     *,
     library: Path | None = None,
@@ -79,25 +80,25 @@ def prove_on_device(
     Args:
         interpreter: The Python.
         wheels: The wheels of a set; those for other Pythons are left out.
-        material: Programs, and the backend.
+        inputs: Programs, and the backend.
         supply: Where that comes from which the wheels need.
         library: A plugin library of this machine that takes the place of the wheel's.
 
     Raises:
         ProofError: The wheels do not install, or others in their place, or there is no device for the plugin here.
     """
-    backend = _backend(material)
+    backend = _backend(inputs)
     wheels = fitting(wheels, interpreter.tag)
     # The loader alone knows at once what takes a minute to find out with JAX, which has to be installed for it.
     require_device(detect_devices(interpreter.path, wheels, backend), backend)
     print(f"preparing an environment with Python {interpreter.version} ...", file=sys.stderr, flush=True)
-    with _environment(interpreter, wheels, material, supply, vendor=library is None) as python:
+    with _environment(interpreter, wheels, inputs, supply, vendor=library is None) as python:
         require_installed(python, wheels)
         if library:
             replace_library(python, backend, library)
         devices = find_devices(python, backend)
         require_device(devices, backend)
-        return gather(PythonProof(interpreter.tag, interpreter.version, ()), python, material, devices)
+        return gather(PythonProof(interpreter.tag, interpreter.version, ()), python, inputs, devices)
 
 
 def require_device(devices: Devices | None, backend: Backend) -> None:
@@ -120,22 +121,22 @@ def require_device(devices: Devices | None, backend: Backend) -> None:
 
 @contextmanager
 def _environment(
-    interpreter: Interpreter, wheels: Sequence[Path], material: Material, supply: Supply, *, vendor: bool
+    interpreter: Interpreter, wheels: Sequence[Path], inputs: ProofInputs, supply: Supply, *, vendor: bool
 ) -> Iterator[Path]:
     """Make an environment, and yield its Python."""
     folders = {wheel.parent for wheel in wheels}
-    requirements = requirements_for(material, wheels, vendor=vendor)
+    requirements = requirements_for(inputs, wheels, vendor=vendor)
     match supply:
         case Installed():
             requirements = [parse_name(wheel.name).requirement for wheel in wheels]
         case Folders(paths):
             folders.update(paths)
         case Index(cache):
-            folders.add(environment.wheelhouse(interpreter, requirements, wheels, cache))
+            folders.add(wheelhouse(interpreter, requirements, wheels, cache))
     system = isinstance(supply, Installed)
     with tempfile.TemporaryDirectory(prefix="device-") as scratch:
-        python = environment.create_venv(interpreter, Path(scratch) / "venv", system=system)
-        environment.install(python, requirements, folders, dependencies=not system)
+        python = create_venv(interpreter, Path(scratch) / "venv", system=system)
+        install(python, requirements, folders, dependencies=not system)
         yield python
 
 
@@ -146,7 +147,7 @@ def replace_library(python: Path, backend: Backend, library: Path) -> None:
     place.symlink_to(library.resolve())
 
 
-def _backend(material: Material) -> Backend:
-    if material.backend is None:
+def _backend(inputs: ProofInputs) -> Backend:
+    if inputs.backend is None:
         raise UsageError("a proof on a device needs a backend")
-    return material.backend
+    return inputs.backend

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Prove finished wheels: run real JAX on them in clean environments, and record what was shown.
+"""Prove a set of finished wheels on every Python that is here, unless that was done before.
 
-Evidence is kept in the cache under a key over everything it depends on (the wheels' bytes, those installed beside
-them, the programs, the interpreters, the machine's devices and libraries), so that proving the same bytes again on the
-same machine costs nothing.
+Proofs are kept in the cache under a key over everything they depend on (the wheels' bytes, those installed with them,
+the programs, the interpreters, the machine's devices and libraries), so that proving the same bytes again on the same
+machine costs nothing.
 """
 
 from __future__ import annotations
@@ -15,24 +15,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.environment import venv as environment
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
+from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.environment.wheelhouse import wheelhouse
 from pjrtwheel.errors import ProofError
 from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.files import write_atomically
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.prove import store
-from pjrtwheel.prove.levels import Level, PythonProof, highest
-from pjrtwheel.prove.loading import read_api
-from pjrtwheel.prove.machine import describe_machine
-from pjrtwheel.prove.material import Material, gather_material
+from pjrtwheel.prove.cache import describe_machine, proof_key, read_proofs, write_proofs
+from pjrtwheel.prove.inputs import ProofInputs, load_inputs
+from pjrtwheel.prove.level import Level, highest
+from pjrtwheel.prove.library import read_api
+from pjrtwheel.prove.on_python import Evidence, can_prove, fitting, prove_python
 from pjrtwheel.prove.origin import Origin, find_origin
-from pjrtwheel.prove.python import Evidence, can_prove, fitting, prove_python
-from pjrtwheel.prove.record import Proof, explain_level
+from pjrtwheel.prove.results import Proof, PythonProof
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.report import BuiltWheel
-
-__all__ = ["Level", "Proof", "combine", "explain_level", "gather_material", "prove", "prove_python"]
 
 
 def prove(
@@ -44,7 +43,7 @@ def prove(
     smoke_tests: bool = True,
     cache: Path | None = None,
     fresh: bool = False,
-) -> tuple[Proof, ...]:
+) -> dict[str, Proof]:
     """Gather the strongest evidence this machine can give about a set of wheels.
 
     Args:
@@ -57,7 +56,7 @@ def prove(
         fresh: Ignore evidence of earlier runs.
 
     Returns:
-        One proof per wheel, in the order of `built`.
+        One proof per wheel, by file name.
 
     Raises:
         ProofError: A program failed, or the wheels do not install.
@@ -71,7 +70,7 @@ def prove(
     if not smoke_tests:
         versions = {wheel.path.name: read_api(wheel.path, backend) for wheel in built}
         return _unproven(built, tags, "smoke tests switched off", backend, origin, versions)
-    return _prove_here(built, gather_material(root, release, backend), tags, origin, cache, fresh=fresh)
+    return _prove_here(built, load_inputs(root, release, backend), tags, origin, cache, fresh=fresh)
 
 
 def platform_of(wheels: Iterable[Path]) -> str:
@@ -89,80 +88,73 @@ def platform_of(wheels: Iterable[Path]) -> str:
 
 
 def _prove_here(
-    built: Sequence[BuiltWheel], material: Material, tags: Sequence[str], origin: Origin, cache: Path, *, fresh: bool
-) -> tuple[Proof, ...]:
+    built: Sequence[BuiltWheel], inputs: ProofInputs, tags: Sequence[str], origin: Origin, cache: Path, *, fresh: bool
+) -> dict[str, Proof]:
     """Run programs on every Python of this machine, unless evidence of an earlier run is as good."""
     interpreters = find_interpreters(tags)
-    path = _evidence_path(built, material, interpreters, cache)
-    kept = None if fresh else store.read_proofs(path)
+    path = _kept_path(built, inputs, interpreters, cache)
+    kept = None if fresh else read_proofs(path)
     if kept is not None:
         print("proven before on this machine, with the same bytes and programs", file=sys.stderr, flush=True)
         return kept
-    evidence = _prove_pythons(interpreters, [wheel.path for wheel in built], material, cache)
-    store.raise_failures((found.python for found in evidence.values()), path.with_suffix(".failed.txt"))
-    proofs = combine([wheel.path for wheel in built], evidence, material, origin)
-    store.write_proofs(path, proofs)
+    wheels = [wheel.path for wheel in built]
+    evidence: dict[str, Evidence] = {}
+    for tag, interpreter in interpreters.items():
+        # The first Python that can compiles for every target.
+        every_target = not any(found.targets for found in evidence.values())
+        evidence[tag] = prove_python(tag, interpreter, wheels, inputs, cache=cache, every_target=every_target)
+    raise_failures((found.python for found in evidence.values()), path.with_suffix(".failed.txt"))
+    proofs = combine(wheels, evidence, inputs, origin)
+    write_proofs(path, proofs)
     return proofs
 
 
-def _evidence_path(
-    built: Sequence[BuiltWheel], material: Material, interpreters: Mapping[str, Interpreter | None], cache: Path
+def _kept_path(
+    built: Sequence[BuiltWheel], inputs: ProofInputs, interpreters: Mapping[str, Interpreter | None], cache: Path
 ) -> Path:
-    """Return where evidence is kept, by all that it depends on; that is brought here first."""
-    wheels, backend = [wheel.path for wheel in built], material.backend
-    houses = [
-        environment.wheelhouse(interpreter, material.requirements, fitting(wheels, tag), cache)
+    """Return where proofs are kept, by all that they depend on; that is downloaded first."""
+    wheels, backend = [wheel.path for wheel in built], inputs.backend
+    wheelhouses = [
+        wheelhouse(interpreter, inputs.requirements, fitting(wheels, tag), cache)
         for tag, interpreter in interpreters.items()
         if interpreter is not None and can_prove(wheels, tag)
     ]
-    paths, steering = (backend.search_paths, backend.steering) if backend else ((), ())
-    machine = describe_machine(environment.clean_environ(), paths, steering)
-    return cache / "proofs" / f"{store.evidence_key(built, material, interpreters, houses, machine)}.json"
-
-
-def _prove_pythons(
-    interpreters: Mapping[str, Interpreter | None], wheels: Sequence[Path], material: Material, cache: Path
-) -> dict[str, Evidence]:
-    """Prove on every Python; the first one that can compiles for every target."""
-    evidence: dict[str, Evidence] = {}
-    for tag, interpreter in interpreters.items():
-        evidence[tag] = prove_python(
-            tag,
-            interpreter,
-            wheels,
-            material,
-            cache=cache,
-            every_target=not any(found.targets for found in evidence.values()),
-        )
-    return evidence
+    paths, prefixes = (backend.search_paths, backend.steering) if backend else ((), ())
+    machine = describe_machine(clean_environ(), paths, prefixes)
+    return cache / "proofs" / f"{proof_key(built, inputs, interpreters, wheelhouses, machine)}.json"
 
 
 def combine(
-    wheels: Sequence[Path], evidence: Mapping[str, Evidence], material: Material, origin: Origin
-) -> tuple[Proof, ...]:
-    """Return what all Pythons together showed of each wheel of a set.
+    wheels: Sequence[Path], evidence: Mapping[str, Evidence], inputs: ProofInputs, origin: Origin
+) -> dict[str, Proof]:
+    """Return what all Pythons together showed of each wheel of a set, by file name.
 
     Args:
         wheels: The wheels.
         evidence: Tag of the Python → what it showed.
-        material: What they were proven with.
+        inputs: What they were proven with.
         origin: From which revision, and when; read before anything ran.
     """
-    return tuple(_combine(wheel, evidence, material, origin) for wheel in wheels)
+    return {wheel.name: _combine(wheel.name, evidence, inputs.backend, origin) for wheel in wheels}
 
 
-def _combine(wheel: Path, evidence: Mapping[str, Evidence], material: Material, origin: Origin) -> Proof:
+def _combine(wheel: str, evidence: Mapping[str, Evidence], backend: Backend | None, origin: Origin) -> Proof:
     """Return what all Pythons together showed of one wheel."""
-    found = [entry for tag, entry in evidence.items() if parse_name(wheel.name).fits(tag)]
-    backend = material.backend
-    is_plugin = backend is not None and parse_name(wheel.name).distribution == backend.distribution
+    name = parse_name(wheel)
+    found = [entry for tag, entry in evidence.items() if name.fits(tag)]
+    is_plugin = backend is not None and name.distribution == backend.distribution
     api = next((entry.api for entry in found if entry.api), None) if is_plugin else None
-    levels = [entry.python.level() for entry in found]
+    levels = [entry.python.level for entry in found]
     if api is not None:
         levels.append(Level.LOAD)
-    targets = max((entry.targets for entry in found), key=len, default=()) if is_plugin else ()
-    pythons = tuple(entry.python for entry in found)
-    return Proof(wheel.name, highest(levels), api, pythons, origin, targets, backend.name if backend else None)
+    return Proof(
+        level=highest(levels),
+        pjrt_api=api,
+        pythons=tuple(entry.python for entry in found),
+        origin=origin,
+        targets=max((entry.targets for entry in found), key=len, default=()) if is_plugin else (),
+        backend=backend.name if backend else None,
+    )
 
 
 def _unproven(
@@ -172,17 +164,44 @@ def _unproven(
     backend: Backend | None,
     origin: Origin,
     api: Mapping[str, str | None] | None = None,
-) -> tuple[Proof, ...]:
+) -> dict[str, Proof]:
     """Return what is known of wheels for which no program ran."""
-    versions = api or {}
-    return tuple(
-        Proof(
-            wheel.path.name,
-            Level.LOAD if versions.get(wheel.path.name) else Level.STATIC,
-            versions.get(wheel.path.name),
-            tuple(PythonProof(tag, "", (), reason) for tag in tags if parse_name(wheel.path.name).fits(tag)),
-            origin,
-            backend=backend.name if backend else None,
+    proofs = {}
+    for name in (wheel.path.name for wheel in built):
+        version = (api or {}).get(name)
+        pythons = tuple(PythonProof(tag, "", (), reason) for tag in tags if parse_name(name).fits(tag))
+        level = Level.LOAD if version else Level.STATIC
+        proofs[name] = Proof(level, version, pythons, origin, backend=backend.name if backend else None)
+    return proofs
+
+
+def raise_failures(pythons: Iterable[PythonProof], log: Path) -> None:
+    """Raise with every program that failed on any Python, and leave their whole output in `log`.
+
+    Raises:
+        ProofError: There is at least one.
+    """
+    failures = [(proof, result) for proof in pythons for result in proof.failures()]
+    if failures:
+        names = [f"{result.program} on Python {proof.interpreter}" for proof, result in failures]
+        texts = [result.detail.strip() for _, result in failures]
+        write_atomically(log, "\n\n".join(f"{name}\n{text}" for name, text in zip(names, texts, strict=True)) + "\n")
+        more = f", and {len(failures) - 1} more" if len(failures) > 1 else ""
+        raise ProofError(
+            f"program failed: {names[0]}{more}",
+            cause=find_cause(texts[0]),
+            remedy=f"the whole output of all that failed is in {log}",
         )
-        for wheel in built
-    )
+
+
+def find_cause(text: str) -> str:
+    r"""Return the line of a program's output that says the most: where there is a traceback, its exception.
+
+    >>> find_cause("Traceback (most recent call last):\n  File a, line 1, in f\nError: no bead\npy_client.cc:425")
+    'Error: no bead'
+    """
+    lines = text.splitlines() or ["it left no output"]
+    frames = [number for number, line in enumerate(lines) if line.startswith("  File ")]
+    if "Traceback (most recent call last):" not in lines or not frames:
+        return (lines[0] if lines[0].startswith("killed by ") else lines[-1]).strip()
+    return next((line for line in lines[frames[-1] + 1 :] if line and not line.startswith(" ")), lines[-1]).strip()

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Put finished wheels into `dist/` and keep `dist/release.json` true.
+"""Put wheels into a folder, and keep its `release.json` true.
 
 Each file is put there whole or not at all, the wheels one after the other and `release.json` last. A run that is killed
-between two renames leaves whole wheels that the record does not know yet; the next run names them.
+between two renames leaves whole wheels that `release.json` does not list yet; the next run names them.
 """
 
 from __future__ import annotations
@@ -14,30 +14,31 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel import staging
+from pjrtwheel.backend import Backend
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import copy_atomically, hash_file, write_atomically
-from pjrtwheel.prove.record import Proof
-from pjrtwheel.publish.entry import (
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.origin import find_origin
+from pjrtwheel.prove.results import Proof
+from pjrtwheel.publish.release_file import (
     RELEASE_FILENAME,
     Entry,
-    add_proof,
+    add_proofs_to,
     format_entries,
     make_entry,
     merge_entries,
     read_entries,
 )
-from pjrtwheel.publish.table import render_table
+from pjrtwheel.verify import verify_wheels
 from pjrtwheel.wheel.report import BuiltWheel
 
-__all__ = ["Entry", "add_proofs", "check_space", "publish", "put_wheels", "render_table", "withdraw"]
 
-
-def publish(built: Sequence[BuiltWheel], proofs: Sequence[Proof], dist: Path) -> tuple[Entry, ...]:
+def publish(built: Sequence[BuiltWheel], proofs: Mapping[str, Proof], dist: Path) -> tuple[Entry, ...]:
     """Copy wheels into `dist` and record them in its `release.json`.
 
     Args:
         built: The wheels.
-        proofs: One per wheel, in the same order.
+        proofs: One per wheel, by file name.
         dist: The folder; made when it is missing.
 
     Returns:
@@ -46,8 +47,26 @@ def publish(built: Sequence[BuiltWheel], proofs: Sequence[Proof], dist: Path) ->
     Raises:
         WheelError: A wheel changed after it was reported, or the disk is full.
     """
-    entries = [make_entry(wheel.report, proof) for wheel, proof in zip(built, proofs, strict=True)]
+    entries = [make_entry(wheel.report, proofs[wheel.report.wheel]) for wheel in built]
     return put_wheels({wheel.report.wheel: wheel.path for wheel in built}, entries, dist)
+
+
+def publish_pure_python(built: Sequence[BuiltWheel], backends: Sequence[Backend], root: Path, dist: Path) -> None:
+    """Verify wheels without a library, of which there is nothing to run, and publish them as such.
+
+    Args:
+        built: The wheels.
+        backends: All backends.
+        root: Root of the repository, whose commit the proofs name.
+        dist: The folder; made when it is missing.
+
+    Raises:
+        VerifyError: A wheel breaks a promise.
+        WheelError: The disk is full.
+    """
+    verify_wheels(built, backends)
+    unproven = Proof(Level.STATIC, None, (), find_origin(root, os.environ))
+    publish(built, {wheel.report.wheel: unproven for wheel in built}, dist)
 
 
 def check_space(built: Sequence[BuiltWheel], dist: Path) -> None:
@@ -68,7 +87,7 @@ def check_space(built: Sequence[BuiltWheel], dist: Path) -> None:
 def put_wheels(wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path) -> tuple[Entry, ...]:
     """Copy wheels that have entries already into `dist`, and record them in its `release.json`.
 
-    Several builds may publish into one folder at once: wheels are copied side by side and renamed into place under the
+    Several builds may publish into one folder at once: wheels are copied to one place and renamed into place under the
     folder's lock, where the entries of the others are read again and kept. `release.json` is replaced last. Wheels that
     it does not describe, which a killed run may have left, are named on stderr.
 
@@ -85,27 +104,27 @@ def put_wheels(wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path)
     """
     dist.mkdir(parents=True, exist_ok=True)
     with staging.staging_folder(dist) as folder:
-        copied = [entry for entry in entries if not _is_published(entry["filename"], entry["sha256"], dist)]
-        staging.require_space(dist, sum(wheels[entry["filename"]].stat().st_size for entry in copied))
+        copied = [entry for entry in entries if not _is_published(entry.filename, entry.sha256, dist)]
+        staging.require_space(dist, sum(wheels[entry.filename].stat().st_size for entry in copied))
         for entry in copied:
-            _copy(wheels[entry["filename"]], entry, folder)
+            _copy(wheels[entry.filename], entry, folder)
         with staging.locked(dist):
             for entry in copied:
-                (folder / entry["filename"]).replace(dist / entry["filename"])
+                (folder / entry.filename).replace(dist / entry.filename)
             merged = merge_entries(read_entries(dist), entries, (path.name for path in dist.glob("*.whl")))
             write_atomically(dist / RELEASE_FILENAME, format_entries(merged))
             _flush_folder(dist)
-            warnings = describe_strangers(merged, {path.name: hash_file(path) for path in dist.glob("*.whl")})
+            warnings = describe_unlisted(merged, {path.name: hash_file(path) for path in dist.glob("*.whl")})
     for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr, flush=True)
     return tuple(merged.values())
 
 
-def add_proofs(proofs: Sequence[Proof], digests: Mapping[str, str], dist: Path) -> tuple[str, ...]:
-    """Record proofs of wheels that lie in `dist` already.
+def add_proofs(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Path) -> tuple[str, ...]:
+    """Record proofs of wheels that are in `dist` already.
 
     Args:
-        proofs: The proofs.
+        proofs: File name → proof.
         digests: File name of each wheel → sha256 of the bytes that were proven.
         dist: The folder.
 
@@ -114,15 +133,15 @@ def add_proofs(proofs: Sequence[Proof], digests: Mapping[str, str], dist: Path) 
     """
     with staging.locked(dist):
         entries = read_entries(dist)
-        known = [p for p in proofs if p.wheel in entries and entries[p.wheel]["sha256"] == digests[p.wheel]]
+        known = {name for name in proofs if name in entries and entries[name].sha256 == digests[name]}
         if known:
-            changed = {proof.wheel: add_proof(entries[proof.wheel], proof) for proof in known}
+            changed = {name: add_proofs_to(entries[name], [proofs[name]]) for name in known}
             write_atomically(dist / RELEASE_FILENAME, format_entries(entries | changed))
-    return tuple(sorted({proof.wheel for proof in proofs} - {proof.wheel for proof in known}))
+    return tuple(sorted(proofs.keys() - known))
 
 
 def withdraw(names: Collection[str], dist: Path) -> None:
-    """Remove wheels from `dist`: from its record first, so that a run that is killed in between leaves the record true.
+    """Remove wheels from `dist`: from its `release.json` first, which stays true then if the run is killed in between.
 
     Args:
         names: File names; those that are not there are passed over.
@@ -147,20 +166,20 @@ def _copy(wheel: Path, entry: Entry, folder: Path) -> None:
     Raises:
         WheelError: It is not the file that was described.
     """
-    digest = copy_atomically(wheel, folder / entry["filename"])
-    if digest != entry["sha256"]:
+    digest = copy_atomically(wheel, folder / entry.filename)
+    if digest != entry.sha256:
         raise WheelError(
-            f"{wheel} has sha256 {digest}, its report says {entry['sha256']}",
+            f"{wheel} has sha256 {digest}, its report says {entry.sha256}",
             cause="the file was changed after it was assembled",
             remedy="build again",
         )
 
 
-def describe_strangers(entries: Mapping[str, Entry], digests: Mapping[str, str]) -> tuple[str, ...]:
-    """Return a line for each wheel of a folder that its record does not describe.
+def describe_unlisted(entries: Mapping[str, Entry], digests: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a line for each wheel of a folder that its `release.json` does not describe.
 
     Args:
-        entries: The entries of the record by file name.
+        entries: Its entries by file name.
         digests: File name of each wheel → its sha256.
     """
     return tuple(
@@ -168,7 +187,7 @@ def describe_strangers(entries: Mapping[str, Entry], digests: Mapping[str, str])
         if name not in entries
         else f"{name} is not the file that {RELEASE_FILENAME} describes: build it again, or remove it"
         for name, digest in sorted(digests.items())
-        if name not in entries or entries[name]["sha256"] != digest
+        if name not in entries or entries[name].sha256 != digest
     )
 
 

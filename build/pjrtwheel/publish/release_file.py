@@ -1,63 +1,132 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""One wheel's entry in `dist/release.json`."""
+"""`dist/release.json`: one entry for each wheel of the folder.
+
+The dataclasses are the contract: `pjrtwheel.tables` reads and writes them, and `docs/release.schema.json` is generated
+from them.
+"""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from packaging.tags import parse_tag
 
-from pjrtwheel.prove.levels import ORDER, Level, Outcome
-from pjrtwheel.prove.record import Proof
+from pjrtwheel import tables
+from pjrtwheel.prove.results import Proof
+from pjrtwheel.publish.best_proofs import choose_proofs
+from pjrtwheel.tables import metadata
 from pjrtwheel.wheel.report import Report
 
 RELEASE_FILENAME = "release.json"
-SCHEMA = 2
+SCHEMA: Literal[2] = 2
 
-# What a proof has there; of these `pjrt_api` also stands beside the strongest one, where it was read.
-EVIDENCE = ("backend", "level", "origin", "pjrt_api", "pythons", "targets")
 
-_DASHES = 2  # of a tag, as in py3-none-any
-_PYTHON = re.compile(r"cp\d\d+t?")
-_NOTHING = (0, 0, 0, 0)  # the strength of a proof for which nothing was tried
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One wheel.
 
-# JSON values; the keys are the contract of release.json.
-Entry = dict[str, Any]
+    Attributes:
+        filename: Name of the file in the folder.
+        distribution: Project name, such as `jaxlib-cpu`.
+        version: Version of the wheel.
+        sha256: Hexadecimal digest of the file.
+        size: Length of the file in bytes.
+        tags: Tags of the file name, each by itself, such as `cp312-abi3-manylinux_2_27_x86_64`.
+        lock_id: Identity of the set this wheel belongs to; empty when it has no lock.
+        stripped_bytes: Bytes that repair dropped, before compression.
+        gpu_code: Names of the chips that any of its libraries holds code for, such as `sm_90`.
+        proof: The strongest proof.
+        other_proofs: Those with other backends, and the one that compiled for the most chips.
+        requires: The `Requires-Dist` lines.
+        provider: Where the library came from: `prebuilt`, `source` or `file-<sha256>`.
+        provenance: Origin of the library, as the provider wrote it.
+        changes: Member → what repair changed, in words.
+        pjrt_api: Version of the plugin's PJRT API in the strongest proof.
+    """
+
+    filename: str
+    distribution: str
+    version: str
+    sha256: str
+    size: int
+    tags: tuple[str, ...] = field(metadata=metadata(pattern="[^-]+-[^-]+-[^-]+"))
+    lock_id: str
+    stripped_bytes: int
+    gpu_code: tuple[str, ...]
+    proof: Proof
+    other_proofs: tuple[Proof, ...]
+    requires: tuple[str, ...] = ()
+    provider: str = ""
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    changes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    pjrt_api: str | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Repeat the version of the API, where people look for it."""
+        object.__setattr__(self, "pjrt_api", self.proof.pjrt_api)
+
+    def proofs(self) -> tuple[Proof, ...]:
+        """Return all proofs, for each backend that the wheel was proven with, the strongest first."""
+        return (self.proof, *self.other_proofs)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFile:
+    """The wheels of a folder, as `release.json` lists them.
+
+    Attributes:
+        schema: Version of this format.
+        wheels: One entry per wheel, in order of file name.
+    """
+
+    schema: Literal[2]
+    wheels: tuple[Entry, ...]
 
 
 def make_entry(report: Report, proof: Proof) -> Entry:
     """Combine what assembly reported and what proving showed."""
-    facts = {
-        "filename": report.wheel,
-        "distribution": report.distribution,
-        "version": report.version,
-        "sha256": report.sha256,
-        "size": report.size,
-        "tags": sorted(str(tag) for tag in parse_tag(report.tag)),
-        "requires": list(report.requires),
-        "lock_id": report.lock_id,
-        "provider": report.provider,
-        "provenance": report.provenance,
-        "gpu_code": list(report.gpu_code),
-        "stripped_bytes": report.stripped_bytes,
-        "changes": {member: list(lines) for member, lines in report.changes.items()},
-    }
-    return _with_proofs(facts, [_evidence(proof)])
+    return Entry(
+        filename=report.wheel,
+        distribution=report.distribution,
+        version=report.version,
+        sha256=report.sha256,
+        size=report.size,
+        tags=tuple(sorted(str(tag) for tag in parse_tag(report.tag))),
+        lock_id=report.lock_id,
+        stripped_bytes=report.stripped_bytes,
+        gpu_code=tuple(report.gpu_code),
+        proof=proof,
+        other_proofs=(),
+        requires=tuple(report.requires),
+        provider=report.provider,
+        provenance=report.provenance,
+        changes=report.changes,
+    )
 
 
-def add_proof(entry: Entry, proof: Proof) -> Entry:
-    """Return an entry with what a further proof of the same bytes shows."""
-    return _with_proofs(entry, [*proofs_of(entry), _evidence(proof)])
+def add_proofs_to(entry: Entry, proofs: Iterable[Proof]) -> Entry:
+    """Return an entry with what further proofs of the same bytes show; see `choose_proofs`."""
+    first, *others = choose_proofs([*entry.proofs(), *proofs])
+    return replace(entry, proof=first, other_proofs=tuple(others))
 
 
-def proofs_of(entry: Entry) -> list[Entry]:
-    """Return all proofs of a wheel, for each backend that it was proven with, the strongest first."""
-    return [entry["proof"], *entry["other_proofs"]]
+def merge_entries(old: Mapping[str, Entry], new: Iterable[Entry], present: Iterable[str]) -> dict[str, Entry]:
+    """Put new entries over old ones, and forget wheels that are no longer there.
+
+    Evidence about the very same bytes stays, for each backend: bindings are proven with every plugin, and a
+    build without proofs shows less of a wheel than one with them.
+    """
+    merged = dict(old)
+    for entry in new:
+        before = old.get(entry.filename)
+        same = before is not None and before.sha256 == entry.sha256
+        merged[entry.filename] = add_proofs_to(entry, before.proofs()) if before and same else entry
+    return {name: merged[name] for name in sorted(set(present) & set(merged))}
 
 
 def read_entries(dist: Path) -> dict[str, Entry]:
@@ -67,120 +136,28 @@ def read_entries(dist: Path) -> dict[str, Entry]:
 
 
 def parse_entries(data: bytes) -> dict[str, Entry]:
-    """Return the whole entries of a `release.json` by file name; none for another schema or what is no JSON.
+    """Return the whole entries of a `release.json` by file name; none for another schema or what is not JSON.
 
     The file can always be made again from the wheels' own reports, so a broken one is no reason to stop a build. One
     broken entry takes no other with it.
     """
     try:
         document = json.loads(data)
-        entries = document["wheels"] if document["schema"] == SCHEMA else []
-        return {entry["filename"]: entry for entry in entries if _is_whole(entry)}
+        listed = document["wheels"] if document["schema"] == SCHEMA else []
+        entries = [entry for table in listed if (entry := _read_entry(table))]
     except (ValueError, KeyError, TypeError):
         return {}
+    return {entry.filename: entry for entry in entries}
 
 
-def _is_whole(entry: Any) -> bool:
-    """Tell whether an entry has all that is read again from it: by merging, and by the pages and tables for people."""
+def _read_entry(table: object) -> Entry | None:
+    """Return an entry, or nothing if it lacks something; keys of a newer version are passed over."""
     try:
-        return (
-            _are(str, (entry[key] for key in ("filename", "distribution", "version", "sha256", "lock_id")))
-            and _are(int, (entry[key] for key in ("size", "stripped_bytes")))
-            and _are(list, (entry[key] for key in ("gpu_code", "tags", "other_proofs")))
-            and _are(str, [*entry["gpu_code"], entry["pjrt_api"] or ""])
-            and all(tag.count("-") == _DASHES for tag in entry["tags"])
-            and all(map(_is_whole_proof, proofs_of(entry)))
-        )
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return False
-
-
-def _is_whole_proof(proof: Entry) -> bool:
-    """Tell the same of one proof; what is no table, or lacks a key, raises."""
-    texts = [proof["origin"]["date"], *(proof[key] or "" for key in ("backend", "pjrt_api"))]
-    texts += [target["target"] for target in proof["targets"]]
-    texts += [python["summary"] for python in proof["pythons"]]
-    return (
-        proof.keys() >= set(EVIDENCE)
-        and _are(str, texts)
-        and _strength(proof) >= _NOTHING
-        and all(_PYTHON.fullmatch(python["python"]) for python in proof["pythons"])
-    )
-
-
-def _are(kind: type, values: Iterable[object]) -> bool:
-    """Tell whether all values are of a type."""
-    return all(isinstance(value, kind) for value in values)
-
-
-def merge_entries(old: Mapping[str, Entry], new: Iterable[Entry], present: Iterable[str]) -> dict[str, Entry]:
-    """Put new entries over old ones, and forget wheels that are no longer there.
-
-    Evidence about the very same bytes stays, for each backend: bindings are proven with every plugin, and a
-    build without proofs shows less of a wheel than one with them.
-    """
-    merged = dict(old) | {entry["filename"]: _keep_proofs(old.get(entry["filename"]), entry) for entry in new}
-    return {name: merged[name] for name in sorted(set(present) & set(merged))}
-
-
-def _keep_proofs(old: Entry | None, new: Entry) -> Entry:
-    if old is None or old["sha256"] != new["sha256"]:
-        return new
-    return _with_proofs(new, [*proofs_of(old), *proofs_of(new)])
-
-
-def _with_proofs(entry: Entry, proofs: Sequence[Entry]) -> Entry:
-    """Add the best proofs to an entry, whatever their order: one with each backend, and none that shows nothing.
-
-    Programs that ran on a device do not take away for which chips others were compiled: both proofs stay then.
-
-    Args:
-        entry: All else about a wheel.
-        proofs: At least one; where all of them show nothing, one is kept.
-    """
-    ranked = sorted(proofs, key=_rank)
-    best = {proof["backend"]: proof for proof in ranked}
-    compiled = {proof["backend"]: proof for proof in sorted(ranked, key=lambda proof: len(_chips(proof)))}
-    kept = [*best.values(), *(proof for name, proof in compiled.items() if _chips(proof) and proof != best[name])]
-    telling = [proof for proof in kept if _strength(proof) > _NOTHING] or ranked[-1:]
-    by_name = sorted(telling, key=lambda proof: proof["backend"] or "")
-    first, *others = sorted(by_name, key=_strength, reverse=True)
-    return {**entry, "pjrt_api": first["pjrt_api"], "proof": first, "other_proofs": others}
-
-
-def _evidence(proof: Proof) -> Entry:
-    """Return a proof as it stands in an entry."""
-    values = proof.to_json()
-    return {key: values[key] for key in EVIDENCE}
-
-
-def _rank(proof: Entry) -> tuple[tuple[int, ...], str, str]:
-    """Return what to order proofs of the same bytes by: how much they show, then the later one last."""
-    return _strength(proof), proof["origin"]["date"], json.dumps(proof, sort_keys=True)
-
-
-def _strength(proof: Entry) -> tuple[int, int, int, int]:
-    """Return how much a proof shows: the level, then on how many Pythons, for how many chips, by how many programs."""
-    outcomes = [result["outcome"] for python in proof["pythons"] for result in python["programs"]]
-    passed = outcomes.count(Outcome.PASSED)
-    return ORDER.index(Level(proof["level"])), len(_pythons_tried(proof)), len(_chips(proof)), passed
-
-
-def _chips(proof: Entry) -> list[str]:
-    """Return the chips for which code came out ahead of time."""
-    return [target["target"] for target in proof["targets"] if target["code"]]
-
-
-def was_tried(proof: Entry) -> bool:
-    """Tell whether a program ran for a proof, or was found not to be able to run."""
-    return bool(_pythons_tried(proof))
-
-
-def _pythons_tried(proof: Entry) -> list[Entry]:
-    return [python for python in proof["pythons"] if python["programs"] or python["missed"]]
+        return tables.read(Entry, table, ignore_unknown=True)
+    except tables.TableError:
+        return None
 
 
 def format_entries(entries: Mapping[str, Entry]) -> str:
     """Return the text of `release.json`: in order of file name, with sorted keys and a final newline."""
-    document = {"schema": SCHEMA, "wheels": [entries[name] for name in sorted(entries)]}
-    return json.dumps(document, indent=2, sort_keys=True) + "\n"
+    return tables.write_json(ReleaseFile(SCHEMA, tuple(entries[name] for name in sorted(entries))))

@@ -9,11 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from pjrtwheel.prove.asking import find_refusal
-from pjrtwheel.prove.devices import Devices
-from pjrtwheel.prove.levels import Level
-from pjrtwheel.prove.loading import Opened
-from pjrtwheel.prove.means import Means, ask_completed, choose_means
+from pjrtwheel.prove.devices import Devices, ask_completed
+from pjrtwheel.prove.inside.devices import find_refusal
+from pjrtwheel.prove.level import Level, ProofPlan, choose_level
+from pjrtwheel.prove.library import Opened
 
 HERE = Devices(1, "H100")
 ABSENT = Devices(0, "", "no GPU found", "NoDeviceError")
@@ -35,22 +34,22 @@ AOT = "aot: mine has no targets that could be compiled for without the accelerat
 
 
 @pytest.mark.parametrize(
-    ("devices", "opened", "targets", "means"),
+    ("devices", "opened", "targets", "plan"),
     [
-        (HERE, OPENS, True, Means(Level.DEVICE)),
-        (ABSENT, OPENS, True, Means(Level.AOT, (DEVICE,))),
-        (ABSENT, OPENS, False, Means(Level.LOAD, (DEVICE, AOT))),
-        (ABSENT, LACKS, False, Means(Level.STATIC, (DEVICE, AOT, f"load: {LACKS.reason}"))),
-        (ABSENT, GONE, False, Means(Level.STATIC, (DEVICE, AOT, f"load: {GONE.reason}"), GONE.reason)),
-        (ABSENT, BROKEN, False, Means(Level.STATIC, (DEVICE, AOT, f"load: {BROKEN.reason}"), BROKEN.reason)),
-        (UNTRIED, OPENS, True, Means(Level.AOT, ("device: Unknown backend cuda",))),
-        (CRASH, OPENS, True, Means(Level.STATIC, (f"device: {CRASH.reason}",), CRASH.reason)),
-        (BOOM, OPENS, True, Means(Level.STATIC, (f"device: {BOOM.reason}",), BOOM.reason)),
-        (BOOM, OPENS, False, Means(Level.STATIC, (f"device: {BOOM.reason}",), BOOM.reason)),
-        (VENDOR, OPENS, True, Means(Level.STATIC, (f"device: {VENDOR.reason}",), VENDOR.reason)),
-        (DRIVER, OPENS, True, Means(Level.AOT, (f"device: {DRIVER.reason}",))),
-        (CODE, OPENS, True, Means(Level.AOT, (f"device: {CODE.reason}",))),
-        (UNFIT, OPENS, True, Means(Level.STATIC, (f"device: {UNFIT.reason}",), UNFIT.reason)),
+        (HERE, OPENS, True, ProofPlan(Level.DEVICE)),
+        (ABSENT, OPENS, True, ProofPlan(Level.AOT, (DEVICE,))),
+        (ABSENT, OPENS, False, ProofPlan(Level.LOAD, (DEVICE, AOT))),
+        (ABSENT, LACKS, False, ProofPlan(Level.STATIC, (DEVICE, AOT, f"load: {LACKS.reason}"))),
+        (ABSENT, GONE, False, ProofPlan(Level.STATIC, (DEVICE, AOT, f"load: {GONE.reason}"), GONE.reason)),
+        (ABSENT, BROKEN, False, ProofPlan(Level.STATIC, (DEVICE, AOT, f"load: {BROKEN.reason}"), BROKEN.reason)),
+        (UNTRIED, OPENS, True, ProofPlan(Level.AOT, ("device: Unknown backend cuda",))),
+        (CRASH, OPENS, True, ProofPlan(Level.STATIC, (f"device: {CRASH.reason}",), CRASH.reason)),
+        (BOOM, OPENS, True, ProofPlan(Level.STATIC, (f"device: {BOOM.reason}",), BOOM.reason)),
+        (BOOM, OPENS, False, ProofPlan(Level.STATIC, (f"device: {BOOM.reason}",), BOOM.reason)),
+        (VENDOR, OPENS, True, ProofPlan(Level.STATIC, (f"device: {VENDOR.reason}",), VENDOR.reason)),
+        (DRIVER, OPENS, True, ProofPlan(Level.AOT, (f"device: {DRIVER.reason}",))),
+        (CODE, OPENS, True, ProofPlan(Level.AOT, (f"device: {CODE.reason}",))),
+        (UNFIT, OPENS, True, ProofPlan(Level.STATIC, (f"device: {UNFIT.reason}",), UNFIT.reason)),
     ],
     ids=[
         "device", "aot", "load", "vendor's library missing", "own library missing", "library crashes", "not tried",
@@ -58,9 +57,9 @@ AOT = "aot: mine has no targets that could be compiled for without the accelerat
         "refusal not tried",
     ],
 )  # fmt: skip
-def test_only_what_is_not_here_is_excused(devices: Devices, opened: Opened, means: Means, *, targets: bool) -> None:
+def test_only_what_is_not_here_is_excused(devices: Devices, opened: Opened, plan: ProofPlan, *, targets: bool) -> None:
     """A crash, a refusal that nobody foresaw, or a library that does not do never passes for absent hardware."""
-    assert choose_means("mine", devices, opened, targets=targets) == means
+    assert choose_level("mine", devices, opened, targets=targets) == plan
 
 
 @pytest.mark.parametrize(

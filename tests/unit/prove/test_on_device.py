@@ -19,11 +19,11 @@ from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.prove.devices import Devices, detect_devices, find_devices, parse_answer
-from pjrtwheel.prove.loading import Opened, open_library, require_installed
-from pjrtwheel.prove.mapped import require_loaded
-from pjrtwheel.prove.material import Material
-from pjrtwheel.prove.offline import Index, find_wheels, prove_on_device, replace_library, require_device
-from pjrtwheel.prove.python import requirements_for
+from pjrtwheel.prove.inputs import ProofInputs
+from pjrtwheel.prove.inside.library import require_loaded
+from pjrtwheel.prove.library import Opened, open_library, require_installed
+from pjrtwheel.prove.on_device import Index, find_wheels, prove_on_device, replace_library, require_device
+from pjrtwheel.prove.on_python import requirements_for
 
 BINDINGS = "jaxlib-0.11.2-1-cp312-cp312-manylinux_2_27_x86_64.whl"
 PLUGIN = "jaxlib_cuda_13-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl"
@@ -63,12 +63,12 @@ def test_a_missing_wheel_is_named(backend: Backend, tmp_path: Path) -> None:
 
 def test_the_vendors_libraries_come_with_the_extra(backend: Backend) -> None:
     """On a device the extra that users take is installed, and nothing that only compiling without one needs."""
-    material = Material(backend, (), (), (), ("jax==0.11.2", *backend.aot_requires))
+    inputs = ProofInputs(backend, (), (), (), ("jax==0.11.2", *backend.aot_requires))
     wheels = [Path(BINDINGS), Path(PLUGIN)]
-    assert requirements_for(material, wheels, vendor=True) == [
+    assert requirements_for(inputs, wheels, vendor=True) == [
         "jax==0.11.2", "jaxlib==0.11.2", "jaxlib-cuda-13[with-cuda]==0.11.2",
     ]  # fmt: skip
-    assert requirements_for(material, wheels, vendor=False)[-1] == "jaxlib-cuda-13==0.11.2"
+    assert requirements_for(inputs, wheels, vendor=False)[-1] == "jaxlib-cuda-13==0.11.2"
 
 
 def test_no_device_is_no_proof(backend: Backend) -> None:
@@ -113,7 +113,7 @@ class Abacus:
 def test_the_loader_of_a_wheel_is_asked_before_anything_is_installed(
     backend: Backend, make_wheel: Callable[..., Path], loader: str, devices: Devices | None
 ) -> None:
-    """What only the machine can mend is known at once; all else is left for JAX to find out."""
+    """What only the machine lacks is known at once; all else is left for JAX to find out."""
     wheel = make_wheel({f"{backend.package}/__init__.py": loader.encode()}, name=PLUGIN)
     assert detect_devices(Path(sys.executable), [Path(BINDINGS), wheel], backend) == devices
 
@@ -147,7 +147,7 @@ def test_without_a_device_no_environment_is_made(
     wheels = [make_wheel({f"{backend.package}/__init__.py": loader.encode()}, name=PLUGIN)]
     python = Interpreter(Path(sys.executable), "cp312", "3.12.1", sys.base_prefix)
     with pytest.raises(ProofError) as caught:
-        prove_on_device(python, wheels, Material(backend, (), (), (), ()), Index(tmp_path / "cache"))
+        prove_on_device(python, wheels, ProofInputs(backend, (), (), (), ()), Index(tmp_path / "cache"))
     assert str(caught.value).splitlines()[:2] == ["no cuda device on this machine", "no bead found"]
     assert (capsys.readouterr().err, (tmp_path / "cache").exists()) == ("", False)
 
@@ -194,7 +194,7 @@ def test_a_library_of_this_machine_takes_the_place_of_the_wheels(backend: Backen
         assert place.read_text() == content
 
 
-def test_the_evidence_names_the_library_that_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_evidence_names_the_library_that_was_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that took the wheel's place is named with its digest; one that is not loaded is no evidence at all."""
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     site = tmp_path / f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"

@@ -1,22 +1,29 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Proofs survive their JSON form."""
+"""What evidence amounts to, and that proofs survive their JSON form."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
 
-from pjrtwheel.prove.judge import Compilation, TargetProof, Verdict
-from pjrtwheel.prove.levels import Kind, Level, Outcome, ProgramResult, PythonProof
+from pjrtwheel import tables
+from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.record import Proof, explain_level, parse_proof
+from pjrtwheel.prove.results import (
+    Compilation,
+    Kind,
+    Outcome,
+    ProgramResult,
+    Proof,
+    PythonProof,
+    TargetProof,
+    explain_level,
+)
 
 CHECK = ProgramResult("conformance", Outcome.EXPECTED, Level.LOAD, 0.1, "", Kind.CHECK)
 PROOF = Proof(
-    wheel="jaxlib_cpu-1.0-cp312-abi3-manylinux_2_27_x86_64.whl",
     level=Level.DEVICE,
     pjrt_api="0.115",
     pythons=(
@@ -30,7 +37,7 @@ PROOF = Proof(
             "H100",
             ("sm_90a",),
             5.5,
-            (Verdict(Compilation("sort", "single", 1, 0.5, ("sm_90a",), ("cub",)), Outcome.PASSED),),
+            (Compilation("sort", "single", 1, 0.5, ("sm_90a",), ("cub",), outcome=Outcome.PASSED),),
         ),
     ),
     backend="cpu",
@@ -41,13 +48,13 @@ PROOF = Proof(
 def test_a_proof_survives_its_json_form() -> None:
     """What is read back is what was written."""
     for proof in (PROOF, replace(PROOF, backend=None)):
-        assert parse_proof(json.loads(json.dumps(proof.to_json()))) == proof
+        assert tables.read_json(Proof, tables.write_json(proof)) == proof
 
 
 def test_an_unknown_level_is_refused() -> None:
     """A document of a later version does not pass for less evidence than it holds."""
-    with pytest.raises(ValueError, match="'quantum' is not a valid Level"):
-        parse_proof({**PROOF.to_json(), "level": "quantum"})
+    with pytest.raises(tables.TableError, match="level: 'quantum' is unknown"):
+        tables.read(Proof, {**tables.write(PROOF), "level": "quantum"})
 
 
 GPU = "device: no GPU found"
@@ -70,5 +77,47 @@ def test_why_a_plugin_is_not_proven_on_a_device(
     level: Level, backend: str | None, pythons: tuple[PythonProof, ...], line: str
 ) -> None:
     """One line for a set, by its strongest proof; nothing where there is no more to be had."""
-    proof = Proof("a.whl", level, None, pythons, PROOF.origin, backend=backend)
-    assert explain_level([replace(proof, level=Level.STATIC, pythons=(GONE,)), proof]) == line
+    proof = Proof(level, None, pythons, PROOF.origin, backend=backend)
+    assert explain_level({"a.whl": replace(proof, level=Level.STATIC, pythons=(GONE,)), "b.whl": proof}) == line
+
+
+def result(outcome: Outcome, level: Level = Level.DEVICE, kind: Kind = Kind.PROGRAM) -> ProgramResult:
+    """Return a result of some program."""
+    return ProgramResult("program", outcome, level, 1.0, "", kind)
+
+
+@pytest.mark.parametrize(
+    ("results", "level"),
+    [
+        ([], Level.STATIC),
+        ([result(Outcome.NOT_RUN)], Level.STATIC),
+        ([result(Outcome.PASSED, Level.LOAD)], Level.LOAD),
+        ([result(Outcome.PASSED, Level.AOT), result(Outcome.NOT_RUN, Level.DEVICE)], Level.AOT),
+        ([result(Outcome.PASSED, Level.DEVICE), result(Outcome.PASSED, Level.AOT)], Level.DEVICE),
+        ([result(Outcome.PASSED, Level.DEVICE), result(Outcome.FAILED, Level.LOAD)], Level.STATIC),
+        ([result(Outcome.EXPECTED, Level.AOT), result(Outcome.PASSED, Level.LOAD)], Level.LOAD),
+    ],
+    ids=["nothing", "not run", "load", "aot, device not run", "device", "one failure", "aot failed as expected"],
+)
+def test_only_what_passed_counts(results: list[ProgramResult], level: Level) -> None:
+    """A level needs a program that shows it and has run; a failure anywhere leaves nothing."""
+    assert PythonProof("cp312", "3.12.1", tuple(results)).level is level
+
+
+def test_the_summary_counts_outcomes() -> None:
+    """Outcomes that did not occur are left out; what is counted is said, and an expected failure did not pass."""
+    results = (
+        result(Outcome.PASSED),
+        result(Outcome.NOT_RUN),
+        result(Outcome.PASSED),
+        result(Outcome.EXPECTED, kind=Kind.TARGET),
+        result(Outcome.PASSED, kind=Kind.CHECK),
+    )
+    assert PythonProof("cp312", "3.12.1", results).summary == (
+        "2 programs passed, 1 program not run, 1 target failed as expected, 1 check passed"
+    )
+
+
+def test_a_missing_interpreter_is_said() -> None:
+    """Nothing run is not the same as nothing wrong."""
+    assert PythonProof("cp314", "", (), "no interpreter").summary == "not run: no interpreter"

@@ -13,11 +13,11 @@ import pytest
 
 from pjrtwheel import cli
 from pjrtwheel.errors import UsageError, WheelError
-from pjrtwheel.prove.levels import Level
+from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.record import Proof
-from pjrtwheel.publish.entry import Entry, format_entries, proofs_of
-from pjrtwheel.publish.folders import merge_folders, read_folder
+from pjrtwheel.prove.results import Proof
+from pjrtwheel.publish.merge import merge_folders, read_folder
+from pjrtwheel.publish.release_file import Entry, format_entries
 
 ORIGIN = Origin(None, None, "0.1.0", "2026-11-21T09:40:00Z")
 BINDINGS = "jaxlib-1.0-1-cp312-cp312-manylinux_2_27_{}.whl"
@@ -28,34 +28,32 @@ CUDA = "jaxlib_cuda_12-1.0-cp312-abi3-manylinux_2_27_{}.whl"
 def make_folder(
     folder: Path, *names: str, level: str = "static", backend: str | None = None, content: bytes = b"zip"
 ) -> Path:
-    """Write a folder as a build leaves it: files that stand for wheels, and their record."""
+    """Write a folder as a build leaves it: files that stand for wheels, and `release.json`."""
     folder.mkdir()
     entries: dict[str, Entry] = {}
     for name in names:
         (folder / name).write_bytes(content)
-        entries[name] = {
-            "filename": name,
-            "distribution": name.split("-")[0].replace("_", "-"),
-            "version": "1.0",
-            "sha256": hashlib.sha256(content).hexdigest(),
-            "size": len(content),
-            "tags": ["-".join(name.removesuffix(".whl").replace("-1-", "-").split("-")[2:5])],
-            "lock_id": "ff",
-            "pjrt_api": None,
-            "gpu_code": [],
-            "proof": Proof(name, Level(level), None, (), ORIGIN, backend=backend).to_json(),
-            "other_proofs": [],
-            "stripped_bytes": 0,
-        }
+        entries[name] = Entry(
+            filename=name,
+            distribution=name.split("-")[0].replace("_", "-"),
+            version="1.0",
+            sha256=hashlib.sha256(content).hexdigest(),
+            size=len(content),
+            tags=("-".join(name.removesuffix(".whl").replace("-1-", "-").split("-")[2:5]),),
+            lock_id="ff",
+            stripped_bytes=0,
+            gpu_code=(),
+            proof=Proof(Level(level), None, (), ORIGIN, backend=backend),
+            other_proofs=(),
+        )
     (folder / "release.json").write_text(format_entries(entries), "utf-8")
     return folder
 
 
 def levels(dist: Path) -> dict[str, Any]:
-    """Return name → backend and level of every proof, out of a record."""
+    """Return name → backend and level of every proof, as `release.json` has them."""
     return {
-        name: [(proof["backend"], proof["level"]) for proof in proofs_of(entry)]
-        for name, entry in read_folder(dist).items()
+        name: [(proof.backend, proof.level) for proof in entry.proofs()] for name, entry in read_folder(dist).items()
     }
 
 
@@ -70,7 +68,7 @@ def test_merging_keeps_every_wheel_and_the_proof_with_each_backend(tmp_path: Pat
         dist = tmp_path / f"dist{number}"
         merged = merge_folders(folders, dist)
         assert levels(dist) == expected
-        assert [entry["filename"] for entry in merged] == sorted(expected)
+        assert [entry.filename for entry in merged] == sorted(expected)
         assert sorted(path.name for path in dist.iterdir()) == sorted([*expected, "release.json"])
 
 
@@ -98,11 +96,11 @@ def test_other_bytes_in_the_target_are_refused(tmp_path: Path, *, recorded: bool
     assert caught.value.what == f"{name} differs between {dist} and {folder}"
     assert {path.name: path.read_bytes() for path in dist.iterdir()} == before
     (dist / name).write_bytes(b"new")
-    assert [entry["filename"] for entry in merge_folders([folder], dist)] == [name]
+    assert [entry.filename for entry in merge_folders([folder], dist)] == [name]
 
 
 def test_variants_are_left_out_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With the plain wheel beside them: all of them fit the folder that they were made for, and no other."""
+    """With the plain wheel of the same project: all of them fit the folder that they were made for, and no other."""
     plain = "jaxlib_auto-1.0-py3-none-any.whl"
     variant = "jaxlib_auto-1.0-py3-none-manylinux_2_27_x86_64-cuda12.whl"
     cpu, cuda = CPU.format("x86_64"), CUDA.format("x86_64")
@@ -144,8 +142,8 @@ def test_a_record_that_does_not_fit_is_refused(tmp_path: Path, names: tuple[str,
     """A folder without wheels, or with a wheel more than its record has, is not as a build left it."""
     folder = make_folder(tmp_path / "a", *names)
     if names:
-        (folder / CUDA.format("x86_64")).write_bytes(b"stranger")
-    with pytest.raises(WheelError, match="does not describe the wheels beside it"):
+        (folder / CUDA.format("x86_64")).write_bytes(b"unlisted")
+    with pytest.raises(WheelError, match="does not describe the wheels of its folder"):
         read_folder(folder)
 
 

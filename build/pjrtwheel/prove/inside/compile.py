@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compile programs for a chip that is not here, inside the environment under test.
+"""Compile programs for a chip that is not here.
 
-Started as `python -I compiling.py REQUEST RESULTS` from an empty directory. Uses the standard library and JAX only. A
+Started as `python -I compile.py REQUEST RESULTS` from an empty directory. Uses the standard library and JAX only. A
 program file has a table `PROGRAMS`: name → function from devices to `jax.stages.Lowered`, and may have
 `MINIMUM_DEVICES`. RESULTS is a folder: each line of its `log` is a JSON object, written when a program begins and when
-it ends, so that a process that dies leaves what it was doing. Serialized executables lie beside it.
+it ends, so that a process that dies leaves what it was doing. Serialized executables lie next to it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def compile_all(request: dict[str, Any], folder: Path) -> None:
                 note(topology=label, program=name)
                 result = compile_program(lower, devices, folder / f"{label}-{name}.executable")
                 note(topology=label, program=name, devices=len(devices), **result)
-        require_loaded = runpy.run_path(str(Path(__file__).with_name("mapped.py")))["require_loaded"]
+        require_loaded = runpy.run_path(str(Path(__file__).with_name("library.py")))["require_loaded"]
         require_loaded(request["library"])
         note(finished=True)
 

@@ -1,15 +1,19 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Open a plugin library in a process of its own and read its PJRT API version: the evidence for level `load`.
+"""Open a plugin library and read its PJRT API version, or make sure that this process has loaded it.
 
-Needs no Python of the release and no JAX. The process runs this file; a library that crashes takes only it down.
+Started as `python -I library.py PATH`; prints major and minor version as JSON, the last line of its output. Needs no
+Python of the release and no JAX; a library that crashes takes only this process down. The other files here load
+`require_loaded` by path.
 """
 
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import json
 import sys
+from pathlib import Path
 
 
 class _ApiVersion(ctypes.Structure):
@@ -46,6 +50,30 @@ def read_api_version(path: str) -> tuple[int, int]:
     if not api:
         raise OSError(f"GetPjrtApi of {path} returned nothing")
     return api.contents.version.major_version, api.contents.version.minor_version
+
+
+def require_loaded(member: str) -> str:
+    """Make sure that a library of this environment's site-packages is mapped into this process, and return its name.
+
+    Args:
+        member: Its path below site-packages.
+
+    Returns:
+        That path; where it is a link to a library that took the wheel's place, name and digest of that one.
+
+    Raises:
+        AssertionError: It is not: another library is in use, or none.
+    """
+    site = Path(sys.prefix) / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+    library = (site / member).resolve()
+    maps = Path("/proc/self/maps").read_text("utf-8", "surrogateescape").splitlines()
+    mapped = {line.split(maxsplit=5)[5] for line in maps if "/" in line}
+    if str(library) not in mapped:
+        raise AssertionError(f"{library} is not loaded")
+    if not (site / member).is_symlink():
+        return member
+    with library.open("rb") as file:
+        return f"{library.name} (sha256 {hashlib.file_digest(file, 'sha256').hexdigest()}) in the place of {member}"
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run one smoke program inside the environment under test, and prove which client it ran on.
+"""Run one smoke program, and prove which client it ran on.
 
-Started as `python -I harness.py PROGRAM RESULT [PLUGIN]` from an empty directory. Uses the standard library and JAX
+Started as `python -I smoke.py PROGRAM RESULT [PLUGIN]` from an empty directory. Uses the standard library and JAX
 only. A program is a file with a function `check() -> str`, which raises when something is wrong, raises
 `unittest.SkipTest` when this machine cannot run it, and returns a line of evidence otherwise. PLUGIN is JSON with
 `name` and `library`, a path below site-packages; when it is given, a program only passes if JAX's default client is
@@ -35,7 +35,7 @@ def prove_client(plugin: dict[str, str]) -> str:
         raise AssertionError(f"JAX runs on its built-in client, not on the plugin {plugin['library']}")
     if client is not jax.devices(plugin["name"])[0].client:
         raise AssertionError(f"the default client is {client.platform!r}, not {plugin['name']!r}")
-    library = runpy.run_path(str(Path(__file__).with_name("mapped.py")))["require_loaded"](plugin["library"])
+    library = runpy.run_path(str(Path(__file__).with_name("library.py")))["require_loaded"](plugin["library"])
     return f"PJRT C API {version[0]}.{version[1]} from {library}"
 
 
@@ -55,7 +55,7 @@ def run_program(program: Path, plugin: dict[str, str] | None) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Run the program named on the command line and write its result beside it, so that output cannot blur it."""
+    """Run the program named on the command line and write its result to a file, where its output cannot blur it."""
     program, target, *plugin = sys.argv[1:]
     result = run_program(Path(program), json.loads(plugin[0]) if plugin else None)
     Path(target).write_text(json.dumps(result), "utf-8")

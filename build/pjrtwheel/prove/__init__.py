@@ -1,0 +1,10 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Prove finished wheels: run real JAX on them in clean environments, and keep what was shown."""
+
+from __future__ import annotations
+
+from pjrtwheel.prove.results import Proof, explain_level
+from pjrtwheel.prove.run import prove
+
+__all__ = ["Proof", "explain_level", "prove"]
