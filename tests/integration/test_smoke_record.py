@@ -4,14 +4,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from pjrtwheel import cli
 from pjrtwheel.backend import find_backend
+from pjrtwheel.docs.schemas import RELEASE_SCHEMA
 from pjrtwheel.errors import ProofError
 from pjrtwheel.fetch import unpack_wheel
 from pjrtwheel.prove.level import Level
@@ -47,6 +50,14 @@ def dist(built_wheels: Path, tmp_path: Path) -> Path:
         entries[name] = replace(entry, proof=unproven, other_proofs=())
     (folder / RELEASE_FILENAME).write_text(format_entries(entries), "utf-8")
     return folder
+
+
+def test_the_record_fits_its_schema(built_wheels: Path, root: Path) -> None:
+    """What a build wrote is what the repository promises to those who read it."""
+    schema = json.loads((root / RELEASE_SCHEMA).read_text("utf-8"))
+    document = json.loads((built_wheels / RELEASE_FILENAME).read_text("utf-8"))
+    jsonschema.validate(document, schema, jsonschema.Draft202012Validator)
+    assert len(document["wheels"]) >= 2
 
 
 def test_what_ran_on_the_device_enters_the_record(checkout: Path, dist: Path) -> None:
