@@ -61,7 +61,7 @@ def _define(kind: type, definitions: dict[str, Any], *, written: bool) -> None:
 
 
 def _has_key(entry: Field[Any], *, written: bool) -> bool:
-    """Tell whether a document always has the key of an attribute."""
+    """Return whether a document always has the key of an attribute."""
     if written:
         return not entry.metadata.get("omit_default")
     return entry.init and is_required(entry)

@@ -13,8 +13,7 @@ import pytest
 
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.environment.venv import create_venv, install
-from pjrtwheel.environment.wheelhouse import wheelhouse
+from pjrtwheel.environment.wheelhouse import create_environment
 from pjrtwheel.fetch import cache_root
 from pjrtwheel.prove.aot import compile_for_target, summarize_target
 from pjrtwheel.prove.devices import find_devices
@@ -55,10 +54,8 @@ def python(
     dist = backend_wheels(backend.name)
     wheels = [wheel for wheel in dist.glob("*.whl") if parse_name(wheel.name).fits(interpreter.tag)]
     requirements = load_inputs(root, release, backend).requirements
-    house = wheelhouse(interpreter, requirements, wheels, cache_root(os.environ))
-    path = create_venv(interpreter, tmp_path_factory.mktemp("aot") / "venv")
-    install(path, [*requirements, *(parse_name(wheel.name).requirement for wheel in wheels)], [house, dist])
-    return path
+    target = tmp_path_factory.mktemp("aot") / "venv"
+    return create_environment(interpreter, requirements, wheels, target=target, cache=cache_root(os.environ))
 
 
 def test_a_wheel_compiles_for_a_chip_that_is_not_here(

@@ -24,8 +24,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.backend import load_backends
     from pjrtwheel.cli import check_repository, check_wheels
     from pjrtwheel.errors import ProofError
-    from pjrtwheel.probe.plugin_file import probe_file
-    from pjrtwheel.probe.run import ProbeOutcome
+    from pjrtwheel.probe.run import ProbeOutcome, probe_file
 
     check_repository(args.root)
     check_wheels(args.files)

@@ -147,7 +147,7 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     if args.xla:
         _say("not recorded: another library took the place of the wheel's own (--xla)")
     elif not failed:
-        _record(combine(wheels, evidence, inputs, origin), digests, dist)
+        _record(combine(wheels, evidence, backend, origin), digests, dist)
 
 
 def _record(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Path) -> None:

@@ -26,7 +26,7 @@ class Outcome(StrEnum):
     NOT_RUN = "not run"
 
     def is_bad(self) -> bool:
-        """Tell whether the case ran and did not do what it should."""
+        """Return whether the case ran and did not do what it should."""
         return self in {Outcome.FAILED, Outcome.CRASHED, Outcome.TIMED_OUT}
 
 

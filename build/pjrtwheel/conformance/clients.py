@@ -144,13 +144,7 @@ def conformance_python(
 ) -> Path:
     """Make the environment in `scratch` and return its Python.
 
-    Args:
-        scratch: An empty folder.
-        root: Root of the repository, for the list of what the tests import.
-        dist: Folder with the wheels of one set.
-        release: The release.
-        backend: The plugin.
-        tag: Which Python, such as `cp312`; the oldest of the release that is on this machine when absent.
+    Without a tag it is the oldest Python of the release that is on this machine.
 
     Raises:
         UsageError: No such interpreter here, or no wheels for it.

@@ -28,7 +28,7 @@ class Expected:
     reason: str = tables.column(pattern=r"(?s)\s*\S.*")
 
     def matches(self, name: str) -> bool:
-        """Tell whether this entry is about a case."""
+        """Return whether this entry is about a case."""
         return fnmatch.fnmatchcase(name, self.case)
 
 

@@ -50,11 +50,7 @@ class FileRun:
 def run_file(python: Path, test_file: Path, environ: Mapping[str, str], limits: Limits) -> FileRun:
     """Run every case of a file; after a crash or a hang, start again behind the case that caused it.
 
-    Args:
-        python: Interpreter of the environment under test.
-        test_file: The file.
-        environ: The environment of the test processes; says which client they use.
-        limits: When to give up.
+    The environment says which client the test processes use.
     """
     started = time.monotonic()
     cases: dict[str, Case] = {}

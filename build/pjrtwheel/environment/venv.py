@@ -45,7 +45,7 @@ def create_venv(interpreter: Interpreter, target: Path, *, system: bool = False)
 
 
 def install(python: Path, requirements: Sequence[str], folders: Iterable[Path], *, dependencies: bool = True) -> None:
-    """Install from folders of wheels alone, without the network, with uv where it is at hand.
+    """Install from folders of wheels alone, without the network, with uv where it is installed.
 
     Args:
         python: The environment's Python.

@@ -47,11 +47,6 @@ def wheelhouse_name(interpreter: Interpreter, requirements: Sequence[str], wheel
     """Return the name of the folder for a question to the package index.
 
     What our wheels need is part of the question: built anew with other pins, they have the same name and version.
-
-    Args:
-        interpreter: For which Python.
-        requirements: What is asked for by name.
-        wheels: Wheels under test.
     """
     ours = sorted([parse_name(wheel.name).requirement, *needs_of(wheel)] for wheel in wheels)
     identity = json.dumps([interpreter.tag, interpreter.prefix, sorted(requirements), ours])
@@ -94,13 +89,6 @@ def create_environment(
     interpreter: Interpreter, requirements: Sequence[str], wheels: Sequence[Path], *, target: Path, cache: Path
 ) -> Path:
     """Make an environment with wheels under test and all that they and some requirements need; return its Python.
-
-    Args:
-        interpreter: The Python.
-        requirements: What else is installed, by name.
-        wheels: The wheels; also these are installed by name.
-        target: Where the environment goes.
-        cache: Root of the cache.
 
     Raises:
         FetchError: The package index does not have what is needed, or cannot be reached.

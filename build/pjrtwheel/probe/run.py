@@ -13,16 +13,19 @@ import json
 import os
 import sys
 import tempfile
+import zipfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from pjrtwheel.backend import Backend
 from pjrtwheel.environment.processes import run_process
-from pjrtwheel.errors import ProofError
-from pjrtwheel.probe.settings import DEFAULTS, ProbeSettings
+from pjrtwheel.errors import ProofError, WheelError
+from pjrtwheel.probe.settings import DEFAULTS, ProbeSettings, load_settings
+from pjrtwheel.wheel.read.directory import DAMAGE, check_directory
 
 _INSIDE = Path(__file__).with_name("inside.py")
 _TIME_LIMIT = 300.0
@@ -178,3 +181,42 @@ def _judge(checks: tuple[Check, ...], settings: ProbeSettings, *, device: bool) 
     if excused:
         return ProbeOutcome.NO_DEVICE, "; ".join(f"{check.name}: {check.detail}" for check in excused)
     return ProbeOutcome.PASSED, ""
+
+
+def probe_file(file: Path, backends: Sequence[Backend], *, device: bool) -> ProbeResult:
+    """Run the checks on a library, or on that of a wheel.
+
+    Raises:
+        WheelError: The wheel is damaged, or holds no library of any backend.
+    """
+    if file.suffix != ".whl":
+        return _probe(file, backends, device=device)
+    with tempfile.TemporaryDirectory(prefix="probe-") as scratch:
+        library = _unpack(file, Path(scratch), {backend.library for backend in backends})
+        return _probe(library, backends, device=device)
+
+
+def _probe(library: Path, backends: Iterable[Backend], *, device: bool) -> ProbeResult:
+    backend = next((backend for backend in backends if backend.library == library.name), None)
+    return probe_plugin(library, load_settings(backend) if backend else DEFAULTS, device=device)
+
+
+def _unpack(wheel: Path, target: Path, names: set[str]) -> Path:
+    """Unpack the only member with one of these names, and its neighbours, which it may need."""
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            problems = check_directory(archive.infolist(), wheel.stat().st_size)
+            if problems:
+                raise WheelError(f"{wheel.name} is not fit for use: {problems[0]}", remedy="fetch it again")
+            found = [name for name in archive.namelist() if name.rsplit("/", 1)[-1] in names]
+            if len(found) != 1:
+                raise WheelError(
+                    f"{wheel.name} holds {len(found)} plugin libraries, expected one",
+                    cause=f"known names are {', '.join(sorted(names))}",
+                    remedy="give the library itself",
+                )
+            folder = found[0].rpartition("/")[0]
+            archive.extractall(target, [name for name in archive.namelist() if name.rpartition("/")[0] == folder])
+    except DAMAGE as error:
+        raise WheelError(f"{wheel.name} is a damaged wheel: {error}", remedy="fetch it again") from error
+    return target / found[0]

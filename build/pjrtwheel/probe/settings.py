@@ -29,7 +29,7 @@ class ProbeSettings:
     without_device: Mapping[str, str] = tables.column(pattern="(?s).+", default_factory=dict)
 
     def explains(self, check: str, detail: str) -> bool:
-        """Tell whether the absence of the device explains a failed check."""
+        """Return whether the absence of the device explains a failed check."""
         return check in self.without_device and self.without_device[check] in detail
 
 

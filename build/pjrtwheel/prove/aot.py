@@ -30,14 +30,7 @@ TIME_LIMIT = 600.0
 def compile_for_targets(
     python: Path, targets: Sequence[Target], programs: Sequence[Path], backend: Backend
 ) -> tuple[TargetProof, ...]:
-    """Compile every program for every target, one target after the other.
-
-    Args:
-        python: Interpreter of the environment that the wheel is installed in.
-        targets: The chips.
-        programs: The programs; see `inside/compile.py`.
-        backend: The plugin that must do it.
-    """
+    """Compile every program for every target, one target after the other."""
     proofs = []
     for target in targets:
         proofs.append(compile_for_target(python, target, programs, backend))
@@ -119,12 +112,7 @@ def _first_line(text: str) -> str:
 
 
 def read_log(folder: Path, death: str) -> Iterator[Compilation]:
-    """Yield what a process says it compiled; what it had begun when it died ends with the reason.
-
-    Args:
-        folder: Its results.
-        death: How it ended.
-    """
+    """Yield what a process says it compiled; what it had begun when it died ends with the reason."""
     steps = [entry for entry in _read_entries(folder / "log") if "program" in entry]
     ended = {(entry["topology"], entry["program"]) for entry in steps if "seconds" in entry}
     for entry in steps:

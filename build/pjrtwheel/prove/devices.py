@@ -109,12 +109,7 @@ def parse_answer(output: str, distribution: str) -> Devices:
 
 
 def ask_completed(ask: Callable[[], Devices], complete: Callable[[], None]) -> Devices:
-    """Ask for devices; where the accelerator is here and its vendor's libraries are not, install these and ask again.
-
-    Args:
-        ask: Asks JAX.
-        complete: Installs the libraries.
-    """
+    """Ask for devices; where only the vendor's libraries are missing, install these and ask again."""
     devices = ask()
     if devices.tried and devices.error == NO_VENDOR_LIBRARY:
         complete()

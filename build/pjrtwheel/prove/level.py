@@ -62,12 +62,6 @@ def choose_level(name: str, devices: Devices, opened: Opened, *, targets: bool) 
 
     Only hardware or a driver that is not here, or cannot run it, excuses that there is no device, and only a library of
     the vendor's that is not here that the plugin does not open.
-
-    Args:
-        name: Name of the backend.
-        devices: What JAX answered.
-        opened: Whether the library opens.
-        targets: Whether there are chips to compile for.
     """
     if devices.count:
         return ProofPlan(Level.DEVICE)

@@ -49,7 +49,7 @@ def find_installed(python: Path, backend: Backend) -> Path:
 
 
 def require_installed(python: Path, wheels: Iterable[Path]) -> None:
-    """Make sure that it is these very wheels that are in an environment: names and versions alone do not tell.
+    """Make sure that it is these very wheels that are in an environment: names and versions alone do not show it.
 
     Raises:
         ProofError: Another wheel of the same name and version is there, or none.

@@ -104,10 +104,6 @@ def prove_on_device(
 def require_device(devices: Devices | None, backend: Backend) -> None:
     """Refuse to call anything a proof on a device where there is none.
 
-    Args:
-        devices: What is known; nothing if that is to be found out yet.
-        backend: The backend.
-
     Raises:
         ProofError: There is none.
     """

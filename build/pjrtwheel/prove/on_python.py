@@ -159,7 +159,7 @@ def fitting(wheels: Sequence[Path], tag: str) -> list[Path]:
 
 
 def can_prove(wheels: Sequence[Path], tag: str) -> bool:
-    """Tell whether there is a `jaxlib` for a Python among some wheels."""
+    """Return whether there is a `jaxlib` for a Python among some wheels."""
     return any(parse_name(wheel.name).distribution == "jaxlib" for wheel in fitting(wheels, tag))
 
 

@@ -61,16 +61,18 @@ def prove(
     Raises:
         ProofError: A program failed, or the wheels do not install.
     """
-    cache = cache or cache_root(os.environ)
-    platform = platform_of(wheel.path for wheel in built)
+    wheels = [wheel.path for wheel in built]
+    platform = platform_of(wheels)
     tags = release.pythons(platform)
     origin = find_origin(root, os.environ)  # at once: while programs run, the repository may move on
-    if platform != host_platform().name:
-        return _unproven(built, tags, f"wheels are for {platform}", backend, origin)
-    if not smoke_tests:
-        versions = {wheel.path.name: read_api(wheel.path, backend) for wheel in built}
-        return _unproven(built, tags, "smoke tests switched off", backend, origin, versions)
-    return _prove_here(built, load_inputs(root, release, backend), tags, origin, cache, fresh=fresh)
+    here = platform == host_platform().name
+    if here and smoke_tests:
+        inputs = load_inputs(root, release, backend)
+        return _prove_here(built, inputs, tags, origin, cache or cache_root(os.environ), fresh=fresh)
+    reason = "smoke tests switched off" if here else f"wheels are for {platform}"
+    api = next((api for wheel in wheels if here and (api := read_api(wheel, backend))), None)
+    evidence = {tag: Evidence(PythonProof(tag, "", (), reason), api=api) for tag in tags}
+    return combine(wheels, evidence, backend, origin)
 
 
 def platform_of(wheels: Iterable[Path]) -> str:
@@ -104,7 +106,7 @@ def _prove_here(
         every_target = not any(found.targets for found in evidence.values())
         evidence[tag] = prove_python(tag, interpreter, wheels, inputs, cache=cache, every_target=every_target)
     raise_failures((found.python for found in evidence.values()), path.with_suffix(".failed.txt"))
-    proofs = combine(wheels, evidence, inputs, origin)
+    proofs = combine(wheels, evidence, inputs.backend, origin)
     write_proofs(path, proofs)
     return proofs
 
@@ -125,17 +127,10 @@ def _kept_path(
 
 
 def combine(
-    wheels: Sequence[Path], evidence: Mapping[str, Evidence], inputs: ProofInputs, origin: Origin
+    wheels: Sequence[Path], evidence: Mapping[str, Evidence], backend: Backend | None, origin: Origin
 ) -> dict[str, Proof]:
-    """Return what all Pythons together showed of each wheel of a set, by file name.
-
-    Args:
-        wheels: The wheels.
-        evidence: Tag of the Python → what it showed.
-        inputs: What they were proven with.
-        origin: From which revision, and when; read before anything ran.
-    """
-    return {wheel.name: _combine(wheel.name, evidence, inputs.backend, origin) for wheel in wheels}
+    """Return what all Pythons together showed of each wheel of a set, by file name."""
+    return {wheel.name: _combine(wheel.name, evidence, backend, origin) for wheel in wheels}
 
 
 def _combine(wheel: str, evidence: Mapping[str, Evidence], backend: Backend | None, origin: Origin) -> Proof:
@@ -155,24 +150,6 @@ def _combine(wheel: str, evidence: Mapping[str, Evidence], backend: Backend | No
         targets=max((entry.targets for entry in found), key=len, default=()) if is_plugin else (),
         backend=backend.name if backend else None,
     )
-
-
-def _unproven(
-    built: Sequence[BuiltWheel],
-    tags: Sequence[str],
-    reason: str,
-    backend: Backend | None,
-    origin: Origin,
-    api: Mapping[str, str | None] | None = None,
-) -> dict[str, Proof]:
-    """Return what is known of wheels for which no program ran."""
-    proofs = {}
-    for name in (wheel.path.name for wheel in built):
-        version = (api or {}).get(name)
-        pythons = tuple(PythonProof(tag, "", (), reason) for tag in tags if parse_name(name).fits(tag))
-        level = Level.LOAD if version else Level.STATIC
-        proofs[name] = Proof(level, version, pythons, origin, backend=backend.name if backend else None)
-    return proofs
 
 
 def raise_failures(pythons: Iterable[PythonProof], log: Path) -> None:

@@ -39,7 +39,7 @@ def compiled_chips(proof: Proof) -> list[str]:
 
 
 def was_tried(proof: Proof) -> bool:
-    """Tell whether a program ran for a proof, or was found not to be able to run."""
+    """Return whether a program ran for a proof, or was found not to be able to run."""
     return bool(_pythons_tried(proof))
 
 

@@ -36,11 +36,6 @@ from pjrtwheel.wheel.report import BuiltWheel
 def publish(built: Sequence[BuiltWheel], proofs: Mapping[str, Proof], dist: Path) -> tuple[Entry, ...]:
     """Copy wheels into `dist` and record them in its `release.json`.
 
-    Args:
-        built: The wheels.
-        proofs: One per wheel, by file name.
-        dist: The folder; made when it is missing.
-
     Returns:
         The entries of all wheels that are now in `dist`.
 
@@ -54,12 +49,6 @@ def publish(built: Sequence[BuiltWheel], proofs: Mapping[str, Proof], dist: Path
 def publish_pure_python(built: Sequence[BuiltWheel], backends: Sequence[Backend], root: Path, dist: Path) -> None:
     """Verify wheels without a library, of which there is nothing to run, and publish them as such.
 
-    Args:
-        built: The wheels.
-        backends: All backends.
-        root: Root of the repository, whose commit the proofs name.
-        dist: The folder; made when it is missing.
-
     Raises:
         VerifyError: A wheel breaks a promise.
         WheelError: The disk is full.
@@ -71,10 +60,6 @@ def publish_pure_python(built: Sequence[BuiltWheel], backends: Sequence[Backend]
 
 def check_space(built: Sequence[BuiltWheel], dist: Path) -> None:
     """Make sure that wheels which are built will find room in `dist`, before they are verified and proven.
-
-    Args:
-        built: The wheels.
-        dist: The folder; may be missing.
 
     Raises:
         WheelError: They will not; the message says how much is needed.
@@ -92,7 +77,7 @@ def put_wheels(wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path)
     it does not describe, which a killed run may have left, are named on stderr.
 
     Args:
-        wheels: File name → where the wheel lies.
+        wheels: File name → where the wheel is.
         entries: One per wheel.
         dist: The folder; made when it is missing.
 
@@ -155,7 +140,7 @@ def withdraw(names: Collection[str], dist: Path) -> None:
 
 
 def _is_published(name: str, digest: str, dist: Path) -> bool:
-    """Tell whether the very bytes of a wheel are already in place."""
+    """Return whether the very bytes of a wheel are in the folder already."""
     target = dist / name
     return target.is_file() and hash_file(target) == digest
 

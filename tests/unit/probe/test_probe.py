@@ -14,8 +14,15 @@ import pytest
 from pjrtwheel import cli, tables
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import ProofError, UsageError, WheelError
-from pjrtwheel.probe.plugin_file import probe_file
-from pjrtwheel.probe.run import Check, CheckResult, ProbeOutcome, ProbeResult, parse_answer, probe_plugin
+from pjrtwheel.probe.run import (
+    Check,
+    CheckResult,
+    ProbeOutcome,
+    ProbeResult,
+    parse_answer,
+    probe_file,
+    probe_plugin,
+)
 from pjrtwheel.probe.settings import DEFAULTS, ProbeSettings, load_settings, parse_settings
 
 NO_DEVICE = "FailedPrecondition: No visible devices."

@@ -28,7 +28,7 @@ PYTHON = Interpreter(Path("/usr/bin/python3.12"), "cp312", "3.12.1", "/usr")
 
 
 def test_every_input_of_the_evidence_changes_its_key(root: Path, tmp_path: Path) -> None:
-    """Other bytes, programs, interpreters, requirements, targets, facts, machines, or another NumPy: all change it."""
+    """Other bytes, programs, interpreters, requirements, targets, machines, or another NumPy: all change it."""
     program, compiled, folder = tmp_path / "program.py", tmp_path / "compiled.py", tmp_path / "wheelhouse"
     folder.mkdir()
     for path in (program, compiled):

@@ -37,7 +37,7 @@ ORIGIN = Origin("0" * 40, dirty=False, version="0.1.0", date="2026-11-21T09:40:0
 
 
 def make_wheel(folder: Path, name: str, content: bytes = b"zip", lock: str = "ff") -> tuple[BuiltWheel, Proof]:
-    """Write a file that stands for a wheel, with its report and proof."""
+    """Write a file in place of a wheel, with its report and proof."""
     filename = f"{name}-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
     path = folder / filename
     path.write_bytes(content)
@@ -289,7 +289,7 @@ def test_a_folder_with_spaces_and_letters(tmp_path: Path) -> None:
 
 
 def test_entries_of_removed_wheels_are_forgotten() -> None:
-    """Only what lies in the folder is in the record."""
+    """Only what is in the folder is listed."""
     old = {name: make_small_entry(name) for name in ("a.whl", "b.whl")}
     new = make_small_entry("c.whl")
     assert merge_entries(old, [new], ["c.whl", "b.whl", "foreign.whl"]) == {"b.whl": old["b.whl"], "c.whl": new}
@@ -433,7 +433,7 @@ def test_the_order_of_proofs_does_not_matter(proofs: list[Proof], data: st.DataO
 
 
 def test_bindings_keep_a_proof_for_each_backend(tmp_path: Path) -> None:
-    """The strongest stands first, whichever was built last; one for which nothing ran is none."""
+    """The strongest is first, whichever was built last; one for which nothing ran is none."""
     cpu, cuda = make_proof(Level.DEVICE, RAN), make_proof(Level.AOT, COMPILED, backend="cuda13")
     expected = [("cpu", "device", "one"), ("cuda13", "aot", "one")]
     assert merge_proofs(tmp_path, cpu, cuda) == merge_proofs(tmp_path, cuda, cpu) == expected
@@ -500,7 +500,7 @@ def test_a_wheel_that_is_not_the_recorded_one_is_named(tmp_path: Path, capsys: p
 
 
 def test_stale_folders_that_cannot_be_opened_stop_nothing(tmp_path: Path) -> None:
-    """What another user's run left is not ours to remove; a link that leads nowhere stands for it here."""
+    """What another user's run left is not ours to remove; a link that leads nowhere is the example here."""
     dist = tmp_path / "dist"
     dist.mkdir()
     (dist / ".partial-loop").symlink_to(".partial-loop")

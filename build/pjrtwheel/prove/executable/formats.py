@@ -31,7 +31,7 @@ _SIZES = {_FIXED64: 8, _FIXED32: 4}
 
 
 def read_payloads(data: bytes) -> Iterator[bytes]:
-    """Yield the records of each file that lies in some bytes, those of a chunk together, and what lies before it.
+    """Yield the records of each file in some bytes, those of a chunk together, and what is before it.
 
     A record that is or holds a file itself is replaced by what is in that one.
 
@@ -60,7 +60,7 @@ def _read_chunks(chunks: bytes) -> Iterator[bytes]:
         kind, count = kind_and_count & 0xFF, kind_and_count >> 8
         position += _CHUNK_HEADER.size
         if kind not in _KINDS or position + size > len(chunks):
-            return  # the file lies inside a message, which goes on behind it
+            return  # the file is inside a message, which goes on behind it
         if kind == _TRANSPOSED:
             raise ProofError("the executable has transposed records, which cannot be read here")
         if kind == _SIMPLE:
@@ -133,7 +133,7 @@ def _repeat(output: bytearray, length: int, distance: int) -> None:
     """Append bytes from further back; the two ranges may overlap, which repeats them.
 
     Raises:
-        ProofError: They lie before the beginning.
+        ProofError: They are before the beginning.
     """
     if not 0 < distance <= len(output):
         raise ProofError(f"a Snappy stream refers {distance} bytes back, where there are {len(output)}")

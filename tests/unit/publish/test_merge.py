@@ -28,7 +28,7 @@ CUDA = "jaxlib_cuda_12-1.0-cp312-abi3-manylinux_2_27_{}.whl"
 def make_folder(
     folder: Path, *names: str, level: str = "static", backend: str | None = None, content: bytes = b"zip"
 ) -> Path:
-    """Write a folder as a build leaves it: files that stand for wheels, and `release.json`."""
+    """Write a folder as a build leaves it: files in place of wheels, and `release.json`."""
     folder.mkdir()
     entries: dict[str, Entry] = {}
     for name in names:
@@ -84,7 +84,7 @@ def test_other_bytes_of_one_name_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("recorded", [True, False])
 def test_other_bytes_in_the_target_are_refused(tmp_path: Path, *, recorded: bool) -> None:
-    """What lies there stays, whether its record knows it or not; the same bytes are no obstacle."""
+    """What is there stays, whether `release.json` lists it or not; the same bytes are no obstacle."""
     name = BINDINGS.format("x86_64")
     folder = make_folder(tmp_path / "a", name, content=b"new")
     dist = make_folder(tmp_path / "dist", name, content=b"old")
