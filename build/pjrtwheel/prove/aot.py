@@ -113,20 +113,17 @@ def _first_line(text: str) -> str:
 
 def read_log(folder: Path, death: str) -> Iterator[Compilation]:
     """Yield what a process says it compiled; what it had begun when it died ends with the reason."""
-    steps = [entry for entry in _read_entries(folder / "log") if "program" in entry]
+    log = folder / "log"
+    lines = log.read_bytes().splitlines(keepends=True) if log.is_file() else []
+    # A process that is killed may leave its last line in the middle.
+    entries = [json.loads(line) for line in lines if line.endswith(b"\n")]
+    steps = [entry for entry in entries if "program" in entry]
     ended = {(entry["topology"], entry["program"]) for entry in steps if "seconds" in entry}
     for entry in steps:
         if "seconds" in entry:
             yield _read_compilation(folder, entry)
         elif (entry["topology"], entry["program"]) not in ended:
             yield Compilation(entry["program"], entry["topology"], 0, 0.0, error=death)
-
-
-def _read_entries(log: Path) -> Iterator[dict[str, Any]]:
-    """Yield the lines that were written whole; a process that is killed may leave its last one in the middle."""
-    for line in log.read_bytes().splitlines(keepends=True) if log.is_file() else []:
-        if line.endswith(b"\n"):
-            yield json.loads(line)
 
 
 def _read_compilation(folder: Path, entry: dict[str, Any]) -> Compilation:

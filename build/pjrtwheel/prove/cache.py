@@ -11,6 +11,7 @@ import hashlib
 import importlib.metadata
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -107,12 +108,12 @@ def describe_machine(
     variables = {name: value for name, value in environ.items() if name.startswith((*_LINKER, *env_prefixes))}
     folders = [root / path.lstrip("/") for path in search_paths if path.startswith("/")]
     folders += [Path(part) for value in variables.values() for part in value.split(os.pathsep) if part.startswith("/")]
-    libraries = {entry for folder in folders for entry in find_libraries(folder)}
+    libraries = {entry for folder in folders for entry in _find_libraries(folder)}
     return Machine(
         nodes=tuple(sorted(find_nodes(root / "dev"))),
-        libraries=(*sorted(libraries), *find_installations(root), *linker_index(root)),
+        libraries=(*sorted(libraries), *_find_installations(root)),
         environ=tuple(sorted(variables.items())),
-        checker=checker_version(),
+        checker=_checker_version(),
     )
 
 
@@ -126,7 +127,7 @@ def find_nodes(dev: Path) -> Iterator[tuple[str, bool]]:
                 yield str(path.relative_to(dev)), os.access(path, os.R_OK | os.W_OK)
 
 
-def find_libraries(folder: Path) -> Iterator[tuple[str, int]]:
+def _find_libraries(folder: Path) -> Iterator[tuple[str, int]]:
     """Yield path and size of every shared library in a folder, or in `lib` and `lib64` of an installation."""
     for place in (folder, folder / "lib", folder / "lib64"):
         for path in place.glob("*.so*"):
@@ -134,23 +135,16 @@ def find_libraries(folder: Path) -> Iterator[tuple[str, int]]:
                 yield str(path), path.stat().st_size
 
 
-def find_installations(root: Path) -> list[tuple[str, int]]:
-    """Return the folders into which toolkits are installed, such as `/usr/local/cuda-13` or `/opt/intel/oneapi`."""
-    found = {str(path) for pattern in ("opt/*", "opt/*/*", "usr/local/*") for path in root.glob(pattern)}
-    return [(path, 0) for path in sorted(found)]
+def _find_installations(root: Path) -> Iterator[tuple[str, int]]:
+    """Yield the folders of installed toolkits, and the state of the dynamic linker's index, if any (ldconfig(8))."""
+    for path in sorted({path for pattern in ("opt/*", "opt/*/*", "usr/local/*") for path in root.glob(pattern)}):
+        yield str(path), 0
+    with suppress(OSError):
+        status = (root / "etc/ld.so.cache").stat()
+        yield from (("changed", status.st_mtime_ns), ("size", status.st_size))
 
 
-def linker_index(root: Path) -> list[tuple[str, int]]:
-    """Return the state of the dynamic linker's index of libraries; nothing where there is none (ldconfig(8))."""
-    path = root / "etc/ld.so.cache"
-    try:
-        status = path.stat()
-    except OSError:
-        return []
-    return [("changed", status.st_mtime_ns), ("size", status.st_size)]
-
-
-def checker_version() -> str:
+def _checker_version() -> str:
     """Return the version of `pypjrt`, or nothing if it is not installed."""
     try:
         return importlib.metadata.version("pypjrt")

@@ -19,7 +19,6 @@ from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.wheelhouse import wheelhouse
 from pjrtwheel.errors import ProofError
-from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import write_atomically
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.prove.cache import describe_machine, proof_key, read_proofs, write_proofs
@@ -40,9 +39,8 @@ def prove(
     root: Path,
     release: Release,
     backend: Backend | None,
+    cache: Path,
     smoke_tests: bool = True,
-    cache: Path | None = None,
-    fresh: bool = False,
 ) -> dict[str, Proof]:
     """Gather the strongest evidence this machine can give about a set of wheels.
 
@@ -51,9 +49,8 @@ def prove(
         root: Root of the repository, for the smoke programs.
         release: The release, for the Pythons it supports.
         backend: The plugin in the set; nothing for a set of bindings alone.
+        cache: Root of the cache.
         smoke_tests: Whether to run programs at all.
-        cache: Root of the cache; the machine's own when absent.
-        fresh: Ignore evidence of earlier runs.
 
     Returns:
         One proof per wheel, by file name.
@@ -67,8 +64,7 @@ def prove(
     origin = find_origin(root, os.environ)  # at once: while programs run, the repository may move on
     here = platform == host_platform().name
     if here and smoke_tests:
-        inputs = load_inputs(root, release, backend)
-        return _prove_here(built, inputs, tags, origin, cache or cache_root(os.environ), fresh=fresh)
+        return _prove_here(built, load_inputs(root, release, backend), tags, origin, cache)
     reason = "smoke tests switched off" if here else f"wheels are for {platform}"
     api = next((api for wheel in wheels if here and (api := read_api(wheel, backend))), None)
     evidence = {tag: Evidence(PythonProof(tag, "", (), reason), api=api) for tag in tags}
@@ -90,13 +86,12 @@ def platform_of(wheels: Iterable[Path]) -> str:
 
 
 def _prove_here(
-    built: Sequence[BuiltWheel], inputs: ProofInputs, tags: Sequence[str], origin: Origin, cache: Path, *, fresh: bool
+    built: Sequence[BuiltWheel], inputs: ProofInputs, tags: Sequence[str], origin: Origin, cache: Path
 ) -> dict[str, Proof]:
     """Run programs on every Python of this machine, unless evidence of an earlier run is as good."""
     interpreters = find_interpreters(tags)
     path = _kept_path(built, inputs, interpreters, cache)
-    kept = None if fresh else read_proofs(path)
-    if kept is not None:
+    if (kept := read_proofs(path)) is not None:
         print("proven before on this machine, with the same bytes and programs", file=sys.stderr, flush=True)
         return kept
     wheels = [wheel.path for wheel in built]

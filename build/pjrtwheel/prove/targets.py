@@ -116,12 +116,10 @@ def load_targets(root: Path, backend: Backend) -> tuple[Target, ...]:
     paths: dict[str, list[Path]] = {}
     for path in (path for folder in folders for path in folder.glob("*.toml")):
         paths.setdefault(path.stem, []).append(path)
-    return tuple(_read_target(files) for _, files in sorted(paths.items()))
-
-
-def _read_target(files: Sequence[Path]) -> Target:
-    *shared, own = files
-    return parse_target(own.read_text("utf-8"), own, [path.read_text("utf-8") for path in shared])
+    return tuple(
+        parse_target(own.read_text("utf-8"), own, [path.read_text("utf-8") for path in shared])
+        for _, (*shared, own) in sorted(paths.items())
+    )
 
 
 def _overlay(table: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def put_wheels(wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path)
             merged = merge_entries(read_entries(dist), entries, (path.name for path in dist.glob("*.whl")))
             write_atomically(dist / RELEASE_FILENAME, format_entries(merged))
             _flush_folder(dist)
-            warnings = describe_unlisted(merged, {path.name: hash_file(path) for path in dist.glob("*.whl")})
+            warnings = _describe_unlisted(merged, {path.name: hash_file(path) for path in dist.glob("*.whl")})
     for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr, flush=True)
     return tuple(merged.values())
@@ -160,7 +160,7 @@ def _copy(wheel: Path, entry: Entry, folder: Path) -> None:
         )
 
 
-def describe_unlisted(entries: Mapping[str, Entry], digests: Mapping[str, str]) -> tuple[str, ...]:
+def _describe_unlisted(entries: Mapping[str, Entry], digests: Mapping[str, str]) -> tuple[str, ...]:
     """Return a line for each wheel of a folder that its `release.json` does not describe.
 
     Args:

@@ -52,6 +52,7 @@ def test_the_origin_is_read_before_anything_runs(root: Path, tmp_path: Path, mon
         root=tmp_path,
         release=load_release(root),
         backend=find_backend(root, "cpu"),
+        cache=tmp_path / "cache",
         smoke_tests=False,
     )
     proof = proofs[wheel]
