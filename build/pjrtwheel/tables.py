@@ -8,6 +8,9 @@ any environment. `release.json` and other documents get a JSON Schema from the s
 
 Annotations that are understood: `str`, `int`, `float`, `bool`, `Any`, `object`, `Path`, `Literal`, enumerations,
 dataclasses, `X | None`, `tuple[X, ...]`, tuples of a fixed length, `list[X]`, `dict[str, X]` and `Mapping[str, X]`.
+
+An attribute with `init=False` is derived: its dataclass sets it in `__post_init__` and `write` writes it. Of what a
+document says of it `read` checks the type, and uses no more.
 """
 
 from __future__ import annotations
@@ -50,7 +53,15 @@ def column(
         omit_default: Whether `write` leaves out a value that is the default.
         options: As for `dataclasses.field`, such as `default`.
     """
-    return field(metadata={_KEY: key, _PATTERN: pattern, _MINIMUM: minimum, _OMIT: omit_default}, **options)
+    found = metadata(key=key, pattern=pattern, minimum=minimum, omit_default=omit_default)
+    return field(metadata=found, **options)
+
+
+def metadata(
+    *, key: str = "", pattern: str = "", minimum: int | None = None, omit_default: bool = False
+) -> dict[str, object]:
+    """Return what `column` adds to a field, for `field(metadata=...)`: a type checker sees that it has no default."""
+    return {_KEY: key, _PATTERN: pattern, _MINIMUM: minimum, _OMIT: omit_default}
 
 
 def read(kind: type[T], value: object, where: str = "", *, ignore_unknown: bool = False, **given: Any) -> T:
@@ -171,8 +182,9 @@ def _read_table(kind: type, value: object, where: str, given: Mapping[str, objec
             minimum = entry.metadata.get(_MINIMUM)
             if minimum is not None and isinstance(found, int) and found < minimum:
                 raise TableError(f"{place}: expected at least {minimum}, found {found}")
-            values[entry.name] = found
-        elif is_required(entry):
+            if entry.init:
+                values[entry.name] = found
+        elif entry.init and is_required(entry):
             missing.append(key)
     if missing or (entries and not lenient):
         problems = [("lacks", missing), ("has unknown keys", [] if lenient else sorted(map(str, entries)))]

@@ -20,15 +20,16 @@ from typing import Any
 
 import pytest
 
+from pjrtwheel import tables
 from pjrtwheel.backend import Backend, find_backend
-from pjrtwheel.environment import venv as environment
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
+from pjrtwheel.environment.wheelhouse import create_environment, requirement_group
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
-from pjrtwheel.prove.levels import Level
+from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.record import Proof
-from pjrtwheel.publish.entry import RELEASE_FILENAME, format_entries
-from pjrtwheel.publish.folders import read_folder
+from pjrtwheel.prove.results import Proof
+from pjrtwheel.publish.merge import read_folder
+from pjrtwheel.publish.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.release.model import Release, load_release
 from pjrtwheel.wheel.names import parse_name
 
@@ -61,9 +62,9 @@ def take_wheels(folder: Path, backend: Backend, target: Path) -> Path:
     chosen = {
         name: entry
         for name, entry in read_folder(folder).items()
-        if entry["distribution"] in wanted and all(tag.endswith("_x86_64") for tag in entry["tags"])
+        if entry.distribution in wanted and all(tag.endswith("_x86_64") for tag in entry.tags)
     }
-    assert {entry["distribution"] for entry in chosen.values()} == wanted, f"PJRTWHEEL_DIST lacks some of {wanted}"
+    assert {entry.distribution for entry in chosen.values()} == wanted, f"PJRTWHEEL_DIST lacks some of {wanted}"
     target.mkdir(parents=True)
     for name in chosen:
         (target / name).symlink_to((folder / name).resolve())
@@ -117,12 +118,9 @@ def install_wheels(root: Path, release: Release, interpreter: Interpreter) -> Ca
 
     def install(dist: Path, folder: Path) -> Path:
         wheels = [wheel for wheel in dist.glob("*.whl") if parse_name(wheel.name).fits(interpreter.tag)]
-        requirements = [f"jax=={release.version}", *environment.requirement_group(root, "smoke")]
-        house = environment.wheelhouse(interpreter, requirements, wheels, cache_root(os.environ))
-        python = environment.create_venv(interpreter, folder / "venv")
-        ours = [parse_name(wheel.name).requirement for wheel in wheels]
-        environment.install(python, [*requirements, *ours], [house, dist])
-        return python
+        requirements = [f"jax=={release.version}", *requirement_group(root, "smoke")]
+        place, cache = folder / "venv", cache_root(os.environ)
+        return create_environment(interpreter, requirements, wheels, target=place, cache=cache)
 
     return install
 
@@ -216,7 +214,7 @@ def write_small_wheel(
         "lock_id": "ff",
         "pjrt_api": None,
         "gpu_code": list(gpu_code),
-        "proof": Proof(path.name, Level.STATIC, None, (), Origin(None, None, "0", "")).to_json(),
+        "proof": tables.write(Proof(Level.STATIC, None, (), Origin(None, None, "0", ""))),
         "other_proofs": [],
         "stripped_bytes": 0,
     }

@@ -12,15 +12,14 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import Backend, find_backend
-from pjrtwheel.environment import venv as environment
 from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.environment.wheelhouse import create_environment
 from pjrtwheel.fetch import cache_root
-from pjrtwheel.prove.aot import compile_for_target, find_programs
+from pjrtwheel.prove.aot import compile_for_target, summarize_target
 from pjrtwheel.prove.devices import find_devices
-from pjrtwheel.prove.levels import Outcome
-from pjrtwheel.prove.loading import open_installed
-from pjrtwheel.prove.material import gather_material
-from pjrtwheel.prove.python import summarize_target
+from pjrtwheel.prove.inputs import find_programs, load_inputs
+from pjrtwheel.prove.library import open_installed
+from pjrtwheel.prove.results import Outcome
 from pjrtwheel.prove.targets import Failure, Target, load_targets
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
@@ -54,23 +53,21 @@ def python(
     """Return the Python of an environment with the backend's wheel and what compiling needs."""
     dist = backend_wheels(backend.name)
     wheels = [wheel for wheel in dist.glob("*.whl") if parse_name(wheel.name).fits(interpreter.tag)]
-    requirements = gather_material(root, release, backend).requirements
-    house = environment.wheelhouse(interpreter, requirements, wheels, cache_root(os.environ))
-    path = environment.create_venv(interpreter, tmp_path_factory.mktemp("aot") / "venv")
-    environment.install(path, [*requirements, *(parse_name(wheel.name).requirement for wheel in wheels)], [house, dist])
-    return path
+    requirements = load_inputs(root, release, backend).requirements
+    target = tmp_path_factory.mktemp("aot") / "venv"
+    return create_environment(interpreter, requirements, wheels, target=target, cache=cache_root(os.environ))
 
 
 def test_a_wheel_compiles_for_a_chip_that_is_not_here(
     python: Path, backend: Backend, targets: dict[str, Target], root: Path
 ) -> None:
     """Every program gives code for that chip and no other, within a minute; kernels are called where JAX has some."""
-    proof = compile_for_target(python, targets["h100"], find_programs(root), backend)
+    proof = compile_for_target(python, targets["h100"], find_programs(root, "aot"), backend)
     assert proof.failures() == ()
-    assert (proof.code, sum(verdict.compiled for verdict in proof.verdicts)) == (CODE["h100"], 12)
-    calls = {name for verdict in proof.verdicts for name in verdict.compilation.calls}
+    assert (proof.code, sum(entry.passed for entry in proof.compilations)) == (CODE["h100"], 12)
+    calls = {name for entry in proof.compilations for name in entry.calls}
     assert {"cusolver_syevd_ffi", "__gpu$xla.gpu.triton"} <= calls
-    devices = {verdict.compilation.program: verdict.compilation.devices for verdict in proof.verdicts}
+    devices = {entry.program: entry.devices for entry in proof.compilations}
     assert (devices["collective"], devices["sort"]) == (8, 1)
     assert proof.seconds < 60
 
@@ -79,18 +76,18 @@ def test_what_cannot_be_compiled_fails_as_expected(
     python: Path, backend: Backend, targets: dict[str, Target], root: Path
 ) -> None:
     """Also where a program takes the whole process with it: those after it run in another one."""
-    proof = compile_for_target(python, targets["v100"], find_programs(root), backend)
+    proof = compile_for_target(python, targets["v100"], find_programs(root, "aot"), backend)
     assert (proof.failures(), proof.compiled) == ((), False)
-    assert [verdict.outcome for verdict in proof.verdicts] == [Outcome.EXPECTED] * 12
+    assert [entry.outcome for entry in proof.compilations] == [Outcome.EXPECTED] * 12
     assert summarize_target(proof).outcome is Outcome.EXPECTED
 
 
 def test_surprises_are_failures(python: Path, backend: Backend, targets: dict[str, Target], root: Path) -> None:
     """Code for another chip than the file says, and success where failure is expected, are both found."""
     claims = replace(targets["a100"], code=CODE["h100"], fails={"sort": Failure("never", "it is said not to")})
-    programs = [path for path in find_programs(root) if path.stem in {"sort", "conv"}]
+    programs = [path for path in find_programs(root, "aot") if path.stem in {"sort", "conv"}]
     proof = compile_for_target(python, claims, programs, backend)
-    assert {failed.compilation.program: failed.detail for failed in proof.failures()} == {
+    assert {failed.program: failed.detail for failed in proof.failures()} == {
         "conv": "code for sm_80, where sm_90a is expected",
         "sort": "it compiles, but a100.toml says it does not: it is said not to",
     }
@@ -99,7 +96,7 @@ def test_surprises_are_failures(python: Path, backend: Backend, targets: dict[st
 def test_a_misspelt_chip_is_said(python: Path, backend: Backend, targets: dict[str, Target], root: Path) -> None:
     """A description that the plugin does not take fails the target, with the plugin's words."""
     wrong = replace(targets["a100"], options={"target_config": "colour: 1"})
-    (failed,) = compile_for_target(python, wrong, find_programs(root), backend).failures()
+    (failed,) = compile_for_target(python, wrong, find_programs(root, "aot"), backend).failures()
     assert "Failed to parse GpuTargetConfigProto" in failed.detail
 
 
@@ -108,7 +105,7 @@ def test_the_plugin_of_the_wheel_must_be_the_one_that_compiles(
 ) -> None:
     """Another library in its place is noticed at the end."""
     other = replace(backend, library="another.so")
-    programs = [path for path in find_programs(root) if path.stem == "sort"]
+    programs = [path for path in find_programs(root, "aot") if path.stem == "sort"]
     (failed,) = compile_for_target(python, targets["a100"], programs, other).failures()
     assert "another.so is not loaded" in failed.detail
 

@@ -19,8 +19,9 @@ from typing import Any
 import pytest
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.environment import venv as environment
 from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.environment.venv import create_venv, find_uv
 from pjrtwheel.products.auto import build_auto
 from pjrtwheel.products.index import write_index
 
@@ -95,7 +96,7 @@ def address(
 
 def run(*command: str | Path, **forced: str) -> None:
     """Run an installer that knows no other index."""
-    environ = environment.clean_environ(PIP_CONFIG_FILE=os.devnull, UV_NO_CONFIG="1", UV_NO_CACHE="1")
+    environ = clean_environ(PIP_CONFIG_FILE=os.devnull, UV_NO_CONFIG="1", UV_NO_CACHE="1")
     environ = {name: value for name, value in environ.items() if not name.startswith(("PIP_INDEX", "PIP_EXTRA"))}
     result = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, env=environ | forced)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -130,7 +131,7 @@ def test_uv_takes_what_runs_on_the_machine(
     tmp_path: Path,
 ) -> None:
     """The variant, and through it the accelerator package with the bounds that the GPU needs."""
-    uv = environment.find_uv() or "uv"
+    uv = find_uv() or "uv"
     where = ("--python", interpreter.path, "--target", tmp_path / "site", "--python-platform", platform)
     options = ("--preview-features", "wheel-variants", "--index-url", address)
     # An empty PATH hides the nvidia-smi of a machine that has one.
@@ -143,9 +144,9 @@ def test_installers_without_variants_take_the_cpu(
     installer: str, address: str, interpreter: Interpreter, tmp_path: Path
 ) -> None:
     """They see the plain wheel only, whatever the machine has."""
-    python = environment.create_venv(interpreter, tmp_path / "venv")
+    python = create_venv(interpreter, tmp_path / "venv")
     pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-input", "--no-cache-dir")
-    uv = (environment.find_uv() or "uv", "pip", "install", "--python", python)
+    uv = (find_uv() or "uv", "pip", "install", "--python", python)
     run(*(pip if installer == "pip" else uv), "--index-url", address, "jaxlib-auto", **forced("13.0", "9.0"))
     (site,) = (tmp_path / "venv" / "lib").glob("python3*/site-packages")
     assert installed(site) == CPU

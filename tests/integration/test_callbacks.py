@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pjrtwheel.environment.venv import clean_environ
+from pjrtwheel.environment.processes import clean_environ
 
 pytestmark = pytest.mark.integration
 
@@ -185,7 +185,7 @@ except jax.errors.JaxRuntimeError as error:
 
 @pytest.mark.parametrize("dtype", ["int4", "uint2", "float4_e2m1fn", "bfloat16", "float8_e4m3fn", "complex64", "bool_"])
 def test_types_through_the_real_library(evaluate: Callable[..., Any], dtype: str) -> None:
-    """XLA's own idea of how such an array lies in memory is the extension's."""
+    """XLA's own idea of how such an array is laid out in memory is the extension's."""
     program = f"""
 x = (jnp.arange(5) % 3).astype(jnp.{dtype})
 y = jax.jit(lambda x: jax.pure_callback(lambda v: np.asarray(v)[::-1], x, x)[::-1])(x)

@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from pjrtwheel.backend import find_backend
+from pjrtwheel.conformance.clients import client_environ, require_client
+from pjrtwheel.errors import ProofError
+
 pytestmark = pytest.mark.integration
 
 TESTS = """
@@ -41,8 +45,8 @@ def test_what_differs_is_named(wheel_python: Path, root: Path, tmp_path: Path) -
     """Both clients run, a crash costs one case, and every difference is in the report and in the exit status."""
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "tiny_test.py").write_text(TESTS)
-    pip = [sys.executable, "-m", "pip", "--python", str(wheel_python), "install", "--quiet", "pytest"]
-    subprocess.run(pip, check=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(wheel_python), "install", "--quiet"]
+    subprocess.run([*pip, "pytest==9.2.0", "pytest-reportlog==1.0.0"], check=True)
     options = ["--environment", str(wheel_python), "--results", str(tmp_path / "results"), "--root", str(root)]
     result = subprocess.run(
         [sys.executable, "-m", "pjrtwheel", "conformance", str(tmp_path / "tests"), "tiny_test", *options],
@@ -59,3 +63,12 @@ def test_what_differs_is_named(wheel_python: Path, root: Path, tmp_path: Path) -
         "- tiny_test.py::TinyTest::test_crashes_on_the_plugin: passed -> crashed",
         "- tiny_test.py::TinyTest::test_skipped_on_the_plugin: passed -> skipped",
     ]
+
+
+def test_the_built_in_client_is_not_taken_for_the_plugin(wheel_python: Path, root: Path, tmp_path: Path) -> None:
+    """Where the plugin is disabled, JAX says so before any test runs."""
+    backend = find_backend(root, "cpu")
+    environ = client_environ(os.environ, backend, "built-in")
+    require_client(wheel_python, "built-in", environ, tmp_path)
+    with pytest.raises(ProofError, match="JAX uses the built-in client instead of the plugin one"):
+        require_client(wheel_python, "plugin", environ, tmp_path)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.environment.venv import clean_environ
+from pjrtwheel.environment.processes import clean_environ
 
 pytestmark = pytest.mark.integration
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pjrtwheel.environment.venv import clean_environ
+from pjrtwheel.environment.processes import clean_environ
 
 pytestmark = pytest.mark.integration
 

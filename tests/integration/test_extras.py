@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 
 from pjrtwheel.backend import find_backend
-from pjrtwheel.environment import venv as environment
 from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.environment.venv import find_uv
+from pjrtwheel.environment.wheelhouse import needs_of
 from pjrtwheel.fetch import unpack_wheel
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
@@ -44,7 +46,7 @@ def libraries(
         package, folder = find_backend(root, name).package, tmp_path_factory.mktemp(name)
         (wheel,) = backend_wheels(name).glob(f"{package}-*.whl")
         unpack_wheel(wheel, folder, ["*.py"])
-        environ = environment.clean_environ(PYTHONPATH=str(folder))
+        environ = clean_environ(PYTHONPATH=str(folder))
         command = [sys.executable, "-c", TABLE, package]
         result = subprocess.run(command, capture_output=True, text=True, check=True, env=environ)
         return [(soname, project) for soname, project in json.loads(result.stdout)]
@@ -64,7 +66,7 @@ def resolve(
 
     The wheels of a platform that cannot be built here are played by ones with the same metadata and its tag.
     """
-    uv = environment.find_uv()
+    uv = find_uv()
     if uv is None:
         pytest.skip("uv is not installed")
 
@@ -72,7 +74,7 @@ def resolve(
         folder, machine = tmp_path_factory.mktemp("links"), platform.removeprefix("linux_")
         for wheel in backend_wheels(backend).glob("*.whl"):
             if parse_name(wheel.name).fits(interpreter.tag):
-                list_wheel(folder / wheel.name.replace("x86_64", machine), environment.needs_of(wheel))
+                list_wheel(folder / wheel.name.replace("x86_64", machine), needs_of(wheel))
         command = [str(uv), "pip", "compile", "-", "--quiet", "--no-header", "--no-annotate", "--only-binary=:all:"]
         command += [
             f"--python={interpreter.path}",
@@ -80,7 +82,7 @@ def resolve(
             f"--find-links={folder}",
         ]
         wanted = [f"jax=={release.version}", f"jaxlib[{backend}]=={release.version}", *requirements]
-        environ = environment.clean_environ(UV_PYTHON_DOWNLOADS="never")
+        environ = clean_environ(UV_PYTHON_DOWNLOADS="never")
         result = subprocess.run(
             command, input="\n".join(wanted), capture_output=True, text=True, check=False, env=environ
         )

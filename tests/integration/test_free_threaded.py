@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.environment import venv as environment
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
+from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.environment.venv import find_uv
 from pjrtwheel.release.model import Release
 
 pytestmark = pytest.mark.integration
@@ -53,7 +54,7 @@ def copied(built_wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 def run(python: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a Python with another folder on its path."""
     command = [str(python), "-X", "faulthandler", *arguments]
-    environ = environment.clean_environ(PYTHONPATH=str(folder))
+    environ = clean_environ(PYTHONPATH=str(folder))
     return subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
 
 
@@ -72,14 +73,14 @@ def test_installers_refuse_the_wheels(python: Path, built_wheels: Path, release:
     """They name the wheel that they have none of."""
     requirement = f"jaxlib-cpu=={release.version}"
     links = ["--no-index", "--no-deps", "--find-links", str(built_wheels), requirement]
-    uv = environment.find_uv()
+    uv = find_uv()
     if installer == "pip":
         command = [str(python), "-m", "pip", "install", *links]
     elif uv is None:
         pytest.skip("uv is not installed")
     else:
         command = [str(uv), "pip", "install", "--no-cache", "--python", str(python), *links]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment.clean_environ())
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=clean_environ())
     assert result.returncode == 1, result.stdout
     words = {"pip": f"No matching distribution found for {requirement}", "uv": f"{requirement} has no wheels with a"}
     assert words[installer] in result.stderr

@@ -16,8 +16,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from pjrtwheel.environment import venv as environment
 from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.environment.venv import create_venv, find_uv
 from pjrtwheel.products.index import write_index
 
 pytestmark = pytest.mark.integration
@@ -79,7 +80,7 @@ def dist(list_wheel: Callable[..., dict[str, Any]], tmp_path_factory: pytest.Tem
 
 def run(*command: str | Path) -> str:
     """Run an installer that knows no other index."""
-    environ = environment.clean_environ(PIP_CONFIG_FILE=os.devnull, UV_NO_CONFIG="1", UV_NO_CACHE="1")
+    environ = clean_environ(PIP_CONFIG_FILE=os.devnull, UV_NO_CONFIG="1", UV_NO_CACHE="1")
     environ = {name: value for name, value in environ.items() if name not in {"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"}}
     result = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, env=environ)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -97,9 +98,9 @@ def test_installers_take_what_they_need_from_the_index(
     installer: str, address: str, interpreter: Interpreter, tmp_path: Path
 ) -> None:
     """Metadata comes before the wheels, hashes are checked, and Requires-Python is heeded."""
-    python = environment.create_venv(interpreter, tmp_path / "venv")
+    python = create_venv(interpreter, tmp_path / "venv")
     pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-input", "--no-cache-dir")
-    uv = (environment.find_uv() or "uv", "pip", "install", "--python", python)
+    uv = (find_uv() or "uv", "pip", "install", "--python", python)
     run(*(pip if installer == "pip" else uv), "--index-url", address, "jaxlib-abacus")
     assert installed(python) == ["jaxlib_abacus-1.0.dist-info", "jaxlib_bead-2.0.dist-info"]
     asked = PlainHandler.asked

@@ -15,8 +15,7 @@ import pytest
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
-from pjrtwheel.probe.plugin_file import probe_file
-from pjrtwheel.probe.run import CheckResult, ProbeOutcome
+from pjrtwheel.probe.run import CheckResult, ProbeOutcome, probe_file
 from pjrtwheel.release.model import Release
 
 pytestmark = pytest.mark.integration

@@ -14,11 +14,12 @@ import pytest
 
 from pjrtwheel.backend import find_backend, load_backends
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.environment.venv import clean_environ, wheelhouse
+from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.environment.wheelhouse import wheelhouse
 from pjrtwheel.errors import FetchError
-from pjrtwheel.prove.levels import Outcome
+from pjrtwheel.prove.results import Outcome
 from pjrtwheel.prove.smoke import run_program
-from pjrtwheel.publish.entry import parse_entries
+from pjrtwheel.publish.release_file import parse_entries
 from pjrtwheel.release.model import Release
 from pjrtwheel.verify import verify_paths
 
@@ -44,8 +45,8 @@ def test_plain_pip_takes_our_wheels(
 def test_the_extra_brings_the_plugin(built_wheels: Path) -> None:
     """Every jaxlib offers the plugin as an extra, at exactly its own version."""
     entries = parse_entries((built_wheels / "release.json").read_bytes())
-    bindings = [entry for entry in entries.values() if entry["distribution"] == "jaxlib"]
-    assert [f'jaxlib-cpu=={e["version"]}; extra == "cpu"' in e["requires"] for e in bindings] == [True] * 3
+    bindings = [entry for entry in entries.values() if entry.distribution == "jaxlib"]
+    assert [f'jaxlib-cpu=={e.version}; extra == "cpu"' in e.requires for e in bindings] == [True] * 3
 
 
 def test_every_wheel_keeps_its_promises(built_wheels: Path, root: Path) -> None:
@@ -91,7 +92,7 @@ def test_an_empty_cache_without_index_is_a_clear_error(interpreter: Interpreter,
     """The message says for which Python, and how to go on; nothing half-filled stays behind."""
     with pytest.raises(FetchError) as caught:
         wheelhouse(interpreter, ["jax==0.11.2"], [], tmp_path)
-    assert caught.value.what == f"cannot get the requirements of the smoke tests for Python {interpreter.version}"
+    assert caught.value.what == f"cannot download the requirements of the smoke tests for Python {interpreter.version}"
     assert "--no-smoke" in caught.value.remedy
     assert list((tmp_path / "wheelhouses").iterdir()) == []
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import Backend, find_backend
-from pjrtwheel.environment.venv import clean_environ
+from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.release.model import Release
 

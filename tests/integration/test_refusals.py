@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.environment.venv import clean_environ, install
+from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.environment.venv import install
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.release.model import Release
 

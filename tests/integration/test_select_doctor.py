@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from jaxlib_select.installed.elf import find_misfit
-from pjrtwheel.environment import venv as environment
+from pjrtwheel.environment.processes import clean_environ
 
 pytestmark = pytest.mark.integration
 
@@ -61,7 +61,7 @@ def doctor(python: Path, root: Path, tmp_path: Path) -> Callable[..., dict[str, 
         description.write_text(json.dumps(machine or CPU))
         program = "import sys; from jaxlib_select.cli import main; sys.exit(main())"
         options = ["doctor", "--import", "--json", "--python", str(python), "--machine", str(description)]
-        environ = environment.clean_environ(PYTHONPATH=str(root / "selector")) | variables
+        environ = clean_environ(PYTHONPATH=str(root / "selector")) | variables
         command = [sys.executable, "-c", program, *options]
         result = subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
         assert result.returncode in {0, 1}, result.stderr
@@ -232,7 +232,7 @@ def test_the_dynamic_linker_judges_files_alike(
     (first / "libpart.so.1").write_bytes(change(data))
     misfit = find_misfit(first / "libpart.so.1", os.uname().machine)
     program = "import ctypes; ctypes.CDLL('libpart.so.1'); print(open('/proc/self/maps').read())"
-    environ = environment.clean_environ(LD_LIBRARY_PATH=f"{first}:{good}")
+    environ = clean_environ(LD_LIBRARY_PATH=f"{first}:{good}")
     done = subprocess.run([python, "-c", program], capture_output=True, text=True, check=False, env=environ)
     loaded = next((folder for folder in (first, good) if str(folder) in done.stdout), None)
     assert loaded == (first if misfit is None else good if misfit.passed_over else None), done.stderr

@@ -31,8 +31,10 @@ from jaxlib_select.install.plan import make_plan
 from jaxlib_select.install.process import run_installer
 from jaxlib_select.installed.environment import other_environment
 from jaxlib_select.lock.resolution import resolve_group
-from pjrtwheel.environment import venv as environment
 from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.environment.venv import create_venv, find_uv
+from pjrtwheel.environment.wheelhouse import requirement_group, wheelhouse
 from pjrtwheel.fetch import cache_root
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
@@ -81,9 +83,9 @@ class Bench:
     def environ(self) -> dict[str, str]:
         """Return an environment in which uv and pip know no index, and keep nothing of what they saw."""
         more = {"PIP_CONFIG_FILE": os.devnull, "UV_NO_CACHE": "1", "UV_OFFLINE": "1", **self.more}
-        uv = environment.find_uv()
+        uv = find_uv()
         path = os.pathsep.join([*([str(uv.parent)] if uv else []), os.environ["PATH"]])
-        return environment.clean_environ(PYTHONPATH=str(self.selector), PATH=path, **more)
+        return clean_environ(PYTHONPATH=str(self.selector), PATH=path, **more)
 
     def machine(self, name: str) -> Path:
         """Return the description of a machine."""
@@ -98,7 +100,7 @@ class Bench:
 
     def python(self, name: str) -> Path:
         """Return the Python of a fresh environment."""
-        return environment.create_venv(self.interpreter, self.folder / name)
+        return create_venv(self.interpreter, self.folder / name)
 
     def select(self, *arguments: str | Path, status: int = 0) -> str:
         """Run the command line under test in this Python, and return what it printed."""
@@ -127,7 +129,7 @@ class Bench:
 
     def uv(self, *arguments: str | Path, folder: Path | None = None) -> str:
         """Run uv."""
-        return self.run(environment.find_uv() or "uv", *arguments, folder=folder)
+        return self.run(find_uv() or "uv", *arguments, folder=folder)
 
     def pip(self, python: Path, *arguments: str | Path) -> str:
         """Run the pip of this Python on behalf of an environment."""
@@ -215,8 +217,8 @@ def real_wheels(
     folder = tmp_path_factory.mktemp("real wheels")
     ours = [wheel for wheel in built_wheels.glob("*.whl") if parse_name(wheel.name).fits(interpreter.tag)]
     ours = [wheel for wheel in ours if wheel.name.startswith(("jaxlib-", "jaxlib_cpu-"))]
-    requirements = [f"jax=={release.version}", *environment.requirement_group(root, "smoke")]
-    house = environment.wheelhouse(interpreter, requirements, ours, cache_root(os.environ))
+    requirements = [f"jax=={release.version}", *requirement_group(root, "smoke")]
+    house = wheelhouse(interpreter, requirements, ours, cache_root(os.environ))
     for wheel in (*ours, *house.glob("*.whl")):
         (folder / wheel.name).symlink_to(wheel.resolve())
     with zipfile.ZipFile(next(wheel for wheel in ours if wheel.name.startswith("jaxlib_cpu-"))) as archive:
@@ -297,7 +299,7 @@ def test_a_wrong_hash_is_refused(bench: Bench, locked: Path) -> None:
     (wheel,) = jaxlib["wheels"]
     locked.write_text(locked.read_text().replace(wheel["hashes"]["sha256"], "0" * 64))
     python = bench.python("refused")
-    command = [environment.find_uv() or "uv", "pip", "install", "--python", str(python), "-r", str(locked)]
+    command = [find_uv() or "uv", "pip", "install", "--python", str(python), "-r", str(locked)]
     result = subprocess.run(command, capture_output=True, text=True, check=False, env=bench.environ)
     assert (result.returncode, "Hash mismatch" in result.stderr) == (1, True)
     assert "changed by hand" in bench.check(locked, "h100", status=1)
@@ -340,7 +342,7 @@ def test_a_lock_holds_for_one_platform_and_one_python(bench: Bench, locked: Path
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(other)], check=True)
     target = ("--python", other / "bin/python")
     for program, status in (
-        ((environment.find_uv() or "uv", "pip", "install", *target), 2),
+        ((find_uv() or "uv", "pip", "install", *target), 2),
         ((sys.executable, "-m", "pip", *target, "install", "--no-index"), 1),
     ):
         command = [*map(str, program), "-r", str(locked)]
@@ -403,7 +405,7 @@ def test_a_uv_project_swaps_extras(bench: Bench) -> None:
     for extra, wanted in {**WANTED, "cuda12": WANTED["cuda12-legacy"]}.items():
         bench.uv("sync", "--extra", extra, *select_python, folder=project)
         assert (extra, backends(project / ".venv/bin/python")) == (extra, wanted)
-    command = [environment.find_uv() or "uv", "sync", "--extra", "cpu", "--extra", "cuda13"]
+    command = [find_uv() or "uv", "sync", "--extra", "cpu", "--extra", "cuda13"]
     refused = subprocess.run(command, capture_output=True, text=True, check=False, env=bench.environ, cwd=project)
     assert "incompatible with the declared conflicts" in refused.stderr
 
@@ -574,7 +576,7 @@ def torch_environment(request: pytest.FixtureRequest, bench: Bench) -> tuple[Ins
     index, python = write_torch(bench), bench.python("torch")
     bench.pip(python, "install", "--quiet", "--no-index", *_wheel_of_pip(bench))
     bench.uv("pip", "install", "--python", python, *(index / "cpu/torch").iterdir())
-    uv = uv_installer(python, str(environment.find_uv() or "uv"))
+    uv = uv_installer(python, str(find_uv() or "uv"))
     return (uv if request.param == "uv" else pip_installer(python)), index
 
 
@@ -636,7 +638,7 @@ def build_select(bench: Bench) -> Callable[[], Path]:
             capture_output=True,
             text=True,
             check=False,
-            env=environment.clean_environ(),
+            env=clean_environ(),
         )
         assert result.returncode == 0, result.stderr
         return python.parent / "jaxlib-select"

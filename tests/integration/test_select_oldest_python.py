@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.environment import venv as environment
 from pjrtwheel.environment.interpreters import find_interpreters
+from pjrtwheel.environment.venv import create_venv
 
 pytestmark = pytest.mark.integration
 
@@ -43,7 +43,7 @@ def run(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     if interpreter is None:
         pytest.skip("no Python older than 3.11 is installed here")
     folder = tmp_path_factory.mktemp("oldest")
-    python = environment.create_venv(interpreter, folder / "venv")
+    python = create_venv(interpreter, folder / "venv")
     subprocess.run([python, "-m", "ensurepip"], capture_output=True, check=True)
     subprocess.run([python, "-m", "pip", "install", "--quiet", root / "selector"], check=True)
     (folder / "machine.json").write_text(json.dumps(GTX), "utf-8")

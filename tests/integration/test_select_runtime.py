@@ -18,10 +18,12 @@ from typing import Any
 import pytest
 
 from pjrtwheel.backend import find_backend
-from pjrtwheel.environment import venv as environment
 from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.environment.venv import create_venv, install
+from pjrtwheel.environment.wheelhouse import requirement_group, wheelhouse
 from pjrtwheel.fetch import cache_root
-from pjrtwheel.prove.levels import Outcome
+from pjrtwheel.prove.results import Outcome
 from pjrtwheel.prove.smoke import run_program
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
@@ -62,7 +64,7 @@ def run_selecting(wheel_python: Path, root: Path) -> Callable[[str], Any]:
             capture_output=True,
             text=True,
             check=False,
-            env=environment.clean_environ(**variables),
+            env=clean_environ(**variables),
         )
         assert result.returncode == 0, result.stderr
         return json.loads(result.stdout)
@@ -196,11 +198,11 @@ def downstream_python(
     """Return the Python of an environment with the built wheels and what others have built upon JAX."""
     wheels = [wheel for wheel in built_wheels.glob("*.whl") if parse_name(wheel.name).fits(interpreter.tag)]
     wheels = [wheel for wheel in wheels if wheel.name.startswith(("jaxlib-", "jaxlib_cpu-"))]
-    requirements = [f"jax=={release.version}", *environment.requirement_group(root, "downstream")]
-    house = environment.wheelhouse(interpreter, requirements, wheels, cache_root(os.environ))
-    python = environment.create_venv(interpreter, tmp_path_factory.mktemp("downstream") / "venv")
+    requirements = [f"jax=={release.version}", *requirement_group(root, "downstream")]
+    house = wheelhouse(interpreter, requirements, wheels, cache_root(os.environ))
+    python = create_venv(interpreter, tmp_path_factory.mktemp("downstream") / "venv")
     ours = [parse_name(wheel.name).requirement for wheel in wheels]
-    environment.install(python, [*requirements, *ours], [house, built_wheels])
+    install(python, [*requirements, *ours], [house, built_wheels])
     return python
 
 
@@ -241,7 +243,7 @@ def test_brainunits_page_on_our_wheels(downstream_python: Path, root: Path, tmp_
         capture_output=True,
         text=True,
         check=True,
-        env=environment.clean_environ(),
+        env=clean_environ(),
     )
     assert result.stdout == BRAINUNIT_PAGE
 
@@ -270,7 +272,7 @@ def test_brainunits_other_array_libraries(downstream_python: Path) -> None:
         capture_output=True,
         text=True,
         check=True,
-        env=environment.clean_environ(),
+        env=clean_environ(),
     )
     said = json.loads(result.stdout)
     names = said.pop("installed")

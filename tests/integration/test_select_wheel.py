@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.environment import venv as environment
 from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.environment.venv import find_uv
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products.index import write_index
 from pjrtwheel.products.select import build_selector
-from pjrtwheel.publish.entry import RELEASE_FILENAME, parse_entries
+from pjrtwheel.publish.release_file import RELEASE_FILENAME, parse_entries
 
 pytestmark = pytest.mark.integration
 
@@ -31,10 +31,10 @@ def test_the_wheel_is_installed_from_the_index_and_runs(
     built = build_selector(root, tmp_path / "dist")
     assert hash_file(build_selector(root, tmp_path / "again").path) == built.report.sha256
     (entry,) = parse_entries((tmp_path / "dist" / RELEASE_FILENAME).read_bytes()).values()
-    assert (entry["distribution"], entry["tags"], entry["requires"]) == ("jaxlib-select", ["py3-none-any"], [])
+    assert (entry.distribution, entry.tags, entry.requires) == ("jaxlib-select", ("py3-none-any",), ())
     write_index(tmp_path / "dist", tmp_path / "dist" / "simple")
     site = tmp_path / "site"
-    uv = environment.find_uv() or "uv"
+    uv = find_uv() or "uv"
     with serve(tmp_path / "dist" / "simple") as address:
         where = ["--index-url", address, "--python", interpreter.path, "--target", site]
         subprocess.run(list(map(str, [uv, "pip", "install", "--quiet", *where, "jaxlib-select"])), check=True)

@@ -4,20 +4,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from pjrtwheel import cli
 from pjrtwheel.backend import find_backend
+from pjrtwheel.docs.schemas import RELEASE_SCHEMA
 from pjrtwheel.errors import ProofError
 from pjrtwheel.fetch import unpack_wheel
-from pjrtwheel.prove.levels import Level
+from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.record import Proof
-from pjrtwheel.publish.entry import RELEASE_FILENAME, format_entries
-from pjrtwheel.publish.folders import read_folder
+from pjrtwheel.prove.results import Proof
+from pjrtwheel.publish.merge import read_folder
+from pjrtwheel.publish.release_file import RELEASE_FILENAME, format_entries
 
 pytestmark = pytest.mark.integration
 
@@ -40,25 +44,33 @@ def dist(built_wheels: Path, tmp_path: Path) -> Path:
     folder = tmp_path / "dist"
     folder.mkdir()
     entries = read_folder(built_wheels)
+    unproven = Proof(Level.STATIC, None, (), Origin(None, None, "0", ""))
     for name, entry in entries.items():
         (folder / name).symlink_to((built_wheels / name).resolve())
-        proof = Proof(name, Level.STATIC, None, (), Origin(None, None, "0", "")).to_json()
-        entry |= {"pjrt_api": None, "proof": proof, "other_proofs": []}
+        entries[name] = replace(entry, proof=unproven, other_proofs=())
     (folder / RELEASE_FILENAME).write_text(format_entries(entries), "utf-8")
     return folder
+
+
+def test_the_record_fits_its_schema(built_wheels: Path, root: Path) -> None:
+    """What a build wrote is what the repository promises to those who read it."""
+    schema = json.loads((root / RELEASE_SCHEMA).read_text("utf-8"))
+    document = json.loads((built_wheels / RELEASE_FILENAME).read_text("utf-8"))
+    jsonschema.validate(document, schema, jsonschema.Draft202012Validator)
+    assert len(document["wheels"]) >= 2
 
 
 def test_what_ran_on_the_device_enters_the_record(checkout: Path, dist: Path) -> None:
     """Of the plugin, and of the bindings for each Python on which it ran."""
     assert cli.main(["smoke", "--backend", "cpu", "--root", str(checkout), "--dist", str(dist)]) == 0
-    proofs = {name: entry["proof"] for name, entry in read_folder(dist).items()}
-    ran = {name: [p["interpreter"] for p in proof["pythons"] if p["programs"]] for name, proof in proofs.items()}
-    assert {name: proof["level"] for name, proof in proofs.items()} == {
+    proofs = {name: entry.proof for name, entry in read_folder(dist).items()}
+    ran = {name: [p.interpreter for p in proof.pythons if p.results] for name, proof in proofs.items()}
+    assert {name: proof.level for name, proof in proofs.items()} == {
         name: "device" if interpreters else "static" for name, interpreters in ran.items()
     }
     (plugin,) = (name for name in proofs if name.startswith("jaxlib_cpu-"))
     assert ran[plugin]
-    assert (proofs[plugin]["backend"], bool(proofs[plugin]["pjrt_api"])) == ("cpu", True)
+    assert (proofs[plugin].backend, bool(proofs[plugin].pjrt_api)) == ("cpu", True)
 
 
 def test_another_library_is_no_proof_of_the_wheel(checkout: Path, dist: Path, root: Path, tmp_path: Path) -> None:

@@ -15,10 +15,12 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import find_backend
-from pjrtwheel.environment import venv as environment
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
+from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.environment.venv import create_venv, install
+from pjrtwheel.environment.wheelhouse import requirement_group, wheelhouse
 from pjrtwheel.fetch import cache_root
-from pjrtwheel.prove.levels import Outcome
+from pjrtwheel.prove.results import Outcome
 from pjrtwheel.prove.smoke import run_program
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
@@ -56,11 +58,11 @@ def torch_python(
     dists = [built_wheels, backend_wheels("cuda13")]
     wheels = {wheel.name: wheel for dist in dists for wheel in dist.glob("*.whl")}
     fitting = [wheel for wheel in wheels.values() if parse_name(wheel.name).fits(torch_interpreter.tag)]
-    requirements = [f"jax=={release.version}", *environment.requirement_group(root, "smoke")]
-    house = environment.wheelhouse(torch_interpreter, requirements, fitting, cache_root(os.environ))
-    python = environment.create_venv(torch_interpreter, tmp_path_factory.mktemp("torch") / "venv", system=True)
+    requirements = [f"jax=={release.version}", *requirement_group(root, "smoke")]
+    house = wheelhouse(torch_interpreter, requirements, fitting, cache_root(os.environ))
+    python = create_venv(torch_interpreter, tmp_path_factory.mktemp("torch") / "venv", system=True)
     ours = [parse_name(wheel.name).requirement for wheel in fitting]
-    environment.install(python, [*requirements, *ours], [house, *dists])
+    install(python, [*requirements, *ours], [house, *dists])
     return python
 
 
@@ -86,7 +88,7 @@ def test_cuda_without_a_gpu_is_one_line(torch_python: Path, tmp_path: Path) -> N
     result = subprocess.run(
         [str(torch_python), "-I", "-c", "import torch, jax; print(torch.ones(1), jax.numpy.ones(1), jax.devices())"],
         cwd=tmp_path,
-        env=environment.clean_environ(),
+        env=clean_environ(),
         capture_output=True,
         text=True,
         check=False,

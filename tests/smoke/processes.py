@@ -52,8 +52,8 @@ def check() -> str:
         assert answer["squares"] == [(value + index) ** 2 for value in range(4)]
         assert answer.get("gathered") == ([10.0, 11.0] if spread else None)
     jax.devices()
-    told = "a value gathered from both" if spread else "on one device, so nothing was exchanged"
-    return f"2 processes of {devices} device each, {told}"
+    exchange = "a value gathered from both" if spread else "on one device, so nothing was exchanged"
+    return f"2 processes of {devices} device each, {exchange}"
 
 
 def require_plugin(answers, platform):

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pjrtwheel.tables import TableError, column, read, read_json, read_toml, write, write_json
+from pjrtwheel.tables import TableError, column, metadata, read, read_json, read_toml, write, write_json
 
 
 class Level(StrEnum):
@@ -130,6 +130,26 @@ def test_attributes_may_come_from_elsewhere() -> None:
     assert read_toml(Document, 'version = "2"', place=Path("a.toml")).place == Path("a.toml")
     with pytest.raises(TableError, match="has unknown keys place"):
         read_toml(Document, 'version = "2"\nplace = "b"', place=Path("a.toml"))
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """A table with a derived value."""
+
+    radius: float = field(metadata=metadata(key="r", pattern=""))
+    area: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Derive it."""
+        object.__setattr__(self, "area", 3 * self.radius**2)
+
+
+def test_derived_values_are_written_and_not_believed() -> None:
+    """What a document says of one must be of its type, and may be missing; the dataclass knows better."""
+    assert write(Circle(2)) == {"r": 2, "area": 12}
+    assert read(Circle, {"r": 2}) == read(Circle, {"r": 2, "area": 1}) == Circle(2)
+    with pytest.raises(TableError, match="area: expected a number, found 'large'"):
+        read(Circle, {"r": 2, "area": "large"})
 
 
 @given(

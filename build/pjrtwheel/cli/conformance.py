@@ -17,7 +17,7 @@ from pjrtwheel.errors import UsageError
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from pjrtwheel.conformance import CLIENTS, HOW_TO_GET
+    from pjrtwheel.conformance.clients import CLIENTS, HOW_TO_GET
 
     parser.epilog = f"{HOW_TO_GET}. JAX_NUM_GENERATED_CASES and other variables of JAX hold for both clients."
     parser.add_argument("tests", type=Path, metavar="PATH_TO_JAX_TESTS", help="the tests/ folder of JAX")
@@ -40,10 +40,10 @@ def execute(args: argparse.Namespace) -> int:
     """Run the files, print the comparison, and fail when a difference is not in the list of expected ones."""
     from pjrtwheel.backend import load_backends
     from pjrtwheel.cli import check_repository
-    from pjrtwheel.conformance import CLIENTS, Limits, compare_runs, find_test_files, run_clients
-    from pjrtwheel.conformance.environment import conformance_python
+    from pjrtwheel.conformance.clients import CLIENTS, compare_runs, conformance_python, find_test_files, run_clients
+    from pjrtwheel.conformance.comparison import format_report
     from pjrtwheel.conformance.expected import listed_backends, load_expected
-    from pjrtwheel.conformance.table import format_report
+    from pjrtwheel.conformance.run_file import Limits
     from pjrtwheel.errors import ProofError
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.release.model import load_release

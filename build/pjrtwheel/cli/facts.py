@@ -40,7 +40,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.cli import check_repository, parse_tools
     from pjrtwheel.files import write_atomically
     from pjrtwheel.products.select_facts import format_facts, make_facts, records_of_release
-    from pjrtwheel.publish.entry import read_entries
+    from pjrtwheel.publish.release_file import read_entries
 
     check_repository(args.root)
     tools = parse_tools(args.tool)

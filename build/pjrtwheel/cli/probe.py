@@ -20,18 +20,18 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Run the checks on each file, say what they showed, and fail when a check failed or a library did not open."""
+    from pjrtwheel import tables
     from pjrtwheel.backend import load_backends
     from pjrtwheel.cli import check_repository, check_wheels
     from pjrtwheel.errors import ProofError
-    from pjrtwheel.probe.plugin_file import probe_file
-    from pjrtwheel.probe.run import ProbeOutcome
+    from pjrtwheel.probe.run import ProbeOutcome, probe_file
 
     check_repository(args.root)
     check_wheels(args.files)
     backends = tuple(load_backends(args.root).values())
     results = {str(file): probe_file(file, backends, device=args.device) for file in args.files}
     if args.json:
-        print(json.dumps({name: result.to_json() for name, result in results.items()}, indent=2))
+        print(json.dumps(tables.write(results), indent=2))
     else:
         for name, result in results.items():
             print(f"{Path(name).name}: PJRT {result.pjrt_api or 'not read'}: {result.summary()}")

@@ -18,12 +18,11 @@ from pjrtwheel.cli import add_release_option
 from pjrtwheel.platforms import host_platform
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
-    from pjrtwheel.prove import Proof
-    from pjrtwheel.prove.levels import PythonProof
-    from pjrtwheel.prove.offline import Supply
-    from pjrtwheel.prove.python import Evidence
+    from pjrtwheel.prove.on_device import Supply
+    from pjrtwheel.prove.on_python import Evidence
+    from pjrtwheel.prove.results import Proof, PythonProof
 
 _DEVICE_OPTIONS = ("dist", "wheelhouse", "system_site_packages", "xla")
 
@@ -50,7 +49,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     supply.add_argument(
         "--system-site-packages",
         action="store_true",
-        help="see what is installed beside Python, and add our wheels only",
+        help="see what is installed with Python, and add our wheels only",
     )
     device.add_argument(
         "--xla", type=Path, metavar="PATH", help="plugin library of this machine, in place of the wheel's"
@@ -72,7 +71,7 @@ def execute(args: argparse.Namespace) -> int:
         )
     failed, ran = False, False
     for proof in _prove_on_device(args) if args.backend else _prove_wheels(args):
-        print(f"{proof.python} {proof.interpreter}: {proof.summary()}, level {proof.level()}")
+        print(f"{proof.python} {proof.interpreter}: {proof.summary}, level {proof.level}")
         for result in proof.results:
             print(f"  {result.program:<16}{result.outcome:<19}{result.seconds:6.1f} s  {result.detail}")
         for reason in proof.missed:
@@ -85,12 +84,13 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
-    """Prove the wheels that were named by the strongest means of this machine."""
+    """Prove the wheels that were named, at the highest level available on this machine."""
     from pjrtwheel.backend import load_backends
     from pjrtwheel.cli import check_wheels
     from pjrtwheel.environment.interpreters import find_interpreters
     from pjrtwheel.fetch.cache import cache_root
-    from pjrtwheel.prove import gather_material, prove_python
+    from pjrtwheel.prove.inputs import load_inputs
+    from pjrtwheel.prove.on_python import prove_python
     from pjrtwheel.release.model import load_release
     from pjrtwheel.wheel.names import parse_name
 
@@ -98,9 +98,9 @@ def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
     release = load_release(args.root, args.release)
     names = {parse_name(wheel.name).distribution for wheel in args.wheels}
     backend = next((b for b in load_backends(args.root).values() if b.distribution in names), None)
-    material = gather_material(args.root, release, backend)
+    inputs = load_inputs(args.root, release, backend)
     for tag, interpreter in find_interpreters(release.pythons(host_platform().name)).items():
-        yield prove_python(tag, interpreter, args.wheels, material, cache=cache_root(os.environ)).python
+        yield prove_python(tag, interpreter, args.wheels, inputs, cache=cache_root(os.environ)).python
 
 
 def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
@@ -114,20 +114,22 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     from pjrtwheel.environment.interpreters import find_interpreters
     from pjrtwheel.errors import ProofError, UsageError
     from pjrtwheel.files import hash_file
-    from pjrtwheel.prove import combine, gather_material, offline
+    from pjrtwheel.prove import on_device
+    from pjrtwheel.prove.inputs import load_inputs
+    from pjrtwheel.prove.on_python import can_prove, untried
     from pjrtwheel.prove.origin import find_origin
-    from pjrtwheel.prove.python import can_prove, untried
+    from pjrtwheel.prove.run import combine
     from pjrtwheel.release.model import load_release
 
     release = load_release(args.root, args.release)
     backend = find_backend(args.root, args.backend)
     dist = args.dist or args.root / "dist"
     platform = host_platform()
-    wheels = offline.find_wheels(dist, backend, release.version, platform)
+    wheels = on_device.find_wheels(dist, backend, release.version, platform)
     for path in (*args.wheelhouse, *filter(None, [args.xla])):
         if not path.exists():
             raise UsageError(f"no such file or folder: {path}")
-    material = gather_material(args.root, release, backend)
+    inputs = load_inputs(args.root, release, backend)
     found = find_interpreters(release.pythons(platform.name))
     pythons = {tag: python for tag, python in found.items() if python and can_prove(wheels, tag)}
     if not pythons:
@@ -139,28 +141,28 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     origin, digests = find_origin(args.root, os.environ), {wheel.name: hash_file(wheel) for wheel in wheels}
     evidence: dict[str, Evidence] = {tag: untried(tag, python) for tag, python in found.items()}
     for tag, python in pythons.items():
-        evidence[tag] = offline.prove_on_device(python, wheels, material, _supply(args), library=args.xla)
+        evidence[tag] = on_device.prove_on_device(python, wheels, inputs, _supply(args), library=args.xla)
         yield evidence[tag].python
     failed = any(shown.python.failures() for shown in evidence.values())
     if args.xla:
         _say("not recorded: another library took the place of the wheel's own (--xla)")
     elif not failed:
-        _record(combine(wheels, evidence, material, origin), digests, dist)
+        _record(combine(wheels, evidence, backend, origin), digests, dist)
 
 
-def _record(proofs: Sequence[Proof], digests: Mapping[str, str], dist: Path) -> None:
-    """Put proofs into the record of a folder; that it cannot be written makes them no less true."""
+def _record(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Path) -> None:
+    """Put proofs into the `release.json` of a folder; that it cannot be written makes them no less true."""
     from pjrtwheel.publish import add_proofs
 
-    shown = [proof for proof in proofs if any(python.results for python in proof.pythons)]
+    shown = {name: proof for name, proof in proofs.items() if any(python.results for python in proof.pythons)}
     try:
-        unknown = add_proofs(shown, digests, dist)
+        unlisted = add_proofs(shown, digests, dist)
     except OSError as error:
         _say(f"warning: not recorded: {error}")
         return
-    if len(unknown) < len(shown):
+    if len(unlisted) < len(shown):
         _say(f"recorded in {dist / 'release.json'}")
-    for name in unknown:
+    for name in unlisted:
         _say(f"warning: not recorded: {dist / 'release.json'} does not describe this {name}")
 
 
@@ -171,7 +173,7 @@ def _say(line: str) -> None:
 def _supply(args: argparse.Namespace) -> Supply:
     """Return where what the wheels need comes from."""
     from pjrtwheel.fetch.cache import cache_root
-    from pjrtwheel.prove.offline import Folders, Index, Installed
+    from pjrtwheel.prove.on_device import Folders, Index, Installed
 
     if args.system_site_packages:
         return Installed()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What became of each case of a test file, read from the journal that the recorder writes."""
+"""What became of each case of a test file, read from the log that pytest-reportlog writes line by line."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
-# Ends the name of the case that stands for importing a file, which the recorder writes only when that fails.
+# Ends the name of the case that stands for importing a file, which there is only when that fails.
 IMPORT = "::import"
+_DETAIL = 400
 
 
 class Outcome(StrEnum):
@@ -24,8 +26,11 @@ class Outcome(StrEnum):
     NOT_RUN = "not run"
 
     def is_bad(self) -> bool:
-        """Tell whether the case ran and did not do what it should."""
+        """Return whether the case ran and did not do what it should."""
         return self in {Outcome.FAILED, Outcome.CRASHED, Outcome.TIMED_OUT}
+
+
+_WORST = (Outcome.PASSED, Outcome.SKIPPED, Outcome.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,43 +49,56 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Journal:
+class ReportLog:
     """What one test process left behind, however it ended.
 
     Attributes:
-        collected: Names of all cases that it found, in order.
-        finished: The cases that ended.
-        running: The case that had begun and not ended, if any.
-        client: What JAX ran on, as the process said at its end; empty if it did not get there.
+        cases: The cases that ended, by name.
+        running: The case that had begun and not ended, if that is known; empty otherwise.
+        status: pytest's exit status; nothing if it did not come to its end.
     """
 
-    collected: tuple[str, ...]
-    finished: dict[str, Case]
+    cases: dict[str, Case]
     running: str
-    client: str
+    status: int | None
 
 
-def parse_journal(lines: Iterable[str]) -> Journal:
-    """Read a journal; a last line that was cut short by a crash is ignored."""
-    collected: tuple[str, ...] = ()
-    finished: dict[str, Case] = {}
-    running = client = ""
+def parse_report_log(lines: Iterable[str]) -> ReportLog:
+    """Read a log; a last line that was cut short by a crash is ignored."""
+    seen: dict[str, Case] = {}
+    ended: dict[str, Case] = {}
+    status = None
     for line in lines:
         try:
-            event = json.loads(line)
+            entry = json.loads(line)
         except ValueError:
             continue
-        match event["event"]:
-            case "collected":
-                collected = tuple(event["cases"])
-            case "start":
-                running = event["case"]
-            case "end":
-                finished[event["case"]] = Case(event["case"], Outcome(event["outcome"]), event["detail"])
-                running = "" if running == event["case"] else running
-            case "client":
-                client = event["client"]
-    return Journal(collected, finished, running, client)
+        match entry["$report_type"]:
+            case "SessionFinish":
+                status = entry["exitstatus"]
+            case "CollectReport" if entry["outcome"] != "passed":
+                case = _read_case(entry, entry["nodeid"] + IMPORT)
+                ended[case.name] = case
+            case kind if kind.endswith("Report") and "when" in entry:
+                # Of set-up, call, tear-down and subtests the worst counts.
+                case = _read_case(entry, entry["nodeid"])
+                before = seen.get(case.name, Case(case.name, Outcome.PASSED))
+                seen[case.name] = case if _WORST.index(case.outcome) > _WORST.index(before.outcome) else before
+                if entry["when"] == "teardown":
+                    ended[case.name] = seen[case.name]
+    return ReportLog(ended, next((name for name in reversed(seen) if name not in ended), ""), status)
+
+
+def _read_case(entry: Mapping[str, Any], name: str) -> Case:
+    """Return the case of a report, with the last line of its failure, or the reason of its skip."""
+    match entry["longrepr"]:
+        case [_, _, reason]:
+            text = reason
+        case {"reprcrash": {"message": message}}:
+            text = message
+        case other:
+            text = str(other or "")
+    return Case(name, Outcome(entry["outcome"]), " ".join(text.split())[:_DETAIL])
 
 
 def count_outcomes(cases: Mapping[str, Case]) -> dict[Outcome, int]:

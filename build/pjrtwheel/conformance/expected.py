@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import fnmatch
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from pjrtwheel import tables
 from pjrtwheel.conformance.cases import Outcome
 from pjrtwheel.errors import UsageError
 
@@ -25,11 +25,16 @@ class Expected:
 
     case: str
     outcome: Outcome
-    reason: str
+    reason: str = tables.column(pattern=r"(?s)\s*\S.*")
 
     def matches(self, name: str) -> bool:
-        """Tell whether this entry is about a case."""
+        """Return whether this entry is about a case."""
         return fnmatch.fnmatchcase(name, self.case)
+
+
+@dataclass(frozen=True, slots=True)
+class _ExpectedFile:
+    difference: tuple[Expected, ...] = ()
 
 
 def parse_expected(text: str, path: Path) -> tuple[Expected, ...]:
@@ -39,16 +44,9 @@ def parse_expected(text: str, path: Path) -> tuple[Expected, ...]:
         UsageError: It is malformed, or an entry gives no reason.
     """
     try:
-        entries = tuple(
-            Expected(entry["case"], Outcome(entry["outcome"]), entry["reason"].strip())
-            for entry in tomllib.loads(text).get("difference", [])
-        )
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UsageError(f"malformed list of expected differences: {path}", cause=repr(error)) from error
-    unexplained = [entry.case for entry in entries if not entry.reason]
-    if unexplained:
-        raise UsageError(f"{path} gives no reason for {', '.join(unexplained)}")
-    return entries
+        return tables.read_toml(_ExpectedFile, text).difference
+    except tables.TableError as error:
+        raise UsageError(f"malformed list of expected differences: {path}", cause=str(error)) from error
 
 
 def listed_backends(root: Path) -> tuple[str, ...]:

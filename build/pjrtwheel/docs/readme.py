@@ -42,7 +42,7 @@ def load_all_expected(root: Path) -> list[Expected]:
 
 
 def replace_section(text: str, section: str) -> str:
-    """Return a document with what stands between the two marks replaced.
+    """Return a document with the text between the two marks replaced.
 
     Raises:
         UsageError: The document lacks a mark.

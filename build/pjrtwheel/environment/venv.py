@@ -1,116 +1,20 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Clean environments: a fresh venv into which the wheels under test are installed by their plain names.
-
-What comes from the package index (jax, numpy, ...) is fetched once per interpreter and requirement set into a folder of
-wheels, by the machine's own pip configuration. From then on every environment is made offline, from that folder and
-the wheels under test, so that each one is really new and still takes seconds.
-"""
+"""Clean environments: a fresh venv into which wheels are installed by their plain names, without the network."""
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import importlib.util
-import json
-import os
 import shutil
 import subprocess
 import sys
-import tempfile
-import tomllib
-import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.errors import FetchError, ProofError, UsageError
-from pjrtwheel.wheel.metadata import read_field
-from pjrtwheel.wheel.names import parse_name
-
-
-def requirement_group(root: Path, name: str) -> tuple[str, ...]:
-    """Return a dependency group of the repository's `pyproject.toml` (PEP 735), without included groups.
-
-    Raises:
-        UsageError: There is no such group.
-    """
-    groups = tomllib.loads((root / "pyproject.toml").read_text("utf-8")).get("dependency-groups", {})
-    if name not in groups:
-        raise UsageError(f"{root / 'pyproject.toml'} has no dependency group {name!r}")
-    return tuple(requirement for requirement in groups[name] if isinstance(requirement, str))
-
-
-def needs_of(wheel: Path) -> list[str]:
-    """Return the `Requires-Dist` lines of a wheel, sorted."""
-    with zipfile.ZipFile(wheel) as archive:
-        metadata = archive.read(f"{parse_name(wheel.name).dist_info}/METADATA")
-    return sorted(read_field(metadata.decode("utf-8"), "Requires-Dist"))
-
-
-def wheelhouse_name(interpreter: Interpreter, requirements: Sequence[str], wheels: Sequence[Path]) -> str:
-    """Return the name of the folder for a question to the package index.
-
-    What our wheels need is part of the question: built anew with other pins, they have the same name and version.
-
-    Args:
-        interpreter: For which Python.
-        requirements: What is asked for by name.
-        wheels: Wheels under test.
-    """
-    ours = sorted([parse_name(wheel.name).requirement, *needs_of(wheel)] for wheel in wheels)
-    identity = json.dumps([interpreter.tag, interpreter.prefix, sorted(requirements), ours])
-    return f"{interpreter.tag}-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
-
-
-def wheelhouse(interpreter: Interpreter, requirements: Sequence[str], wheels: Sequence[Path], cache: Path) -> Path:
-    """Return a folder with every wheel that `requirements` need beyond `wheels`, filling it on first use.
-
-    Args:
-        interpreter: For which Python.
-        requirements: What is asked of the package index by name.
-        wheels: Wheels under test; they take part in the resolution but are not kept.
-        cache: Root of the cache.
-
-    Raises:
-        FetchError: The package index does not have what is needed, or cannot be reached.
-    """
-    folder = cache / "wheelhouses" / wheelhouse_name(interpreter, requirements, wheels)
-    if folder.is_dir():
-        return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    print(f"fetching what the proofs on Python {interpreter.version} need ...", file=sys.stderr, flush=True)
-    with tempfile.TemporaryDirectory(prefix=f"{folder.name}-", dir=folder.parent) as beside:
-        _download(
-            interpreter,
-            [*requirements, *(parse_name(wheel.name).requirement for wheel in wheels)],
-            wheels,
-            Path(beside),
-        )
-        for name in {wheel.name for wheel in wheels}:
-            (Path(beside) / name).unlink(missing_ok=True)
-        try:
-            Path(beside).rename(folder)
-        except OSError:
-            if not folder.is_dir():  # otherwise another run was faster, and its folder is as good
-                raise
-        Path(beside).mkdir(exist_ok=True)
-    return folder
-
-
-def _download(interpreter: Interpreter, requirements: Iterable[str], wheels: Iterable[Path], target: Path) -> None:
-    """Let pip fetch wheels for an interpreter, in an environment of that interpreter without anything else."""
-    with tempfile.TemporaryDirectory(prefix="pip-") as scratch:
-        python = create_venv(interpreter, Path(scratch) / "venv")
-        command = [*_pip(python), "download", "--quiet", "--only-binary=:all:", "--dest", str(target)]
-        command += [f"--find-links={wheel.parent.resolve()}" for wheel in wheels]
-        result = _run([*command, *requirements])
-    if result.returncode != 0:
-        raise FetchError(
-            f"cannot get the requirements of the smoke tests for Python {interpreter.version}",
-            cause=_last_lines(result.stderr),
-            remedy="connect to the package index once (later runs need no network), or build with --no-smoke",
-        )
+from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.errors import ProofError
 
 
 def scratch_place(cache: Path) -> Path:
@@ -124,24 +28,24 @@ def create_venv(interpreter: Interpreter, target: Path, *, system: bool = False)
     Args:
         interpreter: The Python.
         target: Where the environment goes.
-        system: Whether it sees what is installed beside the interpreter.
+        system: Whether it sees what is installed with the interpreter.
 
     Raises:
         ProofError: The interpreter cannot make one.
     """
     options = ["--without-pip", "--clear", *(["--system-site-packages"] if system else [])]
-    result = _run([str(interpreter.path), "-I", "-m", "venv", *options, str(target)])
+    result = run_tool([str(interpreter.path), "-I", "-m", "venv", *options, str(target)])
     if result.returncode != 0:
         raise ProofError(
             f"{interpreter.path} cannot make a virtual environment",
-            cause=_last_lines(result.stderr or result.stdout),
+            cause=last_lines(result.stderr or result.stdout),
             remedy="on Debian: apt-get install python3-venv",
         )
     return target / "bin" / "python"
 
 
 def install(python: Path, requirements: Sequence[str], folders: Iterable[Path], *, dependencies: bool = True) -> None:
-    """Install from folders of wheels alone, without the network, with uv where it is at hand.
+    """Install from folders of wheels alone, without the network, with uv where it is installed.
 
     Args:
         python: The environment's Python.
@@ -159,39 +63,35 @@ def install(python: Path, requirements: Sequence[str], folders: Iterable[Path], 
     command = (
         [str(uv), "pip", "install", "--quiet", "--python", str(python), "--no-index", "--no-cache"]
         if uv
-        else [*_pip(python), "install", "--quiet", "--no-index", "--no-compile"]
+        else [*pip_command(python), "install", "--quiet", "--no-index", "--no-compile"]
     )
-    result = _run([*command, *options, *links, *requirements])
+    result = run_tool([*command, *options, *links, *requirements])
     if result.returncode != 0:
         raise ProofError(
             f"the wheels do not install together: {' '.join(requirements)}",
-            cause=_last_lines(result.stderr or result.stdout),
+            cause=last_lines(result.stderr or result.stdout),
             remedy="see that the folders hold wheels of one build, and all that they require (Requires-Dist)",
         )
 
 
 def find_uv() -> Path | None:
-    """Return uv's executable if it is installed beside us or on PATH."""
+    """Return uv's executable if it is installed with us or on PATH."""
     if importlib.util.find_spec("uv") is not None:
         return Path(importlib.import_module("uv").find_uv_bin())
     found = shutil.which("uv")
     return Path(found) if found else None
 
 
-def clean_environ(**extra: str) -> dict[str, str]:
-    """Return this process's environment without what would change the programs under test."""
-    steering = ("JAX_", "JAXLIB_", "XLA_", "PJRT_", "TF_", "PYTHON", "VIRTUAL_ENV", "__PYVENV")
-    return {name: value for name, value in os.environ.items() if not name.startswith(steering)} | extra
-
-
-def _pip(python: Path) -> list[str]:
+def pip_command(python: Path) -> list[str]:
     """Return the command that runs this environment's pip on behalf of another environment."""
     return [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check", "--no-input"]
 
 
-def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def run_tool(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Run a tool that makes or fills an environment, and return what it printed."""
     return subprocess.run(command, capture_output=True, text=True, check=False, env=clean_environ())
 
 
-def _last_lines(text: str, count: int = 4) -> str:
+def last_lines(text: str, count: int = 4) -> str:
+    """Return the last lines of what a tool printed."""
     return "\n".join(line.strip() for line in text.strip().splitlines()[-count:])

@@ -18,7 +18,7 @@ from pjrtwheel.inspect.findings import find_library_findings, find_wheel_finding
 from pjrtwheel.inspect.index import AskIndex, find_unresolvable
 from pjrtwheel.inspect.model import Inspection, PluginDescription, describe_wheel
 from pjrtwheel.inspect.tools import FindTool
-from pjrtwheel.probe.process import Job, ask_plugin
+from pjrtwheel.probe.run import Job, ask_plugin
 from pjrtwheel.verify.contents import WheelContents, read_contents
 from pjrtwheel.verify.findings import Finding
 from pjrtwheel.verify.library import Library, read_library

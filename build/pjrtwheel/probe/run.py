@@ -8,18 +8,34 @@ failure. That there is no device is none either, where the backend's `probe.toml
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
+import sys
+import tempfile
+import zipfile
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from pjrtwheel.probe.expected import NO_FACTS, ProbeFacts
-from pjrtwheel.probe.process import Job, ask_plugin
+from pjrtwheel.backend import Backend
+from pjrtwheel.environment.processes import run_process
+from pjrtwheel.errors import ProofError, WheelError
+from pjrtwheel.probe.settings import DEFAULTS, ProbeSettings, load_settings
+from pjrtwheel.wheel.read.directory import DAMAGE, check_directory
 
+_INSIDE = Path(__file__).with_name("inside.py")
 _TIME_LIMIT = 300.0
+
+
+class Job(StrEnum):
+    """What is asked of the process."""
+
+    DESCRIBE = "describe"
+    CHECK = "check"
 
 
 class ProbeOutcome(StrEnum):
@@ -77,15 +93,43 @@ class ProbeResult:
         numbers = ", ".join(f"{counts[result]} {names.get(result, result)}" for result in CheckResult if counts[result])
         return ": ".join(part for part in (self.outcome.value, numbers, self.reason) if part)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the result as JSON values."""
-        table = asdict(self)
-        return {**table, "extensions": list(self.extensions), "checks": [asdict(check) for check in self.checks]}
+
+def ask_plugin(
+    library: Path, job: Job, *, time_limit: float, environ: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Open a plugin library in a process of its own, which may crash or hang, and return what it wrote.
+
+    Args:
+        library: The plugin library.
+        job: What to find out.
+        time_limit: Seconds after which the process is ended.
+        environ: Its environment; that of this process when absent.
+
+    Returns:
+        A report of pypjrt; or `refused` where the library does not open; or `broke` where the process crashed or hung.
+
+    Raises:
+        ProofError: pypjrt is not installed.
+    """
+    if importlib.util.find_spec("pypjrt") is None:
+        raise ProofError(
+            "plugins cannot be checked: there is no pypjrt",
+            remedy="install the dependency group build of pyproject.toml, which pins it",
+        )
+    with tempfile.TemporaryDirectory(prefix="probe-") as scratch:
+        answer = Path(scratch) / "answer.json"
+        command = [sys.executable, "-I", str(_INSIDE), job, str(library.resolve()), str(answer)]
+        end = run_process(command, Path(scratch), time_limit, environ=os.environ if environ is None else environ)
+        if not answer.is_file():
+            last = f": {end.last_line() or 'it left no output'}" if end.status is not None else ""
+            return {"broke": f"{end.describe()}{last}"}
+        document: dict[str, Any] = json.loads(answer.read_text("utf-8"))
+        return document
 
 
 def probe_plugin(
     library: Path,
-    facts: ProbeFacts = NO_FACTS,
+    settings: ProbeSettings = DEFAULTS,
     *,
     environ: Mapping[str, str] | None = None,
     device: bool = False,
@@ -95,27 +139,27 @@ def probe_plugin(
 
     Args:
         library: The plugin library, where the libraries it needs are found: installed, or by `environ`.
-        facts: What is to be expected of this backend.
-        environ: The process's environment, to which the facts add; this one's when absent.
+        settings: What is to be expected of this backend.
+        environ: The process's environment, to which the settings add; this one's when absent.
         device: Whether the accelerator is known to be here, so that its absence is no excuse.
         time_limit: Seconds after which a library that hangs has failed.
 
     Raises:
         ProofError: pypjrt is not installed.
     """
-    variables = {**(os.environ if environ is None else environ), **facts.environment}
+    variables = {**(os.environ if environ is None else environ), **settings.environment}
     answer = ask_plugin(library, Job.CHECK, environ=variables, time_limit=time_limit)
-    return parse_answer(answer, facts, device=device)
+    return parse_answer(answer, settings, device=device)
 
 
-def parse_answer(answer: Mapping[str, Any], facts: ProbeFacts, *, device: bool) -> ProbeResult:
+def parse_answer(answer: Mapping[str, Any], settings: ProbeSettings, *, device: bool) -> ProbeResult:
     """Turn what the child process wrote into a result."""
     if "refused" in answer:
         return ProbeResult(ProbeOutcome.NOT_OPENED, str(answer["refused"]))
     if "broke" in answer:
         return ProbeResult(ProbeOutcome.FAILED, str(answer["broke"]))
     checks = tuple(Check(entry["id"], CheckResult(entry["result"]), entry["detail"]) for entry in answer["checks"])
-    outcome, reason = _judge(checks, facts, device=device)
+    outcome, reason = _judge(checks, settings, device=device)
     return ProbeResult(
         outcome,
         reason,
@@ -126,10 +170,10 @@ def parse_answer(answer: Mapping[str, Any], facts: ProbeFacts, *, device: bool) 
     )
 
 
-def _judge(checks: tuple[Check, ...], facts: ProbeFacts, *, device: bool) -> tuple[ProbeOutcome, str]:
+def _judge(checks: tuple[Check, ...], settings: ProbeSettings, *, device: bool) -> tuple[ProbeOutcome, str]:
     """Return the outcome as a whole, and why it is no better."""
     failed = [check for check in checks if check.result is CheckResult.FAIL]
-    excused = [check for check in failed if not device and facts.explains(check.name, check.detail)]
+    excused = [check for check in failed if not device and settings.explains(check.name, check.detail)]
     unexcused = [check for check in failed if check not in excused]
     if unexcused or not checks:
         reasons = [f"{check.name}: {check.detail}" for check in unexcused] or ["no check ran"]
@@ -137,3 +181,42 @@ def _judge(checks: tuple[Check, ...], facts: ProbeFacts, *, device: bool) -> tup
     if excused:
         return ProbeOutcome.NO_DEVICE, "; ".join(f"{check.name}: {check.detail}" for check in excused)
     return ProbeOutcome.PASSED, ""
+
+
+def probe_file(file: Path, backends: Sequence[Backend], *, device: bool) -> ProbeResult:
+    """Run the checks on a library, or on that of a wheel.
+
+    Raises:
+        WheelError: The wheel is damaged, or holds no library of any backend.
+    """
+    if file.suffix != ".whl":
+        return _probe(file, backends, device=device)
+    with tempfile.TemporaryDirectory(prefix="probe-") as scratch:
+        library = _unpack(file, Path(scratch), {backend.library for backend in backends})
+        return _probe(library, backends, device=device)
+
+
+def _probe(library: Path, backends: Iterable[Backend], *, device: bool) -> ProbeResult:
+    backend = next((backend for backend in backends if backend.library == library.name), None)
+    return probe_plugin(library, load_settings(backend) if backend else DEFAULTS, device=device)
+
+
+def _unpack(wheel: Path, target: Path, names: set[str]) -> Path:
+    """Unpack the only member with one of these names, and its neighbours, which it may need."""
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            problems = check_directory(archive.infolist(), wheel.stat().st_size)
+            if problems:
+                raise WheelError(f"{wheel.name} is not fit for use: {problems[0]}", remedy="fetch it again")
+            found = [name for name in archive.namelist() if name.rsplit("/", 1)[-1] in names]
+            if len(found) != 1:
+                raise WheelError(
+                    f"{wheel.name} holds {len(found)} plugin libraries, expected one",
+                    cause=f"known names are {', '.join(sorted(names))}",
+                    remedy="give the library itself",
+                )
+            folder = found[0].rpartition("/")[0]
+            archive.extractall(target, [name for name in archive.namelist() if name.rpartition("/")[0] == folder])
+    except DAMAGE as error:
+        raise WheelError(f"{wheel.name} is a damaged wheel: {error}", remedy="fetch it again") from error
+    return target / found[0]

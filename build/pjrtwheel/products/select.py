@@ -15,7 +15,7 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import WheelError
 from pjrtwheel.fetch.index import run_pip
 from pjrtwheel.files import hash_file
-from pjrtwheel.publish.unproven import publish_unproven
+from pjrtwheel.publish.dist import publish_pure_python
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.report import BuiltWheel, Report
 
@@ -37,7 +37,7 @@ def build_selector(root: Path, dist: Path) -> BuiltWheel:
     """
     with tempfile.TemporaryDirectory(prefix="select-") as scratch:
         wheel = _build(root / FOLDER, Path(scratch))
-        publish_unproven([wheel], tuple(load_backends(root).values()), root, dist)
+        publish_pure_python([wheel], tuple(load_backends(root).values()), root, dist)
     return BuiltWheel(dist / wheel.path.name, wheel.report)
 
 

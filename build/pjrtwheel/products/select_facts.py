@@ -18,7 +18,7 @@ from typing import Any
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import hash_file
-from pjrtwheel.publish.entry import Entry
+from pjrtwheel.publish.release_file import Entry
 
 SCHEMA = 1
 
@@ -49,12 +49,12 @@ def records_of_release(backends: Iterable[Backend], entries: Iterable[Entry], ve
     """Take the GPU code from the entries of `dist/release.json`, as far as they are of this release."""
     listed = list(entries)
     return [
-        Record(backend.name, platform, tuple(entry["gpu_code"]), entry["filename"], entry["sha256"])
+        Record(backend.name, platform, tuple(entry.gpu_code), entry.filename, entry.sha256)
         for backend in backends
         for platform, tag in backend.tags.items()
         for entry in listed
-        if entry["distribution"] == backend.distribution and entry["version"] == version
-        if any(given.endswith(f"-{tag}") for given in entry["tags"])
+        if entry.distribution == backend.distribution and entry.version == version
+        if any(given.endswith(f"-{tag}") for given in entry.tags)
     ]
 
 

@@ -5,42 +5,32 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pjrtwheel import tables
 from pjrtwheel.backend import Backend
-from pjrtwheel.environment.process import describe_exit, run_process
+from pjrtwheel.environment.processes import Ended, run_process
 from pjrtwheel.errors import ProofError
-from pjrtwheel.prove import compiling
 from pjrtwheel.prove.executable import find_code
-from pjrtwheel.prove.judge import Compilation, TargetProof, prove_target
+from pjrtwheel.prove.inside import compile as inside
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.results import Compilation, Kind, Outcome, ProgramResult, TargetProof
 from pjrtwheel.prove.targets import Target
 
 TIME_LIMIT = 600.0
-COMPILER = Path(compiling.__file__)
-
-
-def find_programs(root: Path) -> tuple[Path, ...]:
-    """Return the programs of the repository that are compiled ahead of time, in order of name."""
-    return tuple(sorted((root / "tests" / "aot").glob("[a-z]*.py")))
 
 
 def compile_for_targets(
     python: Path, targets: Sequence[Target], programs: Sequence[Path], backend: Backend
 ) -> tuple[TargetProof, ...]:
-    """Compile every program for every target, one target after the other.
-
-    Args:
-        python: Interpreter of the environment that the wheel is installed in.
-        targets: The chips.
-        programs: The programs; see `compiling`.
-        backend: The plugin that must do it.
-    """
+    """Compile every program for every target, one target after the other."""
     proofs = []
     for target in targets:
         proofs.append(compile_for_target(python, target, programs, backend))
@@ -58,38 +48,82 @@ def compile_for_target(
         while True:
             folder = Path(scratch) / str(len(found))
             folder.mkdir()
-            finished, death = _run(python, _request(target, programs, backend, found), folder, target, seconds)
-            answers = list(read_log(folder, death))
+            end = _run(python, _request(target, programs, backend, found), folder, target, seconds)
+            answers = list(read_log(folder, end.explain()))
             found += answers
             # A process that died before it began anything would do so again.
-            if finished or not answers:
+            if end.status == 0 or not answers:
                 break
-    if not finished or not found:
-        found.append(Compilation("", "", 0, 0.0, error="no program was compiled" if finished else death))
+    if end.status != 0 or not found:
+        found.append(Compilation("", "", 0, 0.0, error="no program was compiled" if end.status == 0 else end.explain()))
     return prove_target(target, found, time.monotonic() - started)
 
 
-def read_log(folder: Path, death: str) -> Iterator[Compilation]:
-    """Yield what a process says it compiled; what it had begun when it died ends with the reason.
+def prove_target(target: Target, compilations: Iterable[Compilation], seconds: float) -> TargetProof:
+    """Judge all compilations for one chip."""
+    judged = tuple(judge(target, compilation) for compilation in compilations)
+    code = sorted({name for compilation in judged if compilation.passed for name in compilation.code})
+    return TargetProof(target.name, target.summary, tuple(code), round(seconds, 1), judged)
 
-    Args:
-        folder: Its results.
-        death: How it ended.
+
+def judge(target: Target, found: Compilation) -> Compilation:
+    """Say whether a compilation is what the target's file expects: code for the chip alone, or a known error.
+
+    Of an error its first line is kept; the rest says where it came from.
     """
-    steps = [entry for entry in _read_entries(folder / "log") if "program" in entry]
+    outcome, detail = _compare(target, found)
+    return replace(found, outcome=outcome, detail=detail, error=_first_line(found.error))
+
+
+def _compare(target: Target, found: Compilation) -> tuple[Outcome, str]:
+    """Return what a compilation is in the light of its target, and what is wrong, or expected to be."""
+    failure = target.failure_of(found.program)
+    if failure and not found.error:
+        return Outcome.FAILED, f"it compiles, but {target.name}.toml says it does not: {failure.reason}"
+    if failure and re.search(failure.pattern, found.error):
+        return Outcome.EXPECTED, failure.reason
+    if failure:
+        return Outcome.FAILED, f"another error than {failure.pattern!r}: {_first_line(found.error)}"
+    if found.error:
+        return Outcome.FAILED, found.error
+    if found.code != target.code:
+        return Outcome.FAILED, f"code for {', '.join(found.code) or 'none'}, where {', '.join(target.code)} is expected"
+    return Outcome.PASSED, ""
+
+
+def summarize_target(proof: TargetProof) -> ProgramResult:
+    """Return the proof of a target as one result; what fails as expected shows nothing about the wheel."""
+    failures = [
+        f"{failed.program or 'starting'} ({failed.topology}): {_first_line(failed.detail)}"
+        for failed in proof.failures()
+    ]
+    return ProgramResult(
+        program=f"aot {proof.name}",
+        outcome=Outcome.FAILED if failures else Outcome.PASSED if proof.compiled else Outcome.EXPECTED,
+        level=Level.AOT if proof.compiled else Level.STATIC,
+        seconds=proof.seconds,
+        detail="\n".join(failures) or proof.summarize(),
+        kind=Kind.TARGET,
+    )
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0]
+
+
+def read_log(folder: Path, death: str) -> Iterator[Compilation]:
+    """Yield what a process says it compiled; what it had begun when it died ends with the reason."""
+    log = folder / "log"
+    lines = log.read_bytes().splitlines(keepends=True) if log.is_file() else []
+    # A process that is killed may leave its last line in the middle.
+    entries = [json.loads(line) for line in lines if line.endswith(b"\n")]
+    steps = [entry for entry in entries if "program" in entry]
     ended = {(entry["topology"], entry["program"]) for entry in steps if "seconds" in entry}
     for entry in steps:
         if "seconds" in entry:
             yield _read_compilation(folder, entry)
         elif (entry["topology"], entry["program"]) not in ended:
             yield Compilation(entry["program"], entry["topology"], 0, 0.0, error=death)
-
-
-def _read_entries(log: Path) -> Iterator[dict[str, Any]]:
-    """Yield the lines that were written whole; a process that is killed may leave its last one in the middle."""
-    for line in log.read_bytes().splitlines(keepends=True) if log.is_file() else []:
-        if line.endswith(b"\n"):
-            yield json.loads(line)
 
 
 def _read_compilation(folder: Path, entry: dict[str, Any]) -> Compilation:
@@ -101,15 +135,8 @@ def _read_compilation(folder: Path, entry: dict[str, Any]) -> Compilation:
             code = find_code((folder / entry["file"]).read_bytes())
         except ProofError as unread:
             error = f"the executable cannot be read: {unread.what}"
-    return Compilation(
-        program=entry["program"],
-        topology=entry["topology"],
-        devices=entry["devices"],
-        seconds=entry["seconds"],
-        code=code,
-        calls=tuple(entry.get("calls", ())),
-        error=error,
-    )
+    known = {key: entry[key] for key in ("program", "topology", "devices", "seconds")}
+    return Compilation(**known, code=code, calls=tuple(entry.get("calls", ())), error=error)
 
 
 def _request(target: Target, programs: Sequence[Path], backend: Backend, done: Sequence[Compilation]) -> dict[str, Any]:
@@ -119,18 +146,18 @@ def _request(target: Target, programs: Sequence[Path], backend: Backend, done: S
         "library": backend.library_member,
         "programs": [str(program.resolve()) for program in programs],
         "topologies": [
-            asdict(topology) | {"options": {**target.options, **topology.options}} for topology in target.topologies
+            {"label": label, **tables.write(topology), "options": {**target.options, **topology.options}}
+            for label, topology in target.topologies.items()
         ],
         "done": [[compilation.topology, compilation.program] for compilation in done],
     }
 
 
-def _run(python: Path, request: dict[str, Any], folder: Path, target: Target, seconds: float) -> tuple[bool, str]:
-    """Run one process, and return whether it came to its end, and how it ended otherwise."""
+def _run(python: Path, request: dict[str, Any], folder: Path, target: Target, seconds: float) -> Ended:
+    """Run one process over all programs that are left."""
     question = folder / "request.json"
     question.write_text(json.dumps(request), "utf-8")
     work = folder / "work"
     work.mkdir()
-    command = [str(python), "-I", "-X", "faulthandler", str(COMPILER), str(question), str(folder)]
-    status, output = run_process(command, work, seconds, **target.environment)
-    return status == 0, "\n".join([describe_exit(status, seconds), output]).strip()
+    command = [str(python), "-I", "-X", "faulthandler", inside.__file__, str(question), str(folder)]
+    return run_process(command, work, seconds, variables=target.environment)

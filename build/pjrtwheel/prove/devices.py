@@ -1,23 +1,22 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Find out whether the accelerator is at hand, by asking JAX or the plugin's own loader, and not the machine."""
+"""Find out whether the accelerator is here, by asking JAX or the plugin's own loader, and not the machine."""
 
 from __future__ import annotations
 
 import json
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.environment.process import describe_exit, run_process
-from pjrtwheel.prove import asking, detecting
+from pjrtwheel.environment.processes import run_process
+from pjrtwheel.prove.inside import devices as inside
 
-SOURCE = Path(asking.__file__)
-DETECTOR = Path(detecting.__file__)
-HOST = "cpu"  # JAX's name for the machine itself, which is always at hand
+_INSIDE = Path(inside.__file__)
+HOST = "cpu"  # JAX's name for the machine itself, which is always here
 
 # Classes of the plugins' loaders (plugins/pjrt/loader/errors.py).
 NO_DEVICE = "NoDeviceError"
@@ -25,7 +24,7 @@ NO_DRIVER = "DriverError"
 NO_CODE = "GpuCodeError"
 NO_VENDOR_LIBRARY = "VendorLibraryError"
 
-# No fault of a wheel: there is no accelerator, it is one that the wheel does not serve, or its driver does not do.
+# No fault of a wheel: there is no accelerator, it is one that the wheel has no code for, or its driver is too old.
 _MACHINE = (NO_DEVICE, NO_DRIVER, NO_CODE)
 
 # What a loader may say, or not, of a platform that JAX does not try.
@@ -53,7 +52,7 @@ class Devices:
 
     @property
     def excused(self) -> bool:
-        """Tell whether hardware or driver of this machine is why there are none; a crash or another refusal is not."""
+        """Whether hardware or driver of this machine is why there are none; a crash or another refusal is not."""
         return not self.count and (self.error in _MACHINE or (not self.tried and self.error in _UNTRIED))
 
 
@@ -73,28 +72,26 @@ def detect_devices(python: Path, wheels: Sequence[Path], backend: Backend) -> De
         with zipfile.ZipFile(wheel) as archive:
             modules = [name for name in archive.namelist() if name.endswith(".py")]
             archive.extractall(scratch, [name for name in modules if name.startswith(f"{backend.package}/")])
-        command = [str(python), "-I", str(DETECTOR), scratch, backend.package]
-        status, output = run_process(command, Path(scratch), _SECONDS)
-    if status != 0:
+        end = run_process([str(python), "-I", str(_INSIDE), scratch, backend.package], Path(scratch), _SECONDS)
+    if end.status != 0:
         return None  # the environment will show what is wrong
-    refusal = json.loads(output.strip().splitlines()[-1])
+    refusal = json.loads(end.last_line())
     return Devices(0, **refusal) if refusal.get("error") in _MACHINE else None
 
 
 def find_devices(python: Path, backend: Backend) -> Devices:
     """Ask JAX in the environment of `python` for devices under the name of the plugin.
 
-    The host's are taken for granted: a plugin for it that does not serve must fail its programs, not be passed over.
+    The host's are taken for granted: a plugin for it that does not work must fail its programs, not be passed over.
     """
     if backend.pjrt_name == HOST:
         return Devices(1, HOST)
     with tempfile.TemporaryDirectory(prefix="ask-") as scratch:
-        status, output = run_process(
-            [str(python), "-I", str(SOURCE), backend.pjrt_name], Path(scratch), _SECONDS, JAX_LOGGING_LEVEL="WARNING"
-        )
-    if status != 0:
-        return Devices(0, reason=f"JAX does not start: {describe_exit(status, _SECONDS)}")
-    return parse_answer(output, backend.distribution)
+        command = [str(python), "-I", str(_INSIDE), backend.pjrt_name]
+        end = run_process(command, Path(scratch), _SECONDS, variables={"JAX_LOGGING_LEVEL": "WARNING"})
+    if end.status != 0:
+        return Devices(0, reason=f"JAX does not start: {end.describe()}")
+    return parse_answer(end.output, backend.distribution)
 
 
 def parse_answer(output: str, distribution: str) -> Devices:
@@ -109,3 +106,12 @@ def parse_answer(output: str, distribution: str) -> Devices:
     # Behind the reason the loader says what that means for JAX.
     own = [line.partition(": ")[2].partition("; JAX ")[0] for line in talk if line.startswith(f"{distribution}: ")]
     return replace(devices, reason=own[0]) if own and not devices.count else devices
+
+
+def ask_completed(ask: Callable[[], Devices], complete: Callable[[], None]) -> Devices:
+    """Ask for devices; where only the vendor's libraries are missing, install these and ask again."""
+    devices = ask()
+    if devices.tried and devices.error == NO_VENDOR_LIBRARY:
+        complete()
+        return ask()
+    return devices

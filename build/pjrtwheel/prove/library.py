@@ -1,52 +1,90 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Open a plugin library in a process of its own and read its PJRT API version: the evidence for level `load`.
-
-Needs no Python of the release and no JAX. The process runs this file; a library that crashes takes only it down.
-"""
+"""The plugin library of a wheel or an environment, and whether it opens: the evidence for level `load`."""
 
 from __future__ import annotations
 
-import ctypes
 import json
 import sys
+import tempfile
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pjrtwheel.backend import Backend
+from pjrtwheel.environment.processes import run_process
+from pjrtwheel.errors import ProofError
+from pjrtwheel.prove.inside import library as inside
+from pjrtwheel.wheel.names import parse_name
+
+_SECONDS = 120.0
 
 
-class _ApiVersion(ctypes.Structure):
-    """`PJRT_Api_Version`."""
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Whether a library opens.
 
-    _fields_ = (
-        ("struct_size", ctypes.c_size_t),
-        ("extension_start", ctypes.c_void_p),
-        ("major_version", ctypes.c_int),
-        ("minor_version", ctypes.c_int),
-    )
+    Attributes:
+        api: Version of its PJRT API, such as `0.115`, as the library itself says; nothing when it did not open.
+        reason: Why it did not.
+    """
 
-
-class _Api(ctypes.Structure):
-    """The head of `PJRT_Api`, which every version of it has."""
-
-    _fields_ = (
-        ("struct_size", ctypes.c_size_t),
-        ("extension_start", ctypes.c_void_p),
-        ("version", _ApiVersion),
-    )
+    api: str | None
+    reason: str = ""
 
 
-def read_api_version(path: str) -> tuple[int, int]:
-    """Open a PJRT plugin and return the major and minor version of its API.
+def open_library(python: Path, path: Path) -> Opened:
+    """Open a library in a process of its own, and ask for the version of its API."""
+    with tempfile.TemporaryDirectory(prefix="load-") as scratch:
+        end = run_process([str(python), "-I", inside.__file__, str(path)], Path(scratch), _SECONDS)
+    if end.status == 0:
+        return Opened(".".join(map(str, json.loads(end.last_line()))))
+    return Opened(None, end.last_line() if end.status == 1 else end.describe())
+
+
+def find_installed(python: Path, backend: Backend) -> Path:
+    """Return where the library is in the environment of `python`."""
+    return _site(python) / backend.library_member
+
+
+def require_installed(python: Path, wheels: Iterable[Path]) -> None:
+    """Make sure that it is these very wheels that are in an environment: names and versions alone do not show it.
 
     Raises:
-        OSError: The dynamic loader refuses it, or its entry point returns nothing.
-        AttributeError: It has no entry point.
+        ProofError: Another wheel of the same name and version is there, or none.
     """
-    entry = ctypes.CDLL(path).GetPjrtApi
-    entry.restype = ctypes.POINTER(_Api)
-    api = entry()
-    if not api:
-        raise OSError(f"GetPjrtApi of {path} returned nothing")
-    return api.contents.version.major_version, api.contents.version.minor_version
+    for wheel in wheels:
+        record = f"{parse_name(wheel.name).dist_info}/RECORD"
+        with zipfile.ZipFile(wheel) as archive:
+            rows = archive.read(record).splitlines()
+        installed = _site(python) / record
+        if not installed.is_file() or not set(rows) <= set(installed.read_bytes().splitlines()):
+            raise ProofError(
+                f"what was installed is not {wheel}",
+                cause="another wheel of the same name and version is in its folder, or installed with Python",
+                remedy="remove that one",
+            )
 
 
-if __name__ == "__main__":
-    print(json.dumps(read_api_version(sys.argv[1])))
+def _site(python: Path) -> Path:
+    """Return the `site-packages` of an environment."""
+    (folder,) = (python.parent.parent / "lib").glob("python3.*")
+    return folder / "site-packages"
+
+
+def open_installed(python: Path, backend: Backend) -> Opened:
+    """Open the library that is installed in the environment of `python`."""
+    return open_library(python, find_installed(python, backend))
+
+
+def read_api(wheel: Path, backend: Backend | None) -> str | None:
+    """Return the PJRT API version of the library in a wheel, without installing the wheel.
+
+    Returns:
+        Nothing if the wheel has no library, or if it does not open on this machine.
+    """
+    with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory(prefix="unpacked-") as scratch:
+        if backend is None or backend.library_member not in archive.namelist():
+            return None
+        return open_library(Path(sys.executable), Path(archive.extract(backend.library_member, scratch))).api

@@ -10,28 +10,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.environment.process import describe_exit, end_processes, run_process
-from pjrtwheel.prove import harness
-from pjrtwheel.prove.levels import Level, Outcome, ProgramResult
+from pjrtwheel.environment.processes import run_all, run_process
+from pjrtwheel.prove.inside import smoke as inside
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.results import Outcome, ProgramResult
 
 TIME_LIMIT = 300.0
-HARNESS = Path(harness.__file__)
 # References are in float64: accelerators must not round to fewer bits than asked for. And several programs share one.
-_ENVIRONMENT = {"JAX_DEFAULT_MATMUL_PRECISION": "highest", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
-
-
-def find_programs(root: Path) -> tuple[Path, ...]:
-    """Return the smoke programs of the repository, in order of name."""
-    return tuple(sorted((root / "tests" / "smoke").glob("[a-z]*.py")))
-
-
-def describe_plugin(backend: Backend) -> str:
-    """Return what the harness must know of the plugin, as JSON."""
-    return json.dumps({"name": backend.pjrt_name, "library": backend.library_member})
+_VARIABLES = {"JAX_DEFAULT_MATMUL_PRECISION": "highest", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
 
 
 def run_programs(
@@ -41,7 +30,7 @@ def run_programs(
 
     Args:
         python: Interpreter of the environment.
-        programs: The programs; see `harness`.
+        programs: The programs; see `inside/smoke.py`.
         backend: The plugin that each must run on; nothing accepts any client.
         seconds: Time limit of each program.
         jobs: How many run at once; 0 means one per core, at most four. One after the other they take long, and each
@@ -55,12 +44,7 @@ def run_programs(
             print(f"  {result.program:<14}{result.seconds:6.1f} s  {result.outcome}", file=sys.stderr, flush=True)
         return result
 
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            return tuple(pool.map(run, programs))
-        except BaseException:
-            end_processes()  # or the pool would wait for them
-            raise
+    return run_all(run, programs, workers)
 
 
 def run_program(python: Path, program: Path, backend: Backend | None, *, seconds: float = TIME_LIMIT) -> ProgramResult:
@@ -69,17 +53,17 @@ def run_program(python: Path, program: Path, backend: Backend | None, *, seconds
         result = Path(scratch) / "result.json"
         work = Path(scratch) / "work"
         work.mkdir()
-        command = [str(python), "-I", "-X", "faulthandler", str(HARNESS), str(program.resolve()), str(result)]
-        command += [describe_plugin(backend)] if backend else []
+        plugin = [json.dumps({"name": backend.pjrt_name, "library": backend.library_member})] if backend else []
+        command = [str(python), "-I", "-X", "faulthandler", inside.__file__, str(program.resolve()), str(result)]
         started = time.monotonic()
-        status, output = run_process(command, work, seconds, **_ENVIRONMENT)
+        end = run_process([*command, *plugin], work, seconds, variables=_VARIABLES)
         elapsed = round(time.monotonic() - started, 2)
         if result.is_file():
             answer = json.loads(result.read_text("utf-8"))
             outcome, level, detail = Outcome(answer["outcome"]), Level(answer["level"]), answer["detail"]
         else:
-            outcome, level, detail = Outcome.FAILED, Level.DEVICE, "\n".join([describe_exit(status, seconds), output])
-        if outcome is Outcome.PASSED and status != 0:
+            outcome, level, detail = Outcome.FAILED, Level.DEVICE, end.explain()
+        if outcome is Outcome.PASSED and end.status != 0:
             # The program was right, but its process did not end in order: a crash at exit is a failure as well.
-            outcome, detail = Outcome.FAILED, "\n".join([describe_exit(status, seconds), output])
+            outcome, detail = Outcome.FAILED, end.explain()
     return ProgramResult(program.stem, outcome, level, elapsed, detail.strip())

@@ -11,17 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from pjrtwheel import tables
 from pjrtwheel.backend import find_backend
-from pjrtwheel.conformance import client_environ, find_test_files
-from pjrtwheel.conformance.cases import Case, Journal, Outcome, parse_journal
-from pjrtwheel.conformance.difference import Change, Difference, compare
+from pjrtwheel.conformance.cases import Case, Outcome, ReportLog, parse_report_log
+from pjrtwheel.conformance.clients import client_environ, compare_runs, find_test_files, require_client, result_path
+from pjrtwheel.conformance.comparison import Change, Difference, compare, format_report
 from pjrtwheel.conformance.expected import Expected, load_expected, parse_expected
-from pjrtwheel.conformance.runner import Limits, run_file
-from pjrtwheel.conformance.table import format_report
-from pjrtwheel.errors import UsageError
-
-# Stands in for JAX in the test processes: the recorder asks only which client there is.
-JAX = "class D:\n    class client:\n        is_c_api = True\ndef devices():\n    return [D]\n"
+from pjrtwheel.conformance.run_file import FileRun, Limits, run_file
+from pjrtwheel.errors import ProofError, UsageError
 
 
 def cases(**outcomes: Outcome) -> dict[str, Case]:
@@ -31,10 +28,8 @@ def cases(**outcomes: Outcome) -> dict[str, Case]:
 
 def run(folder: Path, text: str, limits: Limits = Limits(60, 60)) -> dict[str, str]:  # noqa: B008 - frozen
     """Run a test file with this Python and return the outcome of each case."""
-    (folder / "jax.py").write_text(JAX)
     (folder / "some_test.py").write_text(text)
     result = run_file(Path(sys.executable), folder / "some_test.py", dict(os.environ), limits)
-    assert result.client == "plugin" or any(case.outcome.is_bad() for case in result.cases.values())
     return {name.removeprefix("some_test.py::"): case.outcome.value for name, case in result.cases.items()}
 
 
@@ -114,16 +109,60 @@ def test_the_report_names_every_difference() -> None:
     ]
 
 
-def test_a_journal_that_was_cut_short_is_read() -> None:
+def report(when: str, outcome: str, name: str = "a", longrepr: object = None) -> str:
+    """Return a line of the log about one phase of a case."""
+    table = {"$report_type": "TestReport", "nodeid": name, "when": when, "outcome": outcome, "longrepr": longrepr}
+    return json.dumps(table)
+
+
+def test_a_log_that_was_cut_short_is_read() -> None:
     """The case that had begun is known, and the torn last line is ignored."""
     lines = [
-        json.dumps({"event": "collected", "cases": ["a", "b"]}),
-        json.dumps({"event": "start", "case": "a"}),
-        json.dumps({"event": "end", "case": "a", "outcome": "skipped", "detail": "no"}),
-        json.dumps({"event": "start", "case": "b"}),
-        '{"event": "en',
+        json.dumps({"$report_type": "SessionStart"}),
+        report("setup", "skipped", longrepr=["file", 1, "no"]),
+        report("teardown", "passed"),
+        report("setup", "passed", "b"),
+        '{"when": "te',
     ]
-    assert parse_journal(lines) == Journal(("a", "b"), {"a": Case("a", Outcome.SKIPPED, "no")}, "b", "")
+    assert parse_report_log(lines) == ReportLog({"a": Case("a", Outcome.SKIPPED, "no")}, "b", None)
+
+
+def test_the_worst_phase_of_a_case_counts() -> None:
+    """With its message in one line; subtests are phases like others."""
+    crash = {"reprcrash": {"message": "ValueError:\n  no"}}
+    lines = [report("setup", "passed"), report("call", "failed", longrepr=crash), report("teardown", "passed")]
+    finish = json.dumps({"$report_type": "SessionFinish", "exitstatus": 1})
+    lines += [line.replace("TestReport", "SubtestReport") for line in lines[1:2]]
+    expected = ReportLog({"a": Case("a", Outcome.FAILED, "ValueError: no")}, "", 1)
+    assert parse_report_log([*lines, finish]) == expected
+
+
+@pytest.mark.parametrize(("is_c_api", "client"), [(True, "plugin"), (False, "built-in")], ids=["plugin", "built-in"])
+def test_the_other_client_is_refused(tmp_path: Path, client: str, *, is_c_api: bool) -> None:
+    """A comparison of a client with itself would say nothing."""
+    python = tmp_path / "python"
+    jax = f"types.SimpleNamespace(devices=lambda: [types.SimpleNamespace(client=types.SimpleNamespace({is_c_api=}))])"
+    program = f"import runpy, sys, types; sys.modules['jax'] = {jax}; runpy.run_path(sys.argv[2], run_name='__main__')"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{program}" "$@"\n')
+    python.chmod(0o755)
+    require_client(python, client, os.environ, tmp_path)
+    other = {"plugin": "built-in", "built-in": "plugin"}[client]
+    with pytest.raises(ProofError, match=f"JAX uses the {client} client instead of the {other} one"):
+        require_client(python, other, os.environ, tmp_path)
+    with pytest.raises(ProofError, match="JAX does not start in the environment of the tests"):
+        require_client(Path(sys.executable), client, os.environ, tmp_path)
+
+
+def test_stored_results_are_compared(tmp_path: Path) -> None:
+    """What was written is read back; a damaged result says what to do."""
+    for client, outcome in (("built-in", Outcome.PASSED), ("plugin", Outcome.FAILED)):
+        done = FileRun("f.py", {"a": Case("a", outcome, "why")}, 1.5)
+        result_path(tmp_path, "f.py", client).write_text(tables.write_json(done))
+    (difference,) = compare_runs(tmp_path, ["f.py"], ())
+    assert difference.newly_failing == (Change("a", Outcome.PASSED, Outcome.FAILED, "why", ""),)
+    result_path(tmp_path, "f.py", "plugin").write_text("{}")
+    with pytest.raises(UsageError, match="malformed result"):
+        compare_runs(tmp_path, ["f.py"], ())
 
 
 def test_outcomes_of_a_file_are_collected(tmp_path: Path) -> None:

@@ -11,13 +11,9 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.environment.venv import (
-    clean_environ,
-    create_venv,
-    install,
-    requirement_group,
-    wheelhouse_name,
-)
+from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.environment.venv import create_venv, install
+from pjrtwheel.environment.wheelhouse import requirement_group, wheelhouse_name
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.wheel.names import fits, parse_name
 
@@ -40,14 +36,14 @@ def test_a_wheel_fits_its_python(tag: str, python: str, *, expected: bool) -> No
     assert fits(tag, python) is expected
 
 
-def test_nothing_steers_the_programs_under_test(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_setting_reaches_the_programs_under_test(monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings of the user for JAX, XLA, plugins and Python do not reach a proof; the rest does."""
     for name in ("JAX_PLATFORMS", "JAXLIB_CPU_DISABLE", "XLA_FLAGS", "PYTHONPATH", "PJRT_NAMES_AND_LIBRARY_PATHS"):
         monkeypatch.setenv(name, "x")
     monkeypatch.setenv("SOME_PROXY", "kept")
     environ = clean_environ(JAX_TRACEBACK_FILTERING="off")
-    steering = sorted(name for name in environ if name.startswith(("JAX", "XLA", "PYTHON", "PJRT")))
-    assert (steering, environ["SOME_PROXY"]) == (["JAX_TRACEBACK_FILTERING"], "kept")
+    settings = sorted(name for name in environ if name.startswith(("JAX", "XLA", "PYTHON", "PJRT")))
+    assert (settings, environ["SOME_PROXY"]) == (["JAX_TRACEBACK_FILTERING"], "kept")
 
 
 def test_requirements_come_from_the_project_file(tmp_path: Path) -> None:

@@ -11,15 +11,22 @@ from typing import Any
 
 import pytest
 
-from pjrtwheel import cli
+from pjrtwheel import cli, tables
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import ProofError, UsageError, WheelError
-from pjrtwheel.probe.expected import NO_FACTS, ProbeFacts, load_facts, parse_facts
-from pjrtwheel.probe.plugin_file import probe_file
-from pjrtwheel.probe.run import Check, CheckResult, ProbeOutcome, ProbeResult, parse_answer, probe_plugin
+from pjrtwheel.probe.run import (
+    Check,
+    CheckResult,
+    ProbeOutcome,
+    ProbeResult,
+    parse_answer,
+    probe_file,
+    probe_plugin,
+)
+from pjrtwheel.probe.settings import DEFAULTS, ProbeSettings, load_settings, parse_settings
 
 NO_DEVICE = "FailedPrecondition: No visible devices."
-FACTS = ProbeFacts(without_device={"client.create": "No visible devices"})
+SETTINGS = ProbeSettings(without_device={"client.create": "No visible devices"})
 
 
 def answer(*checks: tuple[str, str, str]) -> dict[str, Any]:
@@ -37,7 +44,7 @@ def test_missing_capabilities_are_no_failure() -> None:
     """Plugins differ; a check that cannot be made says nothing against one."""
     result = parse_answer(
         answer(("client.create", "pass", "ok"), ("stream.events", "skip", "none"), ("a.b", "unsupported", "no")),
-        NO_FACTS,
+        DEFAULTS,
         device=True,
     )
 
@@ -53,23 +60,23 @@ def test_missing_capabilities_are_no_failure() -> None:
         ),
     )
     assert result.summary() == "passed: 1 pass, 1 unsupported, 1 skip"
-    assert result.to_json()["checks"][1] == {"name": "stream.events", "result": "skip", "detail": "none"}
+    assert tables.write(result)["checks"][1] == {"name": "stream.events", "result": "skip", "detail": "none"}
 
 
 @pytest.mark.parametrize(
-    ("facts", "device", "detail", "outcome"),
+    ("settings", "device", "detail", "outcome"),
     [
-        pytest.param(FACTS, False, NO_DEVICE, ProbeOutcome.NO_DEVICE, id="expected"),
-        pytest.param(FACTS, True, NO_DEVICE, ProbeOutcome.FAILED, id="the device is here"),
-        pytest.param(FACTS, False, "Internal: broken", ProbeOutcome.FAILED, id="another reason"),
-        pytest.param(NO_FACTS, False, NO_DEVICE, ProbeOutcome.FAILED, id="nothing is expected"),
+        pytest.param(SETTINGS, False, NO_DEVICE, ProbeOutcome.NO_DEVICE, id="expected"),
+        pytest.param(SETTINGS, True, NO_DEVICE, ProbeOutcome.FAILED, id="the device is here"),
+        pytest.param(SETTINGS, False, "Internal: broken", ProbeOutcome.FAILED, id="another reason"),
+        pytest.param(DEFAULTS, False, NO_DEVICE, ProbeOutcome.FAILED, id="nothing is expected"),
     ],
 )
 def test_absence_of_the_device_excuses_what_is_expected_by_name(
-    *, facts: ProbeFacts, device: bool, detail: str, outcome: ProbeOutcome
+    *, settings: ProbeSettings, device: bool, detail: str, outcome: ProbeOutcome
 ) -> None:
     """Check and message must both be those of the backend's file."""
-    result = parse_answer(answer(("client.create", "fail", detail)), facts, device=device)
+    result = parse_answer(answer(("client.create", "fail", detail)), settings, device=device)
 
     assert (result.outcome, result.reason) == (outcome, f"client.create: {detail}")
     excused = outcome is ProbeOutcome.NO_DEVICE
@@ -80,14 +87,14 @@ def test_an_excuse_does_not_cover_another_failure() -> None:
     """A plugin without its device must still pass all other checks that ran."""
     checks = (("client.create", "fail", NO_DEVICE), ("plugin.initialize", "fail", "Internal: no"))
 
-    result = parse_answer(answer(*checks), FACTS, device=False)
+    result = parse_answer(answer(*checks), SETTINGS, device=False)
 
     assert (result.outcome, result.reason) == (ProbeOutcome.FAILED, "plugin.initialize: Internal: no")
 
 
 def test_report_without_checks_is_a_failure() -> None:
     """Nothing that ran is nothing that was shown."""
-    assert parse_answer(answer(), NO_FACTS, device=False).outcome is ProbeOutcome.FAILED
+    assert parse_answer(answer(), DEFAULTS, device=False).outcome is ProbeOutcome.FAILED
 
 
 def test_file_that_is_no_library_is_not_opened(tmp_path: Path) -> None:
@@ -105,30 +112,30 @@ def test_checks_that_hang_have_failed(tmp_path: Path) -> None:
     """A library may wait for a device that never answers."""
     result = probe_plugin(tmp_path / "demo.so", time_limit=0.001)
 
-    assert (result.outcome, result.reason) == (ProbeOutcome.FAILED, "it did not end within 0 s")
+    assert (result.outcome, result.reason) == (ProbeOutcome.FAILED, "did not end within 0.001 seconds")
 
 
 def test_missing_checks_are_an_error_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They must not pass for a plugin that does not open."""
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
 
-    with pytest.raises(ProofError, match="plugins cannot be asked: there is no pypjrt"):
+    with pytest.raises(ProofError, match="plugins cannot be checked: there is no pypjrt"):
         probe_plugin(tmp_path / "demo.so")
 
 
 @pytest.mark.parametrize("text", ["x", "unknown = {}", "without_device = 3", '[without_device]\n"a.b" = ""'])
-def test_malformed_facts_are_refused(text: str) -> None:
+def test_malformed_settings_are_refused(text: str) -> None:
     """An empty message would excuse every failure."""
-    with pytest.raises(UsageError, match=r"malformed facts for the conformance checks: probe\.toml"):
-        parse_facts(text, Path("probe.toml"))
+    with pytest.raises(UsageError, match=r"malformed settings of the conformance checks: probe\.toml"):
+        parse_settings(text, Path("probe.toml"))
 
 
-def test_facts_of_every_backend_can_be_read(root: Path) -> None:
-    """They lie in its own directory, or in one that it shares."""
-    facts = {name: load_facts(backend) for name, backend in load_backends(root).items()}
+def test_settings_of_every_backend_can_be_read(root: Path) -> None:
+    """They are in its own directory, or in one that it shares."""
+    settings = {name: load_settings(backend) for name, backend in load_backends(root).items()}
 
-    assert all(isinstance(entry, ProbeFacts) for entry in facts.values())
-    assert facts["cpu"] == NO_FACTS
+    assert all(isinstance(entry, ProbeSettings) for entry in settings.values())
+    assert settings["cpu"] == DEFAULTS
 
 
 def test_wheel_without_a_plugin_is_refused(root: Path, make_wheel: Callable[..., Path]) -> None:

@@ -9,7 +9,6 @@ import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,10 +23,11 @@ from pjrtwheel.products.auto import build_auto
 from pjrtwheel.products.auto.nvidia import TEGRA as TEGRA_CHIPS
 from pjrtwheel.products.auto.nvidia import THOR, Group, compiled, nvidia_groups, served
 from pjrtwheel.products.auto.variants import Variant, make_variants
-from pjrtwheel.prove.levels import Level
-from pjrtwheel.prove.offline import find_wheels
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.on_device import find_wheels
 from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.record import Proof
+from pjrtwheel.prove.results import Proof
+from pjrtwheel.publish.release_file import Entry, format_entries
 
 VERSION = "0.11.2"
 CODE12 = ["compute_120", "sm_50", "sm_60", "sm_70", "sm_80", "sm_90", "sm_100", "sm_101", "sm_120"]
@@ -143,14 +143,12 @@ def test_code_for_one_chip_cannot_be_said() -> None:
     assert compiled(["compute_86"]) == ((9, 0), (10, 0), (11, 0))
 
 
-def entry(backend: Backend, platform: str, code: Iterable[str] = (), **more: Any) -> dict[str, Any]:
-    """Return an entry of release.json, as far as it is read."""
-    tag = backend.tags[platform]
-    given = {"distribution": backend.distribution, "version": VERSION, "tags": [f"cp312-abi3-{tag}"], "lock_id": "ff"}
-    name = f"{backend.distribution.replace('-', '_')}-{VERSION}-cp312-abi3-{tag}.whl"
-    rest = {"filename": name, "sha256": "", "size": 0, "stripped_bytes": 0, "pjrt_api": None, "gpu_code": list(code)}
-    proof = Proof(name, Level.STATIC, None, (), Origin(None, None, "0", "")).to_json()
-    return given | rest | {"proof": proof, "other_proofs": []} | more
+def entry(backend: Backend, platform: str, code: Iterable[str] = (), version: str = VERSION) -> Entry:
+    """Return an entry of release.json."""
+    tag = f"cp312-abi3-{backend.tags[platform]}"
+    name = f"{backend.distribution.replace('-', '_')}-{VERSION}-{tag}.whl"
+    proof = Proof(Level.STATIC, None, (), Origin(None, None, "0", ""))
+    return Entry(name, backend.distribution, version, "", 0, (tag,), "ff", 0, tuple(code), proof, other_proofs=())
 
 
 @pytest.fixture(scope="module")
@@ -194,9 +192,9 @@ def test_the_plain_wheel_needs_the_cpu(backends: dict[str, Backend]) -> None:
 def dist(backends: dict[str, Backend], make_wheel: Callable[..., Path]) -> Path:
     """Return a folder with two built wheels and their record."""
     wheels = [entry(backends["cpu"], "linux_x86_64"), entry(backends["cuda12"], "linux_x86_64", CODE12)]
-    paths = [make_wheel({}, name=wheel["filename"]) for wheel in wheels]
-    listed = [wheel | {"sha256": hash_file(path)} for wheel, path in zip(wheels, paths, strict=True)]
-    (paths[0].parent / "release.json").write_text(json.dumps({"schema": 2, "wheels": listed}))
+    paths = [make_wheel({}, name=wheel.filename) for wheel in wheels]
+    listed = {path.name: replace(wheel, sha256=hash_file(path)) for wheel, path in zip(wheels, paths, strict=True)}
+    (paths[0].parent / "release.json").write_text(format_entries(listed))
     return paths[0].parent
 
 

@@ -8,26 +8,29 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pjrtwheel import tables
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products.index import swap, write_index
 from pjrtwheel.products.index.about import chips
-from pjrtwheel.prove.levels import Level, PythonProof
+from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.record import Proof
+from pjrtwheel.prove.results import Proof, PythonProof, TargetProof
+from pjrtwheel.publish.release_file import Entry
 
 NAME = "jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
 METADATA = b"Metadata-Version: 2.4\nName: jaxlib-abacus\nVersion: 1.0\nRequires-Python: >=3.12\n"
 VARIANTS = "jaxlib_abacus-1.0-variants.json"
 ORIGIN = Origin(None, None, "0.1.0", "2026-11-21T09:40:00Z")
 PYTHON = PythonProof("cp312", "", (), "no interpreter")
-PROOF = Proof(NAME, Level.LOAD, "0.115", (PYTHON,), ORIGIN).to_json()
+PROOF = tables.write(Proof(Level.LOAD, "0.115", (PYTHON,), ORIGIN))
 
 
 def entry_of(wheel: Path, **more: Any) -> dict[str, Any]:
@@ -131,10 +134,12 @@ def test_chips_are_those_with_code_else_those_compiled_for(
     code: list[str], targets: dict[str, list[str]], expected: str
 ) -> None:
     """Chips that were compiled for go by their own names; a wheel for the CPU names its platform."""
-    proof = {"targets": [{"target": name, "code": names} for name, names in targets.items()]}
-    facts = {"gpu_code": code, "tags": ["cp312-abi3-manylinux_2_27_x86_64"]}
-    assert chips({**facts, "proof": proof, "other_proofs": []}) == expected
-    assert chips({**facts, "proof": {"targets": []}, "other_proofs": [proof]}) == expected
+    other = Proof(Level.STATIC, None, (), ORIGIN)
+    proof = replace(other, targets=tuple(TargetProof(name, "", tuple(names), 1, ()) for name, names in targets.items()))
+    tags = ("cp312-abi3-manylinux_2_27_x86_64",)
+    entry = Entry(NAME, "jaxlib-abacus", "1.0", "00", 1, tags, "ff", 0, tuple(code), proof, ())
+    assert chips(entry) == expected
+    assert chips(replace(entry, proof=other, other_proofs=(proof,))) == expected
 
 
 def test_wheels_are_linked_and_bytes_repeat(dist: Path, monkeypatch: pytest.MonkeyPatch) -> None:

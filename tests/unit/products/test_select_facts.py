@@ -7,7 +7,6 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,9 +16,10 @@ from pjrtwheel.backend import load_backends, parse_backend
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
 from pjrtwheel.products.select_facts import Record, format_facts, make_facts, record_of_library, records_of_release
-from pjrtwheel.prove.levels import Level
+from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.record import Proof
+from pjrtwheel.prove.results import Proof
+from pjrtwheel.publish.release_file import Entry, format_entries
 from pjrtwheel.release.model import newest_release
 
 DEFAULT_RELEASE = newest_release(Path(__file__).resolve().parents[3])
@@ -55,16 +55,12 @@ X86 = Record("abacus", "linux_x86_64", ("bead_5",), "a.whl", "00")
 ARM = Record("abacus", "linux_aarch64", ("bead_6",), "b.whl", "11")
 
 
-def entry(tag: str, version: str = "1", distribution: str = "jaxlib-abacus") -> dict[str, Any]:
-    """Return an entry of release.json, as far as it is read."""
-    return {
-        "distribution": distribution,
-        "version": version,
-        "tags": [f"cp312-abi3-{tag}"],
-        "gpu_code": ["bead_5"],
-        "filename": "a.whl",
-        "sha256": "00",
-    }
+def entry(tag: str, version: str = "1", distribution: str = "jaxlib-abacus") -> Entry:
+    """Return an entry of release.json."""
+    proof = Proof(Level.STATIC, None, (), Origin(None, None, "0", ""))
+    return Entry(
+        "a.whl", distribution, version, "00", 1, (f"cp312-abi3-{tag}",), "", 0, ("bead_5",), proof, other_proofs=()
+    )
 
 
 def test_code_is_taken_from_the_wheels_of_the_release() -> None:
@@ -186,13 +182,11 @@ def test_the_command_writes_the_file_and_says_whether_it_is_up_to_date(
     (tmp_path / "plugins/abacus").mkdir(parents=True)
     (tmp_path / "plugins/abacus/backend.toml").write_text(ABACUS, "utf-8")
     (tmp_path / "dist").mkdir()
-    proof = Proof("", Level.STATIC, None, (), Origin(None, None, "0", "")).to_json()
-    evidence = {"lock_id": "", "size": 1, "stripped_bytes": 0, "proof": proof, "other_proofs": []}
-    wheels = [
-        {**entry(f"manylinux_2_27_{arch}", DEFAULT_RELEASE), **evidence, "filename": arch, "pjrt_api": None}
+    wheels = {
+        arch: dataclasses.replace(entry(f"manylinux_2_27_{arch}", DEFAULT_RELEASE), filename=arch)
         for arch in ("x86_64", "aarch64")
-    ]
-    (tmp_path / "dist/release.json").write_text(json.dumps({"schema": 2, "wheels": wheels}), "utf-8")
+    }
+    (tmp_path / "dist/release.json").write_text(format_entries(wheels), "utf-8")
     command = ["facts", "--release", DEFAULT_RELEASE, "--root", str(tmp_path)]
     assert main([*command, "--check"]) == 1
     assert capsys.readouterr().out.endswith("0.11.2.json: out of date\n")

@@ -9,9 +9,16 @@ import struct
 import pytest
 
 from pjrtwheel.errors import ProofError
-from pjrtwheel.prove.executable import cubin, find_code, snappy
-from pjrtwheel.prove.executable.records import SIGNATURE, read_payloads
-from pjrtwheel.prove.executable.wire import find_field, read_fields, read_varint
+from pjrtwheel.prove import executable
+from pjrtwheel.prove.executable import find_code
+from pjrtwheel.prove.executable.formats import (
+    SIGNATURE,
+    decompress_snappy,
+    find_field,
+    read_fields,
+    read_payloads,
+    read_varint,
+)
 
 V5E = b"\x08\x04\x12\x04lite\x1a\x07default"
 V6E = b"\x08\x05\x12\x00\x1a\x07default"
@@ -28,9 +35,11 @@ def make_field(number: int, data: bytes) -> bytes:
     return make_varint(number << 3 | 2) + make_varint(len(data)) + data
 
 
-def make_cubin(abi: int, flags: int, machine: int = cubin.EM_CUDA, note: bytes = b"") -> bytes:
+def make_cubin(abi: int, flags: int, machine: int = executable.EM_CUDA, note: bytes = b"") -> bytes:
     """Return the header of an ELF file, and what may follow it."""
-    return struct.pack("<7sBB7xHHI24xIHHHHHH", cubin.ELF, 0x41, abi, 2, machine, 1, flags, 64, 56, 0, 64, 0, 0) + note
+    return (
+        struct.pack("<7sBB7xHHI24xIHHHHHH", executable.ELF, 0x41, abi, 2, machine, 1, flags, 64, 56, 0, 64, 0, 0) + note
+    )
 
 
 def make_literal(data: bytes) -> bytes:
@@ -81,20 +90,20 @@ def make_tpu_head(chip: bytes) -> bytes:
 )
 def test_the_header_of_a_cubin_names_its_chip(abi: int, flags: int, note: bytes, chip: str) -> None:
     """The flags are those that NVIDIA's ptxas 12.9 and 13.5 wrote for each chip."""
-    assert cubin.read_chip(b"before" + make_cubin(abi, flags, note=note), 6) == chip
+    assert executable.read_chip(b"before" + make_cubin(abi, flags, note=note), 6) == chip
 
 
 def test_other_files_are_no_cubins() -> None:
     """Neither a library of the host, nor AMD's code, nor a header that is cut short is taken for NVIDIA's."""
-    assert cubin.read_chip(make_cubin(0, 0, machine=62), 0) is None
-    assert cubin.read_chip(make_cubin(0, 0x4C, machine=224), 0) is None
-    assert cubin.read_chip(make_cubin(8, 0x6005A04)[:40], 0) is None
+    assert executable.read_chip(make_cubin(0, 0, machine=62), 0) is None
+    assert executable.read_chip(make_cubin(0, 0x4C, machine=224), 0) is None
+    assert executable.read_chip(make_cubin(8, 0x6005A04)[:40], 0) is None
 
 
 def test_a_note_belongs_to_its_own_file() -> None:
     """How the second file was made says nothing about the first."""
     first, second = make_cubin(8, 0x6005A04), make_cubin(8, 0x6005A04, note=b"-arch sm_90a ")
-    assert cubin.read_chip(first + second, 0) == "sm_90"
+    assert executable.read_chip(first + second, 0) == "sm_90"
 
 
 def test_code_is_found_in_records_within_records() -> None:
@@ -134,7 +143,7 @@ def test_copies_of_every_kind_are_undone() -> None:
         + bytes([(8 - 1) << 2 | 2, 4, 0])
         + bytes([(14 - 1) << 2 | 3, 1, 0, 0, 0])
     )
-    assert snappy.decompress(stream) == b"abcd" * 4 + b"d" * 14
+    assert decompress_snappy(stream) == b"abcd" * 4 + b"d" * 14
 
 
 @pytest.mark.parametrize(
@@ -145,7 +154,7 @@ def test_copies_of_every_kind_are_undone() -> None:
 def test_damaged_streams_are_refused(stream: bytes) -> None:
     """Damage is an error, and never an endless loop."""
     with pytest.raises(ProofError):
-        snappy.decompress(stream)
+        decompress_snappy(stream)
 
 
 def test_unknown_compression_is_refused() -> None:

@@ -17,8 +17,10 @@ from types import ModuleType
 
 import pytest
 
-from pjrtwheel.prove.levels import Level, Outcome
-from pjrtwheel.prove.smoke import find_programs, run_program, run_programs
+from pjrtwheel.prove.inputs import find_programs
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.results import Outcome
+from pjrtwheel.prove.smoke import run_program, run_programs
 
 Run = Callable[..., tuple[Outcome, str]]
 
@@ -73,7 +75,7 @@ def test_an_exit_is_no_success(run: Run) -> None:
 
 def test_every_program_of_the_repository_says_what_it_checks(root: Path) -> None:
     """Each has a docstring and a function check, and there is one for each area that is promised."""
-    programs = {path.stem: path.read_text("utf-8") for path in find_programs(root)}
+    programs = {path.stem: path.read_text("utf-8") for path in find_programs(root, "smoke")}
     assert set(programs) >= {
         "callbacks", "control_flow", "export_reload", "fft", "grad", "jit",
         "linalg", "memory", "processes", "profiler", "random_numbers", "sharding", "sort", "training", "vmap",

@@ -25,20 +25,19 @@ from rich.console import Console
 from pjrtwheel import files
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
-from pjrtwheel.prove.judge import TargetProof
-from pjrtwheel.prove.levels import Kind, Level, Outcome, ProgramResult, PythonProof
+from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.record import Proof
+from pjrtwheel.prove.results import Kind, Outcome, ProgramResult, Proof, PythonProof, TargetProof
 from pjrtwheel.publish import add_proofs, check_space, publish
-from pjrtwheel.publish.entry import Entry, format_entries, make_entry, merge_entries, parse_entries, proofs_of
-from pjrtwheel.publish.table import describe_level, describe_pythons, make_table, mixed_locks, render_table
+from pjrtwheel.publish.release_file import Entry, format_entries, make_entry, merge_entries, parse_entries
+from pjrtwheel.publish.summary import describe_level, describe_pythons, make_table, mixed_locks, render_table
 from pjrtwheel.wheel.report import BuiltWheel, Report
 
 ORIGIN = Origin("0" * 40, dirty=False, version="0.1.0", date="2026-11-21T09:40:00Z")
 
 
 def make_wheel(folder: Path, name: str, content: bytes = b"zip", lock: str = "ff") -> tuple[BuiltWheel, Proof]:
-    """Write a file that stands for a wheel, with its report and proof."""
+    """Write a file in place of a wheel, with its report and proof."""
     filename = f"{name}-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
     path = folder / filename
     path.write_bytes(content)
@@ -58,19 +57,19 @@ def make_wheel(folder: Path, name: str, content: bytes = b"zip", lock: str = "ff
         gpu_code=("sm_90",),
     )
     pythons = (PythonProof("cp314", "", (), "no interpreter"),)
-    return BuiltWheel(path, report), Proof(filename, Level.LOAD, "0.115", pythons, ORIGIN, backend="cpu")
+    return BuiltWheel(path, report), Proof(Level.LOAD, "0.115", pythons, ORIGIN, backend="cpu")
 
 
 def publish_one(folder: str, dist: str, name: str) -> None:
     """Publish one wheel; the work of one process."""
     wheel, proof = make_wheel(Path(folder), name, name.encode() * 100_000)
-    publish([wheel], [proof], Path(dist))
+    publish([wheel], {wheel.report.wheel: proof}, Path(dist))
 
 
 def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
     """One entry of release.json, key by key."""
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
-    publish([wheel], [proof], tmp_path / "dist")
+    publish([wheel], {wheel.report.wheel: proof}, tmp_path / "dist")
     document = json.loads((tmp_path / "dist" / "release.json").read_text())
     assert document == {
         "schema": 2,
@@ -126,8 +125,8 @@ def test_a_second_build_replaces_its_own_entry_and_keeps_others(tmp_path: Path) 
     published = []
     for name, content in (("jaxlib_a", b"1"), ("jaxlib_b", b"1"), ("jaxlib_a", b"2")):
         wheel, proof = make_wheel(tmp_path, name, content)
-        published.append(publish([wheel], [proof], dist))
-    assert [(entry["distribution"], entry["sha256"]) for entry in published[-1]] == [
+        published.append(publish([wheel], {wheel.report.wheel: proof}, dist))
+    assert [(entry.distribution, entry.sha256) for entry in published[-1]] == [
         ("jaxlib-a", hashlib.sha256(b"2").hexdigest()),
         ("jaxlib-b", hashlib.sha256(b"1").hexdigest()),
     ]
@@ -147,7 +146,7 @@ def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     assert [writer.exitcode for writer in writers] == [0] * len(names)
     entries = parse_entries((tmp_path / "dist" / "release.json").read_bytes())
     wheels = {path.name: hash_file(path) for path in (tmp_path / "dist").glob("*.whl")}
-    assert {name: entry["sha256"] for name, entry in entries.items()} == wheels
+    assert {name: entry.sha256 for name, entry in entries.items()} == wheels
     assert len(wheels) == len(names)
     assert list((tmp_path / "dist").glob(".partial-*")) == []
 
@@ -161,7 +160,7 @@ def test_leftovers_of_a_killed_run_are_cleaned(tmp_path: Path) -> None:
         (folder / "half.whl").write_bytes(b"half")
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
     with files.locked(living):
-        publish([wheel], [proof], dist)
+        publish([wheel], {wheel.report.wheel: proof}, dist)
     assert (dead.exists(), living.exists()) == (False, True)
 
 
@@ -182,7 +181,9 @@ def test_a_killed_run_leaves_nothing_partial(tmp_path: Path) -> None:
     wheel.path.unlink()
     os.mkfifo(wheel.path)  # a source that never ends keeps the copy half done
     dist = tmp_path / "dist"
-    writer = multiprocessing.get_context("fork").Process(target=publish, args=([wheel], [proof], dist))
+    writer = multiprocessing.get_context("fork").Process(
+        target=publish, args=([wheel], {wheel.report.wheel: proof}, dist)
+    )
     writer.start()
     # Open for reading too: opening does not wait for a writer that may have failed.
     with open(os.open(wheel.path, os.O_RDWR), "wb") as source:  # noqa: PTH123 - a descriptor has no path
@@ -194,7 +195,7 @@ def test_a_killed_run_leaves_nothing_partial(tmp_path: Path) -> None:
     assert (writer.exitcode, list(dist.iterdir())) == (-9, [partial])
     wheel.path.unlink()
     wheel.path.write_bytes(content)
-    publish([wheel], [proof], dist)
+    publish([wheel], {wheel.report.wheel: proof}, dist)
     assert sorted(path.name for path in dist.iterdir()) == [wheel.report.wheel, "release.json"]
     assert not partial.exists()
 
@@ -209,7 +210,7 @@ from test_publish import files, make_wheel, publish
 folder = Path(sys.argv[1])
 wheel, proof = make_wheel(folder.parent, "jaxlib_cpu", bytes(5_000_000))
 try:
-    publish([wheel], [proof], folder / "dist")
+    publish([wheel], {wheel.report.wheel: proof}, folder / "dist")
 except WheelError as error:
     print(error.what, error.cause, sep=": ")
 try:
@@ -249,7 +250,7 @@ def test_a_disk_that_is_too_small_is_noticed_before_anything_long(tmp_path: Path
     assert caught.value.what == f"no space left on the disk of {dist}"
     assert (caught.value.cause or "").startswith("1000000000000 MB are needed, and ")
     assert not dist.parent.exists()
-    publish([wheel], [proof], dist)
+    publish([wheel], {wheel.report.wheel: proof}, dist)
     check_space([large], dist)
 
 
@@ -258,16 +259,16 @@ def test_a_wheel_that_changed_is_not_published(tmp_path: Path) -> None:
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
     wheel.path.write_bytes(b"other")
     with pytest.raises(WheelError, match="the file was changed after it was assembled"):
-        publish([wheel], [proof], tmp_path / "dist")
+        publish([wheel], {wheel.report.wheel: proof}, tmp_path / "dist")
     assert list((tmp_path / "dist").iterdir()) == []
 
 
 def test_the_same_bytes_are_not_copied_again(tmp_path: Path) -> None:
     """Publishing again leaves the file in place untouched."""
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
-    publish([wheel], [proof], tmp_path / "dist")
+    publish([wheel], {wheel.report.wheel: proof}, tmp_path / "dist")
     before = (tmp_path / "dist" / wheel.report.wheel).stat().st_ino
-    publish([wheel], [proof], tmp_path / "dist")
+    publish([wheel], {wheel.report.wheel: proof}, tmp_path / "dist")
     assert (tmp_path / "dist" / wheel.report.wheel).stat().st_ino == before
 
 
@@ -275,7 +276,7 @@ def test_a_read_only_wheel_is_published_writable(tmp_path: Path) -> None:
     """Build outputs are often read-only; users must be able to remove what is in dist."""
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
     wheel.path.chmod(0o444)
-    publish([wheel], [proof], tmp_path / "dist")
+    publish([wheel], {wheel.report.wheel: proof}, tmp_path / "dist")
     assert (tmp_path / "dist" / wheel.report.wheel).stat().st_mode & 0o777 == 0o644
 
 
@@ -283,18 +284,21 @@ def test_a_folder_with_spaces_and_letters(tmp_path: Path) -> None:
     """Paths are never taken apart."""
     dist = tmp_path / "ein Ordner" / "größer"
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
-    publish([wheel], [proof], dist)
+    publish([wheel], {wheel.report.wheel: proof}, dist)
     assert sorted(path.name for path in dist.iterdir()) == [wheel.report.wheel, "release.json"]
 
 
 def test_entries_of_removed_wheels_are_forgotten() -> None:
-    """Only what lies in the folder is in the record."""
-    old = {"a.whl": {"filename": "a.whl"}, "b.whl": {"filename": "b.whl"}}
-    new = [{"filename": "c.whl"}]
-    assert merge_entries(old, new, ["c.whl", "b.whl", "foreign.whl"]) == {
-        "b.whl": {"filename": "b.whl"},
-        "c.whl": {"filename": "c.whl"},
-    }
+    """Only what is in the folder is listed."""
+    old = {name: make_small_entry(name) for name in ("a.whl", "b.whl")}
+    new = make_small_entry("c.whl")
+    assert merge_entries(old, [new], ["c.whl", "b.whl", "foreign.whl"]) == {"b.whl": old["b.whl"], "c.whl": new}
+
+
+def make_small_entry(filename: str, distribution: str = "jaxlib", version: str = "1", lock_id: str = "a") -> Entry:
+    """Return an entry of which only the name of the wheel matters, and to what it belongs."""
+    proof = Proof(Level.STATIC, None, (), ORIGIN)
+    return Entry(filename, distribution, version, "00", 1, ("py3-none-any",), lock_id, 0, (), proof, ())
 
 
 RAN = PythonProof("cp312", "3.12.1", (ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.0, ""),))
@@ -313,20 +317,20 @@ def make_proof(
     targets: tuple[TargetProof, ...] = (),
 ) -> Proof:
     """Return a proof of some wheel."""
-    return Proof("a.whl", level, "0.115", pythons, Origin(None, None, "0.1.0", date), targets, backend)
+    return Proof(level, "0.115", pythons, Origin(None, None, "0.1.0", date), targets, backend)
 
 
-def merge_proofs(tmp_path: Path, old: Proof, new: Proof, *, same: bool = True) -> list[tuple[str, str, str]]:
+def merge_proofs(tmp_path: Path, old: Proof, new: Proof, *, same: bool = True) -> list[tuple[str | None, str, str]]:
     """Record a wheel twice, and return backend, level and date of the proofs that are left."""
     name = "jaxlib"
     entries: list[Entry] = [
         make_entry(make_wheel(tmp_path, name, content)[0].report, proof)
         for content, proof in ((b"1", old), (b"1" if same else b"2", new))
     ]
-    before = {entries[0]["filename"]: entries[0]}
+    before = {entries[0].filename: entries[0]}
     (merged,) = merge_entries(before, entries[1:], before).values()
-    assert merged["pjrt_api"] == merged["proof"]["pjrt_api"]
-    return [(proof["backend"], proof["level"], proof["origin"]["date"]) for proof in proofs_of(merged)]
+    assert merged.pjrt_api == merged.proof.pjrt_api
+    return [(proof.backend, proof.level.value, proof.origin.date) for proof in merged.proofs()]
 
 
 @pytest.mark.parametrize(
@@ -361,13 +365,13 @@ def test_a_proof_of_a_published_wheel_enters_the_record(tmp_path: Path) -> None:
     """A machine with the accelerator adds what it showed; a wheel that the record has as other bytes is named."""
     dist = tmp_path / "dist"
     built = [make_wheel(tmp_path, name) for name in ("jaxlib_a", "jaxlib_b")]
-    publish([wheel for wheel, _ in built], [proof for _, proof in built], dist)
+    publish([wheel for wheel, _ in built], {wheel.report.wheel: proof for wheel, proof in built}, dist)
     names = [wheel.report.wheel for wheel, _ in built]
-    proofs = [replace(make_proof(Level.DEVICE, RAN), wheel=name) for name in (*names, "jaxlib_c.whl")]
+    proofs = dict.fromkeys((*names, "jaxlib_c.whl"), make_proof(Level.DEVICE, RAN))
     digests = {names[0]: built[0][0].report.sha256, names[1]: "00", "jaxlib_c.whl": "00"}
     assert add_proofs(proofs, digests, dist) == (names[1], "jaxlib_c.whl")
     record = parse_entries((dist / "release.json").read_bytes())
-    assert [(name, entry["proof"]["level"]) for name, entry in record.items()] == [
+    assert [(name, entry.proof.level) for name, entry in record.items()] == [
         (names[0], "device"),
         (names[1], "load"),
     ]
@@ -376,7 +380,7 @@ def test_a_proof_of_a_published_wheel_enters_the_record(tmp_path: Path) -> None:
 def test_a_folder_without_a_record_stays_without(tmp_path: Path) -> None:
     """Wheels that were carried to another machine alone can be proven there all the same."""
     (tmp_path / "a.whl").touch()
-    assert add_proofs([make_proof(Level.DEVICE, RAN)], {"a.whl": "00"}, tmp_path) == ("a.whl",)
+    assert add_proofs({"a.whl": make_proof(Level.DEVICE, RAN)}, {"a.whl": "00"}, tmp_path) == ("a.whl",)
     assert [path.name for path in tmp_path.iterdir()] == ["a.whl"]
 
 
@@ -429,7 +433,7 @@ def test_the_order_of_proofs_does_not_matter(proofs: list[Proof], data: st.DataO
 
 
 def test_bindings_keep_a_proof_for_each_backend(tmp_path: Path) -> None:
-    """The strongest stands first, whichever was built last; one for which nothing ran is none."""
+    """The strongest is first, whichever was built last; one for which nothing ran is none."""
     cpu, cuda = make_proof(Level.DEVICE, RAN), make_proof(Level.AOT, COMPILED, backend="cuda13")
     expected = [("cpu", "device", "one"), ("cuda13", "aot", "one")]
     assert merge_proofs(tmp_path, cpu, cuda) == merge_proofs(tmp_path, cuda, cpu) == expected
@@ -468,14 +472,14 @@ def test_a_broken_entry_takes_no_other_with_it(
     dist = tmp_path / "dist"
     for name in ("jaxlib_a", "jaxlib_b"):
         wheel, proof = make_wheel(tmp_path, name)
-        publish([wheel], [proof], dist)
+        publish([wheel], {wheel.report.wheel: proof}, dist)
     record = dist / "release.json"
     document = json.loads(record.read_text("utf-8"))
     document["wheels"][0] = damage(document["wheels"][0])
     record.write_text(json.dumps(document), "utf-8")
     wheel, proof = make_wheel(tmp_path, "jaxlib_c")
-    entries = publish([wheel], [proof], dist)
-    assert [entry["distribution"] for entry in entries] == ["jaxlib-b", "jaxlib-c"]
+    entries = publish([wheel], {wheel.report.wheel: proof}, dist)
+    assert [entry.distribution for entry in entries] == ["jaxlib-b", "jaxlib-c"]
     assert capsys.readouterr().err == (
         "warning: jaxlib_a-1.0-cp312-abi3-manylinux_2_27_x86_64.whl has no entry in release.json: "
         "build it again, or remove it\n"
@@ -486,22 +490,22 @@ def test_a_wheel_that_is_not_the_recorded_one_is_named(tmp_path: Path, capsys: p
     """A run killed between its renames leaves a wheel with the entry of its predecessor."""
     dist = tmp_path / "dist"
     wheel, proof = make_wheel(tmp_path, "jaxlib_a")
-    publish([wheel], [proof], dist)
+    publish([wheel], {wheel.report.wheel: proof}, dist)
     (dist / wheel.report.wheel).write_bytes(b"other")
     other, proof = make_wheel(tmp_path, "jaxlib_b")
-    publish([other], [proof], dist)
+    publish([other], {other.report.wheel: proof}, dist)
     assert capsys.readouterr().err == (
         f"warning: {wheel.report.wheel} is not the file that release.json describes: build it again, or remove it\n"
     )
 
 
 def test_stale_folders_that_cannot_be_opened_stop_nothing(tmp_path: Path) -> None:
-    """What another user's run left is not ours to remove; a link that leads nowhere stands for it here."""
+    """What another user's run left is not ours to remove; a link that leads nowhere is the example here."""
     dist = tmp_path / "dist"
     dist.mkdir()
     (dist / ".partial-loop").symlink_to(".partial-loop")
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
-    assert len(publish([wheel], [proof], dist)) == 1
+    assert len(publish([wheel], {wheel.report.wheel: proof}, dist)) == 1
 
 
 def test_stale_folders_are_found_by_their_literal_name(tmp_path: Path) -> None:
@@ -534,9 +538,9 @@ def test_the_record_survives_its_text(tmp_path: Path) -> None:
 )
 def test_the_level_shows_what_was_compiled_for(targets: dict[str, list[str]], cell: str) -> None:
     """Chips go by their own names, and those that gave no code are counted apart."""
-    listed = [{"target": name, "code": code} for name, code in targets.items()]
-    proof = {"backend": "tpu", "level": "aot", "targets": listed, "pythons": []}
-    assert describe_level({"distribution": "jaxlib-tpu", "proof": proof, "other_proofs": []}) == cell
+    listed = tuple(TargetProof(name, "", tuple(code), 1.0, ()) for name, code in targets.items())
+    proof = Proof(Level.AOT, None, (), ORIGIN, listed, "tpu")
+    assert describe_level(replace(make_small_entry("a.whl", "jaxlib-tpu"), proof=proof)) == cell
 
 
 def test_the_row_of_bindings_names_the_backends(tmp_path: Path) -> None:
@@ -553,16 +557,19 @@ def test_the_row_of_bindings_names_the_backends(tmp_path: Path) -> None:
 
 def test_pythons_that_showed_the_same_share_their_words() -> None:
     """In the order in which they were proven."""
-    summaries = {"cp312": "2 programs passed", "cp313": "2 programs passed", "cp314": "not run: no interpreter"}
-    pythons = [{"python": python, "summary": summary} for python, summary in summaries.items()]
-    entry = {"distribution": "jaxlib-cpu", "proof": {"backend": "cpu", "pythons": pythons}, "other_proofs": []}
+    passed = ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.0, "")
+    pythons = [PythonProof(python, "", (passed, passed)) for python in ("cp312", "cp313")]
+    proof = Proof(Level.DEVICE, None, (*pythons, PythonProof("cp314", "", (), "no interpreter")), ORIGIN, (), "cpu")
+    entry = replace(make_small_entry("a.whl", "jaxlib-cpu"), proof=proof)
     assert describe_pythons(entry) == "3.12, 3.13: 2 programs passed; 3.14: not run: no interpreter"
 
 
 def test_the_table_has_a_row_for_each_wheel(tmp_path: Path) -> None:
     """The table and its cells come from the entries alone."""
     made = [make_wheel(tmp_path, name) for name in ("jaxlib_a", "jaxlib_b")]
-    entries = publish([wheel for wheel, _ in made], [proof for _, proof in made], tmp_path / "dist")
+    entries = publish(
+        [wheel for wheel, _ in made], {wheel.report.wheel: proof for wheel, proof in made}, tmp_path / "dist"
+    )
     assert make_table(entries, tmp_path).row_count == 2
     assert describe_pythons(entries[0]) == "3.14: not run: no interpreter"
 
@@ -580,11 +587,11 @@ def test_names_stay_whole_in_a_log(tmp_path: Path) -> None:
 
 
 def test_wheels_that_refuse_each_other_are_named() -> None:
-    """A plugin with another lock than the bindings beside it is found."""
+    """A plugin with another lock than the bindings of its folder is found."""
     entries = [
-        {"filename": "jaxlib.whl", "distribution": "jaxlib", "version": "1", "lock_id": "a"},
-        {"filename": "good.whl", "distribution": "jaxlib-cpu", "version": "1", "lock_id": "a"},
-        {"filename": "bad.whl", "distribution": "jaxlib-cuda", "version": "1", "lock_id": "b"},
-        {"filename": "older.whl", "distribution": "jaxlib-cpu", "version": "0", "lock_id": "c"},
+        make_small_entry("jaxlib.whl"),
+        make_small_entry("good.whl", "jaxlib-cpu"),
+        make_small_entry("bad.whl", "jaxlib-cuda", lock_id="b"),
+        make_small_entry("older.whl", "jaxlib-cpu", "0", "c"),
     ]
     assert mixed_locks(entries) == ("bad.whl",)

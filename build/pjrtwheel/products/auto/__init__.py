@@ -14,9 +14,8 @@ from pjrtwheel.files import write_atomically
 from pjrtwheel.products.auto.document import release_document
 from pjrtwheel.products.auto.variants import Variant, make_variants
 from pjrtwheel.products.auto.write import DISTRIBUTION, Common, write_variant
-from pjrtwheel.publish import Entry, withdraw
-from pjrtwheel.publish.entry import RELEASE_FILENAME, read_entries
-from pjrtwheel.publish.unproven import publish_unproven
+from pjrtwheel.publish.dist import publish_pure_python, withdraw
+from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.wheel.names import requires_python
 from pjrtwheel.wheel.report import BuiltWheel
 
@@ -45,7 +44,7 @@ def build_auto(root: Path, dist: Path, version: str) -> list[Variant]:
     common = _common(root, backends, entries, version)
     with tempfile.TemporaryDirectory(prefix="auto-") as scratch:
         built = [write_variant(variant, common, Path(scratch)) for variant in variants]
-        publish_unproven(built, backends, root, dist)
+        publish_pure_python(built, backends, root, dist)
     labelled = [variant for variant in variants if variant.label]
     write_atomically(dist / f"{_stem(version)}-variants.json", release_document(labelled))
     withdraw(_others(built, dist, version), dist)  # last: what lies there until now is whole
@@ -56,9 +55,9 @@ def _listed(dist: Path) -> list[Entry]:
     """Return the entries of the wheels in a folder; a variant that asks for a wheel that is gone would serve nobody."""
     entries = list(read_entries(dist).values())
     for entry in entries:
-        if not (dist / entry["filename"]).is_file():
+        if not (dist / entry.filename).is_file():
             raise WheelError(
-                f"{dist / entry['filename']} is not there, though {RELEASE_FILENAME} lists it",
+                f"{dist / entry.filename} is not there, though {RELEASE_FILENAME} lists it",
                 remedy="build the wheels again, or give another folder with --dist",
             )
     return entries
@@ -67,8 +66,8 @@ def _listed(dist: Path) -> list[Entry]:
 def _common(root: Path, backends: Sequence[Backend], entries: Sequence[Entry], version: str) -> Common:
     """Gather what all wheels share."""
     names = {backend.distribution for backend in backends}
-    listed = [entry for entry in entries if entry["version"] == version and entry["distribution"] in names]
-    locks = {entry["lock_id"] for entry in listed}
+    listed = [entry for entry in entries if entry.version == version and entry.distribution in names]
+    locks = {entry.lock_id for entry in listed}
     if len(locks) != 1:
         raise UsageError(f"the wheels of {version} belong to {len(locks)} sets", remedy="build all of them again")
     newest = max((backend.python_tag for backend in backends), key=lambda tag: int(tag.removeprefix("cp3")))

@@ -11,7 +11,7 @@ from pjrtwheel.backend import Backend, Select
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.auto.nvidia import Group, nvidia_groups
-from pjrtwheel.publish.entry import Entry
+from pjrtwheel.publish.release_file import Entry
 
 NULL = "null"  # the label of the variant without properties (PEP 825)
 ANY = "any"
@@ -47,7 +47,7 @@ def make_variants(backends: Iterable[Backend], entries: Iterable[Entry], version
     Raises:
         UsageError: There is no wheel for the CPU, which the plain wheel asks for.
     """
-    listed = [entry for entry in entries if entry["version"] == version]
+    listed = [entry for entry in entries if entry.version == version]
     known = list(backends)
     plain = _cpu_requires(known, listed, version)
     variants = [variant for backend in known for variant in _of_backend(backend, listed, version)]
@@ -62,7 +62,7 @@ def _of_backend(backend: Backend, entries: list[Entry], version: str) -> Iterato
     extras = ",".join(backend.jaxlib_extras.get(backend.name, ()))
     package = f"{backend.distribution}{f'[{extras}]' if extras else ''}=={version}"
     for platform, entry in _built(backend, entries):
-        for group in find_groups(backend.select, entry["gpu_code"], PLATFORMS[platform].architecture):
+        for group in find_groups(backend.select, entry.gpu_code, PLATFORMS[platform].architecture):
             label = "_".join(filter(None, [backend.name, group.suffix])) + _PLATFORM_SUFFIX[platform]
             yield Variant(label, backend.tags[platform], (package, *group.requires), group.properties)
 
@@ -90,5 +90,5 @@ def _built(backend: Backend, entries: list[Entry]) -> Iterator[tuple[str, Entry]
     """Yield the platforms for which a backend's wheel is there."""
     for platform, tag in backend.tags.items():
         for entry in entries:
-            if entry["distribution"] == backend.distribution and any(t.endswith(f"-{tag}") for t in entry["tags"]):
+            if entry.distribution == backend.distribution and any(t.endswith(f"-{tag}") for t in entry.tags):
                 yield platform, entry

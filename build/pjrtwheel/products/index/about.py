@@ -9,8 +9,8 @@ from html import escape
 
 from pjrtwheel.products.index.pages import HTML_PAGE
 from pjrtwheel.products.index.project import Project
-from pjrtwheel.publish.entry import Entry, proofs_of
-from pjrtwheel.publish.table import describe_level, describe_pythons
+from pjrtwheel.publish.release_file import Entry
+from pjrtwheel.publish.summary import describe_level, describe_pythons
 
 ABOUT_PAGE = "about.html"
 _COLUMNS = ("wheel", "chips", "proof", "Pythons", "MB", "sha256")
@@ -43,22 +43,22 @@ def chips(entry: Entry) -> str:
     Args:
         entry: The wheel in `release.json`.
     """
-    compiled = {target["target"] for proof in proofs_of(entry) for target in proof["targets"] if target["code"]}
-    platforms = sorted({tag.split("-", 2)[2] for tag in entry["tags"]})
-    return ", ".join(entry["gpu_code"] or sorted(compiled) or platforms)
+    compiled = {target.name for proof in entry.proofs() for target in proof.targets if target.code}
+    platforms = sorted({tag.split("-", 2)[2] for tag in entry.tags})
+    return ", ".join(entry.gpu_code or sorted(compiled) or platforms)
 
 
 def _rows(project: Project, folder: str) -> Iterator[str]:
     """Yield a row per wheel."""
     for entry in project.entries:
-        name = escape(entry["filename"])
+        name = escape(entry.filename)
         cells = (
             f'<a href="{folder}{name}">{name}</a>',
             escape(chips(entry)),
             escape(describe_level(entry)),
             escape(describe_pythons(entry)) or "any",
-            f"{entry['size'] / 1e6:.1f}",
-            f"<code>{escape(entry['sha256'])}</code>",
+            f"{entry.size / 1e6:.1f}",
+            f"<code>{escape(entry.sha256)}</code>",
         )
         yield "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>\n"
 

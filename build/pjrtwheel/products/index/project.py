@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pjrtwheel.publish.entry import Entry
+from pjrtwheel.publish.release_file import Entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from packaging.version import InvalidVersion, Version
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products.index.project import IndexedFile, Project
-from pjrtwheel.publish.entry import RELEASE_FILENAME, Entry, parse_entries
+from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, parse_entries
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.read.directory import DAMAGE
 
@@ -35,9 +35,9 @@ def read_projects(dist: Path) -> tuple[Project, ...]:
         WheelError: It is damaged, or a wheel is missing, damaged or not the one that it describes.
     """
     entries = _read_entries(dist / RELEASE_FILENAME)
-    names = sorted({canonicalize_name(entry["distribution"]) for entry in entries})
+    names = sorted({canonicalize_name(entry.distribution) for entry in entries})
     return tuple(
-        _project(name, [entry for entry in entries if canonicalize_name(entry["distribution"]) == name], dist)
+        _project(name, [entry for entry in entries if canonicalize_name(entry.distribution) == name], dist)
         for name in names
     )
 
@@ -78,21 +78,21 @@ def _count(data: bytes) -> int:
 def _is_plain(entry: Entry) -> bool:
     """Tell whether an entry names a project, a version, and a wheel of both in its own folder, and lists its tags."""
     try:
-        canonicalize_name(entry["distribution"], validate=True)
+        canonicalize_name(entry.distribution, validate=True)
         stem = _stem(entry)
     except (InvalidName, InvalidVersion):
         return False
-    name = entry["filename"]
-    return Path(name).name == name and name.startswith(f"{stem}-") and name.endswith(".whl") and bool(entry.get("tags"))
+    name = entry.filename
+    return Path(name).name == name and name.startswith(f"{stem}-") and name.endswith(".whl") and bool(entry.tags)
 
 
 def _project(name: str, entries: Iterable[Entry], dist: Path) -> Project:
     """Read the files of one project."""
-    listed = sorted(entries, key=lambda entry: (Version(entry["version"]), entry["filename"]))
+    listed = sorted(entries, key=lambda entry: (Version(entry.version), entry.filename))
     indexes = sorted({variants_name(entry) for entry in listed})
-    files = [_wheel(dist / entry["filename"], entry) for entry in listed]
+    files = [_wheel(dist / entry.filename, entry) for entry in listed]
     files += [_document(dist / index) for index in indexes if (dist / index).is_file()]
-    versions = sorted({entry["version"] for entry in listed}, key=Version)
+    versions = sorted({entry.version for entry in listed}, key=Version)
     return Project(name, tuple(versions), tuple(files), tuple(listed))
 
 
@@ -100,8 +100,8 @@ def _wheel(path: Path, entry: Entry) -> IndexedFile:
     """Read a wheel's metadata, after its bytes have been compared with its entry."""
     if not path.is_file():
         raise WheelError(f"{path} is not there, though {RELEASE_FILENAME} lists it", remedy=_BUILD_AGAIN)
-    if (digest := hash_file(path)) != entry["sha256"]:
-        raise WheelError(f"{path} has sha256 {digest}, {RELEASE_FILENAME} says {entry['sha256']}", remedy=_BUILD_AGAIN)
+    if (digest := hash_file(path)) != entry.sha256:
+        raise WheelError(f"{path} has sha256 {digest}, {RELEASE_FILENAME} says {entry.sha256}", remedy=_BUILD_AGAIN)
     try:
         with zipfile.ZipFile(path) as archive:
             metadata = archive.read(f"{_stem(entry)}.dist-info/METADATA")
@@ -118,4 +118,4 @@ def _document(path: Path) -> IndexedFile:
 
 def _stem(entry: Entry) -> str:
     """Return name and version as in file names."""
-    return f"{canonicalize_name(entry['distribution']).replace('-', '_')}-{Version(entry['version'])}"
+    return f"{canonicalize_name(entry.distribution).replace('-', '_')}-{Version(entry.version)}"

@@ -1,0 +1,165 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Run JAX's own tests on the built-in client and on a plugin, in one environment, and compare case by case."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pjrtwheel import tables
+from pjrtwheel.backend import Backend
+from pjrtwheel.conformance.comparison import Difference, compare
+from pjrtwheel.conformance.expected import Expected
+from pjrtwheel.conformance.run_file import FileRun, Limits, run_file
+from pjrtwheel.environment.interpreters import find_interpreters
+from pjrtwheel.environment.processes import run_all, run_process
+from pjrtwheel.environment.wheelhouse import create_environment, requirement_group
+from pjrtwheel.errors import ProofError, UsageError
+from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.files import write_atomically
+from pjrtwheel.platforms import host_platform
+from pjrtwheel.release.model import Release
+from pjrtwheel.wheel.names import find_plain_wheels, parse_name
+
+_INSIDE = Path(__file__).with_name("inside.py")
+_SECONDS = 180.0
+CLIENTS = ("built-in", "plugin")
+HOW_TO_GET = (
+    "JAX's tests are not in its wheel: they are the tests/ folder of jax-ml/jax at the tag jax-v<release>, "
+    "or the nearest one there is"
+)
+
+
+def find_test_files(folder: Path, names: Sequence[str]) -> tuple[Path, ...]:
+    """Return the test files to run: those named, with or without `.py`, or all of the folder.
+
+    Raises:
+        UsageError: The folder or a file is not there.
+    """
+    if not names:
+        found = tuple(sorted(folder.glob("*_test.py")))
+        if not found:
+            raise UsageError(f"no *_test.py in {folder}", cause=HOW_TO_GET)
+        return found
+    paths = tuple((folder / f"{name.removesuffix('.py')}.py").resolve() for name in names)
+    missing = [path.name for path in paths if not path.is_file()]
+    if missing:
+        raise UsageError(f"not in {folder}: {', '.join(missing)}", cause=HOW_TO_GET)
+    return paths
+
+
+def client_environ(environ: Mapping[str, str], backend: Backend, client: str) -> dict[str, str]:
+    """Return the environment that makes JAX use one of the two clients.
+
+    What users set for JAX (`JAX_NUM_GENERATED_CASES`, `XLA_FLAGS`, ...) holds for both; what changes Python does not.
+    """
+    kept = {name: value for name, value in environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    kept.pop(backend.disable, None)
+    return kept if client == "plugin" else kept | {backend.disable: "1"}
+
+
+def run_clients(
+    python: Path,
+    test_files: Sequence[Path],
+    backend: Backend,
+    limits: Limits,
+    *,
+    results: Path,
+    jobs: int = 1,
+    clients: Sequence[str] = CLIENTS,
+) -> None:
+    """Run every file on every client, and write each result to `results` as soon as it is there.
+
+    Raises:
+        ProofError: A client was not the one that was asked for, so the comparison would say nothing.
+    """
+    results.mkdir(parents=True, exist_ok=True)
+    environs = {client: client_environ(os.environ, backend, client) for client in clients}
+    for client, environ in environs.items():
+        require_client(python, client, environ, results)
+
+    def run(work: tuple[Path, str]) -> None:
+        test_file, client = work
+        done = run_file(python, test_file, environs[client], limits)
+        write_atomically(result_path(results, test_file.name, client), tables.write_json(done))
+        print(f"{test_file.name} on the {client} client: {len(done.cases)} cases in {done.seconds:.0f} s", flush=True)
+
+    run_all(run, [(test_file, client) for test_file in test_files for client in clients], jobs)
+
+
+def require_client(python: Path, client: str, environ: Mapping[str, str], folder: Path) -> None:
+    """Make sure that JAX uses a client in an environment; the processes of the tests have the same one.
+
+    Raises:
+        ProofError: It uses another one, or does not start.
+    """
+    end = run_process([str(python), "-I", str(_INSIDE)], folder, _SECONDS, environ=environ)
+    if end.status != 0:
+        raise ProofError("JAX does not start in the environment of the tests", cause=end.last_line() or end.describe())
+    if end.last_line() != client:
+        raise ProofError(
+            f"JAX uses the {end.last_line()} client instead of the {client} one",
+            cause="the plugin did not take over, or the variable that disables it had no effect",
+        )
+
+
+def compare_runs(results: Path, names: Sequence[str], expected: Sequence[Expected]) -> tuple[Difference, ...]:
+    """Compare the stored results of files that ran on both clients.
+
+    Raises:
+        UsageError: A file has not run on both.
+    """
+    differences = []
+    for name in names:
+        paths = [result_path(results, name, client) for client in CLIENTS]
+        missing = [path.name for path in paths if not path.is_file()]
+        if missing:
+            raise UsageError(f"no results in {results}: {', '.join(missing)}", remedy="run these files first")
+        builtin, plugin = (_read_run(path) for path in paths)
+        differences.append(compare(name, builtin.cases, plugin.cases, expected))
+    return tuple(differences)
+
+
+def result_path(results: Path, file: str, client: str) -> Path:
+    """Return where the result of a file on a client is kept."""
+    return results / f"{file.removesuffix('.py')}.{client}.json"
+
+
+def _read_run(path: Path) -> FileRun:
+    """Read a stored result.
+
+    Raises:
+        UsageError: It is damaged, or an older version wrote it.
+    """
+    try:
+        return tables.read_json(FileRun, path.read_bytes())
+    except tables.TableError as error:
+        raise UsageError(f"malformed result: {path}", cause=str(error), remedy="run this file again") from error
+
+
+def conformance_python(
+    scratch: Path, *, root: Path, dist: Path, release: Release, backend: Backend, tag: str | None
+) -> Path:
+    """Make the environment in `scratch` and return its Python.
+
+    Without a tag it is the oldest Python of the release that is on this machine.
+
+    Raises:
+        UsageError: No such interpreter here, or no wheels for it.
+    """
+    wanted = (tag,) if tag else release.pythons(host_platform().name)
+    found = next((interpreter for interpreter in find_interpreters(wanted).values() if interpreter), None)
+    if found is None:
+        raise UsageError(f"no interpreter here for {', '.join(wanted)}", remedy="install one of these Pythons")
+    names = {"jaxlib", backend.distribution}
+    named = {wheel: parse_name(wheel.name) for wheel in find_plain_wheels(dist)}
+    wheels = [wheel for wheel, name in named.items() if name.distribution in names and name.fits(found.tag)]
+    if {named[wheel].distribution for wheel in wheels} != names:
+        raise UsageError(
+            f"{dist} lacks wheels of {' and '.join(sorted(names))} for {found.tag}",
+            remedy=f"build them: ./noxw -s build_{backend.name}",
+        )
+    requirements = [f"jax=={release.version}", *requirement_group(root, "conformance")]
+    return create_environment(found, requirements, wheels, target=scratch / "venv", cache=cache_root(os.environ))

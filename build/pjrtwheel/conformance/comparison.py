@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compare what became of the same cases on two clients, and report that in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pjrtwheel.conformance.cases import IMPORT, Case, Outcome, count_outcomes
+from pjrtwheel.conformance.expected import Expected
+
+_SHOWN = (Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A case that did something else on the plugin than on the built-in client.
+
+    Attributes:
+        name: The case.
+        before: Its outcome on the built-in client.
+        after: Its outcome on the plugin.
+        detail: What it said on the plugin.
+        reason: Why this is expected; empty if it is not.
+    """
+
+    name: str
+    before: Outcome
+    after: Outcome
+    detail: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The comparison of one test file.
+
+    Attributes:
+        file: Name of the file.
+        builtin: Outcome → count on the built-in client.
+        plugin: Outcome → count on the plugin.
+        newly_failing: Cases that fail, crash or hang on the plugin alone, or are lost there.
+        newly_skipped: Cases that only the built-in client runs.
+        newly_passing: Cases that fail or are skipped on the built-in client alone.
+        stale: Expected entries whose cases ran and no longer differ.
+        unusable: Why the file cannot be imported on the built-in client, so that it compares nothing; usually empty.
+    """
+
+    file: str
+    builtin: dict[Outcome, int]
+    plugin: dict[Outcome, int]
+    newly_failing: tuple[Change, ...]
+    newly_skipped: tuple[Change, ...]
+    newly_passing: tuple[Change, ...]
+    stale: tuple[Expected, ...]
+    unusable: str
+
+    def unexpected(self) -> tuple[Change, ...]:
+        """Return the changes for the worse that no entry explains."""
+        return tuple(change for change in (*self.newly_failing, *self.newly_skipped) if not change.reason)
+
+
+def compare(
+    file: str, builtin: Mapping[str, Case], plugin: Mapping[str, Case], expected: Sequence[Expected]
+) -> Difference:
+    """Compare the cases of one file.
+
+    A case that did not run on either client for want of time is no difference; one that only the built-in client has
+    counts as not run on the plugin, and that as newly failing.
+    """
+    changes = [
+        _change(name, builtin[name], plugin.get(name, Case(name, Outcome.NOT_RUN, "lost")), expected)
+        for name in builtin
+        if builtin[name].outcome is not Outcome.NOT_RUN
+    ]
+    # A process that breaks outside of any case has no counterpart on the other side.
+    changes += [
+        _change(name, Case(name, Outcome.NOT_RUN), case, expected)
+        for name, case in plugin.items()
+        if name not in builtin and case.outcome.is_bad()
+    ]
+    differing = [change for change in changes if change.before is not change.after]
+    failing = [c for c in differing if c.after.is_bad() or c.after is Outcome.NOT_RUN]
+    names = {change.name for change in differing}
+    return Difference(
+        file=file,
+        builtin=count_outcomes(builtin),
+        plugin=count_outcomes(plugin),
+        newly_failing=tuple(c for c in failing if not c.before.is_bad()),
+        newly_skipped=tuple(c for c in differing if c.after is Outcome.SKIPPED),
+        newly_passing=tuple(c for c in differing if c.after is Outcome.PASSED),
+        stale=tuple(
+            entry
+            for entry in expected
+            if any(entry.matches(name) for name in plugin) and not any(entry.matches(name) for name in names)
+        ),
+        unusable=next((c.detail for n, c in builtin.items() if n.endswith(IMPORT) and c.outcome.is_bad()), ""),
+    )
+
+
+def _change(name: str, before: Case, after: Case, expected: Sequence[Expected]) -> Change:
+    reason = next((entry.reason for entry in expected if entry.outcome is after.outcome and entry.matches(name)), "")
+    return Change(name, before.outcome, after.outcome, after.detail, reason)
+
+
+def format_counts(counts: dict[Outcome, int]) -> str:
+    """Return `passed / failed / skipped`, and what else there was by name.
+
+    >>> format_counts({Outcome.PASSED: 5, Outcome.FAILED: 0, Outcome.SKIPPED: 2, Outcome.CRASHED: 1})
+    '5 / 0 / 2 (1 crashed)'
+    """
+    rest = [f"{count} {outcome}" for outcome, count in counts.items() if outcome not in _SHOWN and count]
+    shown = " / ".join(str(counts[outcome]) for outcome in _SHOWN)
+    return f"{shown} ({', '.join(rest)})" if rest else shown
+
+
+def format_report(differences: Sequence[Difference]) -> str:
+    """Return the table, followed by every case that differs."""
+    return "\n".join(_lines(differences)) + "\n"
+
+
+def _lines(differences: Sequence[Difference]) -> Iterator[str]:
+    counts = " / ".join(_SHOWN)
+    yield f"| file | built-in: {counts} | plugin: {counts} | newly failing | newly skipped | of these expected |"
+    yield "|---|---|---|---|---|---|"
+    for d in differences:
+        worse = (*d.newly_failing, *d.newly_skipped)
+        explained = sum(bool(change.reason) for change in worse)
+        yield (
+            f"| {d.file} | {format_counts(d.builtin)} | {format_counts(d.plugin)} "
+            f"| {len(d.newly_failing)} | {len(d.newly_skipped)} | {explained} |"
+        )
+    for d in differences:
+        if d.unusable:
+            yield from ("", f"{d.file} compares nothing, it cannot be imported with this JAX: {d.unusable}")
+        yield from _section(f"{d.file}: newly failing", d.newly_failing)
+        yield from _section(f"{d.file}: newly skipped", d.newly_skipped)
+        yield from _section(f"{d.file}: passing on the plugin alone", d.newly_passing)
+        if d.stale:
+            yield from ("", f"{d.file}: stale entries, to be removed from the list of expected differences", "")
+            yield from (f"- {entry.case} ({entry.outcome})" for entry in d.stale)
+
+
+def _section(title: str, changes: Sequence[Change]) -> Iterator[str]:
+    if changes:
+        yield from ("", title, "")
+        for change in changes:
+            why = f"expected: {change.reason}" if change.reason else change.detail
+            yield f"- {change.name}: {change.before} -> {change.after}; {why}"

@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Keep the JSON Schemas in `docs/` true: `python -m pjrtwheel.docs.schemas [--root DIR]`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pjrtwheel.files import write_atomically
+from pjrtwheel.json_schema import schema_of
+from pjrtwheel.program import run_main
+from pjrtwheel.publish.release_file import ReleaseFile
+
+RELEASE_SCHEMA = "docs/release.schema.json"
+
+
+def render_schemas() -> dict[str, str]:
+    """Return the text of each schema, by its path in the repository."""
+    title = "dist/release.json: the finished wheels of a folder, and what was proven of them"
+    schemas = {RELEASE_SCHEMA: schema_of(ReleaseFile, title, written=True)}
+    return {path: json.dumps(schema, indent=2, ensure_ascii=False) + "\n" for path, schema in schemas.items()}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the schemas and return the exit status."""
+    return run_main(_run, argv)
+
+
+def _run(argv: Sequence[str]) -> int:
+    """Parse the arguments and write the schemas."""
+    parser = argparse.ArgumentParser(prog="python -m pjrtwheel.docs.schemas", description=__doc__)
+    parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
+    root = parser.parse_args(argv).root
+    for path, text in render_schemas().items():
+        write_atomically(root / path, text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Run a program under test in a process of its own, in a clean environment and within a time limit."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_KEPT = 4000  # characters of output
+_CHANGING = ("JAX_", "JAXLIB_", "XLA_", "PJRT_", "TF_", "PYTHON", "VIRTUAL_ENV", "__PYVENV")
+_running: set[int] = set()  # process groups, which a terminal does not interrupt
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a process ended.
+
+    Attributes:
+        status: Its exit status, negative for a signal; nothing if it was stopped at its time limit.
+        output: The end of what it printed.
+        limit: That time limit, in seconds.
+    """
+
+    status: int | None
+    output: str
+    limit: float
+
+    def describe(self) -> str:
+        """Say how the process ended, for one that left no result.
+
+        >>> Ended(-11, "", 300).describe()
+        'killed by SIGSEGV'
+        >>> Ended(-35, "", 300).describe()  # a real-time signal
+        'killed by signal 35'
+        """
+        if self.status is None:
+            return f"did not end within {self.limit:g} seconds"
+        if self.status >= 0:
+            return f"exit status {self.status}"
+        number = -self.status
+        return f"killed by {signal.Signals(number).name if number in set(signal.Signals) else f'signal {number}'}"
+
+    def explain(self) -> str:
+        """Return the same, with the output below it."""
+        return f"{self.describe()}\n{self.output}".strip()
+
+    def last_line(self) -> str:
+        """Return the last line of the output, empty if there is none."""
+        return (self.output.strip().splitlines() or [""])[-1].strip()
+
+
+def clean_environ(**extra: str) -> dict[str, str]:
+    """Return this process's environment without what would change the programs under test."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(_CHANGING)} | extra
+
+
+def run_process(
+    command: Sequence[str],
+    folder: Path,
+    seconds: float,
+    *,
+    environ: Mapping[str, str] | None = None,
+    variables: Mapping[str, str] | None = None,
+    kept: int = _KEPT,
+) -> Ended:
+    """Run a command in its own process group; at its time limit kill the whole group.
+
+    Args:
+        command: Program and arguments.
+        folder: Where it runs.
+        seconds: Its time limit.
+        environ: Its environment; a clean one when absent.
+        variables: Variables that it needs in addition.
+        kept: How many characters of its output are kept.
+    """
+    if environ is None:
+        environ = clean_environ(JAX_TRACEBACK_FILTERING="off")  # else the last line is not the error
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**environ, **(variables or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    _running.add(process.pid)
+    try:
+        output, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, _ = process.communicate()
+        return Ended(None, output[-kept:], seconds)
+    except BaseException:
+        _end_processes()
+        raise
+    finally:
+        _running.discard(process.pid)
+    return Ended(process.returncode, output[-kept:], seconds)
+
+
+def run_all(work: Callable[[T], R], items: Iterable[T], jobs: int) -> tuple[R, ...]:
+    """Do some work on each item, which runs processes, in several threads; an interrupt ends what runs."""
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            return tuple(pool.map(work, items))
+        except BaseException:
+            _end_processes()  # or the pool would wait for them
+            raise
+
+
+def _end_processes() -> None:
+    """Kill whatever runs, of all threads: an interrupt reaches the main thread alone, and no other process group."""
+    for group in tuple(_running):
+        with suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)

@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Keep proofs in the cache, under a key over all that they depend on, such as what this machine has.
+
+Only what can be asked of a machine at once, every time, is part of the key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pjrtwheel import tables
+from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.files import hash_file, write_atomically
+from pjrtwheel.prove.inputs import ProofInputs
+from pjrtwheel.prove.results import Proof
+from pjrtwheel.wheel.report import BuiltWheel
+
+_SCHEMA = 6
+ROOT = Path("/")
+
+# Variables that the dynamic linker reads (ld.so(8)); those of a vendor's libraries are in the backend's file. The
+# rest of an environment changes from one shell to the next and has no part in a proof.
+_LINKER = ("LD_", "GLIBC_")
+
+# Terminals come and go, and these links lead to whatever a process was started with.
+_PASSING = ("pts", "stdin", "stdout", "stderr")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What the evidence depends on beyond files that are hashed.
+
+    Attributes:
+        nodes: Device nodes, and whether this user may use each.
+        libraries: Libraries in the folders that are looked in, with their sizes; folders of vendors' toolkits; and the
+            dynamic linker's own index, which is written anew when a package brings or updates a library.
+        environ: Variables that the programs see and vendors' libraries read.
+        checker: Version of the package with the conformance checks.
+    """
+
+    nodes: tuple[tuple[str, bool], ...]
+    libraries: tuple[tuple[str, int], ...]
+    environ: tuple[tuple[str, str], ...]
+    checker: str
+
+
+def proof_key(
+    built: Sequence[BuiltWheel],
+    inputs: ProofInputs,
+    interpreters: Mapping[str, Interpreter | None],
+    wheelhouses: Sequence[Path],
+    machine: Machine,
+) -> str:
+    """Return the identity of everything that the proofs of a set depend on.
+
+    Args:
+        built: The wheels under test.
+        inputs: Programs, targets, and what is installed with the wheels.
+        interpreters: Tag → interpreter.
+        wheelhouses: The folders it is installed from; a requirement alone does not say which version that was.
+        machine: What this machine has: with an accelerator or a driver that came later, more can be shown.
+    """
+    identity = [
+        _SCHEMA,
+        [[(path.name, hash_file(path)) for path in sorted(folder.glob("*.whl"))] for folder in wheelhouses],
+        inputs.backend and replace(inputs.backend, path=Path()),
+        inputs.targets,
+        sorted(inputs.requirements),
+        machine,
+        [(wheel.path.name, wheel.report.sha256) for wheel in built],
+        [(path.name, hash_file(path)) for path in inputs.files()],
+        [(tag, found.version, found.prefix) if found else (tag, "", "") for tag, found in interpreters.items()],
+    ]
+    return hashlib.sha256(tables.write_json(identity).encode()).hexdigest()
+
+
+def read_proofs(path: Path) -> dict[str, Proof] | None:
+    """Return the proofs kept in a file, by file name of the wheel; nothing if it is missing, broken or an older one."""
+    try:
+        return tables.read_json(dict[str, Proof], path.read_bytes())
+    except (FileNotFoundError, tables.TableError):
+        return None
+
+
+def write_proofs(path: Path, proofs: Mapping[str, Proof]) -> None:
+    """Keep proofs in a file."""
+    write_atomically(path, tables.write_json(proofs))
+
+
+def describe_machine(
+    environ: Mapping[str, str], search_paths: Sequence[str] = (), env_prefixes: Sequence[str] = (), root: Path = ROOT
+) -> Machine:
+    """Look at the machine.
+
+    Args:
+        environ: The environment of the programs under test.
+        search_paths: Where the backend's packages are installed, such as `/opt/rocm/lib`.
+        env_prefixes: How the names of variables begin that its libraries read, such as `ROCM_`.
+        root: The root of the file system.
+    """
+    variables = {name: value for name, value in environ.items() if name.startswith((*_LINKER, *env_prefixes))}
+    folders = [root / path.lstrip("/") for path in search_paths if path.startswith("/")]
+    folders += [Path(part) for value in variables.values() for part in value.split(os.pathsep) if part.startswith("/")]
+    libraries = {entry for folder in folders for entry in _find_libraries(folder)}
+    return Machine(
+        nodes=tuple(sorted(find_nodes(root / "dev"))),
+        libraries=(*sorted(libraries), *_find_installations(root)),
+        environ=tuple(sorted(variables.items())),
+        checker=_checker_version(),
+    )
+
+
+def find_nodes(dev: Path) -> Iterator[tuple[str, bool]]:
+    """Yield path and usability of every device node, also of those below subfolders, such as `dri/renderD128`."""
+    for folder, folders, names in os.walk(dev):
+        folders[:] = [name for name in folders if name not in _PASSING]
+        for name in sorted({*names}.difference(_PASSING)):
+            path = Path(folder) / name
+            if path.is_char_device():
+                yield str(path.relative_to(dev)), os.access(path, os.R_OK | os.W_OK)
+
+
+def _find_libraries(folder: Path) -> Iterator[tuple[str, int]]:
+    """Yield path and size of every shared library in a folder, or in `lib` and `lib64` of an installation."""
+    for place in (folder, folder / "lib", folder / "lib64"):
+        for path in place.glob("*.so*"):
+            if path.is_file():
+                yield str(path), path.stat().st_size
+
+
+def _find_installations(root: Path) -> Iterator[tuple[str, int]]:
+    """Yield the folders of installed toolkits, and the state of the dynamic linker's index, if any (ldconfig(8))."""
+    for path in sorted({path for pattern in ("opt/*", "opt/*/*", "usr/local/*") for path in root.glob(pattern)}):
+        yield str(path), 0
+    with suppress(OSError):
+        status = (root / "etc/ld.so.cache").stat()
+        yield from (("changed", status.st_mtime_ns), ("size", status.st_size))
+
+
+def _checker_version() -> str:
+    """Return the version of `pypjrt`, or nothing if it is not installed."""
+    try:
+        return importlib.metadata.version("pypjrt")
+    except importlib.metadata.PackageNotFoundError:
+        return ""

@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Find out which devices a plugin has, from JAX or, without JAX, from the plugin's own loader.
+
+Started as `python -I devices.py NAME` to ask JAX, or as `python -I devices.py FOLDER PACKAGE` to ask the loader, where
+FOLDER holds the Python modules of the wheel. Prints one line of JSON, the last of its output.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from typing import Any
+
+
+def ask_jax(name: str) -> dict[str, Any]:
+    """Return number and kind of the devices of this name, or why there are none; never raises for what JAX does.
+
+    The answer also has the class of the error behind the reason, and whether JAX tried the platform at all: it does
+    not where it sees no device node.
+    """
+    jax = importlib.import_module("jax")  # this file is also imported where there is no JAX
+    try:
+        devices = jax.devices(name)
+    except Exception as error:  # noqa: BLE001 - whatever JAX or the plugin raises is the answer
+        text = str(error).strip().partition("\n")[0]
+        refusal = find_refusal(error, importlib.import_module("jax._src.xla_bridge")._backend_factories.get(name))  # noqa: SLF001
+        tried = not text.startswith("Unknown backend")
+        reason = getattr(error.__context__, "what", text)  # a loader's own words, without what JAX puts before them
+        return {"count": 0, "kind": "", "reason": reason, "error": refusal, "tried": tried}
+    return {"count": len(devices), "kind": devices[0].device_kind, "reason": "", "error": "", "tried": True}
+
+
+def find_refusal(error: Exception, registration: Any) -> str:
+    """Return the class of what a plugin raised, which JAX turns into a RuntimeError, keeps as text or does not ask for.
+
+    Args:
+        error: What JAX raised.
+        registration: How the platform is registered with JAX; nothing if it is not, which no excuse explains.
+    """
+    if error.__context__ is not None or registration is None:
+        return type(error.__context__ or error).__name__
+    try:
+        registration.factory()
+    except Exception as refusal:  # noqa: BLE001 - its class is the answer
+        return type(refusal).__name__
+    return ""
+
+
+def ask_loader(package: str) -> dict[str, str]:
+    """Return why there is no accelerator to use; nothing where there is one, or where the loader does not say.
+
+    A loader says it with a function `find_device`, of its `ACCELERATOR` or of the package itself.
+    """
+    module = importlib.import_module(package)
+    find_device = getattr(getattr(module, "ACCELERATOR", module), "find_device", None)
+    try:
+        if find_device is not None:
+            find_device()
+    except Exception as error:  # noqa: BLE001 - whatever the loader raises is the answer
+        return {"reason": getattr(error, "what", str(error)), "error": type(error).__name__}
+    return {}
+
+
+def main(arguments: list[str]) -> dict[str, Any]:
+    """Ask whom the command line names."""
+    if len(arguments) == 1:
+        return ask_jax(arguments[0])
+    folder, package = arguments
+    sys.path.insert(0, folder)
+    return ask_loader(package)
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(sys.argv[1:])))

@@ -1,0 +1,167 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Prove a set of wheels on one Python, at the highest level that this machine can show."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pjrtwheel.backend import Backend
+from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.environment.venv import install, scratch_place
+from pjrtwheel.environment.wheelhouse import create_environment, wheelhouse
+from pjrtwheel.files import staging_folder
+from pjrtwheel.probe.run import ProbeOutcome, probe_plugin
+from pjrtwheel.probe.settings import load_settings
+from pjrtwheel.prove import aot, smoke
+from pjrtwheel.prove.devices import HOST, Devices, ask_completed, find_devices
+from pjrtwheel.prove.inputs import ProofInputs
+from pjrtwheel.prove.level import Level, choose_level
+from pjrtwheel.prove.library import find_installed, open_installed
+from pjrtwheel.prove.results import Kind, Outcome, ProgramResult, PythonProof, TargetProof
+from pjrtwheel.wheel.names import parse_name
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What one Python showed.
+
+    Attributes:
+        python: All programs that ran.
+        targets: Details of what was compiled ahead of time.
+        api: Version of the plugin's PJRT API, as the installed library says.
+    """
+
+    python: PythonProof
+    targets: tuple[TargetProof, ...] = ()
+    api: str | None = None
+
+
+def prove_python(
+    tag: str,
+    interpreter: Interpreter | None,
+    wheels: Sequence[Path],
+    inputs: ProofInputs,
+    *,
+    cache: Path,
+    every_target: bool = True,
+) -> Evidence:
+    """Gather evidence in a fresh environment with the wheels installed by name.
+
+    Args:
+        tag: Tag of the Python.
+        interpreter: That Python, if it is on this machine.
+        wheels: The wheels of a set; those for other Pythons are left out.
+        inputs: Programs and targets.
+        cache: Root of the cache.
+        every_target: Whether to compile for every target, where it comes to that; otherwise for the first alone, which
+            shows that the wheels work together on this Python. The code that comes out does not depend on it.
+    """
+    if interpreter is None or not can_prove(wheels, tag):
+        return untried(tag, interpreter)
+    wheels = fitting(wheels, tag)
+    print(f"proving on Python {interpreter.version}", file=sys.stderr, flush=True)
+    with staging_folder(scratch_place(cache)) as scratch:
+        python = create_environment(interpreter, inputs.requirements, wheels, target=scratch / "venv", cache=cache)
+
+        def complete() -> None:
+            requirements = requirements_for(inputs, wheels, vendor=True)
+            folder = wheelhouse(interpreter, requirements, wheels, cache)
+            install(python, requirements, {folder, *(wheel.parent for wheel in wheels)})
+
+        # Bindings alone are asked for no devices.
+        backend = inputs.backend
+        devices = ask_completed(lambda: find_devices(python, backend), complete) if backend else Devices(0)
+        empty = PythonProof(tag, interpreter.version, ())
+        return gather(empty, python, inputs, devices, every_target=every_target)
+
+
+def untried(tag: str, interpreter: Interpreter | None) -> Evidence:
+    """Return, as evidence, why nothing ran on a Python: it is not here, or there are no bindings for it."""
+    if interpreter is None:
+        return Evidence(PythonProof(tag, "", (), "no interpreter"))
+    return Evidence(PythonProof(tag, interpreter.version, (), "no jaxlib wheel of this set"))
+
+
+def gather(
+    empty: PythonProof, python: Path, inputs: ProofInputs, devices: Devices, *, every_target: bool = True
+) -> Evidence:
+    """Gather evidence in an environment that is ready: on a device, else ahead of time, else by opening the library."""
+    backend = inputs.backend
+    if backend is None:
+        return Evidence(_with(empty, smoke.run_programs(python, inputs.smoke, None)))
+    opened = open_installed(python, backend)
+    plan = choose_level(backend.name, devices, opened, targets=bool(inputs.targets))
+    if plan.failure:
+        failed = ProgramResult("start", Outcome.FAILED, Level.STATIC, 0.0, plan.failure, Kind.CHECK)
+        return Evidence(_with(empty, (failed,), plan.missed), (), opened.api)
+    results: tuple[ProgramResult, ...] = ()
+    targets: tuple[TargetProof, ...] = ()
+    match plan.level:
+        case Level.DEVICE:
+            # An accelerator may belong to one process at a time.
+            results = smoke.run_programs(python, inputs.smoke, backend, jobs=0 if backend.pjrt_name == HOST else 1)
+        case Level.AOT:
+            chosen = inputs.targets if every_target else inputs.targets[:1]
+            targets = aot.compile_for_targets(python, chosen, inputs.aot, backend)
+            results = tuple(map(aot.summarize_target, targets))
+        case Level.LOAD:
+            detail = f"PJRT C API {opened.api} from {backend.library_member}"
+            results = (ProgramResult("open", Outcome.PASSED, Level.LOAD, 0.0, detail, Kind.CHECK),)
+    if opened.api:
+        results += (_check_conformance(python, backend, device=bool(devices.count)),)
+    return Evidence(_with(empty, results, plan.missed), targets, opened.api)
+
+
+def _check_conformance(python: Path, backend: Backend, *, device: bool) -> ProgramResult:
+    """Run PJRT's conformance checks on the installed library; without JAX they show no more than that it loads.
+
+    Without the device most checks cannot run; that is no failure where the backend's `probe.toml` has its message.
+    """
+    start = time.monotonic()
+    library = find_installed(python, backend)
+    result = probe_plugin(library, load_settings(backend), environ=clean_environ(), device=device)
+    outcome = {ProbeOutcome.FAILED: Outcome.FAILED, ProbeOutcome.NOT_OPENED: Outcome.NOT_RUN}
+    seconds = round(time.monotonic() - start, 1)
+    return ProgramResult(
+        "conformance", outcome.get(result.outcome, Outcome.PASSED), Level.LOAD, seconds, result.summary(), Kind.CHECK
+    )
+
+
+def requirements_for(inputs: ProofInputs, wheels: Sequence[Path], *, vendor: bool) -> list[str]:
+    """Return what to install by name; the plugin with the extra that brings the vendor's libraries, if asked for.
+
+    Args:
+        inputs: What is installed with the wheels.
+        wheels: The wheels that fit the Python.
+        vendor: Whether the vendor's libraries come as wheels; otherwise the machine has them.
+    """
+    backend = inputs.backend
+    extras = next(filter(None, backend.jaxlib_extras.values()), ()) if backend and vendor else ()
+    ours = []
+    for wheel in wheels:
+        name = parse_name(wheel.name)
+        extra = f"[{','.join(extras)}]" if extras and backend and name.distribution == backend.distribution else ""
+        ours.append(f"{name.distribution}{extra}=={name.version}")
+    # What compiling without the accelerator needs is not for those who have it.
+    others = [item for item in inputs.requirements if not backend or item not in backend.aot_requires]
+    return [*others, *ours]
+
+
+def fitting(wheels: Sequence[Path], tag: str) -> list[Path]:
+    """Return the wheels that are for a Python."""
+    return [wheel for wheel in wheels if parse_name(wheel.name).fits(tag)]
+
+
+def can_prove(wheels: Sequence[Path], tag: str) -> bool:
+    """Return whether there is a `jaxlib` for a Python among some wheels."""
+    return any(parse_name(wheel.name).distribution == "jaxlib" for wheel in fitting(wheels, tag))
+
+
+def _with(empty: PythonProof, results: Sequence[ProgramResult], missed: tuple[str, ...] = ()) -> PythonProof:
+    return replace(empty, results=tuple(results), reason="" if results else missed[-1], missed=missed)

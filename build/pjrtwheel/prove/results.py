@@ -1,0 +1,215 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What proving showed: the results of programs, checks and compilations, and the proof of a wheel that they add up to.
+
+These dataclasses are also the proofs of `release.json` and of the cache: `pjrtwheel.tables` reads and writes them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from pjrtwheel.errors import count
+from pjrtwheel.prove.level import ORDER, Level, highest
+from pjrtwheel.prove.origin import Origin
+from pjrtwheel.tables import column, metadata
+
+
+class Outcome(StrEnum):
+    """What became of one program; one that failed as expected shows nothing about the wheel, for or against it."""
+
+    PASSED = "passed"
+    EXPECTED = "failed as expected"
+    FAILED = "failed"
+    NOT_RUN = "not run"
+
+
+class Kind(StrEnum):
+    """What a result is of."""
+
+    PROGRAM = "program"
+    TARGET = "target"
+    CHECK = "check"
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramResult:
+    """One program on one interpreter: a smoke program, all that was compiled for one target, or a check.
+
+    Attributes:
+        program: Name of the program, such as `linalg`.
+        outcome: What became of it.
+        level: What it shows when it passes.
+        seconds: How long it ran.
+        detail: Why it failed or did not run; its evidence when it passed.
+        kind: Whether it was one program, all that was compiled for one target, or a check of the library.
+    """
+
+    program: str
+    outcome: Outcome
+    level: Level
+    seconds: float
+    detail: str
+    kind: Kind = Kind.PROGRAM
+
+
+@dataclass(frozen=True, slots=True)
+class PythonProof:
+    """All programs on one interpreter.
+
+    Attributes:
+        python: Tag of the interpreter, such as `cp312`.
+        interpreter: Its full version, or empty when there is none on this machine.
+        results: One entry per program; empty when nothing ran.
+        reason: Why nothing ran; empty otherwise.
+        missed: Why each higher level could not be shown here, as `device: no NVIDIA GPU found`.
+        level: The highest level shown here: that of a passed program, when none failed.
+        summary: One phrase for the table, such as `15 programs passed` or `not run: no interpreter`.
+    """
+
+    python: str = field(metadata=metadata(pattern=r"cp\d\d+t?"))
+    interpreter: str
+    results: tuple[ProgramResult, ...] = column(key="programs")
+    reason: str = ""
+    missed: tuple[str, ...] = ()
+    level: Level = field(init=False)
+    summary: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Derive level and summary."""
+        passed = [result.level for result in self.results if result.outcome is Outcome.PASSED]
+        object.__setattr__(self, "level", Level.STATIC if self.failures() else highest(passed))
+        object.__setattr__(self, "summary", self._summarize())
+
+    def failures(self) -> tuple[ProgramResult, ...]:
+        """Return the programs that failed."""
+        return tuple(result for result in self.results if result.outcome is Outcome.FAILED)
+
+    def _summarize(self) -> str:
+        if not self.results:
+            return f"{Outcome.NOT_RUN}: {self.reason}"
+        counts = Counter((result.kind, result.outcome) for result in self.results)
+        return ", ".join(
+            f"{count(counts[kind, outcome], kind)} {outcome}"
+            for kind in Kind
+            for outcome in Outcome
+            if counts[kind, outcome]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """What became of one program for one arrangement of chips.
+
+    Attributes:
+        program: Name of the program.
+        topology: Label of the arrangement.
+        devices: How many devices that has; 0 if the process died before it could say so.
+        seconds: How long lowering and compiling took.
+        code: The chips whose code the executable holds.
+        calls: Functions of libraries that it calls.
+        error: Why there is no executable; empty otherwise.
+        outcome: Passed; failed as expected; or failed, also where a failure was expected and did not come.
+        detail: What is wrong, or the reason of an expected failure.
+    """
+
+    program: str
+    topology: str
+    devices: int
+    seconds: float
+    code: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    error: str = ""
+    outcome: Outcome = Outcome.NOT_RUN
+    detail: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is code for the chip."""
+        return self.outcome is Outcome.PASSED
+
+
+@dataclass(frozen=True, slots=True)
+class TargetProof:
+    """All compilations for one chip.
+
+    Attributes:
+        name: The target's name.
+        summary: What the chip is.
+        code: The code that came out.
+        seconds: How long it took, with starting JAX.
+        compilations: One entry per program and arrangement.
+    """
+
+    name: str = field(metadata=metadata(key="target"))
+    summary: str
+    code: tuple[str, ...]
+    seconds: float
+    compilations: tuple[Compilation, ...] = column(key="programs")
+
+    @property
+    def compiled(self) -> bool:
+        """Whether any program gave code for this chip; if not, all failures were expected or the proof failed."""
+        return any(compilation.passed for compilation in self.compilations)
+
+    def failures(self) -> tuple[Compilation, ...]:
+        """Return what was not as expected."""
+        return tuple(compilation for compilation in self.compilations if compilation.outcome is Outcome.FAILED)
+
+    def programs(self, outcome: Outcome) -> tuple[str, ...]:
+        """Return the programs with this outcome, each once however many arrangements it was compiled for."""
+        return tuple(dict.fromkeys(entry.program for entry in self.compilations if entry.outcome is outcome))
+
+    def summarize(self) -> str:
+        """Return one phrase, such as `sm_90a: 11 programs compiled` or `0 programs compiled; pallas failed as ...`."""
+        text = f"{count(len(self.programs(Outcome.PASSED)), 'program')} compiled"
+        if self.code:
+            text = f"{' '.join(self.code)}: {text}"
+        expected = [compilation for compilation in self.compilations if compilation.outcome is Outcome.EXPECTED]
+        if not expected:
+            return text
+        reasons = "; ".join(dict.fromkeys(compilation.detail for compilation in expected))
+        names = ", ".join(self.programs(Outcome.EXPECTED)) if self.compiled else "all"
+        return f"{text}, {names} {Outcome.EXPECTED}: {reasons}"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The evidence about one wheel, as one machine found it.
+
+    Attributes:
+        level: The strongest evidence there is.
+        pjrt_api: Version of the plugin's PJRT API as the library itself says, or nothing when it was not opened.
+        pythons: One entry per Python of the release that the wheel is for.
+        origin: From which revision, and when.
+        targets: What was compiled ahead of time, in full, on the first Python; empty unless the wheel has a plugin.
+        backend: With which plugin the wheel was proven; nothing for bindings by themselves.
+    """
+
+    level: Level
+    pjrt_api: str | None
+    pythons: tuple[PythonProof, ...]
+    origin: Origin
+    targets: tuple[TargetProof, ...] = ()
+    backend: str | None = None
+
+
+def explain_level(proofs: Mapping[str, Proof]) -> str:
+    """Say in one line why a plugin is not proven on a device, as `cuda13: aot, not device: no NVIDIA GPU found`.
+
+    Args:
+        proofs: File name → proof, of the wheels of one set.
+
+    Returns:
+        Nothing for a plugin that is, and for bindings alone, which have no device.
+    """
+    proof = max(proofs.values(), key=lambda proof: ORDER.index(proof.level))
+    if proof.backend is None or proof.level is Level.DEVICE:
+        return ""
+    missed = dict.fromkeys(reason for python in proof.pythons for reason in python.missed)
+    reasons = [f"not {reason}" for reason in missed]
+    reasons = reasons or [f"no program ran: {reason}" for reason in dict.fromkeys(p.reason for p in proof.pythons)]
+    return f"{proof.backend}: {proof.level}, {'; '.join(reasons)}"

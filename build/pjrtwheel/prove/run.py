@@ -1,0 +1,179 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Prove a set of finished wheels on every Python that is here, unless that was done before.
+
+Proofs are kept in the cache under a key over everything they depend on (the wheels' bytes, those installed with them,
+the programs, the interpreters, the machine's devices and libraries), so that proving the same bytes again on the same
+machine costs nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from pjrtwheel.backend import Backend
+from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
+from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.environment.wheelhouse import wheelhouse
+from pjrtwheel.errors import ProofError
+from pjrtwheel.files import write_atomically
+from pjrtwheel.platforms import host_platform
+from pjrtwheel.prove.cache import describe_machine, proof_key, read_proofs, write_proofs
+from pjrtwheel.prove.inputs import ProofInputs, load_inputs
+from pjrtwheel.prove.level import Level, highest
+from pjrtwheel.prove.library import read_api
+from pjrtwheel.prove.on_python import Evidence, can_prove, fitting, prove_python
+from pjrtwheel.prove.origin import Origin, find_origin
+from pjrtwheel.prove.results import Proof, PythonProof
+from pjrtwheel.release.model import Release
+from pjrtwheel.wheel.names import parse_name
+from pjrtwheel.wheel.report import BuiltWheel
+
+
+def prove(
+    built: Sequence[BuiltWheel],
+    *,
+    root: Path,
+    release: Release,
+    backend: Backend | None,
+    cache: Path,
+    smoke_tests: bool = True,
+) -> dict[str, Proof]:
+    """Gather the strongest evidence this machine can give about a set of wheels.
+
+    Args:
+        built: The wheels of one set: the plugin's, if there is one, and the bindings'.
+        root: Root of the repository, for the smoke programs.
+        release: The release, for the Pythons it supports.
+        backend: The plugin in the set; nothing for a set of bindings alone.
+        cache: Root of the cache.
+        smoke_tests: Whether to run programs at all.
+
+    Returns:
+        One proof per wheel, by file name.
+
+    Raises:
+        ProofError: A program failed, or the wheels do not install.
+    """
+    wheels = [wheel.path for wheel in built]
+    platform = platform_of(wheels)
+    tags = release.pythons(platform)
+    origin = find_origin(root, os.environ)  # at once: while programs run, the repository may move on
+    here = platform == host_platform().name
+    if here and smoke_tests:
+        return _prove_here(built, load_inputs(root, release, backend), tags, origin, cache)
+    reason = "smoke tests switched off" if here else f"wheels are for {platform}"
+    api = next((api for wheel in wheels if here and (api := read_api(wheel, backend))), None)
+    evidence = {tag: Evidence(PythonProof(tag, "", (), reason), api=api) for tag in tags}
+    return combine(wheels, evidence, backend, origin)
+
+
+def platform_of(wheels: Iterable[Path]) -> str:
+    """Return the platform that the wheels of a set are for.
+
+    Raises:
+        ProofError: They are for several, or for none we know.
+    """
+    found = {parse_name(wheel.name).platform for wheel in wheels}
+    if len(found) != 1 or None in found:
+        names = sorted(platform.name for platform in found if platform)
+        raise ProofError(f"wheels of one set must be for one platform, not {names or 'none'}")
+    (platform,) = filter(None, found)
+    return platform.name
+
+
+def _prove_here(
+    built: Sequence[BuiltWheel], inputs: ProofInputs, tags: Sequence[str], origin: Origin, cache: Path
+) -> dict[str, Proof]:
+    """Run programs on every Python of this machine, unless evidence of an earlier run is as good."""
+    interpreters = find_interpreters(tags)
+    path = _kept_path(built, inputs, interpreters, cache)
+    if (kept := read_proofs(path)) is not None:
+        print("proven before on this machine, with the same bytes and programs", file=sys.stderr, flush=True)
+        return kept
+    wheels = [wheel.path for wheel in built]
+    evidence: dict[str, Evidence] = {}
+    for tag, interpreter in interpreters.items():
+        # The first Python that can compiles for every target.
+        every_target = not any(found.targets for found in evidence.values())
+        evidence[tag] = prove_python(tag, interpreter, wheels, inputs, cache=cache, every_target=every_target)
+    raise_failures((found.python for found in evidence.values()), path.with_suffix(".failed.txt"))
+    proofs = combine(wheels, evidence, inputs.backend, origin)
+    write_proofs(path, proofs)
+    return proofs
+
+
+def _kept_path(
+    built: Sequence[BuiltWheel], inputs: ProofInputs, interpreters: Mapping[str, Interpreter | None], cache: Path
+) -> Path:
+    """Return where proofs are kept, by all that they depend on; that is downloaded first."""
+    wheels, backend = [wheel.path for wheel in built], inputs.backend
+    wheelhouses = [
+        wheelhouse(interpreter, inputs.requirements, fitting(wheels, tag), cache)
+        for tag, interpreter in interpreters.items()
+        if interpreter is not None and can_prove(wheels, tag)
+    ]
+    paths, prefixes = (backend.search_paths, backend.env_prefixes) if backend else ((), ())
+    machine = describe_machine(clean_environ(), paths, prefixes)
+    return cache / "proofs" / f"{proof_key(built, inputs, interpreters, wheelhouses, machine)}.json"
+
+
+def combine(
+    wheels: Sequence[Path], evidence: Mapping[str, Evidence], backend: Backend | None, origin: Origin
+) -> dict[str, Proof]:
+    """Return what all Pythons together showed of each wheel of a set, by file name."""
+    return {wheel.name: _combine(wheel.name, evidence, backend, origin) for wheel in wheels}
+
+
+def _combine(wheel: str, evidence: Mapping[str, Evidence], backend: Backend | None, origin: Origin) -> Proof:
+    """Return what all Pythons together showed of one wheel."""
+    name = parse_name(wheel)
+    found = [entry for tag, entry in evidence.items() if name.fits(tag)]
+    is_plugin = backend is not None and name.distribution == backend.distribution
+    api = next((entry.api for entry in found if entry.api), None) if is_plugin else None
+    levels = [entry.python.level for entry in found]
+    if api is not None:
+        levels.append(Level.LOAD)
+    return Proof(
+        level=highest(levels),
+        pjrt_api=api,
+        pythons=tuple(entry.python for entry in found),
+        origin=origin,
+        targets=max((entry.targets for entry in found), key=len, default=()) if is_plugin else (),
+        backend=backend.name if backend else None,
+    )
+
+
+def raise_failures(pythons: Iterable[PythonProof], log: Path) -> None:
+    """Raise with every program that failed on any Python, and leave their whole output in `log`.
+
+    Raises:
+        ProofError: There is at least one.
+    """
+    failures = [(proof, result) for proof in pythons for result in proof.failures()]
+    if failures:
+        names = [f"{result.program} on Python {proof.interpreter}" for proof, result in failures]
+        texts = [result.detail.strip() for _, result in failures]
+        write_atomically(log, "\n\n".join(f"{name}\n{text}" for name, text in zip(names, texts, strict=True)) + "\n")
+        more = f", and {len(failures) - 1} more" if len(failures) > 1 else ""
+        raise ProofError(
+            f"program failed: {names[0]}{more}",
+            cause=find_cause(texts[0]),
+            remedy=f"the whole output of all that failed is in {log}",
+        )
+
+
+def find_cause(text: str) -> str:
+    r"""Return the line of a program's output that says the most: where there is a traceback, its exception.
+
+    >>> find_cause("Traceback (most recent call last):\n  File a, line 1, in f\nError: no bead\npy_client.cc:425")
+    'Error: no bead'
+    """
+    lines = text.splitlines() or ["it left no output"]
+    frames = [number for number, line in enumerate(lines) if line.startswith("  File ")]
+    if "Traceback (most recent call last):" not in lines or not frames:
+        return (lines[0] if lines[0].startswith("killed by ") else lines[-1]).strip()
+    return next((line for line in lines[frames[-1] + 1 :] if line and not line.startswith(" ")), lines[-1]).strip()

@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Put wheels into a folder, and keep its `release.json` true.
+
+Each file is put there whole or not at all, the wheels one after the other and `release.json` last. A run that is killed
+between two renames leaves whole wheels that `release.json` does not list yet; the next run names them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from pjrtwheel import files
+from pjrtwheel.backend import Backend
+from pjrtwheel.errors import WheelError
+from pjrtwheel.files import copy_atomically, hash_file, write_atomically
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.origin import find_origin
+from pjrtwheel.prove.results import Proof
+from pjrtwheel.publish.release_file import (
+    RELEASE_FILENAME,
+    Entry,
+    add_proofs_to,
+    format_entries,
+    make_entry,
+    merge_entries,
+    read_entries,
+)
+from pjrtwheel.verify import verify_wheels
+from pjrtwheel.wheel.report import BuiltWheel
+
+
+def publish(built: Sequence[BuiltWheel], proofs: Mapping[str, Proof], dist: Path) -> tuple[Entry, ...]:
+    """Copy wheels into `dist` and record them in its `release.json`.
+
+    Returns:
+        The entries of all wheels that are now in `dist`.
+
+    Raises:
+        WheelError: A wheel changed after it was reported, or the disk is full.
+    """
+    entries = [make_entry(wheel.report, proofs[wheel.report.wheel]) for wheel in built]
+    return put_wheels({wheel.report.wheel: wheel.path for wheel in built}, entries, dist)
+
+
+def publish_pure_python(built: Sequence[BuiltWheel], backends: Sequence[Backend], root: Path, dist: Path) -> None:
+    """Verify wheels without a library, of which there is nothing to run, and publish them as such.
+
+    Raises:
+        VerifyError: A wheel breaks a promise.
+        WheelError: The disk is full.
+    """
+    verify_wheels(built, backends)
+    unproven = Proof(Level.STATIC, None, (), find_origin(root, os.environ))
+    publish(built, {wheel.report.wheel: unproven for wheel in built}, dist)
+
+
+def check_space(built: Sequence[BuiltWheel], dist: Path) -> None:
+    """Make sure that wheels which are built will find room in `dist`, before they are verified and proven.
+
+    Raises:
+        WheelError: They will not; the message says how much is needed.
+    """
+    reports = [wheel.report for wheel in built]
+    fresh = [report.size for report in reports if not _is_published(report.wheel, report.sha256, dist)]
+    files.require_space(dist, sum(fresh))
+
+
+def put_wheels(wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path) -> tuple[Entry, ...]:
+    """Copy wheels that have entries already into `dist`, and record them in its `release.json`.
+
+    Several builds may publish into one folder at once: wheels are copied to one place and renamed into place under the
+    folder's lock, where the entries of the others are read again and kept. `release.json` is replaced last. Wheels that
+    it does not describe, which a killed run may have left, are named on stderr.
+
+    Args:
+        wheels: File name → where the wheel is.
+        entries: One per wheel.
+        dist: The folder; made when it is missing.
+
+    Returns:
+        The entries of all wheels that are now in `dist`.
+
+    Raises:
+        WheelError: A wheel is not the one its entry describes, or the disk is full.
+    """
+    dist.mkdir(parents=True, exist_ok=True)
+    with files.staging_folder(dist) as folder:
+        copied = [entry for entry in entries if not _is_published(entry.filename, entry.sha256, dist)]
+        files.require_space(dist, sum(wheels[entry.filename].stat().st_size for entry in copied))
+        for entry in copied:
+            _copy(wheels[entry.filename], entry, folder)
+        with files.locked(dist):
+            for entry in copied:
+                (folder / entry.filename).replace(dist / entry.filename)
+            merged = merge_entries(read_entries(dist), entries, (path.name for path in dist.glob("*.whl")))
+            write_atomically(dist / RELEASE_FILENAME, format_entries(merged))
+            _flush_folder(dist)
+            warnings = _describe_unlisted(merged, {path.name: hash_file(path) for path in dist.glob("*.whl")})
+    for warning in warnings:
+        print(f"warning: {warning}", file=sys.stderr, flush=True)
+    return tuple(merged.values())
+
+
+def add_proofs(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Path) -> tuple[str, ...]:
+    """Record proofs of wheels that are in `dist` already.
+
+    Args:
+        proofs: File name → proof.
+        digests: File name of each wheel → sha256 of the bytes that were proven.
+        dist: The folder.
+
+    Returns:
+        The wheels that its `release.json` does not describe, or as other bytes: nothing was recorded of these.
+    """
+    with files.locked(dist):
+        entries = read_entries(dist)
+        known = {name for name in proofs if name in entries and entries[name].sha256 == digests[name]}
+        if known:
+            changed = {name: add_proofs_to(entries[name], [proofs[name]]) for name in known}
+            write_atomically(dist / RELEASE_FILENAME, format_entries(entries | changed))
+    return tuple(sorted(proofs.keys() - known))
+
+
+def withdraw(names: Collection[str], dist: Path) -> None:
+    """Remove wheels from `dist`: from its `release.json` first, which stays true then if the run is killed in between.
+
+    Args:
+        names: File names; those that are not there are passed over.
+        dist: The folder.
+    """
+    with files.locked(dist):
+        kept = {name: entry for name, entry in read_entries(dist).items() if name not in names}
+        write_atomically(dist / RELEASE_FILENAME, format_entries(kept))
+        for name in names:
+            (dist / name).unlink(missing_ok=True)
+
+
+def _is_published(name: str, digest: str, dist: Path) -> bool:
+    """Return whether the very bytes of a wheel are in the folder already."""
+    target = dist / name
+    return target.is_file() and hash_file(target) == digest
+
+
+def _copy(wheel: Path, entry: Entry, folder: Path) -> None:
+    """Copy a wheel, holding it to its entry.
+
+    Raises:
+        WheelError: It is not the file that was described.
+    """
+    digest = copy_atomically(wheel, folder / entry.filename)
+    if digest != entry.sha256:
+        raise WheelError(
+            f"{wheel} has sha256 {digest}, its report says {entry.sha256}",
+            cause="the file was changed after it was assembled",
+            remedy="build again",
+        )
+
+
+def _describe_unlisted(entries: Mapping[str, Entry], digests: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a line for each wheel of a folder that its `release.json` does not describe.
+
+    Args:
+        entries: Its entries by file name.
+        digests: File name of each wheel → its sha256.
+    """
+    return tuple(
+        f"{name} has no entry in {RELEASE_FILENAME}: build it again, or remove it"
+        if name not in entries
+        else f"{name} is not the file that {RELEASE_FILENAME} describes: build it again, or remove it"
+        for name, digest in sorted(digests.items())
+        if name not in entries or entries[name].sha256 != digest
+    )
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make the renames durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

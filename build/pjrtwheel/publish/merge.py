@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Merge folders of finished wheels, such as those of machines that each built some."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pjrtwheel.errors import UsageError, WheelError
+from pjrtwheel.files import hash_file
+from pjrtwheel.publish.dist import put_wheels
+from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, parse_entries
+from pjrtwheel.wheel.names import is_variant
+
+
+def read_folder(folder: Path) -> dict[str, Entry]:
+    """Return the entries of all wheels in a folder, by file name.
+
+    Raises:
+        UsageError: There is no such folder, or no `release.json` in it.
+        WheelError: It lists other wheels than are there.
+    """
+    path = folder / RELEASE_FILENAME
+    if not path.is_file():
+        missing = f"no such file: {path}" if folder.is_dir() else f"no such folder: {folder}"
+        raise UsageError(missing, remedy="give a folder as a build left it")
+    entries = parse_entries(path.read_bytes())
+    present = {wheel.name for wheel in folder.glob("*.whl")}
+    if not entries or present != set(entries):
+        raise WheelError(
+            f"{path} does not describe the wheels of its folder",
+            cause=f"only in one of the two: {', '.join(sorted(present ^ set(entries))) or 'nothing; both are empty'}",
+            remedy="give a folder as a build left it",
+        )
+    return entries
+
+
+def merge_folders(folders: Sequence[Path], dist: Path) -> tuple[Entry, ...]:
+    """Copy the wheels of several folders into one, and keep the strongest proofs of each wheel.
+
+    Wheel variants, the plain wheel of the same project and their list are made for all that is in one folder. They are
+    left out, to be made anew, which is said on stderr.
+
+    Args:
+        folders: Folders that builds left, each with its `release.json`.
+        dist: Where all goes; may hold wheels already.
+
+    Returns:
+        The entries of all wheels that are now in `dist`.
+
+    Raises:
+        UsageError: There is no such folder, or no `release.json` in it.
+        WheelError: A `release.json` does not fit its wheels, or two folders have different wheels of one name.
+    """
+    records = {folder: _leave_out_variants(read_folder(folder), folder, dist) for folder in folders}
+    for folder, entries in records.items():
+        _check_bytes(folder, entries)
+    _check_same(records, dist)
+    merged: tuple[Entry, ...] = ()
+    for folder, entries in records.items():
+        merged = put_wheels({name: folder / name for name in entries}, tuple(entries.values()), dist)
+    return merged
+
+
+def _leave_out_variants(entries: Mapping[str, Entry], folder: Path, dist: Path) -> dict[str, Entry]:
+    """Return the entries without projects that have variants, and name these."""
+    projects = {(entry.distribution, entry.version) for name, entry in entries.items() if is_variant(name)}
+    for distribution, version in sorted(projects):
+        print(
+            f"{distribution} {version} of {folder} is left out, for it was made for that folder alone; "
+            f"make it anew: ./noxw -s build_auto -- --dist {dist}",
+            file=sys.stderr,
+            flush=True,
+        )
+    return {name: entry for name, entry in entries.items() if (entry.distribution, entry.version) not in projects}
+
+
+def _check_bytes(folder: Path, entries: Mapping[str, Entry]) -> None:
+    """Make sure that the wheels of a folder are those that its `release.json` describes, also those not to be copied.
+
+    Raises:
+        WheelError: One is not.
+    """
+    for name, entry in entries.items():
+        if (digest := hash_file(folder / name)) != entry.sha256:
+            raise WheelError(
+                f"{folder / name} has sha256 {digest}, {RELEASE_FILENAME} says {entry.sha256}",
+                cause="it was damaged or replaced after it was built",
+                remedy="copy the folder again, or build again",
+            )
+
+
+def _check_same(records: Mapping[Path, Mapping[str, Entry]], dist: Path) -> None:
+    """Make sure that wheels of one name are one wheel, also those that are in `dist` already.
+
+    Raises:
+        WheelError: Two folders have different ones.
+    """
+    names = {name for entries in records.values() for name in entries}
+    seen = {name: (dist, hash_file(dist / name)) for name in names if (dist / name).is_file()}
+    for folder, entries in records.items():
+        for name, entry in entries.items():
+            first, digest = seen.setdefault(name, (folder, entry.sha256))
+            if digest != entry.sha256:
+                raise WheelError(
+                    f"{name} differs between {first} and {folder}",
+                    cause="they were built from different sources",
+                    remedy="build both again from one revision",
+                )

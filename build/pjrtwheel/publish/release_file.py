@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`dist/release.json`: one entry for each wheel of the folder.
+
+The dataclasses are the contract: `pjrtwheel.tables` reads and writes them, and `docs/release.schema.json` is generated
+from them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from packaging.tags import parse_tag
+
+from pjrtwheel import tables
+from pjrtwheel.prove.results import Proof
+from pjrtwheel.publish.best_proofs import choose_proofs
+from pjrtwheel.tables import metadata
+from pjrtwheel.wheel.report import Report
+
+RELEASE_FILENAME = "release.json"
+SCHEMA: Literal[2] = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One wheel.
+
+    Attributes:
+        filename: Name of the file in the folder.
+        distribution: Project name, such as `jaxlib-cpu`.
+        version: Version of the wheel.
+        sha256: Hexadecimal digest of the file.
+        size: Length of the file in bytes.
+        tags: Tags of the file name, each by itself, such as `cp312-abi3-manylinux_2_27_x86_64`.
+        lock_id: Identity of the set this wheel belongs to; empty when it has no lock.
+        stripped_bytes: Bytes that repair dropped, before compression.
+        gpu_code: Names of the chips that any of its libraries holds code for, such as `sm_90`.
+        proof: The strongest proof.
+        other_proofs: Those with other backends, and the one that compiled for the most chips.
+        requires: The `Requires-Dist` lines.
+        provider: Where the library came from: `prebuilt`, `source` or `file-<sha256>`.
+        provenance: Origin of the library, as the provider wrote it.
+        changes: Member → what repair changed, in words.
+        pjrt_api: Version of the plugin's PJRT API in the strongest proof.
+    """
+
+    filename: str
+    distribution: str
+    version: str
+    sha256: str
+    size: int
+    tags: tuple[str, ...] = field(metadata=metadata(pattern="[^-]+-[^-]+-[^-]+"))
+    lock_id: str
+    stripped_bytes: int
+    gpu_code: tuple[str, ...]
+    proof: Proof
+    other_proofs: tuple[Proof, ...]
+    requires: tuple[str, ...] = ()
+    provider: str = ""
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    changes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    pjrt_api: str | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Repeat the version of the API, where people look for it."""
+        object.__setattr__(self, "pjrt_api", self.proof.pjrt_api)
+
+    def proofs(self) -> tuple[Proof, ...]:
+        """Return all proofs, for each backend that the wheel was proven with, the strongest first."""
+        return (self.proof, *self.other_proofs)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFile:
+    """The wheels of a folder, as `release.json` lists them.
+
+    Attributes:
+        schema: Version of this format.
+        wheels: One entry per wheel, in order of file name.
+    """
+
+    schema: Literal[2]
+    wheels: tuple[Entry, ...]
+
+
+def make_entry(report: Report, proof: Proof) -> Entry:
+    """Combine what assembly reported and what proving showed."""
+    return Entry(
+        filename=report.wheel,
+        distribution=report.distribution,
+        version=report.version,
+        sha256=report.sha256,
+        size=report.size,
+        tags=tuple(sorted(str(tag) for tag in parse_tag(report.tag))),
+        lock_id=report.lock_id,
+        stripped_bytes=report.stripped_bytes,
+        gpu_code=tuple(report.gpu_code),
+        proof=proof,
+        other_proofs=(),
+        requires=tuple(report.requires),
+        provider=report.provider,
+        provenance=report.provenance,
+        changes=report.changes,
+    )
+
+
+def add_proofs_to(entry: Entry, proofs: Iterable[Proof]) -> Entry:
+    """Return an entry with what further proofs of the same bytes show; see `choose_proofs`."""
+    first, *others = choose_proofs([*entry.proofs(), *proofs])
+    return replace(entry, proof=first, other_proofs=tuple(others))
+
+
+def merge_entries(old: Mapping[str, Entry], new: Iterable[Entry], present: Iterable[str]) -> dict[str, Entry]:
+    """Put new entries over old ones, and forget wheels that are no longer there.
+
+    Evidence about the very same bytes stays, for each backend: bindings are proven with every plugin, and a
+    build without proofs shows less of a wheel than one with them.
+    """
+    merged = dict(old)
+    for entry in new:
+        before = old.get(entry.filename)
+        same = before is not None and before.sha256 == entry.sha256
+        merged[entry.filename] = add_proofs_to(entry, before.proofs()) if before and same else entry
+    return {name: merged[name] for name in sorted(set(present) & set(merged))}
+
+
+def read_entries(dist: Path) -> dict[str, Entry]:
+    """Return the whole entries of the `release.json` of a folder by file name; none where there is no such file."""
+    path = dist / RELEASE_FILENAME
+    return parse_entries(path.read_bytes()) if path.is_file() else {}
+
+
+def parse_entries(data: bytes) -> dict[str, Entry]:
+    """Return the whole entries of a `release.json` by file name; none for another schema or what is not JSON.
+
+    The file can always be made again from the wheels' own reports, so a broken one is no reason to stop a build. One
+    broken entry takes no other with it.
+    """
+    try:
+        document = json.loads(data)
+        listed = document["wheels"] if document["schema"] == SCHEMA else []
+        entries = [entry for table in listed if (entry := _read_entry(table))]
+    except (ValueError, KeyError, TypeError):
+        return {}
+    return {entry.filename: entry for entry in entries}
+
+
+def _read_entry(table: object) -> Entry | None:
+    """Return an entry, or nothing if it lacks something; keys of a newer version are passed over."""
+    try:
+        return tables.read(Entry, table, ignore_unknown=True)
+    except tables.TableError:
+        return None
+
+
+def format_entries(entries: Mapping[str, Entry]) -> str:
+    """Return the text of `release.json`: in order of file name, with sorted keys and a final newline."""
+    return tables.write_json(ReleaseFile(SCHEMA, tuple(entries[name] for name in sorted(entries))))

@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Evidence is kept, never taken for something it is not, and does not outlive a change of the machine."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pjrtwheel.backend import find_backend
+from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.prove.cache import Machine, describe_machine, find_nodes, proof_key, read_proofs, write_proofs
+from pjrtwheel.prove.inputs import ProofInputs
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.origin import Origin
+from pjrtwheel.prove.results import Proof, PythonProof
+from pjrtwheel.prove.targets import Target
+from pjrtwheel.wheel.report import BuiltWheel, Report
+
+REPORT = Report("a.whl", "a", "1", "cp312-abi3-linux_x86_64", "00", 1, (), "ff", "prebuilt", {}, {}, 0)
+ORIGIN = Origin(None, None, "0.1.0", "2026-11-21T09:40:00Z")
+MACHINE = Machine((("null", True),), (), (), "0.1.1")
+PYTHON = Interpreter(Path("/usr/bin/python3.12"), "cp312", "3.12.1", "/usr")
+
+
+def test_every_input_of_the_evidence_changes_its_key(root: Path, tmp_path: Path) -> None:
+    """Other bytes, programs, interpreters, requirements, targets, machines, or another NumPy: all change it."""
+    program, compiled, folder = tmp_path / "program.py", tmp_path / "compiled.py", tmp_path / "wheelhouse"
+    folder.mkdir()
+    for path in (program, compiled):
+        path.write_text("one")
+    wheel = BuiltWheel(Path("a.whl"), REPORT)
+    inputs = ProofInputs(None, (program,), (compiled,), (), ("numpy",))
+    backend = find_backend(root, "cpu")
+    target = Target("chip", "A chip", "cuda", ("sm_90",), {})
+    usual: dict[str, Any] = {
+        "built": [wheel],
+        "inputs": inputs,
+        "interpreters": {"cp312": PYTHON},
+        "wheelhouses": [folder],
+        "machine": MACHINE,
+    }
+    changes: list[dict[str, Any]] = [
+        {},
+        {"built": [replace(wheel, report=replace(REPORT, sha256="11"))]},
+        {"interpreters": {"cp312": replace(PYTHON, version="3.12.2")}},
+        {"interpreters": {"cp312": None}},
+        {"inputs": replace(inputs, requirements=("numpy==2",))},
+        {"inputs": replace(inputs, targets=(target,))},
+        {"inputs": replace(inputs, backend=backend)},
+        {"inputs": replace(inputs, backend=replace(backend, pjrt_name="another"))},
+        {"machine": replace(MACHINE, nodes=(("null", True), ("dri/renderD128", True)))},
+        {"machine": replace(MACHINE, nodes=(("null", False),))},
+        {"machine": replace(MACHINE, libraries=(("/opt/vendor/lib/libone.so", 1),))},
+        {"machine": replace(MACHINE, environ=(("LD_LIBRARY_PATH", "/opt"),))},
+        {"machine": replace(MACHINE, checker="0.2")},
+    ]
+    keys = [proof_key(**{**usual, **change}) for change in changes]
+    for path in (program, compiled):
+        path.write_text("two")
+        keys.append(proof_key(**usual))
+    for content in (b"2.4.0", b"2.4.1"):
+        (folder / "numpy.whl").write_bytes(content)
+        keys.append(proof_key(**usual))
+    assert len(set(keys)) == len(keys)
+
+
+def test_kept_proofs_are_read_back(tmp_path: Path) -> None:
+    """What is read is what was written; nothing is read from a file that is missing or broken."""
+    proofs = {"a.whl": Proof(Level.LOAD, "0.115", (PythonProof("cp314", "", (), "no interpreter"),), ORIGIN)}
+    path = tmp_path / "proofs" / "key.json"
+    assert read_proofs(path) is None
+    write_proofs(path, proofs)
+    assert read_proofs(path) == proofs
+    path.write_text('{"a.whl": {"level": "load"}}')
+    assert read_proofs(path) is None
+
+
+def test_nodes_below_folders_are_found() -> None:
+    """Terminals and plain files are none."""
+    nodes = dict(find_nodes(Path("/dev")))
+    assert nodes["null"] is True
+    assert [name for name in nodes if name.startswith(("pts/", "shm/"))] == []
+
+
+def test_a_node_below_a_folder_is_found(tmp_path: Path) -> None:
+    """As of a graphics card; a link to one counts like the node itself, but not what each process has anew."""
+    (tmp_path / "dri").mkdir()
+    (tmp_path / "dri/renderD128").symlink_to(os.devnull)
+    (tmp_path / "dri/text").touch()
+    (tmp_path / "stdin").symlink_to(os.devnull)
+    assert list(find_nodes(tmp_path)) == [("dri/renderD128", True)]
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """Return the root of a machine with an empty installation of a vendor's libraries."""
+    for folder in ("dev", "etc", "opt/vendor/lib", "home/lib"):
+        (tmp_path / folder).mkdir(parents=True)
+    return tmp_path
+
+
+def test_every_change_is_seen(machine: Path) -> None:
+    """A library in a backend's folder or the user's, a package of the system, a variable: each is another machine."""
+    environ = {"ABACUS_HOME": str(machine / "home"), "TERM": "xterm"}
+
+    def look(**extra: str) -> object:
+        return describe_machine(environ | extra, ["/opt/vendor/lib", "$ORIGIN"], ["ABACUS_"], machine)
+
+    seen = [look(), look(LD_LIBRARY_PATH="/nowhere"), look(ABACUS_BEADS="1")]
+    for name in ("opt/vendor/lib/libone.so.1", "home/lib/libtwo.so", "etc/ld.so.cache"):
+        (machine / name).write_bytes(b"1")
+        seen.append(look())
+    os.utime(machine / "etc/ld.so.cache", ns=(1, 1))
+    seen.append(look())
+    (machine / "opt/vendor/toolkit-2").mkdir()
+    seen.append(look())
+    (machine / "dev/kfd").symlink_to(os.devnull)
+    seen.append(look())
+    assert len(set(seen)) == len(seen)
+    assert look() == look(TERM="dumb")

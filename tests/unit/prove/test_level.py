@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a machine lacks is an excuse; what is wrong with a wheel is a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+
+import pytest
+
+from pjrtwheel.prove.devices import Devices, ask_completed
+from pjrtwheel.prove.inside.devices import find_refusal
+from pjrtwheel.prove.level import Level, ProofPlan, choose_level
+from pjrtwheel.prove.library import Opened
+
+HERE = Devices(1, "H100")
+ABSENT = Devices(0, "", "no GPU found", "NoDeviceError")
+UNTRIED = Devices(0, "", "Unknown backend cuda", "VendorLibraryError", tried=False)
+CODE = Devices(0, "", "no code for GPUs of compute capability 7.0", "GpuCodeError")
+DRIVER = Devices(0, "", "NVIDIA's driver runs CUDA up to 12.8", "DriverError")
+CRASH = Devices(0, "", "JAX does not start: killed by SIGSEGV")
+BOOM = Devices(0, "", "TakeOverError: cannot serve: TypeError: boom", "TakeOverError")
+VENDOR = Devices(0, "", "libcudnn.so.9 is missing", "VendorLibraryError")
+UNFIT = Devices(0, "", "Unknown backend cuda", "TakeOverError", tried=False)
+
+OPENS = Opened("0.115")
+LACKS = Opened(None, "OSError: libsycl.so.8: cannot open shared object file: No such file or directory")
+GONE = Opened(None, "OSError: /env/xla.so: cannot open shared object file: No such file or directory")
+BROKEN = Opened(None, "killed by SIGSEGV")
+
+DEVICE = "device: no GPU found"
+AOT = "aot: mine has no targets that could be compiled for without the accelerator"
+
+
+@pytest.mark.parametrize(
+    ("devices", "opened", "targets", "plan"),
+    [
+        (HERE, OPENS, True, ProofPlan(Level.DEVICE)),
+        (ABSENT, OPENS, True, ProofPlan(Level.AOT, (DEVICE,))),
+        (ABSENT, OPENS, False, ProofPlan(Level.LOAD, (DEVICE, AOT))),
+        (ABSENT, LACKS, False, ProofPlan(Level.STATIC, (DEVICE, AOT, f"load: {LACKS.reason}"))),
+        (ABSENT, GONE, False, ProofPlan(Level.STATIC, (DEVICE, AOT, f"load: {GONE.reason}"), GONE.reason)),
+        (ABSENT, BROKEN, False, ProofPlan(Level.STATIC, (DEVICE, AOT, f"load: {BROKEN.reason}"), BROKEN.reason)),
+        (UNTRIED, OPENS, True, ProofPlan(Level.AOT, ("device: Unknown backend cuda",))),
+        (CRASH, OPENS, True, ProofPlan(Level.STATIC, (f"device: {CRASH.reason}",), CRASH.reason)),
+        (BOOM, OPENS, True, ProofPlan(Level.STATIC, (f"device: {BOOM.reason}",), BOOM.reason)),
+        (BOOM, OPENS, False, ProofPlan(Level.STATIC, (f"device: {BOOM.reason}",), BOOM.reason)),
+        (VENDOR, OPENS, True, ProofPlan(Level.STATIC, (f"device: {VENDOR.reason}",), VENDOR.reason)),
+        (DRIVER, OPENS, True, ProofPlan(Level.AOT, (f"device: {DRIVER.reason}",))),
+        (CODE, OPENS, True, ProofPlan(Level.AOT, (f"device: {CODE.reason}",))),
+        (UNFIT, OPENS, True, ProofPlan(Level.STATIC, (f"device: {UNFIT.reason}",), UNFIT.reason)),
+    ],
+    ids=[
+        "device", "aot", "load", "vendor's library missing", "own library missing", "library crashes", "not tried",
+        "crash", "refusal with targets", "refusal without", "unusable device", "old driver", "old GPU",
+        "refusal not tried",
+    ],
+)  # fmt: skip
+def test_only_what_is_not_here_is_excused(devices: Devices, opened: Opened, plan: ProofPlan, *, targets: bool) -> None:
+    """A crash, a refusal that nobody foresaw, or a library that does not do never passes for absent hardware."""
+    assert choose_level("mine", devices, opened, targets=targets) == plan
+
+
+@pytest.mark.parametrize(
+    ("answers", "completed", "found"),
+    [([VENDOR, HERE], 1, HERE), ([VENDOR, VENDOR], 1, VENDOR), ([ABSENT], 0, ABSENT), ([HERE], 0, HERE)],
+    ids=["libraries help", "libraries do not help", "no device", "all there"],
+)
+def test_the_vendors_libraries_are_installed_where_the_device_is(
+    answers: list[Devices], completed: int, found: Devices
+) -> None:
+    """Once, and only if the loader says that it lacks them."""
+    waiting: Iterator[Devices] = iter(answers)
+    installed: list[str] = []
+    devices = ask_completed(lambda: next(waiting), lambda: installed.append("vendor"))
+    assert (devices, len(installed), list(waiting)) == (found, completed, [])
+
+
+class NoDeviceError(RuntimeError):
+    """What a loader raises."""
+
+
+def refuse() -> None:
+    """Be a factory that has no device."""
+    raise NoDeviceError("no GPU found")
+
+
+@pytest.mark.parametrize(
+    ("factory", "name"),
+    [(refuse, "NoDeviceError"), (lambda: None, ""), (None, "RuntimeError")],
+    ids=["refuses", "not asked by JAX", "not registered"],
+)
+def test_a_platform_that_jax_passed_over_is_asked_itself(factory: Callable[[], None] | None, name: str) -> None:
+    """JAX keeps no more than the text, or nothing at all."""
+    registration = SimpleNamespace(factory=factory) if factory else None
+    assert find_refusal(RuntimeError("Unknown backend cuda"), registration) == name
+
+
+def test_the_error_that_jax_wraps_is_the_refusal() -> None:
+    """Its class is what counts, and the plugin is not asked again."""
+    error = RuntimeError("Unable to initialize backend 'cuda': no GPU found")
+    error.__context__ = NoDeviceError("no GPU found")
+    assert find_refusal(error, SimpleNamespace(factory=lambda: None)) == "NoDeviceError"

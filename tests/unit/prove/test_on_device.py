@@ -1,0 +1,225 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is installed for a proof on a device, and what is said when there is none."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.backend import Backend, find_backend, load_backends
+from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.errors import ProofError, UsageError
+from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.prove.devices import Devices, detect_devices, find_devices, parse_answer
+from pjrtwheel.prove.inputs import ProofInputs
+from pjrtwheel.prove.inside.library import require_loaded
+from pjrtwheel.prove.library import Opened, open_library, require_installed
+from pjrtwheel.prove.on_device import Index, find_wheels, prove_on_device, replace_library, require_device
+from pjrtwheel.prove.on_python import requirements_for
+
+BINDINGS = "jaxlib-0.11.2-1-cp312-cp312-manylinux_2_27_x86_64.whl"
+PLUGIN = "jaxlib_cuda_13-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl"
+HERE = PLATFORMS["linux_x86_64"]
+OTHERS = (
+    BINDINGS.replace("x86_64", "aarch64"),
+    PLUGIN.replace("x86_64", "aarch64"),
+    "jaxlib-0.11.1-1-cp312-cp312-manylinux_2_27_x86_64.whl",
+    "jaxlib_cpu-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl",
+)
+
+
+NO_BEAD = Devices(0, "", "no bead found", "NoDeviceError")
+
+
+@pytest.fixture
+def backend(root: Path) -> Backend:
+    """Return a backend whose vendor's libraries come from the index."""
+    return find_backend(root, "cuda13")
+
+
+def test_the_set_is_found_among_others(backend: Backend, tmp_path: Path) -> None:
+    """Wheels of other releases, backends and platforms stay where they are."""
+    for name in (BINDINGS, PLUGIN, *OTHERS):
+        (tmp_path / name).touch()
+    assert find_wheels(tmp_path, backend, "0.11.2", HERE) == (tmp_path / BINDINGS, tmp_path / PLUGIN)
+
+
+def test_a_missing_wheel_is_named(backend: Backend, tmp_path: Path) -> None:
+    """The message says which, where, and what builds it."""
+    (tmp_path / BINDINGS).touch()
+    with pytest.raises(UsageError) as caught:
+        find_wheels(tmp_path, backend, "0.11.2", HERE)
+    assert caught.value.what == f"no wheel of jaxlib-cuda-13 0.11.2 for linux_x86_64 in {tmp_path}"
+    assert caught.value.remedy.startswith("build them with: ./noxw -s build_cuda13")
+
+
+def test_the_vendors_libraries_come_with_the_extra(backend: Backend) -> None:
+    """On a device the extra that users take is installed, and nothing that only compiling without one needs."""
+    inputs = ProofInputs(backend, (), (), (), ("jax==0.11.2", *backend.aot_requires))
+    wheels = [Path(BINDINGS), Path(PLUGIN)]
+    assert requirements_for(inputs, wheels, vendor=True) == [
+        "jax==0.11.2", "jaxlib==0.11.2", "jaxlib-cuda-13[with-cuda]==0.11.2",
+    ]  # fmt: skip
+    assert requirements_for(inputs, wheels, vendor=False)[-1] == "jaxlib-cuda-13==0.11.2"
+
+
+def test_no_device_is_no_proof(backend: Backend) -> None:
+    """The reason is the one that the plugin's loader gave."""
+    devices = parse_answer(
+        'jaxlib-cuda-13: no NVIDIA GPU found\n{"count": 0, "kind": "", "reason": "Unknown backend"}', "jaxlib-cuda-13"
+    )
+    with pytest.raises(ProofError) as caught:
+        require_device(devices, backend)
+    assert (caught.value.what, caught.value.cause) == ("no cuda device on this machine", "no NVIDIA GPU found")
+
+
+LOADER = """
+class {error}(Exception):
+    what = "no bead found"
+class Abacus:
+    def find_device(self):
+        {body}
+{name} = Abacus(){call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("loader", "devices"),
+    [
+        (LOADER.format(error="NoDeviceError", body="raise NoDeviceError", name="ACCELERATOR", call=""), NO_BEAD),
+        (
+            LOADER.format(error="NoDeviceError", body="raise NoDeviceError", name="find_device", call=".find_device"),
+            NO_BEAD,
+        ),
+        (
+            LOADER.format(error="DriverError", body="raise DriverError", name="ACCELERATOR", call=""),
+            replace(NO_BEAD, error="DriverError"),
+        ),
+        (LOADER.format(error="VendorLibraryError", body="raise VendorLibraryError", name="ACCELERATOR", call=""), None),
+        (LOADER.format(error="NoDeviceError", body="return", name="ACCELERATOR", call=""), None),
+        ("", None),
+        ("import numpy.no_such_thing", None),
+    ],
+    ids=["no device", "said by the package", "driver", "vendor's library", "device", "not said", "broken"],
+)
+def test_the_loader_of_a_wheel_is_asked_before_anything_is_installed(
+    backend: Backend, make_wheel: Callable[..., Path], loader: str, devices: Devices | None
+) -> None:
+    """What only the machine lacks is known at once; all else is left for JAX to find out."""
+    wheel = make_wheel({f"{backend.package}/__init__.py": loader.encode()}, name=PLUGIN)
+    assert detect_devices(Path(sys.executable), [Path(BINDINGS), wheel], backend) == devices
+
+
+@pytest.mark.skipif(
+    any((Path("/dev") / node).exists() for node in ("accel0", "dri", "dxg", "kfd", "nvidiactl", "vfio")),
+    reason="this machine may have an accelerator",
+)
+def test_the_loaders_of_this_repository_answer_without_jax(root: Path, make_wheel: Callable[..., Path]) -> None:
+    """Where nothing shows an accelerator, each that looks for one says so."""
+    answers, texts = {}, {}
+    for name, backend in load_backends(root).items():
+        texts[name] = (root / "plugins" / name / backend.package / "__init__.py").read_text("utf-8")
+        parts = [(root / "plugins" / name / backend.package, backend.package)]
+        parts += [
+            (root / "plugins" / part / "loader", f"{backend.package}/{part}") for part in ("pjrt", *backend.shared)
+        ]
+        files = {f"{place}/{path.name}": path.read_bytes() for folder, place in parts for path in folder.glob("*.py")}
+        wheel = make_wheel(files, name=f"{backend.package}-1-cp312-abi3-linux_x86_64.whl")
+        found = detect_devices(Path(sys.executable), [wheel], backend)
+        answers[name] = found.error if found else ""
+    silent = [name for name, text in texts.items() if "ACCELERATOR = " not in text and "def find_device" not in text]
+    assert answers == dict.fromkeys(answers, "NoDeviceError") | dict.fromkeys(silent, "")
+
+
+def test_without_a_device_no_environment_is_made(
+    backend: Backend, make_wheel: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The proof is refused at once, and nothing is fetched or installed for it."""
+    loader = LOADER.format(error="NoDeviceError", body="raise NoDeviceError", name="ACCELERATOR", call="")
+    wheels = [make_wheel({f"{backend.package}/__init__.py": loader.encode()}, name=PLUGIN)]
+    python = Interpreter(Path(sys.executable), "cp312", "3.12.1", sys.base_prefix)
+    with pytest.raises(ProofError) as caught:
+        prove_on_device(python, wheels, ProofInputs(backend, (), (), (), ()), Index(tmp_path / "cache"))
+    assert str(caught.value).splitlines()[:2] == ["no cuda device on this machine", "no bead found"]
+    assert (capsys.readouterr().err, (tmp_path / "cache").exists()) == ("", False)
+
+
+@pytest.mark.parametrize("content", [b"ours", b"other", None])
+def test_only_the_very_wheel_counts_as_installed(
+    make_wheel: Callable[..., Path], tmp_path: Path, content: bytes | None
+) -> None:
+    """A folder of requirements may hold another build of the same version, or Python may have one installed."""
+    site = tmp_path / "lib" / "python3.12" / "site-packages"
+    site.mkdir(parents=True)
+    if content is not None:
+        with zipfile.ZipFile(make_wheel({"a.py": content}, name=PLUGIN)) as archive:
+            archive.extractall(site)
+        with (site / "jaxlib_cuda_13-0.11.2.dist-info" / "RECORD").open("a") as record:
+            record.write("jaxlib_cuda_13-0.11.2.dist-info/INSTALLER,,\n")
+    wheel = make_wheel({"a.py": b"ours"}, name=PLUGIN)
+    if content == b"ours":
+        require_installed(tmp_path / "bin" / "python", [wheel])
+    else:
+        with pytest.raises(ProofError, match="what was installed is not"):
+            require_installed(tmp_path / "bin" / "python", [wheel])
+
+
+def test_devices_are_not_hidden_by_talk() -> None:
+    """A warning of the loader does not make a device disappear."""
+    answer = 'jaxlib-cuda-13: an old driver\n{"count": 2, "kind": "H100", "reason": ""}'
+    assert parse_answer(answer, "jaxlib-cuda-13") == Devices(2, "H100")
+
+
+def test_a_python_without_jax_has_no_devices(backend: Backend) -> None:
+    """What does not start is said, and is no device."""
+    assert find_devices(Path(sys.executable), backend) == Devices(0, reason="JAX does not start: exit status 1")
+
+
+def test_a_library_of_this_machine_takes_the_place_of_the_wheels(backend: Backend, tmp_path: Path) -> None:
+    """Also where the wheel had none, so that no large file has to travel."""
+    place = tmp_path / "lib/python3.12/site-packages" / backend.library_member
+    place.parent.mkdir(parents=True)
+    other = tmp_path / "found.so"
+    for content in ("one", "two"):
+        other.write_text(content)
+        replace_library(tmp_path / "bin/python", backend, other)
+        assert place.read_text() == content
+
+
+def test_the_evidence_names_the_library_that_was_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that took the wheel's place is named with its digest; one that is not loaded is no evidence at all."""
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    site = tmp_path / f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
+    site.mkdir(parents=True)
+    other = tmp_path / "other.so"
+    other.write_bytes(b"library")
+    (site / "wheel.so").write_bytes(b"the wheel's")
+    (site / "link.so").symlink_to(other)
+    for member in ("link.so", "wheel.so"):
+        with pytest.raises(AssertionError, match="is not loaded"):
+            require_loaded(member)
+    with (
+        other.open("rb") as one,
+        (site / "wheel.so").open("rb") as two,
+        mmap(one.fileno(), 0, access=ACCESS_READ),
+        mmap(two.fileno(), 0, access=ACCESS_READ),
+    ):
+        digest = hashlib.sha256(b"library").hexdigest()
+        assert require_loaded("link.so") == f"other.so (sha256 {digest}) in the place of link.so"
+        assert require_loaded("wheel.so") == "wheel.so"
+
+
+def test_why_a_library_does_not_open_is_kept(tmp_path: Path) -> None:
+    """The first thing the dynamic loader misses is the reason; the version of the API is nothing then."""
+    path = tmp_path / "libnothing.so"
+    path.write_bytes(b"no library")
+    opened = open_library(Path(sys.executable), path)
+    assert opened == Opened(None, f"OSError: {path}: file too short")

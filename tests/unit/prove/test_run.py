@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""A set that is not proven is recorded as such, with its revision; failures are named and kept."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.backend import find_backend
+from pjrtwheel.errors import ProofError
+from pjrtwheel.prove import prove, run
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.origin import Origin
+from pjrtwheel.prove.results import Outcome, ProgramResult, PythonProof
+from pjrtwheel.prove.run import find_cause, platform_of, raise_failures
+from pjrtwheel.release.model import load_release
+from pjrtwheel.wheel.report import BuiltWheel, Report
+
+
+def commit(folder: Path, message: str) -> str:
+    """Commit nothing but a message, as somebody, and return the commit."""
+    who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    git = ["git", "-C", str(folder), *who]
+    subprocess.run([*git, "commit", "--quiet", "--allow-empty", "--message", message], check=True)
+    return subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git on this machine")
+def test_the_origin_is_read_before_anything_runs(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A commit that is made while programs run is not the one that was proven."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    (tmp_path / "pyproject.toml").write_text('[project]\nversion = "1.2"\n')
+    (tmp_path / ".gitignore").write_text("*\n")
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    proven = commit(tmp_path, "what is proven")
+
+    def read(_wheel: Path, _backend: object) -> str:
+        commit(tmp_path, "what came in the meantime")
+        return "0.115"
+
+    monkeypatch.setattr(run, "read_api", read)
+    tag = f"cp312-abi3-linux_{platform.machine()}"
+    wheel = f"jaxlib_cpu-1-{tag}.whl"
+    report = Report(wheel, "jaxlib-cpu", "1", tag, "00", 1, (), "ff", "prebuilt", {}, {}, 0)
+    proofs = prove(
+        [BuiltWheel(tmp_path / wheel, report)],
+        root=tmp_path,
+        release=load_release(root),
+        backend=find_backend(root, "cpu"),
+        cache=tmp_path / "cache",
+        smoke_tests=False,
+    )
+    proof = proofs[wheel]
+    assert (proof.backend, proof.level) == ("cpu", Level.LOAD)
+    assert proof.origin == Origin(proven, dirty=False, version="1.2", date="1970-01-01T00:00:00Z")
+
+
+def test_failures_are_named_and_kept_in_full(tmp_path: Path) -> None:
+    """The message names the first failure and counts the others; the whole output is in the file that it names."""
+    result = ProgramResult("fft", Outcome.FAILED, Level.DEVICE, 1.0, "Traceback\n  in check\nAssertionError: 1 != 2")
+    log = tmp_path / "proofs" / "failed.txt"
+    with pytest.raises(ProofError) as caught:
+        raise_failures([PythonProof("cp312", "3.12.1", (result,)), PythonProof("cp314", "", (), "none")], log)
+    assert caught.value.what == "program failed: fft on Python 3.12.1"
+    assert caught.value.cause == "AssertionError: 1 != 2"
+    assert caught.value.remedy == f"the whole output of all that failed is in {log}"
+    assert log.read_text() == "fft on Python 3.12.1\nTraceback\n  in check\nAssertionError: 1 != 2\n"
+
+
+CRASHED = """killed by SIGSEGV
+Fatal Python error: Segmentation fault
+
+Current thread 0x00007f (most recent call first):
+  File "fft.py", line 3 in check
+
+Extension modules: numpy, jaxlib (total: 2)"""
+RAISED = """Traceback (most recent call last):
+  File "fft.py", line 3, in check
+    f(x)
+jax.errors.JaxRuntimeError: UNIMPLEMENTED: no callbacks
+jaxlib/py_client.cc:425
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "fft.py", line 5, in check
+    ~^^^
+jax.errors.JaxRuntimeError: INTERNAL: no bead
+jaxlib/py_client.cc:425"""
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        (
+            RAISED.format(last="jax.errors.JaxRuntimeError: INTERNAL: no bead"),
+            "jax.errors.JaxRuntimeError: INTERNAL: no bead",
+        ),
+        (CRASHED, "killed by SIGSEGV"),
+        ("exit status 3\nit is broken", "it is broken"),
+    ],
+    ids=["raised", "crashed", "ended"],
+)
+def test_the_line_that_says_the_most_is_shown(text: str, cause: str) -> None:
+    """Libraries write below an exception where in their source it began, which says nothing to users."""
+    assert find_cause(text) == cause
+
+
+def test_many_failures_without_output_are_three_lines(tmp_path: Path) -> None:
+    """A program may fail without a word."""
+    results = tuple(ProgramResult(name, Outcome.FAILED, Level.DEVICE, 1.0, "") for name in ("fft", "jit", "sort"))
+    with pytest.raises(ProofError) as caught:
+        raise_failures([PythonProof("cp312", "3.12.1", results)], tmp_path / "log")
+    assert str(caught.value).splitlines() == [
+        "program failed: fft on Python 3.12.1, and 2 more",
+        "it left no output",
+        f"the whole output of all that failed is in {tmp_path / 'log'}",
+    ]
+
+
+def test_nothing_is_raised_when_nothing_failed(tmp_path: Path) -> None:
+    """Programs that did not run are no failures."""
+    raise_failures([PythonProof("cp314", "", (), "no interpreter")], tmp_path / "log")
+    assert not (tmp_path / "log").exists()
+
+
+@pytest.mark.parametrize("tags", [[], ["py3-none-any"], ["cp312-abi3-linux_x86_64", "cp312-abi3-linux_aarch64"]])
+def test_a_set_is_for_one_platform(tags: list[str]) -> None:
+    """None, an unknown one, and several are errors."""
+    with pytest.raises(ProofError, match="wheels of one set must be for one platform"):
+        platform_of(Path(f"a-1-{tag}.whl") for tag in tags)
