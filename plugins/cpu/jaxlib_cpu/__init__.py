@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .pjrt.errors import PluginError
 from .pjrt.plugin import Plugin, open_plugin, refuse, unfit
-from .pjrt.switch import is_disabled
+from .pjrt.settings import is_disabled
 
 PLUGIN = Plugin(
     name="cpu",

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import sys
 
-from . import PLUGIN
+from . import PLUGIN, PRIORITY
 from .pjrt.command import run
-from .pjrt.status import examine_plugin
+from .pjrt.examine import examine_plugin
 
 if __name__ == "__main__":
-    sys.exit(run(PLUGIN, sys.argv[1:], lambda: examine_plugin(PLUGIN)))
+    sys.exit(run(PLUGIN, sys.argv[1:], lambda opening: examine_plugin(PLUGIN, PRIORITY, opening=opening)))

@@ -61,10 +61,10 @@ def _read(path: Path) -> str:
         return ""
 
 
-def has_device_node(root: Path) -> bool:
-    """Return whether NVIDIA's kernel module, or Windows below WSL, offers a device.
+def device_nodes(root: Path) -> list[str]:
+    """Return the devices of NVIDIA's kernel module, or of Windows below WSL, that exist.
 
     Args:
         root: The root of the file system.
     """
-    return any((root / node).exists() for node in DEVICE_NODES)
+    return [f"/{node}" for node in DEVICE_NODES if (root / node).exists()]

@@ -11,9 +11,19 @@ from dataclasses import dataclass, replace
 
 from ..pjrt.kernels import Kernels, import_module
 from ..pjrt.plugin import import_extension
-from ..pjrt.preload import Preloaded, Wanted, places, preload, shadowed
+from ..pjrt.preload import Preloaded, VendorLibrary, Wanted, places, preload, shadowed, survey
 from .toolkit import Toolkit, toolkit_homes, wanted_libraries, wheel_roots
-from .versions import COMPONENTS, CUDNN, Component, Problem, as_number, find_mixture, find_problems, rounded_to_minor
+from .versions import (
+    COMPONENTS,
+    CUDNN,
+    Component,
+    Problem,
+    as_number,
+    as_text,
+    find_mixture,
+    find_problems,
+    rounded_to_minor,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +89,31 @@ class Inventory:
             except RuntimeError as error:
                 versions.silent.append(f"{component.name} does not tell its version ({error})")
         return versions
+
+    def survey(self, devices: int | None) -> tuple[VendorLibrary, ...]:
+        """Return each library with its version and what is wrong with it.
+
+        Args:
+            devices: Number of GPUs that this process uses; None if no library is to be opened.
+        """
+        opening = devices is not None
+        library_path = os.environ.get("LD_LIBRARY_PATH", "")
+        libraries = survey(self.wanted, self.preloaded if opening else None, library_path, needed=False)
+        if devices is None:
+            return tuple(libraries)
+        minimum, found = self.minimum(self.built()), self.versions().found
+        problems = [*self.find_problems(devices), *self.find_gaps(devices)]
+        texts = {self._named(problem.component): problem.text for problem in reversed(problems)}
+        components = {self._soname(component): component for component in COMPONENTS}
+        return tuple(
+            replace(
+                library,
+                version=_as_text(components.get(library.name), found),
+                minimum=_as_text(components.get(library.name), minimum),
+                problem=texts.get(library.name, ""),
+            )
+            for library in libraries
+        )
 
     def find_problems(self, devices: int) -> list[Problem]:
         """Return why programs cannot be run with these libraries.
@@ -152,6 +187,13 @@ class Inventory:
         if there:
             return Problem(f"{name} cannot be opened: {self.preloaded.failed[soname]}", soname)
         return Problem(f"{name} is missing ({soname})", soname)
+
+
+def _as_text(component: Component | None, versions: Mapping[str, int]) -> str | None:
+    """Return a component's version for users; None if it is no component, or has none."""
+    return (
+        as_text(component, versions[component.name]) if component is not None and component.name in versions else None
+    )
 
 
 def _stem(soname: str) -> str:

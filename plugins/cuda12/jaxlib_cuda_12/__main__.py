@@ -8,7 +8,7 @@ import sys
 
 from . import ACCELERATOR
 from .pjrt.command import run
-from .pjrt.status import examine_accelerator
+from .pjrt.examine import examine_accelerator
 
 if __name__ == "__main__":
-    sys.exit(run(ACCELERATOR.plugin, sys.argv[1:], lambda: examine_accelerator(ACCELERATOR)))
+    sys.exit(run(ACCELERATOR.plugin, sys.argv[1:], lambda opening: examine_accelerator(ACCELERATOR, opening=opening)))

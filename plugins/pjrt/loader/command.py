@@ -14,35 +14,43 @@ import sys
 from collections.abc import Callable, Sequence
 
 from .plugin import Plugin
-from .report import Report
+from .report import Report, to_json, to_text
 
-HELP = """usage: python -m {module} [--help]
+HELP = """usage: python -m {module} [--help] [--json] [--no-open]
 
 Say what {distribution} is, what it finds on this machine, and what keeps JAX from using it.
-The last line says whether it fits here, and has the command that mends it.
+The last line says whether it fits here, and has the command that fixes it.
+
+options:
+  --json     the same as one JSON object
+  --no-open  look at files only: open no library, and do not ask the driver
 
 exit status:
   0  it fits, also where there is no such hardware
   1  something keeps JAX from using it, or the answer could not be written
-  2  it was called with an argument"""
+  2  it was called with an unknown argument"""
+
+_OPTIONS = ("--json", "--no-open")
 
 
-def run(plugin: Plugin, arguments: Sequence[str], examine: Callable[[], Report]) -> int:
+def run(plugin: Plugin, arguments: Sequence[str], examine: Callable[[bool], Report]) -> int:
     """Answer the command; return its exit status.
 
     Args:
         plugin: The plugin.
-        arguments: What stands after the package's name.
-        examine: Looks at the plugin and the machine.
+        arguments: What follows the package's name.
+        examine: Looks at the plugin and the machine; is passed whether to open libraries.
     """
     module = plugin.package.name
-    if arguments and arguments[0] in ("-h", "--help"):
+    if "-h" in arguments or "--help" in arguments:
         return _answer(HELP.format(module=module, distribution=plugin.distribution))
-    if arguments:
-        print(f"python -m {module}: unknown argument {arguments[0]!r} (it takes none but --help)", file=sys.stderr)
+    unknown = next((argument for argument in arguments if argument not in _OPTIONS), None)
+    if unknown is not None:
+        print(f"python -m {module}: unknown argument {unknown!r} (see python -m {module} --help)", file=sys.stderr)
         return 2
-    report = examine()
-    return max(_answer("\n".join(report.text())), 1 if report.problems else 0)
+    report = examine("--no-open" not in arguments)
+    text = to_json(report) if "--json" in arguments else "\n".join(to_text(report))
+    return max(_answer(text), 0 if report.fits else 1)
 
 
 def _answer(text: str) -> int:

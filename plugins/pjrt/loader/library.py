@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,6 +21,9 @@ _DYNAMIC = struct.Struct("<qQ")
 _ET_DYN = 3
 _PT_LOAD, _PT_DYNAMIC = 1, 2
 _DT_NEEDED, _DT_STRTAB, _DT_STRSZ = 1, 5, 10
+
+# Parts of glibc and GCC, which every Linux has.
+_SYSTEM = re.compile(r"(lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)|ld-linux[^.]*)\.so.*")
 
 # What damaged tables end in.
 _UNREADABLE = (LookupError, OSError, StopIteration, ValueError, struct.error)
@@ -81,6 +85,15 @@ def needed_libraries(path: Path) -> list[str]:
             return [names[at : names.index(b"\0", at)].decode() for tag, at in entries if tag == _DT_NEEDED]
         except _UNREADABLE as error:
             raise ValueError(f"{path} has damaged tables: {error!r}") from error
+
+
+def vendor_libraries(needed: Sequence[str]) -> list[str]:
+    """Return what does not belong to the system.
+
+    >>> vendor_libraries(["libsycl.so.8", "libm.so.6", "ld-linux-x86-64.so.2", "libmpi.so.12"])
+    ['libsycl.so.8', 'libmpi.so.12']
+    """
+    return [name for name in needed if not _SYSTEM.fullmatch(name)]
 
 
 def _read_dynamic(file: BinaryIO, header: bytes) -> tuple[list[tuple[int, int]], bytes]:

@@ -35,6 +35,21 @@ class Lock:
     lock_id: str
 
 
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A package that is installed here.
+
+    Attributes:
+        version: Version of its distribution; None if that is not installed.
+        location: Its folder; None if there is none.
+        lock: Its release lock; None if it has none that can be read.
+    """
+
+    version: str | None
+    location: Path | None = None
+    lock: Lock | None = None
+
+
 def parse_lock(text: str) -> Lock:
     """Read a lock document.
 
@@ -62,14 +77,9 @@ def install_command(distribution: str, release: str) -> str:
 
 
 def pin(package: Path) -> str:
-    """Return what pins a requirement to the release of the plugin in `package`; empty if its lock is unreadable.
-
-    The lock lies in the package itself, and is there even where the distribution's metadata is not.
-    """
-    try:
-        return f"=={parse_lock((package / LOCK_FILENAME).read_text('utf-8')).release}"
-    except (OSError, ValueError):
-        return ""
+    """Return what pins a requirement to the release of the plugin in `package`; empty if its lock is unreadable."""
+    lock = find_lock(package)
+    return f"=={lock.release}" if lock is not None else ""
 
 
 def check_locks(distribution: str, plugin: Lock, jaxlib: Lock) -> None:
@@ -100,10 +110,10 @@ def check_locks(distribution: str, plugin: Lock, jaxlib: Lock) -> None:
         )
 
 
-def jaxlib_directory() -> Path | None:
-    """Return the directory of the jaxlib that is or would be imported, without importing it; None if there is none."""
-    imported = sys.modules.get("jaxlib")
-    spec = imported.__spec__ if imported is not None else importlib.machinery.PathFinder.find_spec("jaxlib")
+def package_directory(package: str) -> Path | None:
+    """Return the directory of a package that is or would be imported, without importing it; None if there is none."""
+    imported = sys.modules.get(package)
+    spec = imported.__spec__ if imported is not None else importlib.machinery.PathFinder.find_spec(package)
     locations = spec.submodule_search_locations if spec is not None else None
     return Path(next(iter(locations))) if locations else None
 
@@ -179,13 +189,25 @@ def _numbers(version: str) -> list[int]:
     return [int(part) for part in match.group().split(".")] if match is not None else []
 
 
-def describe_lock(distribution: str, package: Path) -> str:
-    """Return what the plugin in `package` is, in one line; a release without a lock is told by what is installed."""
+def read_installed(distribution: str, location: Path | None) -> Installed:
+    """Return what is installed of a distribution.
+
+    Args:
+        distribution: Its name.
+        location: Folder of its package; None if there is none.
+    """
+    return Installed(installed_version(distribution), location, find_lock(location))
+
+
+def find_lock(package: Path | None) -> Lock | None:
+    """Return the release lock of the package in a folder; None if there is none that can be read.
+
+    It lies in the package itself, and is there even where the distribution's metadata is not.
+    """
     try:
-        lock = parse_lock((package / LOCK_FILENAME).read_text("utf-8"))
+        return parse_lock((package / LOCK_FILENAME).read_text("utf-8")) if package is not None else None
     except (OSError, ValueError):
-        return f"{distribution} {installed_version(distribution) or 'of unknown version'}"
-    return f"{distribution} {lock.release}, build {lock.build}, lock {lock.lock_id}, {lock.provider}"
+        return None
 
 
 def installed_version(distribution: str) -> str | None:

@@ -37,7 +37,7 @@ def describe(distribution: str, error: PluginError, stopping: str | None) -> str
     what = " ".join(error.what.splitlines())
     named = what.startswith(distribution)
     subject = what if named else f"{distribution}: {what}"
-    return f"{subject}; {describe_consequence(distribution if named else 'it', stopping)}{error.mending()}"
+    return f"{subject}; {describe_consequence(distribution if named else 'it', stopping)}{error.fix()}"
 
 
 def describe_consequence(name: str, stopping: str | None) -> str:

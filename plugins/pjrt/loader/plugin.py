@@ -13,7 +13,9 @@ from typing import Any, NoReturn
 from . import private
 from .errors import LibraryDamagedError, PluginError, TakeOverError
 from .library import check_library
-from .lock import Lock, check_release, install_command, jaxlib_directory, pin
+from .lock import Lock, check_release, install_command, package_directory, pin
+
+EXTENSION = "_pjrt.abi3.so"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ def check_plugin(plugin: Plugin) -> Lock:
     Raises:
         PluginError: The plugin must not be used; which leaf says why.
     """
-    lock = check_release(plugin.distribution, plugin.package, jaxlib_directory())
+    lock = check_release(plugin.distribution, plugin.package, package_directory("jaxlib"))
     remedy = f"install it again: {install_command(plugin.distribution, lock.release)}"
     check_library(plugin.package / plugin.library, platform.machine(), remedy)
     check_extension(plugin.distribution, remedy)
@@ -67,6 +69,9 @@ def check_extension(distribution: str, remedy: str) -> None:
     Raises:
         LibraryDamagedError: It cannot.
     """
+    file = Path(__file__).with_name(EXTENSION)
+    if file.is_file():  # of one that is truncated the dynamic linker makes SIGBUS, too
+        check_library(file, platform.machine(), remedy)
     try:
         import_extension()
     except ImportError as error:

@@ -8,6 +8,7 @@ and looks along `LD_LIBRARY_PATH` before the paths of the asking library (DT_RUN
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,6 +33,47 @@ class Wanted:
     first: tuple[Path, ...] = ()
     last: tuple[Path, ...] = ()
     symbol: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryPathFile:
+    """A file on `LD_LIBRARY_PATH` with the name of a vendor's library.
+
+    Attributes:
+        path: The file.
+        misfit: Why the dynamic linker cannot load it; empty if it can.
+    """
+
+    path: Path
+    misfit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VendorLibrary:
+    """A library of the accelerator's vendor.
+
+    Attributes:
+        name: Its name for the dynamic linker, such as `libcudnn.so.9`.
+        needed: Whether the plugin's own library cannot be opened without it.
+        path: The file that was opened, or would be; None if none was found.
+        origin: How it was found: in a folder of the `vendor`'s, on `LD_LIBRARY_PATH`, or by the dynamic linker in the
+            `system`; empty if it was not.
+        opened: Whether it could be opened; None if that was not tried.
+        version: Its version; None if it was not asked or does not answer.
+        minimum: The oldest version that will do; None if that is not checked.
+        problem: Why JAX cannot use it; empty if it can.
+        on_library_path: Files of its name on `LD_LIBRARY_PATH`, whether or not they are used.
+    """
+
+    name: str
+    needed: bool = False
+    path: Path | None = None
+    origin: str = ""
+    opened: bool | None = None
+    version: str | None = None
+    minimum: str | None = None
+    problem: str = ""
+    on_library_path: tuple[LibraryPathFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +149,12 @@ def preload(libraries: Sequence[Wanted], open_library: Callable[[str], None]) ->
 def _find_misfits(wanted: Wanted) -> list[tuple[str, str]]:
     """Return the candidates that are not what their name says, each with the reason."""
     paths = [name for name in candidates(wanted) if os.sep in name]
-    reasons = [(path, find_misfit(Path(path), platform.machine(), wanted.symbol)) for path in paths]
+    reasons = [(path, _misfit(Path(path), wanted)) for path in paths]
     return [(path, reason) for path, reason in reasons if reason is not None]
+
+
+def _misfit(path: Path, wanted: Wanted) -> str | None:
+    return find_misfit(path, platform.machine(), wanted.symbol)
 
 
 def _open_first(
@@ -127,3 +173,73 @@ def _open_first(
         else:
             return name, reasons
     return None, reasons
+
+
+def survey(
+    libraries: Sequence[Wanted], preloaded: Preloaded | None, library_path: str, *, needed: bool
+) -> list[VendorLibrary]:
+    """Return what is known about libraries.
+
+    Args:
+        libraries: The libraries.
+        preloaded: What became of them; None if they are not to be opened.
+        library_path: Value of `LD_LIBRARY_PATH`.
+        needed: Whether the plugin's library cannot be opened without them.
+    """
+    folders = [Path(part) for part in library_path.split(":") if part]
+    return [
+        VendorLibrary(
+            name=wanted.soname,
+            needed=needed,
+            path=path,
+            origin=_origin(path, wanted, folders),
+            opened=None if preloaded is None else wanted.soname in preloaded.opened,
+            problem="" if preloaded is None else preloaded.failed.get(wanted.soname, ""),
+            on_library_path=_on_library_path(wanted, folders),
+        )
+        for wanted in libraries
+        for path in [_file_of(wanted, preloaded, folders)]
+    ]
+
+
+def _file_of(wanted: Wanted, preloaded: Preloaded | None, folders: Sequence[Path]) -> Path | None:
+    """Return the file that was opened, or that would be as far as folders show it."""
+    if preloaded is None:
+        files = [folder / wanted.soname for folder in (*wanted.first, *folders)]
+        return next((file for file in files if file.is_file() and not _misfit(file, wanted)), None)
+    name = preloaded.opened.get(wanted.soname)
+    return None if name is None else Path(name) if os.sep in name else _linked_file(name)
+
+
+def _origin(path: Path | None, wanted: Wanted, folders: Sequence[Path]) -> str:
+    if path is None:
+        return ""
+    if path.parent in (*wanted.first, *wanted.last):
+        return "vendor"
+    return "LD_LIBRARY_PATH" if path.parent in folders else "system"
+
+
+def _on_library_path(wanted: Wanted, folders: Sequence[Path]) -> tuple[LibraryPathFile, ...]:
+    files = [folder / wanted.soname for folder in folders]
+    return tuple(LibraryPathFile(file, _misfit(file, wanted) or "") for file in files if file.is_file())
+
+
+class _LinkMap(ctypes.Structure):
+    """The start of glibc's `struct link_map` (link.h)."""
+
+    _fields_ = (("l_addr", ctypes.c_size_t), ("l_name", ctypes.c_char_p))
+
+
+_RTLD_DI_LINKMAP = 2  # of dlinfo (dlfcn.h)
+
+
+def _linked_file(name: str) -> Path | None:
+    """Return the file of a library that is open already; None if the dynamic linker does not tell."""
+    found = ctypes.POINTER(_LinkMap)()
+    try:
+        library = ctypes.CDLL(name, mode=os.RTLD_LAZY | os.RTLD_NOLOAD)
+        handle = ctypes.c_void_p(library._handle)  # noqa: SLF001  # documented, despite its name
+        failed = ctypes.CDLL(None).dlinfo(handle, _RTLD_DI_LINKMAP, ctypes.byref(found))
+    except (OSError, AttributeError):
+        return None
+    return Path(os.fsdecode(found.contents.l_name)) if not failed and found.contents.l_name else None

@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib
 import logging
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -49,6 +50,16 @@ def kernel_packages(platform: str) -> list[str]:
 def setting(module: str, name: str, default: Any) -> Any:
     """Return the value of a setting of JAX's; `default` if this JAX has it not."""
     return getattr(find(module, name), "value", default)
+
+
+def visible_devices() -> str:
+    """Return which of NVIDIA's GPUs JAX is to use: `all`, or their numbers with commas.
+
+    Where JAX is not imported yet, its environment variable says so: importing it takes longer than all else.
+    """
+    if "jax" not in sys.modules:
+        return os.environ.get("JAX_CUDA_VISIBLE_DEVICES", "all")
+    return str(setting("xla_bridge", "CUDA_VISIBLE_DEVICES", "all"))
 
 
 def wrap(module: str, name: str, wrapper: Callable[[Any], Any]) -> None:

@@ -13,25 +13,15 @@ import logging
 import os
 
 from . import private
-from .accelerator import Accelerator, check_accelerator, find_absence
+from .accelerator import PRIORITY, Accelerator, check_accelerator, find_absence
 from .errors import NoDeviceError, PluginError, RivalError
 from .notice import tell
 from .plugin import Plugin, refuse, unfit
-from .rivals import (
-    Contest,
-    check_kernel_order,
-    find_contest,
-    find_rival,
-    installed_plugins,
-    stand_back_from_unknown,
-)
+from .rivals import Rivals, check_kernel_order, describe_unknown_rival, find_rival, find_rivals, installed_plugins
 from .serving import Platform
-from .switch import goes_on_without, is_asked_for, is_disabled
+from .settings import goes_on_without, is_asked_for, is_disabled
 
 logger = logging.getLogger(__name__)
-
-# That of JAX's own GPU plugins: above TPU and CPU.
-PRIORITY = 500
 
 
 def initialize(accelerator: Accelerator) -> None:
@@ -51,16 +41,16 @@ def initialize(accelerator: Accelerator) -> None:
 
 def _initialize(accelerator: Accelerator, *, asked_for: bool) -> None:
     plugin = accelerator.plugin
-    contest = find_contest(plugin.package.name, accelerator.rivals, installed_plugins(), os.environ)
-    rival = find_rival(plugin.distribution, plugin.name, contest, os.environ) or _find_loaded(plugin)
+    rivals = find_rivals(plugin.package.name, accelerator.rivals, installed_plugins(), os.environ)
+    rival = find_rival(plugin.distribution, plugin.name, rivals, os.environ) or _find_loaded(plugin)
     if rival is not None:
-        logger.log(logging.WARNING if asked_for else logging.DEBUG, "%s%s", rival.what, rival.mending())
+        logger.log(logging.WARNING if asked_for else logging.DEBUG, "%s%s", rival.what, rival.fix())
         return
     absence = find_absence(accelerator) if asked_for else None
     if absence is not None:
         accelerator.insist(lambda: not _goes_on(accelerator))
     try:
-        check_kernel_order(plugin.distribution, contest)
+        check_kernel_order(plugin.distribution, rivals)
         check_accelerator(accelerator)
     except PluginError as error:
         quiet = isinstance(absence, NoDeviceError)
@@ -72,13 +62,13 @@ def _initialize(accelerator: Accelerator, *, asked_for: bool) -> None:
     if absence is None and asked_for:
         platform.open_or_note()
     platform.register(PRIORITY)
-    _tell_absence(accelerator, absence, contest)
+    _tell_absence(accelerator, absence, rivals)
 
 
-def _tell_absence(accelerator: Accelerator, absence: PluginError | None, contest: Contest) -> None:
+def _tell_absence(accelerator: Accelerator, absence: PluginError | None, rivals: Rivals) -> None:
     goes_on = _goes_on(accelerator)
     # Where several of our wheels are for the platform, the others have told the user enough to go on with.
-    if isinstance(absence, NoDeviceError) and not (contest.rivals and goes_on):
+    if isinstance(absence, NoDeviceError) and not (rivals.modules and goes_on):
         tell(accelerator.plugin.distribution, absence, goes_on=goes_on)
 
 
@@ -91,4 +81,4 @@ def _goes_on(accelerator: Accelerator) -> bool:
 def _find_loaded(plugin: Plugin) -> RivalError | None:
     """Return what to tell the user if a library for the platform is open already."""
     loaded = private.jaxlib("xla_client").pjrt_plugin_loaded(plugin.name)
-    return stand_back_from_unknown(plugin.distribution, plugin.name) if loaded else None
+    return describe_unknown_rival(plugin.distribution, plugin.name) if loaded else None

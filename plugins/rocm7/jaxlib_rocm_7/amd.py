@@ -10,13 +10,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .hardware import KFD, TOPOLOGY, WSL, count_gpus, has_driver, is_accessible, shared_memory
+from .hardware import KFD, TOPOLOGY, WSL, device_nodes, gpus, has_driver, is_accessible, shared_memory
 from .pjrt.accelerator import Accelerator
 from .pjrt.errors import DriverError, NoDeviceError
 from .pjrt.kernels import Kernels
-from .pjrt.needed import NeededLibraries, Vendor
+from .pjrt.needed import NeededLibraries, VendorFolders
 from .pjrt.plugin import Plugin
-from .pjrt.report import row
 
 logger = logging.getLogger(__name__)
 
@@ -42,14 +41,15 @@ def describe(plugin: Plugin) -> Accelerator:
         find_device=find_device,
         preload=libraries.open,
         check=lambda: check_shared_memory(plugin.distribution),
-        status=lambda: [*libraries.describe(), row("GPUs", str(count_gpus(ROOT)))],
+        find_node=find_device,
+        survey=lambda opening: libraries.survey(device_nodes(ROOT), gpus(ROOT), opening=opening),
     )
 
 
 def check_shared_memory(distribution: str) -> None:
     """Say so if several GPUs have little memory to exchange data through."""
     size = shared_memory(ROOT)
-    if count_gpus(ROOT) > 1 and size <= SMALL_SHARED_MEMORY:
+    if len(gpus(ROOT)) > 1 and size <= SMALL_SHARED_MEMORY:
         logger.warning(
             "%s: /dev/shm has %d MiB, which RCCL may exhaust between several GPUs; in Docker: --shm-size=64g",
             distribution,
@@ -63,7 +63,7 @@ def find_device() -> None:
     Raises:
         PluginError: There is none.
     """
-    if count_gpus(ROOT) == 0:
+    if not gpus(ROOT):
         raise NoDeviceError(f"no AMD GPU found (looked in /{TOPOLOGY} and for /{WSL})")
     if not has_driver(ROOT):
         raise NoDeviceError(
@@ -95,7 +95,7 @@ def library_folders(
     return [*named, *wheels], [root / "opt/rocm/lib", *sorted(root.glob("opt/rocm-7*/lib"), reverse=True)]
 
 
-VENDOR = Vendor(
+VENDOR = VendorFolders(
     folders=lambda _: library_folders(os.environ, sys.path, ROOT),
     everywhere=False,
     remedy=lambda _: "install ROCm 7 (https://rocm.docs.amd.com), and set ROCM_PATH if it is not in /opt/rocm",

@@ -15,8 +15,8 @@ WSL = "dev/dxg"
 _SIMDS = re.compile(r"^simd_count\s+(\d+)$", re.MULTILINE)
 
 
-def count_gpus(root: Path) -> int:
-    """Return the number of AMD GPUs; below WSL, where Windows has them, 1 stands for any number.
+def gpus(root: Path) -> list[str]:
+    """Return the AMD GPUs, as the driver numbers them; below WSL, where Windows has them, one stands for any number.
 
     The kernel driver lists processors as nodes too; a GPU is one with SIMD units (amdkfd, `kfd_topology.c`).
 
@@ -24,8 +24,18 @@ def count_gpus(root: Path) -> int:
         root: The root of the file system.
     """
     if (root / WSL).exists():
-        return 1
-    return sum(_simd_count(node / "properties") > 0 for node in (root / TOPOLOGY).glob("*"))
+        return [f"/{WSL}"]
+    nodes = (root / TOPOLOGY).glob("*")
+    return sorted(f"/{TOPOLOGY}/{node.name}" for node in nodes if _simd_count(node / "properties") > 0)
+
+
+def device_nodes(root: Path) -> list[str]:
+    """Return the devices of the driver that exist.
+
+    Args:
+        root: The root of the file system.
+    """
+    return [f"/{node}" for node in (KFD, WSL) if (root / node).exists()]
 
 
 def has_driver(root: Path) -> bool:
@@ -34,7 +44,7 @@ def has_driver(root: Path) -> bool:
     Args:
         root: The root of the file system.
     """
-    return (root / KFD).exists() or (root / WSL).exists()
+    return bool(device_nodes(root))
 
 
 def is_accessible(root: Path) -> bool:

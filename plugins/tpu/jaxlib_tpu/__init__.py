@@ -12,14 +12,14 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from .hardware import DEVICES, count_chips, describe_nodes, has_devices, has_nodes
+from .hardware import DEVICES, chips, describe_nodes, device_nodes, has_devices
 from .libtpu import check_libtpu
 from .pjrt import private
 from .pjrt.errors import NoDeviceError, PluginError
-from .pjrt.lock import check_release, jaxlib_directory
+from .pjrt.lock import check_release, package_directory
 from .pjrt.notice import tell
 from .pjrt.plugin import Plugin, refuse, unfit
-from .pjrt.switch import is_disabled
+from .pjrt.settings import is_disabled
 
 PLUGIN = Plugin(
     name="tpu",
@@ -44,20 +44,20 @@ def initialize() -> None:
     """
     if is_disabled(os.environ, PLUGIN.distribution):
         return
-    chips = count_chips(ROOT)
-    optional = not chips and is_optional(os.environ)
+    present = bool(chips(ROOT))
+    optional = not present and is_optional(os.environ)
     error = _find_error(optional=optional)
     if error is None:
         return
     if optional:
         tell(PLUGIN.distribution, error)
-    refuse(PLUGIN, error, PRIORITY, quiet=not chips)
+    refuse(PLUGIN, error, PRIORITY, quiet=not present)
 
 
 def _find_error(*, optional: bool) -> PluginError | None:
     """Return why libtpu is not to be used; None if JAX is to start it."""
     try:
-        check_release(PLUGIN.distribution, PLUGIN.package, jaxlib_directory())
+        check_release(PLUGIN.distribution, PLUGIN.package, package_directory("jaxlib"))
         check_libtpu(PLUGIN, os.environ)
     except PluginError as error:
         return error
@@ -96,9 +96,9 @@ def check_chips(root: Path) -> None:
     Raises:
         NoDeviceError: There is none, or this process sees no device of it.
     """
-    if not count_chips(root):
+    if not chips(root):
         raise describe_absence(root)
-    if not has_nodes(root):
+    if not device_nodes(root):
         raise NoDeviceError(
             f"there is a TPU on the PCI bus, but no device of it (looked for {describe_nodes()})",
             cause="the devices were not given to this container",

@@ -7,42 +7,85 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from dataclasses import replace
+from pathlib import Path
 
-from . import PLUGIN, ROOT, check_chips
-from .hardware import count_chips
-from .libtpu import check_libtpu, describe_remedy, installed_libtpu, library_path
+from . import PLUGIN, PRIORITY, ROOT, check_chips
+from .hardware import chips, device_nodes
+from .libtpu import PROJECT, check_libtpu, describe_remedy, installed_libtpu, library_path, required_version
 from .pjrt.command import run
+from .pjrt.errors import PluginError
+from .pjrt.examine import examine_plugin
 from .pjrt.library import check_library
-from .pjrt.lock import check_release, install_command, jaxlib_directory
+from .pjrt.lock import check_release, install_command, package_directory
 from .pjrt.plugin import OpenedPlugin, Plugin, check_extension, load_library
-from .pjrt.report import Report, row
-from .pjrt.status import check_choice, examine_plugin
+from .pjrt.preload import VendorLibrary
+from .pjrt.report import Report, Vendor
+from .pjrt.settings import check_not_left_out
+
+
+def check_plugin(plugin: Plugin) -> Path:
+    """Check the installed libtpu without opening it, and return its file.
+
+    Raises:
+        PluginError: It does not fit.
+    """
+    lock = check_release(plugin.distribution, plugin.package, package_directory("jaxlib"))
+    check_libtpu(plugin, os.environ)
+    check_extension(plugin.distribution, f"install it again: {install_command(plugin.distribution, lock.release)}")
+    path = library_path(os.environ)
+    check_library(path, platform.machine(), describe_remedy(plugin))
+    return path
 
 
 def open_libtpu(plugin: Plugin) -> OpenedPlugin:
     """Check the installed libtpu, and open it.
 
     Raises:
-        RuntimeError: It does not fit, or is no plugin.
+        PluginError: It does not fit, or is no plugin.
     """
-    lock = check_release(plugin.distribution, plugin.package, jaxlib_directory())
-    check_libtpu(plugin, os.environ)
-    check_extension(plugin.distribution, f"install it again: {install_command(plugin.distribution, lock.release)}")
-    path = library_path(os.environ)
-    remedy = describe_remedy(plugin)
-    check_library(path, platform.machine(), remedy)
-    return OpenedPlugin(lock, path, load_library(path, remedy))
+    path = check_plugin(plugin)
+    lock = check_release(plugin.distribution, plugin.package, package_directory("jaxlib"))
+    return OpenedPlugin(lock, path, load_library(path, describe_remedy(plugin)))
 
 
-def describe_machine() -> list[str]:
-    """Return the installed libtpu and the number of chips."""
-    return [row("libtpu", installed_libtpu() or "not installed"), row("chips", str(count_chips(ROOT)))]
+def survey() -> Vendor:
+    """Return the installed libtpu and the chips."""
+    path = _path()
+    libtpu = VendorLibrary(
+        PROJECT,
+        needed=True,
+        path=path,
+        origin="vendor" if path else "",
+        version=installed_libtpu(),
+        minimum=_required(),
+    )
+    return Vendor(libraries=(libtpu,), nodes=tuple(device_nodes(ROOT)), devices=tuple(chips(ROOT)))
 
 
-def examine() -> Report:
-    """Look at libtpu and at the machine."""
-    report = examine_plugin(PLUGIN, describe_machine, open_libtpu)
-    report.check(lambda: check_choice([PLUGIN.name], os.environ.get("JAX_PLATFORMS", "")))
+def _path() -> Path | None:
+    try:
+        return library_path(os.environ)
+    except PluginError:
+        return None
+
+
+def _required() -> str | None:
+    try:
+        return required_version(PLUGIN)
+    except PluginError:
+        return None
+
+
+def examine(opening: bool) -> Report:  # noqa: FBT001
+    """Look at libtpu and at the machine.
+
+    Args:
+        opening: Whether to open libtpu.
+    """
+    report = examine_plugin(PLUGIN, PRIORITY, opening=opening, check=check_plugin, opener=open_libtpu, survey=survey)
+    report.library = replace(report.library, path=_path()) if not report.library.opened else report.library
+    report.check(lambda: check_not_left_out(PLUGIN.name, report.settings))
     report.check(lambda: check_chips(ROOT))
     return report
 

@@ -26,7 +26,7 @@ def plugin_of(module: ModuleType) -> Any:
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
 def test_the_plugin_is_the_backends(load_module: Loader, backend: Backend) -> None:
-    """Names of platform, distribution and library, and the variable that switches it off."""
+    """Names of platform, distribution and library, and the variable that disables it."""
     plugin = plugin_of(load_module(backend.name, ""))
     assert (plugin.name, plugin.distribution, plugin.library) == (
         backend.pjrt_name,
@@ -34,8 +34,10 @@ def test_the_plugin_is_the_backends(load_module: Loader, backend: Backend) -> No
         backend.library,
     )
     assert plugin.package.name == backend.package
-    switch = load_module(backend.name, "pjrt.switch")
-    assert {switch.switch_name(backend.package), switch.switch_name(backend.distribution)} == {backend.disable}
+    settings = load_module(backend.name, "pjrt.settings")
+    assert {settings.disable_variable(backend.package), settings.disable_variable(backend.distribution)} == {
+        backend.disable
+    }
 
 
 @pytest.mark.parametrize("backend", [item for item in BACKENDS.values() if item.kernels], ids=lambda item: item.name)

@@ -46,9 +46,9 @@ def test_it_is_refused_before_anything_is_compared(
 
 
 def test_the_status_advises_nothing_else(cpu_loader: Loader, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever else is missing, as JAX is here, is not what mends it; and it is said once."""
+    """Whatever else is missing, as JAX is here, is not the fix; and it is said once."""
     monkeypatch.setattr(sys, "abiflags", "t")
     monkeypatch.setattr(sys, "version_info", (3, 14, 0, "final", 0))
-    report = cpu_loader("pjrt.status").examine_plugin(cpu_loader("").PLUGIN)
+    report = cpu_loader("pjrt.examine").examine_plugin(cpu_loader("").PLUGIN, 0, opening=True)
     assert [str(problem) for problem in report.problems].count("\n".join(REFUSAL)) == 1
-    assert report.verdict() == f"jaxlib-cpu does not fit here. To mend it: {REFUSAL[-1]}"
+    assert report.verdict() == f"jaxlib-cpu does not fit here. To fix it: {REFUSAL[-1]}"

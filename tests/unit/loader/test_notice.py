@@ -31,7 +31,7 @@ Loader = Callable[[str, str], ModuleType]
             "tpu",
             (
                 "jaxlib-tpu: the driver sees no TPU; JAX cannot go on, because JAX_PLATFORMS (jax_platforms) is 'tpu': "
-                "set it to 'cpu', or leave it empty. To mend it: unset V"
+                "set it to 'cpu', or leave it empty. To fix it: unset V"
             ),
         ),
         (
@@ -41,7 +41,7 @@ Loader = Callable[[str, str], ModuleType]
             None,
             (
                 "jaxlib-tpu 1 and jaxlib 1 are not of one build; JAX goes on without jaxlib-tpu. "
-                "To mend it: pip install both"
+                "To fix it: pip install both"
             ),
         ),
         (
@@ -54,7 +54,7 @@ Loader = Callable[[str, str], ModuleType]
     ],
     ids=["absent", "absent, with a hint", "hidden and asked for", "named in the error", "of two lines"],
 )
-def test_what_happened_what_it_means_and_what_mends_it(
+def test_what_happened_what_it_means_and_the_fix(
     load_module: Loader, kind: str, what: str, options: dict[str, object], stopping: str | None, line: str
 ) -> None:
     """All in one line, which names the wheel once in front and no class."""

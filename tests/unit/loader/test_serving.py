@@ -57,9 +57,9 @@ def test_create_options(cpu_loader: Loader) -> None:
     ],
     ids=str,
 )
-def test_switch(cpu_loader: Loader, environ: Mapping[str, str], disabled: bool) -> None:  # noqa: FBT001
-    """The variable switches the plugin off unless it says no."""
-    assert cpu_loader("pjrt.switch").is_disabled(environ, "jaxlib-cpu") is disabled
+def test_disabling(cpu_loader: Loader, environ: Mapping[str, str], disabled: bool) -> None:  # noqa: FBT001
+    """The variable disables the plugin unless it says no."""
+    assert cpu_loader("pjrt.settings").is_disabled(environ, "jaxlib-cpu") is disabled
 
 
 class Recorder:
@@ -247,7 +247,7 @@ def test_the_release_of_a_plugin_is_that_of_its_lock(cpu_loader: Loader, tmp_pat
 UNFORESEEN = """
 import sys; sys.path.insert(0, sys.argv[1])
 import jaxlib_tpu, jax.extend.backend
-jaxlib_tpu.count_chips = lambda root: int(sys.argv[2])
+jaxlib_tpu.chips = lambda root: int(sys.argv[2]) * ['chip']
 jaxlib_tpu.check_release = lambda *_: 1 / 0
 jaxlib_tpu.initialize()
 factory, priority, fail_quietly = jax.extend.backend.factories.pop("tpu")
@@ -267,7 +267,7 @@ except RuntimeError as error:
             "True",
             (
                 "jaxlib-tpu cannot serve this JAX: ZeroDivisionError: division by zero; "
-                "JAX goes on without jaxlib-tpu. To mend it: install it: pip install jax\n"
+                "JAX goes on without jaxlib-tpu. To fix it: install it: pip install jax\n"
             ),
         ),
     ],

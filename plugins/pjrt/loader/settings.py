@@ -1,31 +1,95 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The environment variable that leaves JAX as it was without a plugin, and JAX's own choice of platforms."""
+"""What the user has set: the environment variable that disables a plugin, and JAX's own choice of platforms."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .errors import UnusedError
+
+JAX_PLATFORMS = "JAX_PLATFORMS"
 
 
-def switch_name(name: str) -> str:
-    """Return the variable that switches a plugin off.
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the environment variables say about a plugin.
+
+    Attributes:
+        disable_variable: The variable that disables it.
+        disabled: Whether it does.
+        jax_platforms: Value of `JAX_PLATFORMS`; None if it is not set.
+        left_out: Whether that leaves the plugin's platform out.
+    """
+
+    disable_variable: str
+    disabled: bool
+    jax_platforms: str | None
+    left_out: bool
+
+
+def read_settings(distribution: str, names: Sequence[str], environ: Mapping[str, str]) -> Settings:
+    """Return what the environment variables say about a plugin.
+
+    Args:
+        distribution: Its distribution.
+        names: JAX's names of its platform.
+        environ: The environment.
+    """
+    platforms = environ.get(JAX_PLATFORMS)
+    asked = {entry.strip() for entry in (platforms or "").split(",") if entry.strip()}
+    return Settings(
+        disable_variable=disable_variable(distribution),
+        disabled=is_disabled(environ, distribution),
+        jax_platforms=platforms,
+        left_out=bool(asked) and not asked & set(names),
+    )
+
+
+def check_not_disabled(distribution: str, settings: Settings) -> None:
+    """Check that the user has not disabled the plugin.
+
+    Raises:
+        UnusedError: It is disabled.
+    """
+    if settings.disabled:
+        name = settings.disable_variable
+        raise UnusedError(f"{name} is set, so JAX does not use {distribution}", remedy=f"unset {name}")
+
+
+def check_not_left_out(platform: str, settings: Settings) -> None:
+    """Check that JAX's environment variable does not leave the platform out.
+
+    Raises:
+        UnusedError: It does.
+    """
+    if settings.left_out:
+        raise UnusedError(
+            f"{JAX_PLATFORMS}={settings.jax_platforms} leaves JAX's platform {platform!r} out",
+            remedy=f"unset {JAX_PLATFORMS}",
+        )
+
+
+def disable_variable(name: str) -> str:
+    """Return the variable that disables a plugin.
 
     Args:
         name: Its distribution or its package.
 
-    >>> switch_name("jaxlib-cuda-12"), switch_name("jaxlib_cpu")
+    >>> disable_variable("jaxlib-cuda-12"), disable_variable("jaxlib_cpu")
     ('JAXLIB_CUDA_12_DISABLE', 'JAXLIB_CPU_DISABLE')
     """
     return f"{name.replace('-', '_').upper()}_DISABLE"
 
 
 def is_disabled(environ: Mapping[str, str], name: str) -> bool:
-    """Return whether the user switched a plugin off.
+    """Return whether the user disabled a plugin.
 
     >>> [is_disabled({"JAXLIB_CPU_DISABLE": value}, "jaxlib-cpu") for value in ("1", "0", "")]
     [True, False, False]
     """
-    return environ.get(switch_name(name), "").strip().lower() not in ("", "0", "false", "no", "off")
+    return environ.get(disable_variable(name), "").strip().lower() not in ("", "0", "false", "no", "off")
 
 
 def is_asked_for(name: str, jax_platforms: str | None, expand: Callable[[str], Sequence[str]]) -> bool:

@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Find out whether a plugin fits the installed jaxlib and JAX, and what it finds on this machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from .accelerator import PRIORITY, Accelerator, check_accelerator, read_gpu_code
+from .errors import LibraryDamagedError
+from .extensions import extension_name
+from .interpreter import check_interpreter
+from .kernels import check_python, find_kernels
+from .library import needed_libraries, vendor_libraries
+from .lock import check_jax, package_directory, pin, read_installed
+from .plugin import OpenedPlugin, Plugin, check_plugin, import_extension, open_plugin
+from .report import PluginLibrary, PythonVersion, Report, Vendor
+from .rivals import Rivals, check_kernel_order, find_rival, find_rivals, installed_plugins
+from .settings import check_not_disabled, check_not_left_out, read_settings
+
+
+def examine_plugin(
+    plugin: Plugin,
+    priority: int,
+    *,
+    opening: bool,
+    check: Callable[[Plugin], object] = check_plugin,
+    opener: Callable[[Plugin], OpenedPlugin] = open_plugin,
+    survey: Callable[[], Vendor] | None = None,
+) -> Report:
+    """Look at a plugin.
+
+    Args:
+        plugin: The plugin.
+        priority: Where its platform comes among JAX's defaults.
+        opening: Whether to open its library.
+        check: Checks all that can be checked without opening it.
+        opener: Does that, and opens it.
+        survey: Looks for the vendor's libraries and devices, whether or not the plugin can be opened.
+    """
+    report = start_report(plugin, [plugin.name], priority)
+    if opening:
+        report.library = report.ask(lambda: describe_library(opener(plugin))) or report.library
+    else:
+        report.check(lambda: check(plugin))
+    report.library = replace(report.library, needed=_needed(report.library.path))
+    report.vendor = report.ask(survey) if survey is not None else None
+    return report
+
+
+def examine_accelerator(accelerator: Accelerator, *, opening: bool) -> Report:
+    """Look at an accelerator's plugin, the vendor's libraries and the hardware.
+
+    Args:
+        accelerator: The accelerator.
+        opening: Whether to open the plugin's library and the vendor's, and to ask the driver.
+    """
+    plugin = accelerator.plugin
+    report = start_report(plugin, [plugin.name, "gpu"], PRIORITY)
+    report.check(lambda: check_not_left_out(plugin.name, report.settings))
+    report.gpu_code = tuple(read_gpu_code(plugin.package))
+    kernels = report.kernels = find_kernels(accelerator.kernels)
+    rivals = report.rivals = find_rivals(plugin.package.name, accelerator.rivals, installed_plugins(), os.environ)
+    report.check(lambda: check_rivals(plugin, rivals))
+    # Of a plugin that does not pass nothing is opened: the dynamic linker answers a truncated library with SIGBUS.
+    if not report.check(lambda: check_plugin(plugin)):
+        return report
+    report.library = replace(report.library, needed=_needed(report.library.path))
+    report.check(lambda: check_accelerator(accelerator))
+    if opening and report.check(accelerator.preload):
+        report.library = report.ask(lambda: describe_library(open_plugin(plugin))) or report.library
+    report.check(lambda: check_python(plugin.distribution, kernels))
+    report.vendor = report.ask(lambda: accelerator.survey(opening))
+    report.check(accelerator.find_device if opening else accelerator.find_node)
+    if opening:
+        report.check(accelerator.examine or accelerator.check)
+    return report
+
+
+def start_report(plugin: Plugin, names: Sequence[str], priority: int) -> Report:
+    """Return what is known of any plugin before its library is looked at.
+
+    Args:
+        plugin: The plugin.
+        names: JAX's names of its platform.
+        priority: Where that comes among JAX's defaults.
+    """
+    report = Report(
+        plugin=plugin,
+        own=read_installed(plugin.distribution, plugin.package),
+        jaxlib=read_installed("jaxlib", package_directory("jaxlib")),
+        jax=read_installed("jax", package_directory("jax")),
+        python=PythonVersion(platform.python_version(), sys.executable, free_threaded="t" in sys.abiflags),
+        settings=read_settings(plugin.distribution, names, os.environ),
+        priority=priority,
+        library=PluginLibrary(plugin.package / plugin.library),
+    )
+    # First, so that the verdict does not advise to install what cannot be loaded either.
+    report.check(lambda: check_interpreter(plugin.distribution, sys.abiflags, sys.version_info[:2]))
+    report.check(lambda: check_jax(pin(plugin.package).removeprefix("=="), report.jax.version))
+    report.check(lambda: check_not_disabled(plugin.distribution, report.settings))
+    return report
+
+
+def check_rivals(plugin: Plugin, rivals: Rivals) -> None:
+    """Check that no other plugin gets the platform, or has its kernels taken with this one.
+
+    Raises:
+        PluginError: One does.
+    """
+    rival = find_rival(plugin.distribution, plugin.name, rivals, os.environ)
+    if rival is not None:
+        raise rival
+    check_kernel_order(plugin.distribution, rivals)
+
+
+def describe_library(opened: OpenedPlugin) -> PluginLibrary:
+    """Return what an opened plugin says about itself.
+
+    Raises:
+        LibraryDamagedError: It does not say what it is.
+    """
+    extension = import_extension()
+    try:
+        return PluginLibrary(
+            path=opened.path,
+            needed=_needed(opened.path),
+            opened=True,
+            pjrt_api=extension.api_version(opened.api),
+            extensions=tuple(extension_name(kind) for kind, _ in extension.extensions(opened.api)),
+            attributes=extension.attributes(opened.api),
+        )
+    except RuntimeError as error:
+        raise LibraryDamagedError(f"{opened.path} does not say what it is: {error}") from error
+
+
+def _needed(path: Path | None) -> tuple[str, ...]:
+    """Return what a library needs of others than the system's; nothing if that cannot be read from it."""
+    try:
+        return tuple(vendor_libraries(needed_libraries(path))) if path is not None else ()
+    except (OSError, ValueError):
+        return ()
