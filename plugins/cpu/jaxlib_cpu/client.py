@@ -8,14 +8,13 @@ import logging
 import os
 from typing import Any
 
-from .cost import analyse_costs
-from .dlpack import import_tensor
 from .options import create_options
+from .patches import analyse_costs, import_tensor
 from .pjrt import _pjrt, private
+from .pjrt.api import has_extension
 from .pjrt.callbacks import describe_exception, element_dtypes
 from .pjrt.plugin import Plugin, hand_to_jaxlib
-from .pjrt.targets import TargetForwarder, TypeForwarder, skipping
-from .pjrt.transforms import TRANSFORM_EXTENSION, forward_transform
+from .pjrt.targets import TargetForwarder, TypeForwarder, forward_transform, skipping
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +70,7 @@ def forward_transforms(api: Any) -> None:
     JAX registers those for the platform `cpu` with jaxlib alone, because its own CPU client is no plugin.
     """
     _xla = private.jaxlib("_xla")
-    if TRANSFORM_EXTENSION in dict(_pjrt.extensions(api)):
+    if has_extension(api, "XlaTransform"):
         _xla.register_xla_transform = forward_transform(
             _xla.register_xla_transform, _xla.register_xla_transform_c_api, api
         )

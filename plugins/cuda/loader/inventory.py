@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 from ..pjrt.kernels import Kernels, import_module
 from ..pjrt.plugin import import_extension
-from ..pjrt.preload import Preloaded, VendorLibrary, Wanted, places, preload, shadowed, survey
+from ..pjrt.preload import Preloaded, Wanted, places, preload, shadowed, survey
+from ..pjrt.vendor import VendorLibrary
 from .toolkit import Toolkit, toolkit_homes, wanted_libraries, wheel_roots
 from .versions import (
     COMPONENTS,

@@ -15,10 +15,9 @@ from ..pjrt.errors import DriverError, GpuCodeError, PluginError, VendorLibraryE
 from ..pjrt.kernels import Kernels
 from ..pjrt.lock import pin
 from ..pjrt.plugin import Plugin
-from ..pjrt.report import Vendor
-from .coverage import uncovered
+from ..pjrt.vendor import Vendor
 from .driver import LIBRARY, Driver, ask_driver
-from .hardware import describe_absence, device_nodes, insist
+from .hardware import describe_absence, device_nodes, insist, uncovered
 from .inventory import Inventory
 from .toolkit import Toolkit
 from .versions import Problem, find_warnings

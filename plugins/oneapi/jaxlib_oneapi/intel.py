@@ -28,18 +28,19 @@ INTEL = "0x8086"
 TOOLKIT_PARTS = ("compiler", "mkl", "mpi", "umf", "tcm")
 
 
-def describe(plugin: Plugin) -> Accelerator:
+def describe(plugin: Plugin, kernels: Kernels) -> Accelerator:
     """Return what JAX needs to know of the wheel for oneAPI on this machine.
 
     Args:
         plugin: The plugin.
+        kernels: Its kernels.
     """
     libraries = NeededLibraries(plugin, VENDOR)
     return Accelerator(
         plugin=plugin,
         platform="ONEAPI",
         client_platform="SYCL",
-        kernels=Kernels("jax_oneapi_plugin", "oneapi_plugin_extension"),
+        kernels=kernels,
         rivals=r"jax_plugins\.xla_oneapi|jaxlib_oneapi",
         find_device=find_device,
         preload=libraries.open,

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from . import private
 from .errors import PluginError
+from .installed import installed_version
 from .kernels import Kernels, check_kernels, check_precedence
-from .lock import installed_version
 from .plugin import Plugin, check_plugin
-from .report import Vendor
+from .vendor import Vendor
 
 # That of JAX's own GPU plugins: above TPU and CPU.
 PRIORITY = 500

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from types import ModuleType
 
+from .examine import examine_accelerator, examine_plugin
 from .plugin import Plugin
 from .report import Report, to_json, to_text
 
@@ -33,13 +35,13 @@ exit status:
 _OPTIONS = ("--json", "--no-open")
 
 
-def run(plugin: Plugin, arguments: Sequence[str], examine: Callable[[bool], Report]) -> int:
+def run(plugin: Plugin, loader: ModuleType, arguments: Sequence[str]) -> int:
     """Answer the command; return its exit status.
 
     Args:
         plugin: The plugin.
+        loader: Its package; one with a function `examine(opening)` looks at the plugin and the machine by itself.
         arguments: What follows the package's name.
-        examine: Looks at the plugin and the machine; is passed whether to open libraries.
     """
     module = plugin.package.name
     if "-h" in arguments or "--help" in arguments:
@@ -48,9 +50,18 @@ def run(plugin: Plugin, arguments: Sequence[str], examine: Callable[[bool], Repo
     if unknown is not None:
         print(f"python -m {module}: unknown argument {unknown!r} (see python -m {module} --help)", file=sys.stderr)
         return 2
-    report = examine("--no-open" not in arguments)
+    report = _examine(plugin, loader, opening="--no-open" not in arguments)
     text = to_json(report) if "--json" in arguments else "\n".join(to_text(report))
     return max(_answer(text), 0 if report.fits else 1)
+
+
+def _examine(plugin: Plugin, loader: ModuleType, *, opening: bool) -> Report:
+    if hasattr(loader, "examine"):
+        report: Report = loader.examine(opening)
+        return report
+    if hasattr(loader, "ACCELERATOR"):
+        return examine_accelerator(loader.ACCELERATOR, opening=opening)
+    return examine_plugin(plugin, loader.PRIORITY, opening=opening)
 
 
 def _answer(text: str) -> int:

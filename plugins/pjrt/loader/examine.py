@@ -9,19 +9,17 @@ import platform
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from .accelerator import PRIORITY, Accelerator, check_accelerator, read_gpu_code
-from .errors import LibraryDamagedError
-from .extensions import extension_name
-from .interpreter import check_interpreter
+from .api import PluginLibrary, describe_library, needed_by
+from .installed import check_interpreter, check_jax, package_directory
 from .kernels import check_python, find_kernels
-from .library import needed_libraries, vendor_libraries
-from .lock import check_jax, package_directory, pin, read_installed
-from .plugin import OpenedPlugin, Plugin, check_plugin, import_extension, open_plugin
-from .report import PluginLibrary, PythonVersion, Report, Vendor
+from .lock import pin, read_installed
+from .plugin import OpenedPlugin, Plugin, check_plugin, open_plugin
+from .report import PythonVersion, Report
 from .rivals import Rivals, check_kernel_order, find_rival, find_rivals, installed_plugins
 from .settings import check_not_disabled, check_not_left_out, read_settings
+from .vendor import Vendor
 
 
 def examine_plugin(
@@ -48,7 +46,7 @@ def examine_plugin(
         report.library = report.ask(lambda: describe_library(opener(plugin))) or report.library
     else:
         report.check(lambda: check(plugin))
-    report.library = replace(report.library, needed=_needed(report.library.path))
+    report.library = replace(report.library, needed=needed_by(report.library.path))
     report.vendor = report.ask(survey) if survey is not None else None
     return report
 
@@ -70,7 +68,7 @@ def examine_accelerator(accelerator: Accelerator, *, opening: bool) -> Report:
     # Of a plugin that does not pass nothing is opened: the dynamic linker answers a truncated library with SIGBUS.
     if not report.check(lambda: check_plugin(plugin)):
         return report
-    report.library = replace(report.library, needed=_needed(report.library.path))
+    report.library = replace(report.library, needed=needed_by(report.library.path))
     report.check(lambda: check_accelerator(accelerator))
     if opening and report.check(accelerator.preload):
         report.library = report.ask(lambda: describe_library(open_plugin(plugin))) or report.library
@@ -96,7 +94,7 @@ def start_report(plugin: Plugin, names: Sequence[str], priority: int) -> Report:
         jaxlib=read_installed("jaxlib", package_directory("jaxlib")),
         jax=read_installed("jax", package_directory("jax")),
         python=PythonVersion(platform.python_version(), sys.executable, free_threaded="t" in sys.abiflags),
-        settings=read_settings(plugin.distribution, names, os.environ),
+        settings=read_settings(plugin.disable_variable, names, os.environ),
         priority=priority,
         library=PluginLibrary(plugin.package / plugin.library),
     )
@@ -117,31 +115,3 @@ def check_rivals(plugin: Plugin, rivals: Rivals) -> None:
     if rival is not None:
         raise rival
     check_kernel_order(plugin.distribution, rivals)
-
-
-def describe_library(opened: OpenedPlugin) -> PluginLibrary:
-    """Return what an opened plugin says about itself.
-
-    Raises:
-        LibraryDamagedError: It does not say what it is.
-    """
-    extension = import_extension()
-    try:
-        return PluginLibrary(
-            path=opened.path,
-            needed=_needed(opened.path),
-            opened=True,
-            pjrt_api=extension.api_version(opened.api),
-            extensions=tuple(extension_name(kind) for kind, _ in extension.extensions(opened.api)),
-            attributes=extension.attributes(opened.api),
-        )
-    except RuntimeError as error:
-        raise LibraryDamagedError(f"{opened.path} does not say what it is: {error}") from error
-
-
-def _needed(path: Path | None) -> tuple[str, ...]:
-    """Return what a library needs of others than the system's; nothing if that cannot be read from it."""
-    try:
-        return tuple(vendor_libraries(needed_libraries(path))) if path is not None else ()
-    except (OSError, ValueError):
-        return ()

@@ -4,16 +4,13 @@
 
 from __future__ import annotations
 
-import importlib.machinery
-import importlib.metadata
 import json
-import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import JaxlibMissingError, JaxMissingError, LockMismatchError, LockMissingError, VersionMismatchError
-from .interpreter import check_interpreter
+from .errors import JaxlibMissingError, LockMismatchError, LockMissingError, VersionMismatchError
+from .installed import check_interpreter, installed_version
 
 LOCK_FILENAME = "release_lock.json"
 
@@ -110,14 +107,6 @@ def check_locks(distribution: str, plugin: Lock, jaxlib: Lock) -> None:
         )
 
 
-def package_directory(package: str) -> Path | None:
-    """Return the directory of a package that is or would be imported, without importing it; None if there is none."""
-    imported = sys.modules.get(package)
-    spec = imported.__spec__ if imported is not None else importlib.machinery.PathFinder.find_spec(package)
-    locations = spec.submodule_search_locations if spec is not None else None
-    return Path(next(iter(locations))) if locations else None
-
-
 def _read(distribution: str, owner: str, path: Path, release: str, cause: str) -> Lock:
     try:
         return parse_lock(path.read_text("utf-8"))
@@ -161,34 +150,6 @@ def check_release(distribution: str, package: Path, jaxlib: Path | None) -> Lock
     return plugin
 
 
-def check_jax(release: str, installed: str | None) -> None:
-    """Check that there is a JAX that takes the jaxlib of a release.
-
-    Args:
-        release: The release; empty if it is not known.
-        installed: Version of the installed JAX, or None.
-
-    Raises:
-        JaxMissingError: There is none.
-        VersionMismatchError: It is older than the release; JAX refuses a jaxlib that is newer than itself.
-    """
-    remedy = f"pip install jax=={release}" if release else "pip install jax"
-    if installed is None:
-        raise JaxMissingError("JAX itself is not installed", remedy=remedy)
-    if release and _numbers(installed) < _numbers(release):
-        raise VersionMismatchError(f"jax {installed} refuses the newer jaxlib {release}", remedy=remedy)
-
-
-def _numbers(version: str) -> list[int]:
-    """Return the numbers that a version begins with.
-
-    >>> _numbers("0.11.2"), _numbers("0.11.2.dev20260101")
-    ([0, 11, 2], [0, 11, 2])
-    """
-    match = re.match(r"\d+(\.\d+)*", version)
-    return [int(part) for part in match.group().split(".")] if match is not None else []
-
-
 def read_installed(distribution: str, location: Path | None) -> Installed:
     """Return what is installed of a distribution.
 
@@ -207,12 +168,4 @@ def find_lock(package: Path | None) -> Lock | None:
     try:
         return parse_lock((package / LOCK_FILENAME).read_text("utf-8")) if package is not None else None
     except (OSError, ValueError):
-        return None
-
-
-def installed_version(distribution: str) -> str | None:
-    """Return the version of an installed distribution, or None."""
-    try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
         return None

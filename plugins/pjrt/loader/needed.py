@@ -16,7 +16,7 @@ from .library import needed_libraries, vendor_libraries
 from .lock import pin
 from .plugin import Plugin, import_extension
 from .preload import Preloaded, Wanted, places, preload, survey
-from .report import Vendor
+from .vendor import Vendor
 
 logger = logging.getLogger(__name__)
 

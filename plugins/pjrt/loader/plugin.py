@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import platform
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,11 @@ from typing import Any, NoReturn
 
 from . import private
 from .errors import LibraryDamagedError, PluginError, TakeOverError
+from .installed import package_directory
 from .library import check_library
-from .lock import Lock, check_release, install_command, package_directory, pin
+from .lock import Lock, check_release, install_command, pin
+
+logger = logging.getLogger(__name__)
 
 EXTENSION = "_pjrt.abi3.so"
 
@@ -27,12 +31,14 @@ class Plugin:
         distribution: Name of the wheel's distribution.
         package: Directory of the wheel's package.
         library: File name of the library in it.
+        disable_variable: The environment variable that disables it.
     """
 
     name: str
     distribution: str
     package: Path
     library: str
+    disable_variable: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +154,37 @@ def refuse(plugin: Plugin, error: PluginError, priority: int, *, quiet: bool = F
         raise error.with_traceback(None)
 
     register_backend_factory(plugin.name, raise_error, priority=priority, fail_quietly=quiet, make_topology=raise_error)
+
+
+def log_refusal(distribution: str, error: PluginError, *, goes_on: bool = True) -> None:
+    """Log one line: why the platform is not used, what that means for the program, and the fix.
+
+    All that the error has to say is shown where the platform is asked for.
+
+    Args:
+        distribution: Name of the plugin's distribution.
+        error: Why the platform is not used.
+        goes_on: Whether JAX can do without it.
+    """
+    logger.warning("%s", summarize(distribution, error, None if goes_on else private.asked_platforms()))
+
+
+def summarize(distribution: str, error: PluginError, stopping: str | None) -> str:
+    """Return that line.
+
+    Args:
+        distribution: Name of the plugin's distribution.
+        error: Why the platform is not used.
+        stopping: The value of `jax_platforms` without which JAX could go on; None where it goes on.
+    """
+    what = " ".join(error.what.splitlines())
+    named = what.startswith(distribution)
+    subject = what if named else f"{distribution}: {what}"
+    return f"{subject}; {_describe_consequence(distribution if named else 'it', stopping)}{error.fix()}"
+
+
+def _describe_consequence(name: str, stopping: str | None) -> str:
+    if stopping is None:
+        return f"JAX goes on without {name}"
+    reason = f"JAX_PLATFORMS (jax_platforms) is {stopping!r}"
+    return f"JAX cannot go on, because {reason}: set it to 'cpu', or leave it empty"

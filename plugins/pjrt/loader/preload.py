@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .library import find_misfit
+from .vendor import LibraryPathFile, VendorLibrary
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,47 +34,6 @@ class Wanted:
     first: tuple[Path, ...] = ()
     last: tuple[Path, ...] = ()
     symbol: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LibraryPathFile:
-    """A file on `LD_LIBRARY_PATH` with the name of a vendor's library.
-
-    Attributes:
-        path: The file.
-        misfit: Why the dynamic linker cannot load it; empty if it can.
-    """
-
-    path: Path
-    misfit: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class VendorLibrary:
-    """A library of the accelerator's vendor.
-
-    Attributes:
-        name: Its name for the dynamic linker, such as `libcudnn.so.9`.
-        needed: Whether the plugin's own library cannot be opened without it.
-        path: The file that was opened, or would be; None if none was found.
-        origin: How it was found: in a folder of the `vendor`'s, on `LD_LIBRARY_PATH`, or by the dynamic linker in the
-            `system`; empty if it was not.
-        opened: Whether it could be opened; None if that was not tried.
-        version: Its version; None if it was not asked or does not answer.
-        minimum: The oldest version that will do; None if that is not checked.
-        problem: Why JAX cannot use it; empty if it can.
-        on_library_path: Files of its name on `LD_LIBRARY_PATH`, whether or not they are used.
-    """
-
-    name: str
-    needed: bool = False
-    path: Path | None = None
-    origin: str = ""
-    opened: bool | None = None
-    version: str | None = None
-    minimum: str | None = None
-    problem: str = ""
-    on_library_path: tuple[LibraryPathFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

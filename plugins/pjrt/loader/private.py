@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .errors import TakeOverError
-from .lock import installed_version
+from .installed import installed_version
 
 logger = logging.getLogger(__name__)
 

@@ -5,18 +5,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any, TypeVar
 
+from .api import PluginLibrary
 from .errors import NoDeviceError, PluginError
 from .kernels import InstalledKernels
 from .lock import Installed
 from .plugin import Plugin, unfit
-from .preload import VendorLibrary
 from .rivals import Rivals, describe_yielding
 from .settings import Settings
+from .vendor import Vendor, VendorLibrary
 
 # Of the JSON form; a program that reads it refuses a number that it does not know. New keys do not change it.
 SCHEMA = 1
@@ -37,50 +37,6 @@ class PythonVersion:
     version: str
     executable: str
     free_threaded: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PluginLibrary:
-    """The plugin's own library.
-
-    Attributes:
-        path: The file that JAX would open; None if it is not known.
-        needed: Names of the libraries that it cannot be opened without, those of every Linux aside.
-        opened: Whether it was opened; what follows is empty if not.
-        pjrt_api: Major and minor version of its PJRT API.
-        extensions: PJRT's names of its extensions.
-        attributes: What it states about itself.
-    """
-
-    path: Path | None
-    needed: tuple[str, ...] = ()
-    opened: bool = False
-    pjrt_api: tuple[int, int] | None = None
-    extensions: tuple[str, ...] = ()
-    attributes: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Vendor:
-    """The accelerator's vendor on this machine.
-
-    Attributes:
-        libraries: Its libraries.
-        rejected: Files that have only the name of a library, and were passed over: a sentence for each.
-        warnings: What may go wrong although everything is there.
-        nodes: The driver's device nodes that exist.
-        driver: What the driver can run, such as `CUDA 13.0`; None if it was not asked, or does not answer.
-        driver_problem: Why it does not answer; None if it does, or was not asked.
-        devices: The devices, as far as they were looked at.
-    """
-
-    libraries: tuple[VendorLibrary, ...] = ()
-    rejected: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    nodes: tuple[str, ...] = ()
-    driver: str | None = None
-    driver_problem: PluginError | None = None
-    devices: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

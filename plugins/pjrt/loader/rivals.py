@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .errors import RivalError, TakeOverError
-from .settings import is_disabled
+from .settings import disable_variable, is_set
 
 # JAX's variable for plugins that are in no package: NAME:LIBRARY, with commas between several.
 NAMED_PLUGINS = "PJRT_NAMES_AND_LIBRARY_PATHS"
@@ -67,7 +67,7 @@ def find_rivals(module: str, pattern: str, plugins: Mapping[str, str], environ: 
     """
     found = {name: plugins[name] for name in sorted(plugins) if name != module and re.fullmatch(pattern, name)}
     ours = module.split("_", maxsplit=1)[0] + "_"
-    disabled = {name for name in found if name.startswith(ours) and is_disabled(environ, name)}
+    disabled = {name for name in found if name.startswith(ours) and is_set(environ, disable_variable(name))}
     newer = {name for name in found if _version(name) > _version(module)}
     live = {name: distribution for name, distribution in found.items() if name not in disabled}
     first = {name for name in live if not name.startswith(ours) or name in newer}

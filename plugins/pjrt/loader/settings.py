@@ -29,19 +29,19 @@ class Settings:
     left_out: bool
 
 
-def read_settings(distribution: str, names: Sequence[str], environ: Mapping[str, str]) -> Settings:
+def read_settings(variable: str, names: Sequence[str], environ: Mapping[str, str]) -> Settings:
     """Return what the environment variables say about a plugin.
 
     Args:
-        distribution: Its distribution.
+        variable: The variable that disables it.
         names: JAX's names of its platform.
         environ: The environment.
     """
     platforms = environ.get(JAX_PLATFORMS)
     asked = {entry.strip() for entry in (platforms or "").split(",") if entry.strip()}
     return Settings(
-        disable_variable=disable_variable(distribution),
-        disabled=is_disabled(environ, distribution),
+        disable_variable=variable,
+        disabled=is_set(environ, variable),
         jax_platforms=platforms,
         left_out=bool(asked) and not asked & set(names),
     )
@@ -71,25 +71,22 @@ def check_not_left_out(platform: str, settings: Settings) -> None:
         )
 
 
-def disable_variable(name: str) -> str:
-    """Return the variable that disables a plugin.
+def disable_variable(package: str) -> str:
+    """Return the variable that disables a plugin of ours.
 
-    Args:
-        name: Its distribution or its package.
-
-    >>> disable_variable("jaxlib-cuda-12"), disable_variable("jaxlib_cpu")
-    ('JAXLIB_CUDA_12_DISABLE', 'JAXLIB_CPU_DISABLE')
+    >>> disable_variable("jaxlib_cuda_12")
+    'JAXLIB_CUDA_12_DISABLE'
     """
-    return f"{name.replace('-', '_').upper()}_DISABLE"
+    return f"{package.upper()}_DISABLE"
 
 
-def is_disabled(environ: Mapping[str, str], name: str) -> bool:
-    """Return whether the user disabled a plugin.
+def is_set(environ: Mapping[str, str], variable: str) -> bool:
+    """Return whether the user set a variable to something that does not mean no.
 
-    >>> [is_disabled({"JAXLIB_CPU_DISABLE": value}, "jaxlib-cpu") for value in ("1", "0", "")]
+    >>> [is_set({"JAXLIB_CPU_DISABLE": value}, "JAXLIB_CPU_DISABLE") for value in ("1", "0", "")]
     [True, False, False]
     """
-    return environ.get(disable_variable(name), "").strip().lower() not in ("", "0", "false", "no", "off")
+    return environ.get(variable, "").strip().lower() not in ("", "0", "false", "no", "off")
 
 
 def is_asked_for(name: str, jax_platforms: str | None, expand: Callable[[str], Sequence[str]]) -> bool:

@@ -12,21 +12,16 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from .backend import PLUGIN
 from .hardware import DEVICES, chips, describe_nodes, device_nodes, has_devices
 from .libtpu import check_libtpu
 from .pjrt import private
 from .pjrt.errors import NoDeviceError, PluginError
-from .pjrt.lock import check_release, package_directory
-from .pjrt.notice import tell
-from .pjrt.plugin import Plugin, refuse, unfit
-from .pjrt.settings import is_disabled
-
-PLUGIN = Plugin(
-    name="tpu",
-    distribution="jaxlib-tpu",
-    package=Path(__file__).parent,
-    library="libtpu.so",
-)
+from .pjrt.installed import package_directory
+from .pjrt.lock import check_release
+from .pjrt.plugin import log_refusal, refuse, unfit
+from .pjrt.report import Report
+from .pjrt.settings import is_set
 
 ROOT = Path("/")
 
@@ -42,7 +37,7 @@ def initialize() -> None:
 
     With JAXLIB_TPU_DISABLE=1 in the environment JAX stays as it was.
     """
-    if is_disabled(os.environ, PLUGIN.distribution):
+    if is_set(os.environ, PLUGIN.disable_variable):
         return
     present = bool(chips(ROOT))
     optional = not present and is_optional(os.environ)
@@ -50,7 +45,7 @@ def initialize() -> None:
     if error is None:
         return
     if optional:
-        tell(PLUGIN.distribution, error)
+        log_refusal(PLUGIN.distribution, error)
     refuse(PLUGIN, error, PRIORITY, quiet=not present)
 
 
@@ -76,6 +71,17 @@ def describe_absence(root: Path) -> NoDeviceError:
     hidden = not has_devices(root)
     looked = f"looked in /{DEVICES}{', which shows no devices at all' if hidden else ''}"
     return NoDeviceError(f"no TPU found ({looked})", remedy=f"{FORCE}=1 starts libtpu all the same" if hidden else "")
+
+
+def examine(opening: bool) -> Report:  # noqa: FBT001
+    """Look at libtpu and at the machine, for `python -m jaxlib_tpu`.
+
+    Args:
+        opening: Whether to open libtpu.
+    """
+    from .status import examine_libtpu
+
+    return examine_libtpu(opening=opening)
 
 
 def find_device() -> None:

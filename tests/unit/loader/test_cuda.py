@@ -398,4 +398,4 @@ def test_gpus_for_which_there_is_no_code(
     load_module: Loader, code: tuple[str, ...], capabilities: tuple[int, ...], missing: list[int]
 ) -> None:
     """NVIDIA's rules: machine code within a major version, PTX on all later ones, suffixes narrower."""
-    assert load_module("cuda12", "cuda.coverage").uncovered(code, capabilities) == missing
+    assert load_module("cuda12", "cuda.hardware").uncovered(code, capabilities) == missing

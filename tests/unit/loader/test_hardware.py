@@ -48,7 +48,7 @@ def machine(tmp_path: Path) -> Machine:
 )
 def test_amd_gpus(load_module: Loader, machine: Machine, files: Mapping[str, str], count: int) -> None:
     """The kernel driver lists processors too."""
-    assert len(load_module("rocm7", "hardware").gpus(machine(files))) == count
+    assert len(load_module("rocm7", "amd").gpus(machine(files))) == count
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_the_device_of_amds_driver(
     driver: bool,  # noqa: FBT001
 ) -> None:
     """A container sees the GPUs in /sys even if it was not given the device."""
-    assert load_module("rocm7", "hardware").has_driver(machine(files)) is driver
+    assert load_module("rocm7", "amd").has_driver(machine(files)) is driver
 
 
 def test_size_of_shared_memory(load_module: Loader, machine: Machine) -> None:
     """That of the file system below /dev/shm; none where there is no such folder."""
-    shared_memory = load_module("rocm7", "hardware").shared_memory
+    shared_memory = load_module("rocm7", "amd").shared_memory
     assert shared_memory(machine({})) == 0
     assert shared_memory(machine({"dev/shm/used": ""})) > 0
 

@@ -23,14 +23,14 @@ REFUSAL = [
 @pytest.mark.parametrize("abiflags", ["", "d"])
 def test_a_python_with_the_gil_is_accepted(cpu_loader: Loader, abiflags: str) -> None:
     """Debug builds have the same ABI since CPython 3.8."""
-    cpu_loader("pjrt.interpreter").check_interpreter("jaxlib-cpu", abiflags, (3, 14))
+    cpu_loader("pjrt.installed").check_interpreter("jaxlib-cpu", abiflags, (3, 14))
 
 
 @pytest.mark.parametrize("abiflags", ["t", "td"])
 def test_a_free_threaded_python_is_refused(cpu_loader: Loader, abiflags: str) -> None:
     """There is no wheel for it, so the remedy is no pip command."""
     with pytest.raises(cpu_loader("pjrt.errors").InterpreterError) as caught:
-        cpu_loader("pjrt.interpreter").check_interpreter("jaxlib-cpu", abiflags, (3, 14))
+        cpu_loader("pjrt.installed").check_interpreter("jaxlib-cpu", abiflags, (3, 14))
     assert str(caught.value).splitlines() == [line.replace("3.14t", f"3.14{abiflags}") for line in REFUSAL]
 
 

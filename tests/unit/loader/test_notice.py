@@ -59,7 +59,7 @@ def test_what_happened_what_it_means_and_the_fix(
 ) -> None:
     """All in one line, which names the wheel once in front and no class."""
     error = getattr(load_module("tpu", "pjrt.errors"), kind)(what, **options)
-    assert load_module("tpu", "pjrt.notice").describe("jaxlib-tpu", error, stopping) == line
+    assert load_module("tpu", "pjrt.plugin").summarize("jaxlib-tpu", error, stopping) == line
 
 
 @pytest.mark.parametrize(("goes_on", "stopping"), [(True, None), (False, "tpu")])
@@ -71,9 +71,9 @@ def test_it_is_a_warning_about_the_platforms_that_jax_has_now(
     stopping: str | None,
 ) -> None:
     """They are asked for only where they matter."""
-    notice, errors = load_module("tpu", "pjrt.notice"), load_module("tpu", "pjrt.errors")
-    monkeypatch.setattr(notice.private, "asked_platforms", lambda: "tpu")
+    plugin, errors = load_module("tpu", "pjrt.plugin"), load_module("tpu", "pjrt.errors")
+    monkeypatch.setattr(plugin.private, "asked_platforms", lambda: "tpu")
     error = errors.NoDeviceError("no TPU found")
-    notice.tell("jaxlib-tpu", error, goes_on=goes_on)
-    line = notice.describe("jaxlib-tpu", error, stopping)
-    assert caplog.record_tuples == [("jaxlib_tpu.pjrt.notice", logging.WARNING, line)]
+    plugin.log_refusal("jaxlib-tpu", error, goes_on=goes_on)
+    line = plugin.summarize("jaxlib-tpu", error, stopping)
+    assert caplog.record_tuples == [("jaxlib_tpu.pjrt.plugin", logging.WARNING, line)]

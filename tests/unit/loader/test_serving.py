@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -59,7 +58,7 @@ def test_create_options(cpu_loader: Loader) -> None:
 )
 def test_disabling(cpu_loader: Loader, environ: Mapping[str, str], disabled: bool) -> None:  # noqa: FBT001
     """The variable disables the plugin unless it says no."""
-    assert cpu_loader("pjrt.settings").is_disabled(environ, "jaxlib-cpu") is disabled
+    assert cpu_loader("pjrt.settings").is_set(environ, "JAXLIB_CPU_DISABLE") is disabled
 
 
 class Recorder:
@@ -140,7 +139,7 @@ def test_hlo_passes_reach_both(cpu_loader: Loader) -> None:
         recorder.calls.append(("plugin", *args))
         return True
 
-    both = cpu_loader("pjrt.transforms").forward_transform(recorder.function("jaxlib"), through_api, "api")
+    both = cpu_loader("pjrt.targets").forward_transform(recorder.function("jaxlib"), through_api, "api")
     assert both("name", 0) is True
     assert recorder.calls == [("jaxlib", "name", 0), ("plugin", "api", "name", 0)]
 
@@ -219,10 +218,11 @@ except RuntimeError as error:
     ],
     ids=["unexpected", "expected"],
 )
-def test_whatever_is_raised_is_a_refusal(root: Path, tmp_path: Path, library: str, expected: list[str]) -> None:
+def test_whatever_is_raised_is_a_refusal(
+    put_loader: Callable[[str, Path], Path], tmp_path: Path, library: str, expected: list[str]
+) -> None:
     """JAX would log it and use its own client; the command names the release of the plugin's lock."""
-    shutil.copytree(root / "plugins/cpu/jaxlib_cpu", tmp_path / "jaxlib_cpu")
-    shutil.copytree(root / "plugins/pjrt/loader", tmp_path / "jaxlib_cpu/pjrt")
+    put_loader("cpu", tmp_path)
     for module, text in {"jaxlib": "", "jax": "", "jax/extend": "", "jax/extend/backend": BACKEND}.items():
         (tmp_path / module).mkdir(parents=True)
         (tmp_path / module / "__init__.py").write_text(text, "utf-8")
@@ -274,11 +274,10 @@ except RuntimeError as error:
     ids=["there", "absent"],
 )
 def test_whatever_is_raised_about_a_tpu_is_a_refusal(
-    root: Path, tmp_path: Path, chips: str, quiet: str, line: str
+    put_loader: Callable[[str, Path], Path], tmp_path: Path, chips: str, quiet: str, line: str
 ) -> None:
     """As in the other loaders; without a TPU JAX goes on, which one line says."""
-    shutil.copytree(root / "plugins/tpu/jaxlib_tpu", tmp_path / "jaxlib_tpu")
-    shutil.copytree(root / "plugins/pjrt/loader", tmp_path / "jaxlib_tpu/pjrt")
+    put_loader("tpu", tmp_path)
     for module, text in {"jax": "", "jax/extend": "", "jax/extend/backend": BACKEND}.items():
         (tmp_path / module).mkdir(parents=True)
         (tmp_path / module / "__init__.py").write_text(text, "utf-8")

@@ -8,7 +8,6 @@ import functools
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -49,14 +48,11 @@ Status = Callable[..., tuple[int, list[str]]]
 
 
 @pytest.fixture
-def install(tmp_path: Path) -> Install:
+def install(put_loader: Callable[[str, Path], Path], tmp_path: Path) -> Install:
     """Return a function: backend, library, extension, versions → the site-packages with them."""
 
     def put(backend: Backend, library: bytes | None = None, extension: str | None = None, **versions: str) -> Path:
-        package = tmp_path / backend.package
-        shutil.copytree(ROOT / "plugins" / backend.name / backend.package, package)
-        for part in ("pjrt", *backend.shared):
-            shutil.copytree(ROOT / "plugins" / part / "loader", package / part)
+        package = put_loader(backend.name, tmp_path)
         for folder in (package, tmp_path / "jaxlib"):
             folder.mkdir(exist_ok=True)
             (folder / "release_lock.json").write_text(json.dumps(LOCK), "utf-8")
@@ -326,7 +322,7 @@ def test_names_of_extensions_are_pjrts(load_module: Loader) -> None:
     known = {
         getattr(pjrt_0_114, name): name.removeprefix(prefix) for name in dir(pjrt_0_114) if name.startswith(prefix)
     }
-    names = load_module("cuda13", "pjrt.extensions").NAMES
+    names = load_module("cuda13", "pjrt.api").NAMES
     assert dict(enumerate(names)) == known
 
 

@@ -1,27 +1,27 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m jaxlib_tpu`: say whether libtpu fits the installed jaxlib, and how many TPU chips there are."""
+"""What `python -m jaxlib_tpu` has to say: whether libtpu fits the installed jaxlib, and which chips there are."""
 
 from __future__ import annotations
 
 import os
 import platform
-import sys
 from dataclasses import replace
 from pathlib import Path
 
-from . import PLUGIN, PRIORITY, ROOT, check_chips
+from . import PRIORITY, ROOT, check_chips
+from .backend import PLUGIN
 from .hardware import chips, device_nodes
 from .libtpu import PROJECT, check_libtpu, describe_remedy, installed_libtpu, library_path, required_version
-from .pjrt.command import run
 from .pjrt.errors import PluginError
 from .pjrt.examine import examine_plugin
+from .pjrt.installed import package_directory
 from .pjrt.library import check_library
-from .pjrt.lock import check_release, install_command, package_directory
+from .pjrt.lock import check_release, install_command
 from .pjrt.plugin import OpenedPlugin, Plugin, check_extension, load_library
-from .pjrt.preload import VendorLibrary
-from .pjrt.report import Report, Vendor
+from .pjrt.report import Report
 from .pjrt.settings import check_not_left_out
+from .pjrt.vendor import Vendor, VendorLibrary
 
 
 def check_plugin(plugin: Plugin) -> Path:
@@ -77,7 +77,7 @@ def _required() -> str | None:
         return None
 
 
-def examine(opening: bool) -> Report:  # noqa: FBT001
+def examine_libtpu(*, opening: bool) -> Report:
     """Look at libtpu and at the machine.
 
     Args:
@@ -88,7 +88,3 @@ def examine(opening: bool) -> Report:  # noqa: FBT001
     report.check(lambda: check_not_left_out(PLUGIN.name, report.settings))
     report.check(lambda: check_chips(ROOT))
     return report
-
-
-if __name__ == "__main__":
-    sys.exit(run(PLUGIN, sys.argv[1:], examine))
