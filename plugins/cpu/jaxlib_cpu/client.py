@@ -14,7 +14,7 @@ from .pjrt import _pjrt, private
 from .pjrt.api import has_extension
 from .pjrt.callbacks import describe_exception, element_dtypes
 from .pjrt.plugin import Plugin, hand_to_jaxlib
-from .pjrt.targets import TargetForwarder, TypeForwarder, forward_transform, skipping
+from .pjrt.targets import TargetForwarder, TypeForwarder, forward_transform, log_until
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ def take_over(plugin: Plugin, api: Any, priority: int) -> None:
     Args:
         plugin: The plugin.
         api: The capsule of its API.
-        priority: Where the platform stands among JAX's defaults.
+        priority: Where the platform comes among JAX's defaults.
     """
     from functools import partial
 
@@ -59,8 +59,8 @@ def forward_targets(api: Any) -> None:
     queued = [True]
     targets = TargetForwarder(_pjrt, api, _jax.register_custom_call_target)
     types = TypeForwarder(_pjrt, api, XLA_PLATFORM, _jax.register_custom_type)
-    xla_client.register_custom_type_handler("cpu", skipping(types, lambda: not queued))
-    xla_client.register_custom_call_handler("cpu", skipping(targets, lambda: not queued))
+    xla_client.register_custom_type_handler("cpu", log_until(types, lambda: not queued))
+    xla_client.register_custom_call_handler("cpu", log_until(targets, lambda: not queued))
     queued.clear()
 
 
@@ -87,7 +87,7 @@ def complete_client() -> None:
 def register_own_targets(api: Any) -> None:
     """Give the plugin the targets that jaxlib keeps in its own copy of XLA: host callbacks, buffer callbacks, sinks.
 
-    It has no more than those as long as nobody has taken the queue of `xla_client.register_custom_call_target`.
+    It has no more than those as long as no handler has taken the queue of `xla_client.register_custom_call_target`.
     """
     own = private.jaxlib("_jax").custom_call_targets("cpu")
     probe = own[CALLBACK_TARGETS[0]]["execute"]
@@ -122,7 +122,7 @@ def client_options() -> dict[str, int | bool]:
     The client is synchronous whatever `jax_cpu_enable_async_dispatch` says (it says how a client may behave, and is on
     by default). An asynchronous one runs the programs of a device one after the other, so a callback that runs JAX
     would wait for the very program that called it. JAX's built-in client makes an exception for programs with
-    callbacks; the PJRT C API has no field to ask for that. Who has no such callbacks can have it the other way:
+    callbacks; the PJRT C API has no field to ask for that. Without such callbacks it can be turned on:
     `jax.config.update("jax_pjrt_client_create_options", {"asynchronous": True})`.
     """
     return create_options(

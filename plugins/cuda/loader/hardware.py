@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""NVIDIA's GPUs: whether there is one, as far as files tell, whether JAX believes it, and which code they run."""
+"""NVIDIA's GPUs: whether there is one, as far as files show it, whether JAX looks for it, and which code they run."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def fitting(names: list[str], suffixes: list[str]) -> list[str]:
 
 
 def check_kernels(kernels: Kernels, distribution: str, release: str, version: str | None) -> None:
-    """Check that nobody else's kernels of another release lie among those of a plugin: jaxlib would take neither.
+    """Check that no other kernels, of another release, are installed: jaxlib would take neither.
 
     Args:
         kernels: The kernels.
@@ -101,7 +101,7 @@ def check_kernels(kernels: Kernels, distribution: str, release: str, version: st
     if version is not None and version != release:
         other = kernels.package.replace("_", "-")
         raise VersionMismatchError(
-            f"{other} {version} is installed beside {distribution} {release}, which has kernels of its own",
+            f"{other} {version} is installed in addition to {distribution} {release}, which has kernels of its own",
             cause="jaxlib takes kernels of exactly its own version, and finds the version of the other ones",
             remedy=f"pip uninstall {other}",
         )
@@ -114,7 +114,7 @@ def check_precedence(
     packages: Sequence[str],
     installed: Callable[[str], str | None],
 ) -> None:
-    """Check that jaxlib takes these kernels, and not those that somebody else left for another version of the vendor's.
+    """Check that jaxlib takes these kernels, and not leftovers for another version of the vendor's libraries.
 
     Args:
         kernels: The kernels.
@@ -137,7 +137,7 @@ def check_precedence(
 
 
 def import_module(kernels: Kernels, name: str) -> ModuleType | None:
-    """Return one of the kernel modules, or None if this Python has it not."""
+    """Return one of the kernel modules, or None if there is none for this Python."""
     try:
         return importlib.import_module(f"{kernels.package}.{name}")
     except ImportError:

@@ -54,8 +54,8 @@ class Report:
         library: The plugin's own library.
         gpu_code: For which GPUs it holds code, as recorded when the wheel was built; empty if it is not.
         kernels: Its kernels; None if it is no plugin with kernels.
-        rivals: Other plugins for the platform; None if nobody looked.
-        vendor: The vendor's libraries and hardware; None if nobody looked.
+        rivals: Other plugins for the platform; None if they were not looked for.
+        vendor: The vendor's libraries and hardware; None if they were not looked for.
         problems: What keeps JAX from using the plugin.
         absence: That there is no such hardware here, if so.
     """

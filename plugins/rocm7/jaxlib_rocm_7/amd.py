@@ -30,7 +30,7 @@ WSL = "dev/dxg"
 
 _SIMDS = re.compile(r"^simd_count\s+(\d+)$", re.MULTILINE)
 
-# RCCL's collectives need more between several GPUs; it is what containers have unless they are told otherwise.
+# RCCL's collectives need more between several GPUs; 64 MiB is what containers have by default.
 SMALL_SHARED_MEMORY = 64 * 2**20
 
 
@@ -57,7 +57,7 @@ def describe(plugin: Plugin, kernels: Kernels) -> Accelerator:
 
 
 def check_shared_memory(distribution: str) -> None:
-    """Say so if several GPUs have little memory to exchange data through."""
+    """Warn if several GPUs have little memory to exchange data through."""
     size = shared_memory(ROOT)
     if len(gpus(ROOT)) > 1 and size <= SMALL_SHARED_MEMORY:
         logger.warning(

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The TPU runtime that goes with one jaxlib: JAX calls `initialize` through the entry point group `jax_plugins`.
 
-JAX knows the platform `tpu` and finds libtpu by itself, so no plugin is registered here. This wheel sees to it that
+JAX knows the platform `tpu` and finds libtpu by itself, so no plugin is registered here. This wheel ensures that
 both fit each other, and says so where they do not.
 """
 
@@ -35,7 +35,7 @@ FORCE = "JAX_FORCE_TPU_INIT"
 def initialize() -> None:
     """Check that libtpu is the one of this release; where it is not, let the first use of a TPU fail with the reason.
 
-    With JAXLIB_TPU_DISABLE=1 in the environment JAX stays as it was.
+    With JAXLIB_TPU_DISABLE=1 in the environment JAX starts libtpu as it would without this wheel.
     """
     if is_set(os.environ, PLUGIN.disable_variable):
         return
