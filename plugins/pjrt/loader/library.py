@@ -141,8 +141,14 @@ def find_misfit(path: Path, machine: str, symbol: str = "") -> str | None:
     return None
 
 
-def check_library(path: Path, machine: str, remedy: str) -> None:
+def check_library(path: Path, machine: str, remedy: str, *, name: str = "plugin library") -> None:
     """Check that a library can be opened without harm.
+
+    Args:
+        path: The library.
+        machine: Name of the machine that is to load it, as `os.uname` has it.
+        remedy: What to do if it cannot.
+        name: What it is, for the message.
 
     Raises:
         LibraryMissingError: There is no such file.
@@ -156,13 +162,13 @@ def check_library(path: Path, machine: str, remedy: str) -> None:
             file.seek(min(offset, size))
             tables = file.read(min(length, size))
     except OSError as error:
-        raise LibraryMissingError(f"cannot read the plugin library {path}: {error.strerror}", remedy=remedy) from error
+        raise LibraryMissingError(f"cannot read the {name} {path}: {error.strerror}", remedy=remedy) from error
     damage = find_damage(header, tables, size, machine)
     if damage is None and len(tables) < length:
         damage = f"truncated: {size} bytes end within the program headers"
     if damage is not None:
         raise LibraryDamagedError(
-            f"the plugin library {path} is {damage}",
+            f"the {name} {path} is {damage}",
             cause="the download or the installation did not finish, or the wheel is for another machine",
             remedy=remedy,
         )

@@ -77,7 +77,7 @@ def check_extension(distribution: str, remedy: str) -> None:
     """
     file = Path(__file__).with_name(EXTENSION)
     if file.is_file():  # the dynamic linker answers a truncated one with SIGBUS, too
-        check_library(file, platform.machine(), remedy)
+        check_library(file, platform.machine(), remedy, name="extension")
     try:
         import_extension()
     except ImportError as error:

@@ -14,11 +14,11 @@ import os
 from typing import Any
 
 from . import private
-from .accelerator import PRIORITY, Accelerator, check_accelerator, find_absence
+from .accelerator import PRIORITY, Accelerator, check_accelerator, find_absence, rivals_of
 from .errors import NoDeviceError, PluginError, RivalError
 from .kernels import find_extension
 from .plugin import Plugin, hand_to_jaxlib, log_refusal, open_plugin, refuse, unfit
-from .rivals import Rivals, check_kernel_order, describe_unknown_rival, find_rival, find_rivals, installed_plugins
+from .rivals import Rivals, check_kernel_order, describe_unknown_rival, find_rival
 from .settings import goes_on_without, is_asked_for, is_set
 from .targets import register_handlers
 
@@ -42,7 +42,7 @@ def initialize(accelerator: Accelerator) -> None:
 
 def _initialize(accelerator: Accelerator, *, asked_for: bool) -> None:
     plugin = accelerator.plugin
-    rivals = find_rivals(plugin.package.name, accelerator.rivals, installed_plugins(), os.environ)
+    rivals = rivals_of(accelerator)
     rival = find_rival(plugin.distribution, plugin.name, rivals, os.environ) or _find_loaded(plugin)
     if rival is not None:
         logger.log(logging.WARNING if asked_for else logging.DEBUG, "%s%s", rival.what, rival.fix())
