@@ -126,9 +126,10 @@ def test_the_status_command_says_what_the_plugin_says(run: Callable[..., Any]) -
     """Versions, extensions by PJRT's names, and attributes; a plugin that refuses to tell does not fit."""
     statements = (
         "import dataclasses, jaxlib_cpu\n"
-        "from jaxlib_cpu.pjrt.status import examine_plugin\n"
+        "from jaxlib_cpu.pjrt.examine import examine_plugin\n"
+        "from jaxlib_cpu.pjrt.report import to_text\n"
         "plugin = dataclasses.replace(jaxlib_cpu.PLUGIN, library=p.path)\n"
-        "status = lambda: examine_plugin(plugin).text()\n"
+        "status = lambda: to_text(examine_plugin(plugin, 0, opening=True))\n"
         "good = status(); p.library.fake_refuse_attributes()\n"
     )
     lines = [

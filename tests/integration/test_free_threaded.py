@@ -99,5 +99,5 @@ def test_the_status_of_a_copied_plugin(python: Path, copied: Path, free_threaded
     result = run(python, copied, "-m", "jaxlib_cpu")
     assert (result.returncode, result.stderr) == (1, "")
     assert [line for line in refusal(free_threaded) if line not in result.stdout] == []
-    verdict = f"jaxlib-cpu does not fit here. To mend it: {refusal(free_threaded)[-1]}"
+    verdict = f"jaxlib-cpu does not fit here. To fix it: {refusal(free_threaded)[-1]}"
     assert result.stdout.splitlines()[-1] == verdict

@@ -53,9 +53,9 @@ ABSENT = {
 
 STOPS = "JAX cannot go on, because JAX_PLATFORMS (jax_platforms) is '{}': set it to 'cpu', or leave it empty"
 
-WITHOUT_LIBTPU = "JAX goes on without jaxlib-tpu. To mend it: pip install libtpu==VERSION"
+WITHOUT_LIBTPU = "JAX goes on without jaxlib-tpu. To fix it: pip install libtpu==VERSION"
 
-BESIDE = "{ours} stands back: {other} is for JAX's platform 'cuda' as well, and JAX can take only one"
+BESIDE = "{ours} is not used: {other} is for JAX's platform 'cuda' as well, and JAX can take only one"
 
 # JAX believes that there is a GPU; creating the client, which needs a real one, is left out and shows its arguments.
 PRETEND = """
@@ -246,7 +246,7 @@ def test_upstreams_plugin_beside_ours(
     assert result.stdout == f"{upstream}/jax_plugins/xla_cuda13/xla_cuda_plugin.so\n{USED}"
     choice = "pip uninstall jax-cuda13-pjrt jax-cuda13-plugin, or: pip uninstall jaxlib-cuda-13"
     beside = BESIDE.format(ours="jaxlib-cuda-13", other="jax-cuda13-pjrt")
-    assert said(result) == [f"{beside}. To mend it: keep one of them: {choice}"]
+    assert said(result) == [f"{beside}. To fix it: keep one of them: {choice}"]
 
 
 def test_two_of_our_wheels_for_one_platform(run: Program, overlay: Overlay) -> None:
@@ -257,7 +257,7 @@ def test_two_of_our_wheels_for_one_platform(run: Program, overlay: Overlay) -> N
     assert result.stdout == f"{overlay('cuda13')}/jaxlib_cuda_13/xla_cuda_plugin.so\n{USED}"
     choice = "pip uninstall jaxlib-cuda-13, or: pip uninstall jaxlib-cuda-12"
     beside = BESIDE.format(ours="jaxlib-cuda-12", other="jaxlib-cuda-13")
-    assert said(result) == [f"{beside}. To mend it: keep one of them: {choice}"]
+    assert said(result) == [f"{beside}. To fix it: keep one of them: {choice}"]
     result = run(USE_JAX, overlay("cuda12"), overlay("cuda13"), JAX_PLATFORMS="cuda")
     assert f"{ABSENT['cuda13']}; {STOPS.format('cuda')}" in said(result)
 
@@ -317,7 +317,7 @@ def test_a_wrong_wheel_is_named_and_not_used(
     mending = f"{remedy}: {AGAIN.format(plugin=backend.distribution)}"
     result = run(USE_JAX, plugin)
     assert (result.returncode, result.stdout) == (0, USED), result.stderr
-    assert said(result) == [f"{line}. To mend it: {mending}"]
+    assert said(result) == [f"{line}. To fix it: {mending}"]
     result = run(USE_JAX, plugin, JAX_PLATFORMS=backend.pjrt_name)
     assert (result.returncode, result.stdout) == (1, "")
     what, _, last = result.stderr.splitlines()[-3:]
@@ -334,7 +334,7 @@ def test_a_wrong_wheel_that_was_asked_for_stops_jax(
     what = wrong_lock(plugin / backend.package, backend.distribution).partition("; ")[0]
     mending = f"install a matching pair: {AGAIN.format(plugin=backend.distribution)}"
     line, *_ = said(run(USE_JAX, plugin, JAX_PLATFORMS="cuda"))
-    assert line == f"{what}; {STOPS.format('cuda')}. To mend it: {mending}"
+    assert line == f"{what}; {STOPS.format('cuda')}. To fix it: {mending}"
     result = run(TOPOLOGY, plugin)
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr.splitlines()[-3:] == [
@@ -392,7 +392,7 @@ def test_missing_libraries_are_named_all_together(
     (what,) = (line for line in lines if line.startswith("problem "))
     assert what.startswith(f"problem     {distribution} needs {library}, ")
     assert "the dynamic linker's search path" in what
-    assert lines[-1].startswith(f"{distribution} does not fit here. To mend it: {remedy}")
+    assert lines[-1].startswith(f"{distribution} does not fit here. To fix it: {remedy}")
 
 
 def add_unchecked_libraries(nvidia: Callable[..., Path], folder: Path) -> None:
@@ -578,21 +578,21 @@ def test_a_machine_with_a_device_of_nvidias(
         (
             {"FAKE_CUINIT": "100", "CUDA_VISIBLE_DEVICES": ""},
             1,
-            "jaxlib-cuda-13 does not fit here. To mend it: unset CUDA_VISIBLE_DEVICES",
+            "jaxlib-cuda-13 does not fit here. To fix it: unset CUDA_VISIBLE_DEVICES",
         ),
         (
             {"FAKE_GPUS": "90", "FAKE_CUDA": "12080"},
             1,
             (
                 "jaxlib-cuda-13 does not fit here. "
-                "To mend it: update the driver to 580 or newer, or use the wheel for CUDA 12"
+                "To fix it: update the driver to 580 or newer, or use the wheel for CUDA 12"
             ),
         ),
         (
             {"FAKE_GPUS": "61"},
             1,
             (
-                "jaxlib-cuda-13 does not fit here. To mend it: use the wheel for CUDA 12, "
+                "jaxlib-cuda-13 does not fit here. To fix it: use the wheel for CUDA 12, "
                 "or leave these GPUs out of CUDA_VISIBLE_DEVICES"
             ),
         ),
@@ -600,7 +600,7 @@ def test_a_machine_with_a_device_of_nvidias(
             {"FAKE_GPUS": "90 90"},
             1,
             (
-                "jaxlib-cuda-13 does not fit here. To mend it: pip install --upgrade nvidia-nccl-cu13 "
+                "jaxlib-cuda-13 does not fit here. To fix it: pip install --upgrade nvidia-nccl-cu13 "
                 "(or all of NVIDIA's: pip install 'jaxlib-cuda-13[with-cuda]==0.11.2'); "
                 "JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 tries it as it is"
             ),

@@ -77,7 +77,7 @@ def checkout(
     assert built_wheels.is_dir()
     copy = copy_checkout(tmp_path_factory.mktemp("checkout") / "copy")
     files = dict(FILE.findall((root / "CONTRIBUTING.md").read_text("utf-8")))
-    assert len(files) == 5
+    assert len(files) == 4
     for name, text in files.items():
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         (copy / name).write_text(text, "utf-8")
@@ -155,6 +155,9 @@ def test_plugin_says_that_it_fits(python: Path, tmp_path: Path, release: Release
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"jaxlib-abacus {release.version}, build 1, ")
+    done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False, cwd=tmp_path)
+    answer = json.loads(done.stdout)
+    assert (answer["distribution"], answer["priority"], answer["fits"]) == ("jaxlib-abacus", 400, True)
 
 
 def test_jaxlib_knows_the_new_extra(dist: Path, release: Release) -> None:

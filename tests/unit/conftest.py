@@ -20,8 +20,9 @@ from types import ModuleType
 
 import pytest
 
-from pjrtwheel.backend import load_backends
+from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.elf.layout import FileHeader, SectionHeader, Segment
+from pjrtwheel.wheel.write.loader import generate_modules
 
 # Name, header, and bytes; None for bytes that have their place already.
 _Section = tuple[str, SectionHeader, bytes | None]
@@ -189,6 +190,24 @@ def make_wheel(tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
+def copy_loader(root: Path, backend: Backend, site: Path) -> Path:
+    """Put the Python modules of a backend's wheel into a folder, and return their package."""
+    package = site / backend.package
+    shutil.copytree(root / "plugins" / backend.name / backend.package, package)
+    for part in ("pjrt", *backend.shared):
+        shutil.copytree(root / "plugins" / part / "loader", package / part)
+    for name, text in generate_modules(backend).items():
+        (package / name).write_text(text, "utf-8")
+    return package
+
+
+@pytest.fixture(scope="session")
+def put_loader(root: Path) -> Callable[[str, Path], Path]:
+    """Return a function: backend, folder → the package with the Python modules of its wheel in that folder."""
+    backends = load_backends(root)
+    return lambda name, site: copy_loader(root, backends[name], site)
+
+
 @pytest.fixture(scope="session")
 def load_module(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str, str], ModuleType]]:
     """Return a function: backend, module of its package → that module, laid out as in the wheel, without libraries."""
@@ -198,9 +217,7 @@ def load_module(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     def load(name: str, module: str) -> ModuleType:
         package = backends[name].package
         if not (site / package).exists():
-            shutil.copytree(root / "plugins" / name / package, site / package)
-            for part in ("pjrt", *backends[name].shared):
-                shutil.copytree(root / "plugins" / part / "loader", site / package / part)
+            copy_loader(root, backends[name], site)
             importlib.invalidate_caches()
         return importlib.import_module(f"{package}.{module}" if module else package)
 

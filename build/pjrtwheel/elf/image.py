@@ -36,6 +36,8 @@ READ_ERRORS = (
     ValueError,
     struct.error,
 )
+# Bounds of a section, which the linker defines in every library that holds protobuf's code; each finds its own first.
+LINKER_DEFINED = frozenset({"__start_pb_defaults", "__stop_pb_defaults"})
 _LARGEST_ALIGNMENT = 1 << 21
 # DT_NEEDED, DT_SONAME, DT_CONFIG, DT_DEPAUDIT, DT_AUDIT, DT_AUXILIARY, DT_FILTER: their values are string offsets.
 _NAME_TAGS = {1, 14, 0x6FFFFEFA, 0x6FFFFEFB, 0x6FFFFEFC, 0x7FFFFFFD, 0x7FFFFFFF}

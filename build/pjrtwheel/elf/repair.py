@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from pjrtwheel.elf import layout
-from pjrtwheel.elf.image import ElfImage
+from pjrtwheel.elf.image import LINKER_DEFINED, ElfImage
 from pjrtwheel.elf.layout import FileHeader, Segment
 from pjrtwheel.elf.pieces import Edit, Piece, Span, cut, total_size
 from pjrtwheel.elf.search_path import ANYWHERE, Place, repair_search_paths
@@ -106,7 +106,7 @@ def check_exports(image: ElfImage, allowed: Sequence[str]) -> None:
 
     Args:
         image: The library.
-        allowed: The symbols it may define; the first must be there.
+        allowed: The symbols it may define, besides those of the linker; the first must be there.
 
     Raises:
         ElfError: The first symbol is missing, or there are symbols beyond the list.
@@ -118,7 +118,7 @@ def check_exports(image: ElfImage, allowed: Sequence[str]) -> None:
             cause=f"it exports {exported}, so it is not a PJRT plugin",
             remedy="give the library that implements the PJRT C API",
         )
-    extra = sorted(set(image.exports) - set(allowed))
+    extra = sorted(set(image.exports) - {*allowed, *LINKER_DEFINED})
     if extra:
         raise ElfError(
             f"{image.where} exports symbols beyond its allow-list: {shorten(extra, 5)}",

@@ -5,18 +5,11 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
+from .backend import PLUGIN
 from .pjrt.errors import PluginError
-from .pjrt.plugin import Plugin, open_plugin, refuse, unfit
-from .pjrt.switch import is_disabled
-
-PLUGIN = Plugin(
-    name="cpu",
-    distribution="jaxlib-cpu",
-    package=Path(__file__).parent,
-    library="pjrt_c_api_cpu_plugin.so",
-)
+from .pjrt.plugin import open_plugin, refuse, unfit
+from .pjrt.settings import is_set
 
 # That of JAX's built-in CPU client: every accelerator comes before it.
 PRIORITY = 0
@@ -25,9 +18,9 @@ PRIORITY = 0
 def initialize() -> None:
     """Take over JAX's platform `cpu`, or, if this wheel does not fit, let its first use fail with the reason.
 
-    With JAXLIB_CPU_DISABLE=1 in the environment JAX stays as it was.
+    With JAXLIB_CPU_DISABLE=1 in the environment JAX does not use it.
     """
-    if is_disabled(os.environ, PLUGIN.distribution):
+    if is_set(os.environ, PLUGIN.disable_variable):
         return
     try:
         serve()

@@ -8,14 +8,13 @@ import logging
 import os
 from typing import Any
 
-from .cost import analyse_costs
-from .dlpack import import_tensor
 from .options import create_options
+from .patches import analyse_costs, import_tensor
 from .pjrt import _pjrt, private
+from .pjrt.api import has_extension
 from .pjrt.callbacks import describe_exception, element_dtypes
 from .pjrt.plugin import Plugin, hand_to_jaxlib
-from .pjrt.targets import TargetForwarder, TypeForwarder, skipping
-from .pjrt.transforms import TRANSFORM_EXTENSION, forward_transform
+from .pjrt.targets import TargetForwarder, TypeForwarder, forward_transform, log_until
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +32,7 @@ def take_over(plugin: Plugin, api: Any, priority: int) -> None:
     Args:
         plugin: The plugin.
         api: The capsule of its API.
-        priority: Where the platform stands among JAX's defaults.
+        priority: Where the platform comes among JAX's defaults.
     """
     from functools import partial
 
@@ -60,8 +59,8 @@ def forward_targets(api: Any) -> None:
     queued = [True]
     targets = TargetForwarder(_pjrt, api, _jax.register_custom_call_target)
     types = TypeForwarder(_pjrt, api, XLA_PLATFORM, _jax.register_custom_type)
-    xla_client.register_custom_type_handler("cpu", skipping(types, lambda: not queued))
-    xla_client.register_custom_call_handler("cpu", skipping(targets, lambda: not queued))
+    xla_client.register_custom_type_handler("cpu", log_until(types, lambda: not queued))
+    xla_client.register_custom_call_handler("cpu", log_until(targets, lambda: not queued))
     queued.clear()
 
 
@@ -71,7 +70,7 @@ def forward_transforms(api: Any) -> None:
     JAX registers those for the platform `cpu` with jaxlib alone, because its own CPU client is no plugin.
     """
     _xla = private.jaxlib("_xla")
-    if TRANSFORM_EXTENSION in dict(_pjrt.extensions(api)):
+    if has_extension(api, "XlaTransform"):
         _xla.register_xla_transform = forward_transform(
             _xla.register_xla_transform, _xla.register_xla_transform_c_api, api
         )
@@ -88,7 +87,7 @@ def complete_client() -> None:
 def register_own_targets(api: Any) -> None:
     """Give the plugin the targets that jaxlib keeps in its own copy of XLA: host callbacks, buffer callbacks, sinks.
 
-    It has no more than those as long as nobody has taken the queue of `xla_client.register_custom_call_target`.
+    It has no more than those as long as no handler has taken the queue of `xla_client.register_custom_call_target`.
     """
     own = private.jaxlib("_jax").custom_call_targets("cpu")
     probe = own[CALLBACK_TARGETS[0]]["execute"]
@@ -123,7 +122,7 @@ def client_options() -> dict[str, int | bool]:
     The client is synchronous whatever `jax_cpu_enable_async_dispatch` says (it says how a client may behave, and is on
     by default). An asynchronous one runs the programs of a device one after the other, so a callback that runs JAX
     would wait for the very program that called it. JAX's built-in client makes an exception for programs with
-    callbacks; the PJRT C API has no field to ask for that. Who has no such callbacks can have it the other way:
+    callbacks; the PJRT C API has no field to ask for that. Without such callbacks it can be turned on:
     `jax.config.update("jax_pjrt_client_create_options", {"asynchronous": True})`.
     """
     return create_options(

@@ -11,9 +11,20 @@ from dataclasses import dataclass, replace
 
 from ..pjrt.kernels import Kernels, import_module
 from ..pjrt.plugin import import_extension
-from ..pjrt.preload import Preloaded, Wanted, places, preload, shadowed
+from ..pjrt.preload import Preloaded, Wanted, places, preload, shadowed, survey
+from ..pjrt.vendor import VendorLibrary
 from .toolkit import Toolkit, toolkit_homes, wanted_libraries, wheel_roots
-from .versions import COMPONENTS, CUDNN, Component, Problem, as_number, find_mixture, find_problems, rounded_to_minor
+from .versions import (
+    COMPONENTS,
+    CUDNN,
+    Component,
+    Problem,
+    as_number,
+    as_text,
+    find_mixture,
+    find_problems,
+    rounded_to_minor,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +51,7 @@ class Inventory:
         Args:
             toolkit: The CUDA they are to be of.
             kernels: The kernels, which know what they were built with.
-            driver_works: Tells whether there is a driver that sees a GPU.
+            driver_works: Returns whether there is a driver that sees a GPU.
         """
         self._toolkit = toolkit
         self._kernels = kernels
@@ -77,8 +88,33 @@ class Inventory:
             except OSError as error:  # a library that the dynamic linker found, and that only has the name
                 versions.problems.append(Problem(f"{soname} is not {component.name}: {error}", soname))
             except RuntimeError as error:
-                versions.silent.append(f"{component.name} does not tell its version ({error})")
+                versions.silent.append(f"{component.name} does not say its version ({error})")
         return versions
+
+    def survey(self, devices: int | None) -> tuple[VendorLibrary, ...]:
+        """Return each library with its version and what is wrong with it.
+
+        Args:
+            devices: Number of GPUs that this process uses; None if no library is to be opened.
+        """
+        opening = devices is not None
+        library_path = os.environ.get("LD_LIBRARY_PATH", "")
+        libraries = survey(self.wanted, self.preloaded if opening else None, library_path, needed=False)
+        if devices is None:
+            return tuple(libraries)
+        minimum, found = self.minimum(self.built()), self.versions().found
+        problems = [*self.find_problems(devices), *self.find_gaps(devices)]
+        texts = {self._named(problem.component): problem.text for problem in reversed(problems)}
+        components = {self._soname(component): component for component in COMPONENTS}
+        return tuple(
+            replace(
+                library,
+                version=_as_text(components.get(library.name), found),
+                minimum=_as_text(components.get(library.name), minimum),
+                problem=texts.get(library.name, ""),
+            )
+            for library in libraries
+        )
 
     def find_problems(self, devices: int) -> list[Problem]:
         """Return why programs cannot be run with these libraries.
@@ -109,16 +145,18 @@ class Inventory:
         try:
             name = self.preloaded.opened[soname]
             runtime = import_extension().library_version(name, "cudnnGetCudartVersion", "value")
-        except (OSError, RuntimeError):  # it does not tell
+        except (OSError, RuntimeError):  # it does not say
             return []
         return find_mixture(runtime, self._toolkit.major)
 
     def built(self) -> dict[str, int]:
-        """Return the versions the plugin was built with: those its kernels tell, else those of the toolkit's table."""
+        """Return the versions the plugin was built with: as its kernels state them or the toolkit's table."""
         module = import_module(self._kernels, "_versions")
         functions = {component.name: f"{component.built}_build_version" for component in COMPONENTS}
-        told = {name: getattr(module, function)() for name, function in functions.items() if hasattr(module, function)}
-        return {**self._toolkit.built, **told}
+        stated = {
+            name: getattr(module, function)() for name, function in functions.items() if hasattr(module, function)
+        }
+        return {**self._toolkit.built, **stated}
 
     def minimum(self, built: Mapping[str, int]) -> dict[str, int]:
         """Return the oldest version of each component that works; cuDNN must be that of the build, patches aside."""
@@ -152,6 +190,13 @@ class Inventory:
         if there:
             return Problem(f"{name} cannot be opened: {self.preloaded.failed[soname]}", soname)
         return Problem(f"{name} is missing ({soname})", soname)
+
+
+def _as_text(component: Component | None, versions: Mapping[str, int]) -> str | None:
+    """Return a component's version for users; None if it is no component, or has none."""
+    return (
+        as_text(component, versions[component.name]) if component is not None and component.name in versions else None
+    )
 
 
 def _stem(soname: str) -> str:

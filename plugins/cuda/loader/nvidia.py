@@ -7,23 +7,20 @@ from __future__ import annotations
 import functools
 import logging
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from ..pjrt import private
-from ..pjrt.accelerator import Accelerator
-from ..pjrt.errors import DriverError, GpuCodeError, PluginError, VendorLibraryError
+from ..pjrt.accelerator import Accelerator, read_gpu_code
+from ..pjrt.errors import DriverError, GpuCodeError, PluginError, VendorLibraryError, VendorLibraryGapError
 from ..pjrt.kernels import Kernels
 from ..pjrt.lock import pin
 from ..pjrt.plugin import Plugin
-from ..pjrt.report import row
-from ..pjrt.status import read_gpu_code
-from .coverage import uncovered
+from ..pjrt.vendor import Vendor
 from .driver import LIBRARY, Driver, ask_driver
-from .hardware import describe_absence, has_device_node, insist
+from .hardware import describe_absence, device_nodes, insist, uncovered
 from .inventory import Inventory
 from .toolkit import Toolkit
-from .versions import COMPONENTS, Problem, as_text, find_warnings
+from .versions import Problem, find_warnings
 
 logger = logging.getLogger(__name__)
 
@@ -60,9 +57,10 @@ class Cuda:
             preload=self.open_libraries,
             check=self.check,
             environment={"MOSAIC_GPU_RUNTIME_LIB_PATH": "libmosaic_gpu_runtime.so"},
-            status=self.status,
+            survey=self.survey,
+            find_node=self.find_node,
             examine=self.examine,
-            passed_over=lambda: not has_device_node(ROOT),
+            passed_over=lambda: not device_nodes(ROOT),
             insist=insist,
         )
 
@@ -75,14 +73,22 @@ class Cuda:
         """
         return ask_driver(LIBRARY, os.environ.get("CUDA_VISIBLE_DEVICES"))
 
+    def find_node(self) -> None:
+        """Look for a device node of the driver.
+
+        Raises:
+            NoDeviceError: There is none.
+        """
+        if not device_nodes(ROOT):
+            raise describe_absence(ROOT, self._toolkit.driver)
+
     def find_device(self) -> None:
         """Look for a GPU and for a driver that can run this CUDA.
 
         Raises:
             PluginError: There is none.
         """
-        if not has_device_node(ROOT):
-            raise describe_absence(ROOT, self._toolkit.driver)
+        self.find_node()
         check_driver(self.driver, self._toolkit, self._plugin.distribution)
 
     def open_libraries(self) -> None:
@@ -99,7 +105,7 @@ class Cuda:
             logger.debug("%s is set: NVIDIA's libraries are not checked", SKIP_CHECKS)
             return
         self._refuse(self._inventory.find_problems(self._devices_in_use()))
-        for warning in [*self._warnings(), *self._uncovered()]:
+        for warning in [*self._inventory.preloaded.rejected, *self._warnings(), *self._uncovered()]:
             logger.warning("%s: %s", self._plugin.distribution, warning)
 
     def examine(self) -> None:
@@ -111,42 +117,45 @@ class Cuda:
         """
         devices = self._devices_in_use()
         if not os.environ.get(SKIP_CHECKS):
-            self._refuse([*self._inventory.find_problems(devices), *self._inventory.find_gaps(devices)])
+            problems, gaps = self._inventory.find_problems(devices), self._inventory.find_gaps(devices)
+            self._refuse([*problems, *gaps], VendorLibraryError if problems else VendorLibraryGapError)
         if missing := self._uncovered():
             older = f"use the wheel for CUDA {max(self._toolkit.older)}, or " if self._toolkit.older else ""
             raise GpuCodeError("; ".join(missing), remedy=f"{older}leave these GPUs out of CUDA_VISIBLE_DEVICES")
 
-    def _refuse(self, problems: list[Problem]) -> None:
+    def _refuse(self, problems: list[Problem], kind: type[PluginError] = VendorLibraryError) -> None:
         if problems:
-            raise VendorLibraryError(
+            raise kind(
                 "; ".join(problem.text for problem in problems),
                 cause=f"looked in {self._inventory.looked_in()}",
                 remedy=self._remedy(self._inventory.projects(problems)),
             )
 
-    def status(self) -> list[str]:
-        """Return the libraries with their versions, and the GPUs, for `python -m`."""
-        found = self._inventory.versions().found
-        versions = {item.stem: as_text(item, found[item.name]) for item in COMPONENTS if item.name in found}
-        opened = self._inventory.preloaded.opened.items()
-        lines = [row("", _describe_library(soname, versions, name)) for soname, name in opened]
-        lines = [row("libraries", f"{len(lines)} of NVIDIA's opened"), *lines]
-        lines.append(row("missing", " ".join(self._inventory.preloaded.failed) or "none"))
-        lines += [row("warning", warning) for warning in self._warnings()]
-        if os.environ.get(SKIP_CHECKS):
-            lines.append(row("warning", f"{SKIP_CHECKS} is set: versions are not checked"))
-        try:
-            gpus = " ".join(_dotted(capability) for capability in self.driver.capabilities)
-        except PluginError as error:
-            return [*lines, row("driver", error.what)]
-        return [*lines, row("driver", f"CUDA {_cuda(self.driver)}"), row("GPUs", f"compute capability {gpus}")]
+    def survey(self, opening: bool) -> Vendor:  # noqa: FBT001
+        """Return the libraries with their versions, and the GPUs, for `python -m`.
+
+        Args:
+            opening: Whether to open the libraries, and to ask the driver.
+        """
+        nodes = tuple(device_nodes(ROOT))
+        if not opening:
+            return Vendor(libraries=self._inventory.survey(None), nodes=nodes)
+        skipped = [f"{SKIP_CHECKS} is set: versions are not checked"] if os.environ.get(SKIP_CHECKS) else []
+        return Vendor(
+            libraries=self._inventory.survey(self._devices_in_use()),
+            rejected=self._inventory.preloaded.rejected,
+            warnings=(*self._warnings(), *skipped),
+            nodes=nodes,
+            driver=f"CUDA {_cuda(self.driver)}" if self._driver_problem is None else None,
+            driver_problem=self._driver_problem,
+            devices=tuple(f"compute capability {_dotted(capability)}" for capability in self._capabilities()),
+        )
 
     def _warnings(self) -> list[str]:
         """Return what may go wrong although everything is there."""
         versions = self._inventory.versions()
-        passed_over = self._inventory.preloaded.rejected
         doubtful = [*self._inventory.find_mixture(), *find_warnings(versions.found, self._capabilities())]
-        return [*passed_over, *versions.silent, *doubtful]
+        return [*versions.silent, *doubtful]
 
     def _uncovered(self) -> list[str]:
         missing = uncovered(read_gpu_code(self._plugin.package), self._capabilities())
@@ -154,10 +163,16 @@ class Cuda:
 
     def _capabilities(self) -> tuple[int, ...]:
         """Return the compute capabilities of all GPUs; none where the driver says nothing."""
+        return self.driver.capabilities if self._driver_problem is None else ()
+
+    @functools.cached_property
+    def _driver_problem(self) -> PluginError | None:
+        """Why the driver says nothing; None if it answers."""
         try:
-            return self.driver.capabilities
-        except PluginError:
-            return ()
+            _ = self.driver
+        except PluginError as error:
+            return error
+        return None
 
     def _remedy(self, projects: list[str]) -> str:
         everything = f"{self._plugin.distribution}[with-cuda]{pin(self._plugin.package)}"
@@ -169,7 +184,7 @@ class Cuda:
     def _devices_in_use(self) -> int:
         """Return the number of GPUs of this process, as JAX's own setting limits them."""
         found = len(self._capabilities())
-        chosen = private.setting("xla_bridge", "CUDA_VISIBLE_DEVICES", "all") if found else "all"
+        chosen = private.visible_devices() if found else "all"
         return found if chosen == "all" else len(chosen.split(","))
 
 
@@ -186,11 +201,6 @@ def check_driver(driver: Driver, toolkit: Toolkit, distribution: str) -> None:
             remedy=f"update the driver to {toolkit.driver} or newer"
             + (f", or use the wheel for CUDA {max(served)}" if served else ""),
         )
-
-
-def _describe_library(soname: str, versions: Mapping[str, str], opened: str) -> str:
-    where = "found by the dynamic linker" if opened == soname else opened
-    return " ".join(part for part in (soname, versions.get(soname.partition(".so")[0], ""), where) if part)
 
 
 def _cuda(driver: Driver) -> str:

@@ -4,29 +4,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from .backend import KERNELS, PLUGIN
 from .cuda.nvidia import Cuda
 from .pjrt import start
-from .pjrt.kernels import Kernels
-from .pjrt.plugin import Plugin
 from .toolkit import TOOLKIT
 
-ACCELERATOR = Cuda(
-    Plugin(
-        name="cuda",
-        distribution="jaxlib-cuda-12",
-        package=Path(__file__).parent,
-        library="xla_cuda_plugin.so",
-    ),
-    Kernels("jax_cuda12_plugin", "cuda_plugin_extension"),
-    TOOLKIT,
-).accelerator()
+ACCELERATOR = Cuda(PLUGIN, KERNELS, TOOLKIT).accelerator()
 
 
 def initialize() -> None:
     """Make CUDA known to JAX, or the reason why it cannot serve.
 
-    With JAXLIB_CUDA_12_DISABLE=1 in the environment JAX stays as it was.
+    With JAXLIB_CUDA_12_DISABLE=1 in the environment JAX does not use it.
     """
     start.initialize(ACCELERATOR)

@@ -4,25 +4,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from .backend import KERNELS, PLUGIN
 from .intel import describe
 from .pjrt import start
-from .pjrt.plugin import Plugin
 
-ACCELERATOR = describe(
-    Plugin(
-        name="oneapi",
-        distribution="jaxlib-oneapi",
-        package=Path(__file__).parent,
-        library="xla_oneapi_plugin.so",
-    )
-)
+ACCELERATOR = describe(PLUGIN, KERNELS)
 
 
 def initialize() -> None:
     """Make oneAPI known to JAX, or the reason why it cannot serve.
 
-    With JAXLIB_ONEAPI_DISABLE=1 in the environment JAX stays as it was.
+    With JAXLIB_ONEAPI_DISABLE=1 in the environment JAX does not use it.
     """
     start.initialize(ACCELERATOR)

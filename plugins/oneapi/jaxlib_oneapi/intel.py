@@ -7,16 +7,15 @@ from __future__ import annotations
 import os
 import site
 import sysconfig
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from .pjrt.accelerator import Accelerator
 from .pjrt.errors import DriverError, NoDeviceError
 from .pjrt.kernels import Kernels
 from .pjrt.lock import pin
-from .pjrt.needed import NeededLibraries, Vendor
+from .pjrt.needed import NeededLibraries, VendorFolders
 from .pjrt.plugin import Plugin
-from .pjrt.report import row
 
 ROOT = Path("/")
 
@@ -29,29 +28,36 @@ INTEL = "0x8086"
 TOOLKIT_PARTS = ("compiler", "mkl", "mpi", "umf", "tcm")
 
 
-def describe(plugin: Plugin) -> Accelerator:
+def describe(plugin: Plugin, kernels: Kernels) -> Accelerator:
     """Return what JAX needs to know of the wheel for oneAPI on this machine.
 
     Args:
         plugin: The plugin.
+        kernels: Its kernels.
     """
     libraries = NeededLibraries(plugin, VENDOR)
     return Accelerator(
         plugin=plugin,
         platform="ONEAPI",
         client_platform="SYCL",
-        kernels=Kernels("jax_oneapi_plugin", "oneapi_plugin_extension"),
+        kernels=kernels,
         rivals=r"jax_plugins\.xla_oneapi|jaxlib_oneapi",
         find_device=find_device,
         preload=libraries.open,
         check=lambda: None,
-        status=lambda: [*libraries.describe(), row("GPUs", describe_nodes(render_nodes(ROOT)))],
+        find_node=find_device,
+        survey=lambda opening: libraries.survey(device_nodes(ROOT), device_nodes(ROOT), opening=opening),
     )
 
 
-def describe_nodes(nodes: Sequence[str]) -> str:
-    """Return render nodes for `python -m`."""
-    return " ".join(f"/dev/dri/{node}" for node in nodes) or "none"
+def device_nodes(root: Path) -> list[str]:
+    """Return the devices of Intel's GPUs, such as `/dev/dri/renderD128`; below WSL one stands for any number.
+
+    Args:
+        root: The root of the file system.
+    """
+    nodes = [f"/dev/dri/{node}" for node in render_nodes(root)]
+    return [*nodes, *([f"/{WSL}"] if (root / WSL).exists() else [])]
 
 
 def render_nodes(root: Path) -> list[str]:
@@ -127,4 +133,4 @@ def describe_remedy(plugin: Plugin) -> str:
 
 
 # Parts of MKL use each other without naming each other, so they must be open for all others.
-VENDOR = Vendor(folders=library_folders, everywhere=True, remedy=describe_remedy)
+VENDOR = VendorFolders(folders=library_folders, everywhere=True, remedy=describe_remedy)

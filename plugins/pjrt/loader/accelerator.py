@@ -4,14 +4,22 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from . import private
 from .errors import PluginError
+from .installed import installed_version
 from .kernels import Kernels, check_kernels, check_precedence
-from .lock import installed_version
 from .plugin import Plugin, check_plugin
+from .rivals import Rivals, find_rivals, installed_plugins
+from .vendor import Vendor
+
+# That of JAX's own GPU plugins: above TPU and CPU.
+PRIORITY = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +37,8 @@ class Accelerator:
         preload: Opens the vendor's libraries; raises PluginError if the plugin cannot be opened without one of them.
         check: Raises PluginError if a library is not fit to run programs; asked before the client is created.
         environment: Environment variable → file of the package that it names, unless the user set it.
-        status: What `python -m <package>` shows beyond what it shows for every plugin.
+        survey: Returns the vendor's libraries and hardware for `python -m <package>`; is passed whether to open any.
+        find_node: Raises what `find_device` does, as far as files alone show it.
         examine: Raises PluginError for what is wrong by `python -m <package>`, if that is more than `check` raises.
         passed_over: Whether JAX leaves the platform out by itself, even where the user asked for it by name.
         insist: Lets JAX ask for a client all the same, for as long as a condition holds; for `passed_over`.
@@ -44,7 +53,8 @@ class Accelerator:
     preload: Callable[[], None]
     check: Callable[[], None]
     environment: Mapping[str, str] = field(default_factory=dict)
-    status: Callable[[], list[str]] = list
+    survey: Callable[[bool], Vendor] = lambda _: Vendor()
+    find_node: Callable[[], None] = lambda: None
     examine: Callable[[], None] | None = None
     passed_over: Callable[[], bool] = lambda: False
     insist: Callable[[Callable[[], bool]], None] = lambda _: None
@@ -70,3 +80,17 @@ def find_absence(accelerator: Accelerator) -> PluginError | None:
     except PluginError as error:
         return error
     return None
+
+
+def rivals_of(accelerator: Accelerator) -> Rivals:
+    """Return the other installed plugins for the platform."""
+    module = accelerator.plugin.package.name
+    return find_rivals(module, accelerator.rivals, installed_plugins(), os.environ)
+
+
+def read_gpu_code(package: Path) -> list[str]:
+    """Return for which GPUs the library holds code, as it was read from the library when the wheel was built."""
+    try:
+        return [str(name) for name in json.loads((package / "gpu_code.json").read_text("utf-8"))["code"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []

@@ -11,38 +11,57 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from types import ModuleType
 
+from .examine import examine_accelerator, examine_plugin
 from .plugin import Plugin
-from .report import Report
+from .report import Report, to_json, to_text
 
-HELP = """usage: python -m {module} [--help]
+HELP = """usage: python -m {module} [--help] [--json] [--no-open]
 
 Say what {distribution} is, what it finds on this machine, and what keeps JAX from using it.
-The last line says whether it fits here, and has the command that mends it.
+The last line says whether it fits here, and has the command that fixes it.
+
+options:
+  --json     the same as one JSON object
+  --no-open  look at files only: open no library, and do not ask the driver
 
 exit status:
   0  it fits, also where there is no such hardware
   1  something keeps JAX from using it, or the answer could not be written
-  2  it was called with an argument"""
+  2  it was called with an unknown argument"""
+
+_OPTIONS = ("--json", "--no-open")
 
 
-def run(plugin: Plugin, arguments: Sequence[str], examine: Callable[[], Report]) -> int:
+def run(plugin: Plugin, loader: ModuleType, arguments: Sequence[str]) -> int:
     """Answer the command; return its exit status.
 
     Args:
         plugin: The plugin.
-        arguments: What stands after the package's name.
-        examine: Looks at the plugin and the machine.
+        loader: Its package; one with a function `examine(opening)` looks at the plugin and the machine by itself.
+        arguments: What follows the package's name.
     """
     module = plugin.package.name
-    if arguments and arguments[0] in ("-h", "--help"):
+    if "-h" in arguments or "--help" in arguments:
         return _answer(HELP.format(module=module, distribution=plugin.distribution))
-    if arguments:
-        print(f"python -m {module}: unknown argument {arguments[0]!r} (it takes none but --help)", file=sys.stderr)
+    unknown = next((argument for argument in arguments if argument not in _OPTIONS), None)
+    if unknown is not None:
+        print(f"python -m {module}: unknown argument {unknown!r} (see python -m {module} --help)", file=sys.stderr)
         return 2
-    report = examine()
-    return max(_answer("\n".join(report.text())), 1 if report.problems else 0)
+    report = _examine(plugin, loader, opening="--no-open" not in arguments)
+    text = to_json(report) if "--json" in arguments else "\n".join(to_text(report))
+    return max(_answer(text), 0 if report.fits else 1)
+
+
+def _examine(plugin: Plugin, loader: ModuleType, *, opening: bool) -> Report:
+    if hasattr(loader, "examine"):
+        report: Report = loader.examine(opening)
+        return report
+    if hasattr(loader, "ACCELERATOR"):
+        return examine_accelerator(loader.ACCELERATOR, opening=opening)
+    return examine_plugin(plugin, loader.PRIORITY, opening=opening)
 
 
 def _answer(text: str) -> int:

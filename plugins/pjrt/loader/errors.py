@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Why a plugin refuses to serve: one class per reason, each with the command that mends it."""
+"""Why a plugin refuses to serve: one class per reason, each with the command that fixes it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ class PluginError(RuntimeError):
 
     Attributes:
         quiet: Whether JAX goes on without the platform, unless the user asked for it by name.
+        effect: What becomes of the platform in JAX: its first use is `refused`, JAX goes on without it because the
+            hardware is `absent`, this plugin is `unused` and another or none has the platform, or it serves `degraded`:
+            some programs fail.
     """
 
     quiet = False
+    effect = "refused"
 
     def __init__(self, what: str, *, cause: str = "", remedy: str = "") -> None:
         """Keep the three lines apart, so that each can be read by itself.
@@ -23,28 +27,28 @@ class PluginError(RuntimeError):
         Args:
             what: What happened, with the offending value.
             cause: What it usually means; may be empty.
-            remedy: The command that mends it.
+            remedy: The command that fixes it.
         """
         self.what = what
         self.cause = cause
         self.remedy = remedy
         super().__init__("\n".join(line for line in (f"{type(self).__name__}: {what}", cause, remedy) if line))
 
-    def told(self) -> str:
-        """Return the text without the name of the class, for lines that nobody looks for an error in."""
+    def sentences(self) -> str:
+        """Return the text without the name of the class, for lines that are not an exception's."""
         return "\n".join(line for line in (self.what, self.cause, self.remedy) if line)
 
-    def mending(self) -> str:
-        """Return what mends it, as the end of a line; empty if nothing is known."""
-        return f". To mend it: {self.remedy}" if self.remedy else ""
+    def fix(self) -> str:
+        """Return the fix, as the end of a line; empty if none is known."""
+        return f". To fix it: {self.remedy}" if self.remedy else ""
 
 
 class InterpreterError(PluginError):
-    """This Python cannot load the plugin, whatever is installed beside it."""
+    """This Python cannot load the plugin, whatever else is installed."""
 
 
 class JaxlibMissingError(PluginError):
-    """There is no jaxlib beside the plugin."""
+    """There is no jaxlib for the plugin."""
 
 
 class JaxMissingError(PluginError):
@@ -54,9 +58,13 @@ class JaxMissingError(PluginError):
 class UnusedError(PluginError):
     """The user's own settings keep JAX from using the plugin."""
 
+    effect = "unused"
+
 
 class RivalError(PluginError):
-    """Another plugin is to have the platform, and this one stands back."""
+    """Another plugin gets the platform, and this one leaves it to that."""
+
+    effect = "unused"
 
 
 class LockMissingError(PluginError):
@@ -87,12 +95,22 @@ class VendorLibraryError(PluginError):
     """A library of the accelerator's vendor is missing, too old or known to be broken."""
 
 
+class VendorLibraryGapError(VendorLibraryError):
+    """A vendor's library is missing without which JAX starts, and some of its programs fail."""
+
+    effect = "degraded"
+
+
 class KernelsMissingError(PluginError):
     """There are no GPU kernels for this Python."""
+
+    effect = "degraded"
 
 
 class GpuCodeError(PluginError):
     """The plugin library holds no code for a GPU that is here."""
+
+    effect = "degraded"
 
 
 class DriverError(PluginError):
@@ -107,14 +125,15 @@ class NoDeviceError(PluginError):
     """
 
     quiet = True
+    effect = "absent"
 
     def __init__(self, what: str, *, cause: str = "", remedy: str = "", hidden: bool = False) -> None:
         """See `PluginError`."""
         self.hidden = hidden
         super().__init__(what, cause=cause, remedy=remedy)
 
-    def mending(self) -> str:
+    def fix(self) -> str:
         """See `PluginError`; where there is no hardware nothing is broken, so the remedy is no more than a hint."""
         if self.hidden:
-            return super().mending()
+            return super().fix()
         return f" ({self.remedy})" if self.remedy else ""

@@ -7,17 +7,19 @@ from __future__ import annotations
 import importlib
 import importlib.machinery
 import logging
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from .errors import TakeOverError, VersionMismatchError
+from .errors import KernelsMissingError, TakeOverError, VersionMismatchError
 
 logger = logging.getLogger(__name__)
 
-OTHER_PYTHON = "use a Python that the wheel's description names"
+# What extension modules are named after that only one version of CPython can import (PEP 3149).
+_PYTHON = re.compile(r"\.cpython-(3)(\d+)-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,36 @@ class Kernels:
 
     package: str
     extension: str
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledKernels:
+    """The kernels that are there.
+
+    Attributes:
+        package: The package in which JAX looks for them.
+        location: Its folder; None if there is none.
+        modules: Those for this Python.
+        pythons: Every Python that there are some for, such as `3.12`.
+    """
+
+    package: str
+    location: Path | None
+    modules: tuple[str, ...]
+    pythons: tuple[str, ...]
+
+
+def find_kernels(kernels: Kernels) -> InstalledKernels:
+    """Return the kernels that are there."""
+    location = folder(kernels)
+    names = [entry.name for entry in location.iterdir()] if location is not None else []
+    found = {(int(match[1]), int(match[2])) for match in map(_PYTHON.search, names) if match is not None}
+    return InstalledKernels(
+        package=kernels.package,
+        location=location,
+        modules=tuple(fitting(names, importlib.machinery.EXTENSION_SUFFIXES)),
+        pythons=tuple(f"{major}.{minor}" for major, minor in sorted(found)),
+    )
 
 
 def folder(kernels: Kernels) -> Path | None:
@@ -54,16 +86,8 @@ def fitting(names: list[str], suffixes: list[str]) -> list[str]:
     return sorted(name.removesuffix(specific) for name in names if name.endswith(specific))
 
 
-def modules(kernels: Kernels) -> list[str]:
-    """Return the kernel modules that are there for this Python."""
-    found = folder(kernels)
-    if found is None:
-        return []
-    return fitting([entry.name for entry in found.iterdir()], importlib.machinery.EXTENSION_SUFFIXES)
-
-
 def check_kernels(kernels: Kernels, distribution: str, release: str, version: str | None) -> None:
-    """Check that nobody else's kernels of another release lie among those of a plugin: jaxlib would take neither.
+    """Check that no other kernels, of another release, are installed: jaxlib would take neither.
 
     Args:
         kernels: The kernels.
@@ -77,7 +101,7 @@ def check_kernels(kernels: Kernels, distribution: str, release: str, version: st
     if version is not None and version != release:
         other = kernels.package.replace("_", "-")
         raise VersionMismatchError(
-            f"{other} {version} is installed beside {distribution} {release}, which has kernels of its own",
+            f"{other} {version} is installed in addition to {distribution} {release}, which has kernels of its own",
             cause="jaxlib takes kernels of exactly its own version, and finds the version of the other ones",
             remedy=f"pip uninstall {other}",
         )
@@ -90,7 +114,7 @@ def check_precedence(
     packages: Sequence[str],
     installed: Callable[[str], str | None],
 ) -> None:
-    """Check that jaxlib takes these kernels, and not those that somebody else left for another version of the vendor's.
+    """Check that jaxlib takes these kernels, and not leftovers for another version of the vendor's libraries.
 
     Args:
         kernels: The kernels.
@@ -113,20 +137,28 @@ def check_precedence(
 
 
 def import_module(kernels: Kernels, name: str) -> ModuleType | None:
-    """Return one of the kernel modules, or None if this Python has it not."""
+    """Return one of the kernel modules, or None if there is none for this Python."""
     try:
         return importlib.import_module(f"{kernels.package}.{name}")
     except ImportError:
         return None
 
 
-def describe_absence(distribution: str, version: tuple[int, int]) -> str:
-    """Return what to tell users of a Python for which there are no kernels."""
-    python = ".".join(map(str, version))
-    return (
-        f"{distribution} has no GPU kernels for Python {python}: JAX runs, but solvers, sparse matrices, Mosaic and "
-        "host callbacks fail on the GPU"
-    )
+def check_python(distribution: str, kernels: InstalledKernels) -> None:
+    """Check that there are kernels for this Python.
+
+    Raises:
+        KernelsMissingError: There are none.
+    """
+    if not kernels.modules:
+        python = ".".join(map(str, sys.version_info[:2]))
+        raise KernelsMissingError(
+            f"{distribution} has no GPU kernels for Python {python}: JAX runs, but solvers, sparse matrices, Mosaic "
+            "and host callbacks fail on the GPU",
+            remedy=f"use a Python that it has them for: {', '.join(kernels.pythons)}"
+            if kernels.pythons
+            else f"pip install --force-reinstall --no-deps {distribution}",
+        )
 
 
 def find_extension(distribution: str, kernels: Kernels) -> ModuleType | None:
@@ -134,8 +166,10 @@ def find_extension(distribution: str, kernels: Kernels) -> ModuleType | None:
     try:
         return importlib.import_module(f"{kernels.package}.{kernels.extension}")
     except ImportError as error:
-        if modules(kernels):
-            logger.warning("%s cannot import its GPU kernels, JAX runs without them: %s", distribution, error)
+        try:
+            check_python(distribution, find_kernels(kernels))
+        except KernelsMissingError as absence:
+            logger.warning("%s; %s", absence.what, absence.remedy)
         else:
-            logger.warning("%s; %s", describe_absence(distribution, sys.version_info[:2]), OTHER_PYTHON)
+            logger.warning("%s cannot import its GPU kernels, JAX runs without them: %s", distribution, error)
         return None

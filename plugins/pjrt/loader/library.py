@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,6 +21,9 @@ _DYNAMIC = struct.Struct("<qQ")
 _ET_DYN = 3
 _PT_LOAD, _PT_DYNAMIC = 1, 2
 _DT_NEEDED, _DT_STRTAB, _DT_STRSZ = 1, 5, 10
+
+# Parts of glibc and GCC, which every Linux has.
+_SYSTEM = re.compile(r"(lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)|ld-linux[^.]*)\.so.*")
 
 # What damaged tables end in.
 _UNREADABLE = (LookupError, OSError, StopIteration, ValueError, struct.error)
@@ -83,6 +87,15 @@ def needed_libraries(path: Path) -> list[str]:
             raise ValueError(f"{path} has damaged tables: {error!r}") from error
 
 
+def vendor_libraries(needed: Sequence[str]) -> list[str]:
+    """Return what does not belong to the system.
+
+    >>> vendor_libraries(["libsycl.so.8", "libm.so.6", "ld-linux-x86-64.so.2", "libmpi.so.12"])
+    ['libsycl.so.8', 'libmpi.so.12']
+    """
+    return [name for name in needed if not _SYSTEM.fullmatch(name)]
+
+
 def _read_dynamic(file: BinaryIO, header: bytes) -> tuple[list[tuple[int, int]], bytes]:
     """Return the entries of the dynamic table and the names they refer to; nothing of both if there is no such table.
 
@@ -128,8 +141,14 @@ def find_misfit(path: Path, machine: str, symbol: str = "") -> str | None:
     return None
 
 
-def check_library(path: Path, machine: str, remedy: str) -> None:
+def check_library(path: Path, machine: str, remedy: str, *, name: str = "plugin library") -> None:
     """Check that a library can be opened without harm.
+
+    Args:
+        path: The library.
+        machine: Name of the machine that is to load it, as `os.uname` has it.
+        remedy: What to do if it cannot.
+        name: What it is, for the message.
 
     Raises:
         LibraryMissingError: There is no such file.
@@ -143,13 +162,13 @@ def check_library(path: Path, machine: str, remedy: str) -> None:
             file.seek(min(offset, size))
             tables = file.read(min(length, size))
     except OSError as error:
-        raise LibraryMissingError(f"cannot read the plugin library {path}: {error.strerror}", remedy=remedy) from error
+        raise LibraryMissingError(f"cannot read the {name} {path}: {error.strerror}", remedy=remedy) from error
     damage = find_damage(header, tables, size, machine)
     if damage is None and len(tables) < length:
         damage = f"truncated: {size} bytes end within the program headers"
     if damage is not None:
         raise LibraryDamagedError(
-            f"the plugin library {path} is {damage}",
+            f"the {name} {path} is {damage}",
             cause="the download or the installation did not finish, or the wheel is for another machine",
             remedy=remedy,
         )

@@ -4,16 +4,13 @@
 
 from __future__ import annotations
 
-import importlib.machinery
-import importlib.metadata
 import json
-import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import JaxlibMissingError, JaxMissingError, LockMismatchError, LockMissingError, VersionMismatchError
-from .interpreter import check_interpreter
+from .errors import JaxlibMissingError, LockMismatchError, LockMissingError, VersionMismatchError
+from .installed import check_interpreter, installed_version
 
 LOCK_FILENAME = "release_lock.json"
 
@@ -33,6 +30,21 @@ class Lock:
     build: int
     provider: str
     lock_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A package that is installed here.
+
+    Attributes:
+        version: Version of its distribution; None if that is not installed.
+        location: Its folder; None if there is none.
+        lock: Its release lock; None if it has none that can be read.
+    """
+
+    version: str | None
+    location: Path | None = None
+    lock: Lock | None = None
 
 
 def parse_lock(text: str) -> Lock:
@@ -62,14 +74,9 @@ def install_command(distribution: str, release: str) -> str:
 
 
 def pin(package: Path) -> str:
-    """Return what pins a requirement to the release of the plugin in `package`; empty if its lock is unreadable.
-
-    The lock lies in the package itself, and is there even where the distribution's metadata is not.
-    """
-    try:
-        return f"=={parse_lock((package / LOCK_FILENAME).read_text('utf-8')).release}"
-    except (OSError, ValueError):
-        return ""
+    """Return what pins a requirement to the release of the plugin in `package`; empty if its lock is unreadable."""
+    lock = find_lock(package)
+    return f"=={lock.release}" if lock is not None else ""
 
 
 def check_locks(distribution: str, plugin: Lock, jaxlib: Lock) -> None:
@@ -98,14 +105,6 @@ def check_locks(distribution: str, plugin: Lock, jaxlib: Lock) -> None:
             cause="the versions are equal, but the two wheels were built from different inputs",
             remedy=remedy,
         )
-
-
-def jaxlib_directory() -> Path | None:
-    """Return the directory of the jaxlib that is or would be imported, without importing it; None if there is none."""
-    imported = sys.modules.get("jaxlib")
-    spec = imported.__spec__ if imported is not None else importlib.machinery.PathFinder.find_spec("jaxlib")
-    locations = spec.submodule_search_locations if spec is not None else None
-    return Path(next(iter(locations))) if locations else None
 
 
 def _read(distribution: str, owner: str, path: Path, release: str, cause: str) -> Lock:
@@ -151,46 +150,22 @@ def check_release(distribution: str, package: Path, jaxlib: Path | None) -> Lock
     return plugin
 
 
-def check_jax(release: str, installed: str | None) -> None:
-    """Check that there is a JAX that takes the jaxlib of a release.
+def read_installed(distribution: str, location: Path | None) -> Installed:
+    """Return what is installed of a distribution.
 
     Args:
-        release: The release; empty if it is not known.
-        installed: Version of the installed JAX, or None.
-
-    Raises:
-        JaxMissingError: There is none.
-        VersionMismatchError: It is older than the release; JAX refuses a jaxlib that is newer than itself.
+        distribution: Its name.
+        location: Folder of its package; None if there is none.
     """
-    remedy = f"pip install jax=={release}" if release else "pip install jax"
-    if installed is None:
-        raise JaxMissingError("JAX itself is not installed", remedy=remedy)
-    if release and _numbers(installed) < _numbers(release):
-        raise VersionMismatchError(f"jax {installed} refuses the newer jaxlib {release}", remedy=remedy)
+    return Installed(installed_version(distribution), location, find_lock(location))
 
 
-def _numbers(version: str) -> list[int]:
-    """Return the numbers that a version begins with.
+def find_lock(package: Path | None) -> Lock | None:
+    """Return the release lock of the package in a folder; None if there is none that can be read.
 
-    >>> _numbers("0.11.2"), _numbers("0.11.2.dev20260101")
-    ([0, 11, 2], [0, 11, 2])
+    It lies in the package itself, and is there even where the distribution's metadata is not.
     """
-    match = re.match(r"\d+(\.\d+)*", version)
-    return [int(part) for part in match.group().split(".")] if match is not None else []
-
-
-def describe_lock(distribution: str, package: Path) -> str:
-    """Return what the plugin in `package` is, in one line; a release without a lock is told by what is installed."""
     try:
-        lock = parse_lock((package / LOCK_FILENAME).read_text("utf-8"))
+        return parse_lock((package / LOCK_FILENAME).read_text("utf-8")) if package is not None else None
     except (OSError, ValueError):
-        return f"{distribution} {installed_version(distribution) or 'of unknown version'}"
-    return f"{distribution} {lock.release}, build {lock.build}, lock {lock.lock_id}, {lock.provider}"
-
-
-def installed_version(distribution: str) -> str | None:
-    """Return the version of an installed distribution, or None."""
-    try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
         return None

@@ -6,31 +6,19 @@ from __future__ import annotations
 
 import functools
 import logging
-import re
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import LibraryDamagedError, VendorLibraryError
-from .library import needed_libraries
+from .library import needed_libraries, vendor_libraries
 from .lock import pin
 from .plugin import Plugin, import_extension
-from .preload import Preloaded, Wanted, places, preload
-from .report import row
+from .preload import Preloaded, Wanted, places, preload, survey
+from .vendor import Vendor
 
 logger = logging.getLogger(__name__)
-
-# Parts of glibc and GCC, which every Linux has.
-_SYSTEM = re.compile(r"(lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)|ld-linux[^.]*)\.so.*")
-
-
-def vendor_libraries(needed: Sequence[str]) -> list[str]:
-    """Return what does not belong to the system.
-
-    >>> vendor_libraries(["libsycl.so.8", "libm.so.6", "ld-linux-x86-64.so.2", "libmpi.so.12"])
-    ['libsycl.so.8', 'libmpi.so.12']
-    """
-    return [name for name in needed if not _SYSTEM.fullmatch(name)]
 
 
 def dependencies_first(names: Sequence[str], needs: Callable[[str], Sequence[str]]) -> list[str]:
@@ -59,7 +47,7 @@ def dependencies_first(names: Sequence[str], needs: Callable[[str], Sequence[str
 
 
 @dataclass(frozen=True, slots=True)
-class Vendor:
+class VendorFolders:
     """What a plugin's loader knows of its vendor's libraries.
 
     Attributes:
@@ -76,7 +64,7 @@ class Vendor:
 class NeededLibraries:
     """The vendor's libraries that a plugin cannot be opened without; they are opened once."""
 
-    def __init__(self, plugin: Plugin, vendor: Vendor) -> None:
+    def __init__(self, plugin: Plugin, vendor: VendorFolders) -> None:
         """Open nothing yet.
 
         Args:
@@ -87,41 +75,59 @@ class NeededLibraries:
         self._vendor = vendor
 
     @functools.cached_property
-    def preloaded(self) -> Preloaded:
-        """The libraries, open.
+    def wanted(self) -> tuple[Wanted, ...]:
+        """Which libraries there should be, each after those that it needs, and where they are looked for.
 
         Raises:
-            PluginError: The plugin's own library cannot be read, or some of the vendor's cannot be opened; the text has
-                all of them.
+            PluginError: The plugin's own library cannot be read.
         """
-        plugin, vendor = self._plugin, self._vendor
+        first, last = self._vendor.folders(self._plugin)
+        needed = vendor_libraries(_needs_of(self._plugin))
+        order = dependencies_first(needed, lambda name: _needs(name, [*first, *last]))
+        return tuple(Wanted(name, tuple(first), tuple(last)) for name in order)
+
+    @functools.cached_property
+    def preloaded(self) -> Preloaded:
+        """What became of them.
+
+        Raises:
+            PluginError: The plugin's own library cannot be read.
+        """
         extension = import_extension()
-        first, last = vendor.folders(plugin)
-        order = dependencies_first(vendor_libraries(_needs_of(plugin)), lambda name: _needs(name, [*first, *last]))
-        wanted = [Wanted(name, tuple(first), tuple(last)) for name in order]
-        result = preload(wanted, lambda path: extension.preload(path, vendor.everywhere))
-        if result.failed:
-            raise VendorLibraryError(
-                f"{plugin.distribution} needs {', '.join(result.failed)} (looked in {places(first, last)})",
-                cause=next(iter(result.failed.values())),
-                remedy=vendor.remedy(plugin),
-            )
-        return result
+        return preload(self.wanted, lambda path: extension.preload(path, self._vendor.everywhere))
 
     def open(self) -> None:
         """Open the libraries.
 
         Raises:
-            PluginError: See `preloaded`.
+            PluginError: The plugin's own library cannot be read, or some of the vendor's cannot be opened; the text has
+                all of them.
         """
+        failed = self.preloaded.failed
+        if failed:
+            raise VendorLibraryError(
+                f"{self._plugin.distribution} needs {', '.join(failed)} "
+                f"(looked in {places(*self._vendor.folders(self._plugin))})",
+                cause=next(iter(failed.values())),
+                remedy=self._vendor.remedy(self._plugin),
+            )
         logger.debug("%s opened %s", self._plugin.distribution, self.preloaded.opened)
 
-    def describe(self) -> list[str]:
-        """Return the opened libraries for `python -m`."""
-        opened = self.preloaded.opened
-        rejected = [row("passed over", text) for text in self.preloaded.rejected]
-        paths = [row("", path) for path in opened.values()]
-        return [row("libraries", f"{len(opened)} of the vendor's opened"), *paths, *rejected]
+    def survey(self, nodes: Sequence[str], devices: Sequence[str], *, opening: bool) -> Vendor:
+        """Return the libraries, and the hardware that a caller found.
+
+        Args:
+            nodes: The driver's device nodes that exist.
+            devices: The devices.
+            opening: Whether to open the libraries.
+        """
+        preloaded = self.preloaded if opening else None
+        return Vendor(
+            libraries=tuple(survey(self.wanted, preloaded, os.environ.get("LD_LIBRARY_PATH", ""), needed=True)),
+            rejected=preloaded.rejected if preloaded is not None else (),
+            nodes=tuple(nodes),
+            devices=tuple(devices),
+        )
 
 
 def _needs_of(plugin: Plugin) -> list[str]:
@@ -143,7 +149,7 @@ def _needs_of(plugin: Plugin) -> list[str]:
 def _needs(name: str, folders: Sequence[Path]) -> list[str]:
     """Return what a library needs of the libraries that lie in the vendor's folders, as it does.
 
-    Of a file that is no library nothing is known: whether another of that name serves, the dynamic linker will tell.
+    Of a file that is no library nothing is known; the dynamic linker decides whether another of that name will do.
     """
     path = next((folder / name for folder in folders if (folder / name).is_file()), None)
     try:

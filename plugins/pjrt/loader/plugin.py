@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import platform
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,13 @@ from typing import Any, NoReturn
 
 from . import private
 from .errors import LibraryDamagedError, PluginError, TakeOverError
+from .installed import package_directory
 from .library import check_library
-from .lock import Lock, check_release, install_command, jaxlib_directory, pin
+from .lock import Lock, check_release, install_command, pin
+
+logger = logging.getLogger(__name__)
+
+EXTENSION = "_pjrt.abi3.so"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +31,14 @@ class Plugin:
         distribution: Name of the wheel's distribution.
         package: Directory of the wheel's package.
         library: File name of the library in it.
+        disable_variable: The environment variable that disables it.
     """
 
     name: str
     distribution: str
     package: Path
     library: str
+    disable_variable: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,7 @@ def check_plugin(plugin: Plugin) -> Lock:
     Raises:
         PluginError: The plugin must not be used; which leaf says why.
     """
-    lock = check_release(plugin.distribution, plugin.package, jaxlib_directory())
+    lock = check_release(plugin.distribution, plugin.package, package_directory("jaxlib"))
     remedy = f"install it again: {install_command(plugin.distribution, lock.release)}"
     check_library(plugin.package / plugin.library, platform.machine(), remedy)
     check_extension(plugin.distribution, remedy)
@@ -67,6 +75,9 @@ def check_extension(distribution: str, remedy: str) -> None:
     Raises:
         LibraryDamagedError: It cannot.
     """
+    file = Path(__file__).with_name(EXTENSION)
+    if file.is_file():  # the dynamic linker answers a truncated one with SIGBUS, too
+        check_library(file, platform.machine(), remedy, name="extension")
     try:
         import_extension()
     except ImportError as error:
@@ -78,7 +89,7 @@ def check_extension(distribution: str, remedy: str) -> None:
 
 
 def import_extension() -> Any:
-    """Return the extension that lies beside this module in a wheel.
+    """Return the extension that lies next to this module in a wheel.
 
     Raises:
         ImportError: It is absent, or not for this Python.
@@ -117,7 +128,7 @@ def hand_to_jaxlib(plugin: Plugin, api: Any) -> None:
 
 
 def unfit(plugin: Plugin, error: Exception) -> TakeOverError:
-    """Return the refusal for an error that nobody foresaw, as a JAX raises it that the loader was not made for."""
+    """Return the refusal for an unexpected error, such as a JAX raises that the loader was not made for."""
     return TakeOverError(
         f"{plugin.distribution} cannot serve this JAX: {type(error).__name__}: {error}",
         cause="it needs the JAX release that it was made for",
@@ -134,8 +145,8 @@ def refuse(plugin: Plugin, error: PluginError, priority: int, *, quiet: bool = F
     Args:
         plugin: The plugin.
         error: Why it does not serve.
-        priority: Where the platform stands among JAX's defaults.
-        quiet: Let only those meet the error who ask for this very platform.
+        priority: Where the platform comes among JAX's defaults.
+        quiet: Raise the error only where this platform is asked for by name.
     """
     from jax.extend.backend import register_backend_factory
 
@@ -143,3 +154,37 @@ def refuse(plugin: Plugin, error: PluginError, priority: int, *, quiet: bool = F
         raise error.with_traceback(None)
 
     register_backend_factory(plugin.name, raise_error, priority=priority, fail_quietly=quiet, make_topology=raise_error)
+
+
+def log_refusal(distribution: str, error: PluginError, *, goes_on: bool = True) -> None:
+    """Log one line: why the platform is not used, what that means for the program, and the fix.
+
+    All that the error has to say is shown where the platform is asked for.
+
+    Args:
+        distribution: Name of the plugin's distribution.
+        error: Why the platform is not used.
+        goes_on: Whether JAX can do without it.
+    """
+    logger.warning("%s", summarize(distribution, error, None if goes_on else private.asked_platforms()))
+
+
+def summarize(distribution: str, error: PluginError, stopping: str | None) -> str:
+    """Return that line.
+
+    Args:
+        distribution: Name of the plugin's distribution.
+        error: Why the platform is not used.
+        stopping: The value of `jax_platforms` without which JAX could go on; None where it goes on.
+    """
+    what = " ".join(error.what.splitlines())
+    named = what.startswith(distribution)
+    subject = what if named else f"{distribution}: {what}"
+    return f"{subject}; {_describe_consequence(distribution if named else 'it', stopping)}{error.fix()}"
+
+
+def _describe_consequence(name: str, stopping: str | None) -> str:
+    if stopping is None:
+        return f"JAX goes on without {name}"
+    reason = f"JAX_PLATFORMS (jax_platforms) is {stopping!r}"
+    return f"JAX cannot go on, because {reason}: set it to 'cpu', or leave it empty"

@@ -8,6 +8,7 @@ and looks along `LD_LIBRARY_PATH` before the paths of the asking library (DT_RUN
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .library import find_misfit
+from .vendor import LibraryPathFile, VendorLibrary
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class Wanted:
         soname: Its name for the dynamic linker, such as `libcudnn.so.9`.
         first: Folders to look into before the dynamic linker does.
         last: Folders for the case that it finds none.
-        symbol: A function of it, by which to tell it from other files of its name; empty if none is known.
+        symbol: A function of it, by which it is distinguished from other files of its name; empty if none is known.
     """
 
     soname: str
@@ -107,8 +109,12 @@ def preload(libraries: Sequence[Wanted], open_library: Callable[[str], None]) ->
 def _find_misfits(wanted: Wanted) -> list[tuple[str, str]]:
     """Return the candidates that are not what their name says, each with the reason."""
     paths = [name for name in candidates(wanted) if os.sep in name]
-    reasons = [(path, find_misfit(Path(path), platform.machine(), wanted.symbol)) for path in paths]
+    reasons = [(path, _misfit(Path(path), wanted)) for path in paths]
     return [(path, reason) for path, reason in reasons if reason is not None]
+
+
+def _misfit(path: Path, wanted: Wanted) -> str | None:
+    return find_misfit(path, platform.machine(), wanted.symbol)
 
 
 def _open_first(
@@ -127,3 +133,73 @@ def _open_first(
         else:
             return name, reasons
     return None, reasons
+
+
+def survey(
+    libraries: Sequence[Wanted], preloaded: Preloaded | None, library_path: str, *, needed: bool
+) -> list[VendorLibrary]:
+    """Return what is known about libraries.
+
+    Args:
+        libraries: The libraries.
+        preloaded: What became of them; None if they are not to be opened.
+        library_path: Value of `LD_LIBRARY_PATH`.
+        needed: Whether the plugin's library cannot be opened without them.
+    """
+    folders = [Path(part) for part in library_path.split(":") if part]
+    return [
+        VendorLibrary(
+            name=wanted.soname,
+            needed=needed,
+            path=path,
+            origin=_origin(path, wanted, folders),
+            opened=None if preloaded is None else wanted.soname in preloaded.opened,
+            problem="" if preloaded is None else preloaded.failed.get(wanted.soname, ""),
+            on_library_path=_on_library_path(wanted, folders),
+        )
+        for wanted in libraries
+        for path in [_file_of(wanted, preloaded, folders)]
+    ]
+
+
+def _file_of(wanted: Wanted, preloaded: Preloaded | None, folders: Sequence[Path]) -> Path | None:
+    """Return the file that was opened, or that would be as far as folders show it."""
+    if preloaded is None:
+        files = [folder / wanted.soname for folder in (*wanted.first, *folders)]
+        return next((file for file in files if file.is_file() and not _misfit(file, wanted)), None)
+    name = preloaded.opened.get(wanted.soname)
+    return None if name is None else Path(name) if os.sep in name else _linked_file(name)
+
+
+def _origin(path: Path | None, wanted: Wanted, folders: Sequence[Path]) -> str:
+    if path is None:
+        return ""
+    if path.parent in (*wanted.first, *wanted.last):
+        return "vendor"
+    return "LD_LIBRARY_PATH" if path.parent in folders else "system"
+
+
+def _on_library_path(wanted: Wanted, folders: Sequence[Path]) -> tuple[LibraryPathFile, ...]:
+    files = [folder / wanted.soname for folder in folders]
+    return tuple(LibraryPathFile(file, _misfit(file, wanted) or "") for file in files if file.is_file())
+
+
+class _LinkMap(ctypes.Structure):
+    """The start of glibc's `struct link_map` (link.h)."""
+
+    _fields_ = (("l_addr", ctypes.c_size_t), ("l_name", ctypes.c_char_p))
+
+
+_RTLD_DI_LINKMAP = 2  # of dlinfo (dlfcn.h)
+
+
+def _linked_file(name: str) -> Path | None:
+    """Return the file of a library that is open already; None if the dynamic linker does not say."""
+    found = ctypes.POINTER(_LinkMap)()
+    try:
+        library = ctypes.CDLL(name, mode=os.RTLD_LAZY | os.RTLD_NOLOAD)
+        handle = ctypes.c_void_p(library._handle)  # noqa: SLF001  # documented, despite its name
+        failed = ctypes.CDLL(None).dlinfo(handle, _RTLD_DI_LINKMAP, ctypes.byref(found))
+    except (OSError, AttributeError):
+        return None
+    return Path(os.fsdecode(found.contents.l_name)) if not failed and found.contents.l_name else None

@@ -1,67 +1,100 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `python -m <package>` has to say: what was found, what is wrong, and a verdict."""
+"""What `python -m <package>` found: one model, rendered as JSON (for programs) or as text (for people)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, TypeVar
 
+from .api import PluginLibrary
 from .errors import NoDeviceError, PluginError
+from .kernels import InstalledKernels
+from .lock import Installed
 from .plugin import Plugin, unfit
+from .rivals import Rivals, describe_yielding
+from .settings import Settings
+from .vendor import Vendor, VendorLibrary
+
+# Of the JSON form; a program that reads it refuses a number that it does not know. New keys do not change it.
+SCHEMA = 1
+
+T = TypeVar("T")
 
 
-def row(label: str, text: str) -> str:
-    """Return one line of the report.
+@dataclass(frozen=True, slots=True)
+class PythonVersion:
+    """The Python that was asked.
 
-    >>> row("library", "a.so"), row("", "b.so")
-    ('library     a.so', '            b.so')
+    Attributes:
+        version: Its version, such as `3.12.1`.
+        executable: Its file.
+        free_threaded: Whether it is one without the GIL.
     """
-    return f"{label:<11} {text}"
+
+    version: str
+    executable: str
+    free_threaded: bool
 
 
+@dataclass(slots=True)
 class Report:
-    """The answers to questions about a plugin.
+    """The answers to questions about a plugin; each attribute is filled by the question that it answers.
 
     Attributes:
         plugin: The plugin.
-        lines: What was found.
+        own: The plugin's distribution.
+        jaxlib: The installed jaxlib.
+        jax: The installed JAX.
+        python: The Python that was asked.
+        settings: What the user's environment variables say.
+        priority: The platform with the highest one is JAX's default.
+        library: The plugin's own library.
+        gpu_code: For which GPUs it holds code, as recorded when the wheel was built; empty if it is not.
+        kernels: Its kernels; None if it is no plugin with kernels.
+        rivals: Other plugins for the platform; None if they were not looked for.
+        vendor: The vendor's libraries and hardware; None if they were not looked for.
         problems: What keeps JAX from using the plugin.
         absence: That there is no such hardware here, if so.
     """
 
-    def __init__(self, plugin: Plugin) -> None:
-        """Know nothing yet."""
-        self.plugin = plugin
-        self.lines: list[str] = []
-        self.problems: list[PluginError] = []
-        self.absence: NoDeviceError | None = None
+    plugin: Plugin
+    own: Installed
+    jaxlib: Installed
+    jax: Installed
+    python: PythonVersion
+    settings: Settings
+    priority: int
+    library: PluginLibrary
+    gpu_code: tuple[str, ...] = ()
+    kernels: InstalledKernels | None = None
+    rivals: Rivals | None = None
+    vendor: Vendor | None = None
+    problems: list[PluginError] = field(default_factory=list)
+    absence: NoDeviceError | None = None
 
-    def ask(self, question: Callable[[], Iterable[str]]) -> bool:
-        """Add what a question finds, or what is wrong instead; return whether nothing is.
-
-        Args:
-            question: Returns lines, or raises.
-        """
+    def ask(self, question: Callable[[], T]) -> T | None:
+        """Return what a question finds; if it raises, note what is wrong and return None."""
         try:
-            self.lines += question()
+            return question()
         except NoDeviceError as error:
             self._note_absence(error)
         except PluginError as error:
             self._note(error)
         except Exception as error:  # noqa: BLE001  # the status of a broken installation is no traceback
             self._note(unfit(self.plugin, error))
-        else:
-            return True
-        return False
+        return None
 
     def check(self, question: Callable[[], object]) -> bool:
-        """Ask for nothing but whether something is wrong; return whether nothing is."""
+        """Ask only whether something is wrong; return whether nothing is."""
 
-        def nothing() -> Iterable[str]:
+        def passes() -> bool:
             question()
-            return ()
+            return True
 
-        return self.ask(nothing)
+        return self.ask(passes) or False
 
     def _note_absence(self, error: NoDeviceError) -> None:
         if error.hidden:
@@ -70,26 +103,150 @@ class Report:
             self.absence = error
 
     def _note(self, error: PluginError) -> None:
-        if error.told() not in [problem.told() for problem in self.problems]:
+        if error.sentences() not in [problem.sentences() for problem in self.problems]:
             self.problems.append(error)
 
-    def text(self) -> list[str]:
-        """Return all of it, line by line; the last one is the verdict."""
-        problems = [line for problem in self.problems for line in _describe(problem)]
-        hardware = [row("hardware", self.absence.what)] if self.absence is not None and problems else []
-        return [*self.lines, *hardware, *problems, self.verdict()]
+    @property
+    def fits(self) -> bool:
+        """Whether nothing keeps JAX from using the plugin; that there is no such hardware does not count."""
+        return not self.problems
 
     def verdict(self) -> str:
-        """Return whether the plugin fits here, and what mends it."""
+        """Return whether the plugin fits here, and the fix if not."""
         distribution = self.plugin.distribution
         if self.problems:
-            mending = next((problem.mending() for problem in self.problems if problem.remedy), "")
-            return f"{distribution} does not fit here{mending or f': {self.problems[0].what}'}"
+            fix = next((problem.fix() for problem in self.problems if problem.remedy), "")
+            return f"{distribution} does not fit here{fix or f': {self.problems[0].what}'}"
         if self.absence is not None:
-            return f"{distribution} fits, but JAX cannot use it here: {self.absence.what}{self.absence.mending()}"
+            return f"{distribution} fits, but JAX cannot use it here: {self.absence.what}{self.absence.fix()}"
         return f"{distribution} fits here: JAX uses it for its platform {self.plugin.name!r}"
 
 
-def _describe(problem: PluginError) -> list[str]:
-    first, *others = problem.told().splitlines()
-    return [row("problem", first), *(row("", line) for line in others)]
+def to_json(report: Report) -> str:
+    """Return the report as one JSON object; every key is always there."""
+    plugin, vendor = report.plugin, report.vendor
+    # An error cannot be copied as `asdict` does.
+    plain = asdict(replace(vendor, driver_problem=None)) if vendor is not None else None
+    if plain is not None and vendor is not None:
+        plain["driver_problem"] = _error(vendor.driver_problem)
+    document = {
+        "schema": SCHEMA,
+        "distribution": plugin.distribution,
+        "package": plugin.package.name,
+        "platform": plugin.name,
+        "priority": report.priority,
+        **asdict(report.own),
+        "jaxlib": asdict(report.jaxlib),
+        "jax": asdict(report.jax),
+        "python": asdict(report.python),
+        "settings": asdict(report.settings),
+        "library": asdict(report.library),
+        "gpu_code": report.gpu_code,
+        "kernels": asdict(report.kernels) if report.kernels is not None else None,
+        "rivals": asdict(report.rivals) if report.rivals is not None else None,
+        "vendor": plain,
+        "problems": [_error(problem) for problem in report.problems],
+        "absence": _error(report.absence),
+        "fits": report.fits,
+        "verdict": report.verdict(),
+    }
+    return json.dumps(document, indent=2, default=str)
+
+
+def _error(error: PluginError | None) -> dict[str, str] | None:
+    if error is None:
+        return None
+    return {
+        "code": type(error).__name__,
+        "effect": error.effect,
+        "what": error.what,
+        "cause": error.cause,
+        "remedy": error.remedy,
+    }
+
+
+def to_text(report: Report) -> list[str]:
+    """Return the report line by line; the last one is the verdict."""
+    lines = [_title(report), row("runs with", _surroundings(report))]
+    lines += _rival_rows(report)
+    lines += _library_rows(report.library)
+    if report.kernels is not None and report.vendor is not None:
+        lines.append(row("GPU code", " ".join(report.gpu_code) or "not recorded"))
+        lines += _kernel_rows(report.kernels, report.python)
+    lines += _vendor_rows(report.vendor) if report.vendor is not None else []
+    if report.absence is not None and report.problems:
+        lines.append(row("hardware", report.absence.what))
+    for problem in report.problems:
+        lines += rows("problem", problem.sentences().splitlines())
+    return [*lines, report.verdict()]
+
+
+def row(label: str, text: str) -> str:
+    """Return one line of the text.
+
+    >>> row("library", "a.so"), row("", "b.so")
+    ('library     a.so', '            b.so')
+    """
+    return f"{label:<11} {text}"
+
+
+def rows(label: str, texts: list[str]) -> list[str]:
+    """Return lines of which the first has a label."""
+    return [row("" if number else label, text) for number, text in enumerate(texts)]
+
+
+def _title(report: Report) -> str:
+    lock = report.own.lock
+    if lock is None:
+        return f"{report.plugin.distribution} {report.own.version or 'of unknown version'}"
+    return f"{report.plugin.distribution} {lock.release}, build {lock.build}, lock {lock.lock_id}, {lock.provider}"
+
+
+def _surroundings(report: Report) -> str:
+    versions = [
+        f"{name} {found.version or 'not installed'}" for name, found in (("jaxlib", report.jaxlib), ("jax", report.jax))
+    ]
+    return ", ".join([f"Python {report.python.version}", *versions])
+
+
+def _rival_rows(report: Report) -> list[str]:
+    others = report.rivals.yielding if report.rivals is not None else ()
+    texts = [describe_yielding(other, report.plugin.name, [report.plugin.distribution]).sentences() for other in others]
+    return rows("not used", [line for text in texts for line in text.splitlines()])
+
+
+def _library_rows(library: PluginLibrary) -> list[str]:
+    if not library.opened or library.pjrt_api is None:
+        return []
+    attributes = (f"{name} {_readable(value)}" for name, value in library.attributes.items())
+    return [
+        row("library", str(library.path)),
+        row("PJRT API", ".".join(map(str, library.pjrt_api))),
+        row("extensions", ", ".join(library.extensions) or "none"),
+        row("attributes", ", ".join(attributes)),
+    ]
+
+
+def _readable(value: Any) -> str:
+    return ".".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _kernel_rows(kernels: InstalledKernels, python: PythonVersion) -> list[str]:
+    minor = ".".join(python.version.split(".")[:2])
+    return [row("kernels", f"{' '.join(kernels.modules)} (Python {minor})")] if kernels.modules else []
+
+
+def _vendor_rows(vendor: Vendor) -> list[str]:
+    found = [library for library in vendor.libraries if library.path is not None or library.opened]
+    missing = [library.name for library in vendor.libraries if library.opened is False]
+    lines = rows("libraries", [_describe(library) for library in found])
+    lines += [row("missing", " ".join(missing))] if missing else []
+    lines += [row("rejected", text) for text in vendor.rejected]
+    lines += [row("warning", text) for text in vendor.warnings]
+    driver = vendor.driver or (vendor.driver_problem.what if vendor.driver_problem is not None else "")
+    lines += [row("driver", driver)] if driver else []
+    return [*lines, row("devices", ", ".join(vendor.devices) or "none")]
+
+
+def _describe(library: VendorLibrary) -> str:
+    return " ".join(part for part in (library.name, library.version, str(library.path or "")) if part)

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find other plugins for the same platform, of which JAX can take only one.
 
-JAX initializes plugins in no defined order, and the second to register a platform fails with a traceback. So who stands
-back is decided by what is installed, never by who comes first, and each of our wheels comes to the same decision.
+JAX initializes plugins in no defined order, and the second to register a platform fails with a traceback. So which one
+leaves the platform to another is decided by what is installed, never by who comes first, and each of our wheels comes
+to the same decision.
 """
 
 from __future__ import annotations
@@ -14,28 +15,30 @@ import os
 import pkgutil
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .errors import RivalError, TakeOverError
-from .switch import is_disabled
+from .settings import disable_variable, is_set
 
 # JAX's variable for plugins that are in no package: NAME:LIBRARY, with commas between several.
 NAMED_PLUGINS = "PJRT_NAMES_AND_LIBRARY_PATHS"
 
 
 @dataclass(frozen=True, slots=True)
-class Contest:
-    """Several plugins for one platform.
+class Rivals:
+    """Other plugins for the same platform, by their distribution or, where they have none, their module.
 
     Attributes:
-        rivals: Module of each other plugin → its distribution, or its module where it has none.
-        yields: Whether this plugin leaves the platform to them.
-        silenced: Distributions of ours that are switched off and would come before this plugin if they were not.
+        modules: Module → distribution of each that is not disabled by the user.
+        yields_to: Those that get the platform instead of this plugin.
+        yielding: Those that leave the platform to this plugin.
+        disabled: Those that the user disabled, and whose kernels JAX takes nevertheless.
     """
 
-    rivals: dict[str, str]
-    yields: bool
-    silenced: tuple[str, ...] = ()
+    modules: Mapping[str, str] = field(default_factory=dict)
+    yields_to: tuple[str, ...] = ()
+    yielding: tuple[str, ...] = ()
+    disabled: tuple[str, ...] = ()
 
 
 def installed_plugins() -> dict[str, str]:
@@ -50,63 +53,76 @@ def installed_plugins() -> dict[str, str]:
     return found
 
 
-def find_contest(module: str, pattern: str, plugins: Mapping[str, str], environ: Mapping[str, str]) -> Contest:
-    """Say which other plugins are for the same platform, and whether this one stands back.
+def find_rivals(module: str, pattern: str, plugins: Mapping[str, str], environ: Mapping[str, str]) -> Rivals:
+    """Say which other plugins are for the same platform, and which of them get it instead of this one.
 
-    It leaves the platform to a plugin of somebody else, which would not stand back itself, and to one of ours with a
+    A plugin of ours leaves the platform to one of somebody else, which would not do the same, and to one of ours with a
     higher version in its name, which is the one whose kernels `jaxlib.plugin_support` takes.
 
     Args:
         module: This plugin's module, such as `jaxlib_cuda_12`.
         pattern: A regular expression for the modules of all plugins for the platform.
         plugins: Modules of installed plugins, with their distributions.
-        environ: Environment, for the variables that switch plugins of ours off.
+        environ: Environment, for the variables that disable plugins of ours.
     """
     found = {name: plugins[name] for name in sorted(plugins) if name != module and re.fullmatch(pattern, name)}
     ours = module.split("_", maxsplit=1)[0] + "_"
-    rivals = {name: found[name] for name in found if not (name.startswith(ours) and is_disabled(environ, name))}
-    silenced = (found[name] for name in found if name not in rivals and _version(name) > _version(module))
-    yields = any(not name.startswith(ours) or _version(name) > _version(module) for name in rivals)
-    return Contest(rivals, yields, tuple(silenced))
+    disabled = {name for name in found if name.startswith(ours) and is_set(environ, disable_variable(name))}
+    newer = {name for name in found if _version(name) > _version(module)}
+    live = {name: distribution for name, distribution in found.items() if name not in disabled}
+    first = {name for name in live if not name.startswith(ours) or name in newer}
+    return Rivals(
+        modules=live,
+        # One that comes first is enough for this plugin to be idle: then it also leaves the platform to the others.
+        yields_to=_distributions(live, live) if first else (),
+        yielding=() if first else _distributions(live, live),
+        disabled=_distributions(found, [name for name in found if name in disabled & newer]),
+    )
 
 
-def check_kernel_order(distribution: str, contest: Contest) -> None:
+def _distributions(found: Mapping[str, str], names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({found[name] for name in names}))
+
+
+def check_kernel_order(distribution: str, rivals: Rivals) -> None:
     """Check that JAX takes the kernels of this plugin.
 
     JAX imports kernels before any plugin is asked, those of the newest plugin that is installed: that the plugin is
-    switched off does not count.
+    disabled does not count.
 
     Raises:
-        TakeOverError: It takes those of a plugin that is switched off.
+        TakeOverError: It takes those of a plugin that is disabled.
     """
-    if contest.silenced:
-        others = " and ".join(contest.silenced)
+    if rivals.disabled:
+        others = " and ".join(rivals.disabled)
         raise TakeOverError(
-            f"{distribution} cannot take the place of {others}, which is switched off",
+            f"{distribution} cannot take the place of {others}, which is disabled",
             cause=f"JAX would run the kernels of {others} with this plugin, because they are still installed",
-            remedy=f"pip uninstall {' '.join(contest.silenced)}",
+            remedy=f"pip uninstall {' '.join(rivals.disabled)}",
         )
 
 
-def find_rival(distribution: str, platform: str, contest: Contest, environ: Mapping[str, str]) -> RivalError | None:
-    """Return what to tell the user if another plugin is to have the platform, else None.
+def find_rival(distribution: str, platform: str, rivals: Rivals, environ: Mapping[str, str]) -> RivalError | None:
+    """Return why another plugin gets the platform, in words for the user; None if this one does.
 
     Args:
         distribution: Name of the plugin's distribution.
         platform: JAX's name of the platform.
-        contest: Other plugins for the same platform that are installed.
+        rivals: Other plugins for the same platform.
         environ: Environment, for JAX's variable that names plugins by their libraries.
     """
-    if contest.yields:
-        return stand_back(distribution, platform, contest.rivals.values())
+    if rivals.yields_to:
+        return describe_yielding(distribution, platform, rivals.yields_to)
     named = [entry.split(os.pathsep)[0] for entry in environ.get(NAMED_PLUGINS, "").split(",")]
     if platform in named:
-        return stand_back_from_unknown(distribution, platform, f"unset {NAMED_PLUGINS}, or take {platform!r} out of it")
+        return describe_unknown_rival(
+            distribution, platform, f"unset {NAMED_PLUGINS}, or take {platform!r} out of its value"
+        )
     return None
 
 
-def stand_back(distribution: str, platform: str, rivals: Iterable[str]) -> RivalError:
-    """Return what to tell the user of a plugin that leaves its platform to others.
+def describe_yielding(distribution: str, platform: str, rivals: Iterable[str]) -> RivalError:
+    """Return that a plugin leaves its platform to others.
 
     Args:
         distribution: Name of the plugin's distribution.
@@ -117,16 +133,16 @@ def stand_back(distribution: str, platform: str, rivals: Iterable[str]) -> Rival
     verb = "is" if len(others) == 1 else "are"
     removal = " ".join(sorted({name for other in others for name in _belongings(other)}))
     return RivalError(
-        f"{distribution} stands back: {' and '.join(others)} {verb} for JAX's platform {platform!r} as well, "
+        f"{distribution} is not used: {' and '.join(others)} {verb} for JAX's platform {platform!r} as well, "
         "and JAX can take only one",
         remedy=f"keep one of them: pip uninstall {removal}, or: pip uninstall {distribution}",
     )
 
 
-def stand_back_from_unknown(distribution: str, platform: str, remedy: str = "") -> RivalError:
+def describe_unknown_rival(distribution: str, platform: str, remedy: str = "") -> RivalError:
     """Return the same where it is not known what the other one is."""
     return RivalError(
-        f"{distribution} stands back: something else registers JAX's platform {platform!r}", remedy=remedy
+        f"{distribution} is not used: something else registers JAX's platform {platform!r}", remedy=remedy
     )
 
 

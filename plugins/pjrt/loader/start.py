@@ -11,27 +11,18 @@ from __future__ import annotations
 
 import logging
 import os
+from typing import Any
 
 from . import private
-from .accelerator import Accelerator, check_accelerator, find_absence
+from .accelerator import PRIORITY, Accelerator, check_accelerator, find_absence, rivals_of
 from .errors import NoDeviceError, PluginError, RivalError
-from .notice import tell
-from .plugin import Plugin, refuse, unfit
-from .rivals import (
-    Contest,
-    check_kernel_order,
-    find_contest,
-    find_rival,
-    installed_plugins,
-    stand_back_from_unknown,
-)
-from .serving import Platform
-from .switch import goes_on_without, is_asked_for, is_disabled
+from .kernels import find_extension
+from .plugin import Plugin, hand_to_jaxlib, log_refusal, open_plugin, refuse, unfit
+from .rivals import Rivals, check_kernel_order, describe_unknown_rival, find_rival
+from .settings import goes_on_without, is_asked_for, is_set
+from .targets import register_handlers
 
 logger = logging.getLogger(__name__)
-
-# That of JAX's own GPU plugins: above TPU and CPU.
-PRIORITY = 500
 
 
 def initialize(accelerator: Accelerator) -> None:
@@ -41,7 +32,7 @@ def initialize(accelerator: Accelerator) -> None:
         accelerator: The accelerator.
     """
     plugin = accelerator.plugin
-    if is_disabled(os.environ, plugin.distribution):
+    if is_set(os.environ, plugin.disable_variable):
         return
     try:
         _initialize(accelerator, asked_for=is_asked_for(plugin.name, private.asked_platforms(), private.expand_alias))
@@ -51,35 +42,35 @@ def initialize(accelerator: Accelerator) -> None:
 
 def _initialize(accelerator: Accelerator, *, asked_for: bool) -> None:
     plugin = accelerator.plugin
-    contest = find_contest(plugin.package.name, accelerator.rivals, installed_plugins(), os.environ)
-    rival = find_rival(plugin.distribution, plugin.name, contest, os.environ) or _find_loaded(plugin)
+    rivals = rivals_of(accelerator)
+    rival = find_rival(plugin.distribution, plugin.name, rivals, os.environ) or _find_loaded(plugin)
     if rival is not None:
-        logger.log(logging.WARNING if asked_for else logging.DEBUG, "%s%s", rival.what, rival.mending())
+        logger.log(logging.WARNING if asked_for else logging.DEBUG, "%s%s", rival.what, rival.fix())
         return
     absence = find_absence(accelerator) if asked_for else None
     if absence is not None:
         accelerator.insist(lambda: not _goes_on(accelerator))
     try:
-        check_kernel_order(plugin.distribution, contest)
+        check_kernel_order(plugin.distribution, rivals)
         check_accelerator(accelerator)
     except PluginError as error:
         quiet = isinstance(absence, NoDeviceError)
         if quiet:
-            tell(plugin.distribution, error, goes_on=_goes_on(accelerator))
+            log_refusal(plugin.distribution, error, goes_on=_goes_on(accelerator))
         refuse(plugin, error, PRIORITY, quiet=quiet)
         return
     platform = Platform(accelerator, absence)
     if absence is None and asked_for:
-        platform.open_or_note()
+        platform.open_or_keep_error()
     platform.register(PRIORITY)
-    _tell_absence(accelerator, absence, contest)
+    _log_absence(accelerator, absence, rivals)
 
 
-def _tell_absence(accelerator: Accelerator, absence: PluginError | None, contest: Contest) -> None:
+def _log_absence(accelerator: Accelerator, absence: PluginError | None, rivals: Rivals) -> None:
     goes_on = _goes_on(accelerator)
-    # Where several of our wheels are for the platform, the others have told the user enough to go on with.
-    if isinstance(absence, NoDeviceError) and not (contest.rivals and goes_on):
-        tell(accelerator.plugin.distribution, absence, goes_on=goes_on)
+    # Where several of our wheels are for the platform, one of them has said enough.
+    if isinstance(absence, NoDeviceError) and not (rivals.modules and goes_on):
+        log_refusal(accelerator.plugin.distribution, absence, goes_on=goes_on)
 
 
 def _goes_on(accelerator: Accelerator) -> bool:
@@ -89,6 +80,100 @@ def _goes_on(accelerator: Accelerator) -> bool:
 
 
 def _find_loaded(plugin: Plugin) -> RivalError | None:
-    """Return what to tell the user if a library for the platform is open already."""
+    """Return why the plugin is not used if a library for the platform is open already."""
     loaded = private.jaxlib("xla_client").pjrt_plugin_loaded(plugin.name)
-    return stand_back_from_unknown(plugin.distribution, plugin.name) if loaded else None
+    return describe_unknown_rival(plugin.distribution, plugin.name) if loaded else None
+
+
+class Platform:
+    """One accelerator, opened at most once.
+
+    Attributes:
+        accelerator: The accelerator.
+        absence: Why it makes no clients; None if it does.
+    """
+
+    def __init__(self, accelerator: Accelerator, absence: PluginError | None) -> None:
+        """Open nothing yet."""
+        self.accelerator = accelerator
+        self.absence = absence
+        self._api: Any = None
+
+    def open_or_keep_error(self) -> None:
+        """Open the plugin; what is wrong with it is raised later, when JAX makes a client."""
+        try:
+            self.open()
+        except PluginError as error:
+            self.absence = error
+
+    def open(self) -> Any:
+        """Return the API of the opened plugin.
+
+        Raises:
+            PluginError: It cannot be opened.
+        """
+        if self._api is None:
+            try:
+                self._api = self._open()
+            except PluginError:
+                raise
+            except Exception as error:
+                raise unfit(self.accelerator.plugin, error) from error
+        return self._api
+
+    def _open(self) -> Any:
+        plugin, kernels = self.accelerator.plugin, self.accelerator.kernels
+        self.accelerator.preload()
+        for variable, file in self.accelerator.environment.items():
+            if (plugin.package / file).is_file():
+                os.environ.setdefault(variable, str(plugin.package / file))
+        api = open_plugin(plugin).api
+        hand_to_jaxlib(plugin, api)
+        register_handlers(self.accelerator.platform, api, find_extension(plugin.distribution, kernels))
+        return api
+
+    def register(self, priority: int) -> None:
+        """Give the platform to JAX.
+
+        Without the accelerator a client is refused with the reason, which JAX shows where the platform is asked for.
+        """
+        from jax.extend.backend import register_backend_factory
+
+        register_backend_factory(
+            self.accelerator.plugin.name,
+            self.make_client,
+            priority=priority,
+            fail_quietly=self.absence is not None and self.absence.quiet,
+            experimental=False,
+            make_topology=self.make_topology,
+            c_api=self._api,
+        )
+
+    def make_client(self) -> Any:
+        """Create the client, with the options that are in force at this moment.
+
+        Raises:
+            PluginError: The accelerator cannot be used.
+        """
+        if self.absence is not None:
+            raise self.absence.with_traceback(None)
+        self.open()
+        self.accelerator.check()
+        return private.make_client(self.accelerator.plugin.name, self.options)
+
+    def options(self) -> dict[str, Any]:
+        """Return the create options as the environment has them now; JAX adds those of its configuration."""
+        return {
+            **private.jaxlib("xla_client").generate_pjrt_gpu_plugin_options(),
+            "platform_name": self.accelerator.client_platform,
+        }
+
+    def make_topology(self, name: str = "", **options: Any) -> Any:
+        """Describe devices that need not be here.
+
+        Raises:
+            PluginError: The library cannot be opened.
+        """
+        if self._api is None:
+            private.announce(self.accelerator.plugin.name, self.open())
+        return private.jaxlib("xla_client").make_c_api_device_topology(self._api, name, **options)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hand the custom-call targets and types that jaxlib and users register on to a plugin.
+"""Pass the custom-call targets, types and HLO passes that jaxlib and users register on to a plugin.
 
 jaxlib queues them per platform until someone takes them (`xla_client.register_custom_call_handler`); only the first to
 do so gets any. So each one also goes to jaxlib's own registry, where its built-in client looks.
@@ -8,11 +8,16 @@ do so gets any. So each one also goes to jaxlib's own registry, where its built-
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
+
+from . import private
+from .api import has_extension
+from .plugin import import_extension
 
 logger = logging.getLogger(__name__)
 
@@ -99,10 +104,10 @@ class TypeForwarder:
         self.registry.register_ffi_type(self.api, name, type_id, type_info, self.platform)
 
 
-def skipping(forward: Callable[..., None], ready: Callable[[], bool]) -> Callable[..., None]:
+def log_until(forward: Callable[..., None], ready: Callable[[], bool]) -> Callable[..., None]:
     """Wrap a forwarder so that a target queued before `ready` cannot keep the others from being registered.
 
-    Whoever registered it is long gone by then and cannot be told; a log line names it. Later calls raise.
+    Its caller has returned long before, so a log line names it. Later calls raise.
     """
 
     def forward_or_log(name: str, *args: Any) -> None:
@@ -114,3 +119,62 @@ def skipping(forward: Callable[..., None], ready: Callable[[], bool]) -> Callabl
             logger.warning("%s: %s", name, error)
 
     return forward_or_log
+
+
+def register_handlers(platform: str, api: Any, extension: ModuleType | None) -> None:
+    """Register what passes targets on to the plugin, and the kernels' own targets.
+
+    Args:
+        platform: XLA's name of the platform, such as `CUDA`.
+        api: The plugin's API.
+        extension: The kernels' module for that; without one ours does it.
+    """
+    if extension is None:
+        _register_ours(platform, api)
+    else:
+        _register_theirs(platform, api, extension)
+
+
+def _register_theirs(platform: str, api: Any, extension: ModuleType) -> None:
+    xla_client = private.jaxlib("xla_client")
+    xla_client.register_custom_type_handler(platform, functools.partial(extension.register_custom_type, api))
+    xla_client.register_custom_call_handler(platform, functools.partial(extension.register_custom_call_target, api))
+    for name, kind in extension.ffi_types().items():
+        xla_client.register_custom_type(name, kind, platform=platform)
+    for name, target in extension.ffi_handlers().items():
+        xla_client.register_custom_call_target(name, target, platform=platform, api_version=TYPED_FFI)
+    _register_triton(platform, api, extension)
+
+
+def _register_triton(platform: str, api: Any, extension: ModuleType) -> None:
+    # Through it JAX up to 0.11.0 lets the plugin compile Triton programs.
+    if has_extension(api, "Triton") and hasattr(extension, "compile_triton_to_asm"):
+        triton = private.jaxlib("triton")
+        triton.register_compilation_handler(platform, functools.partial(extension.compile_triton_to_asm, api))
+
+
+def _register_ours(platform: str, api: Any) -> None:
+    xla_client = private.jaxlib("xla_client")
+    queued, registry = [True], import_extension()
+    types = TypeForwarder(registry, api, platform, lambda _name, _registration: None)
+    xla_client.register_custom_type_handler(platform, log_until(types, lambda: not queued))
+    targets = GpuTargetForwarder(registry, api)
+    xla_client.register_custom_call_handler(platform, log_until(targets, lambda: not queued))
+    queued.clear()
+
+
+def forward_transform(builtin: Callable[..., Any], through_api: Callable[..., Any], api: Any) -> Callable[..., Any]:
+    """Return a function that does what `builtin` does, and the same for a plugin.
+
+    Args:
+        builtin: jaxlib's function for its own clients.
+        through_api: jaxlib's function of the same arguments for a plugin, whose API comes first.
+        api: The plugin's API.
+    """
+
+    def both(*args: Any) -> Any:
+        result = builtin(*args)
+        other = through_api(api, *args)
+        return result or other
+
+    return both

@@ -4,25 +4,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from .amd import describe
+from .backend import KERNELS, PLUGIN
 from .pjrt import start
-from .pjrt.plugin import Plugin
 
-ACCELERATOR = describe(
-    Plugin(
-        name="rocm",
-        distribution="jaxlib-rocm-7",
-        package=Path(__file__).parent,
-        library="xla_rocm_plugin.so",
-    )
-)
+ACCELERATOR = describe(PLUGIN, KERNELS)
 
 
 def initialize() -> None:
     """Make ROCm known to JAX, or the reason why it cannot serve.
 
-    With JAXLIB_ROCM_7_DISABLE=1 in the environment JAX stays as it was.
+    With JAXLIB_ROCM_7_DISABLE=1 in the environment JAX does not use it.
     """
     start.initialize(ACCELERATOR)

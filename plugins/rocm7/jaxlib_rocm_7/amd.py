@@ -1,55 +1,65 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""JAX's platform `rocm`: AMD's GPUs and libraries on this machine."""
+"""JAX's platform `rocm`: AMD's GPUs and libraries on this machine.
+
+The GPUs are found without waking ROCm: its profiler must be the first to use it.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .hardware import KFD, TOPOLOGY, WSL, count_gpus, has_driver, is_accessible, shared_memory
 from .pjrt.accelerator import Accelerator
 from .pjrt.errors import DriverError, NoDeviceError
 from .pjrt.kernels import Kernels
-from .pjrt.needed import NeededLibraries, Vendor
+from .pjrt.needed import NeededLibraries, VendorFolders
 from .pjrt.plugin import Plugin
-from .pjrt.report import row
 
 logger = logging.getLogger(__name__)
 
 ROOT = Path("/")
 
-# RCCL's collectives need more between several GPUs; it is what containers have unless they are told otherwise.
+TOPOLOGY = "sys/class/kfd/kfd/topology/nodes"
+KFD = "dev/kfd"
+WSL = "dev/dxg"
+
+_SIMDS = re.compile(r"^simd_count\s+(\d+)$", re.MULTILINE)
+
+# RCCL's collectives need more between several GPUs; 64 MiB is what containers have by default.
 SMALL_SHARED_MEMORY = 64 * 2**20
 
 
-def describe(plugin: Plugin) -> Accelerator:
+def describe(plugin: Plugin, kernels: Kernels) -> Accelerator:
     """Return what JAX needs to know of the wheel for ROCm on this machine.
 
     Args:
         plugin: The plugin.
+        kernels: Its kernels.
     """
     libraries = NeededLibraries(plugin, VENDOR)
     return Accelerator(
         plugin=plugin,
         platform="ROCM",
         client_platform="ROCM",
-        kernels=Kernels("jax_rocm7_plugin", "rocm_plugin_extension"),
+        kernels=kernels,
         rivals=r"jax_plugins\.xla_rocm\d*|jaxlib_rocm_\d+",
         find_device=find_device,
         preload=libraries.open,
         check=lambda: check_shared_memory(plugin.distribution),
-        status=lambda: [*libraries.describe(), row("GPUs", str(count_gpus(ROOT)))],
+        find_node=find_device,
+        survey=lambda opening: libraries.survey(device_nodes(ROOT), gpus(ROOT), opening=opening),
     )
 
 
 def check_shared_memory(distribution: str) -> None:
-    """Say so if several GPUs have little memory to exchange data through."""
+    """Warn if several GPUs have little memory to exchange data through."""
     size = shared_memory(ROOT)
-    if count_gpus(ROOT) > 1 and size <= SMALL_SHARED_MEMORY:
+    if len(gpus(ROOT)) > 1 and size <= SMALL_SHARED_MEMORY:
         logger.warning(
             "%s: /dev/shm has %d MiB, which RCCL may exhaust between several GPUs; in Docker: --shm-size=64g",
             distribution,
@@ -63,7 +73,7 @@ def find_device() -> None:
     Raises:
         PluginError: There is none.
     """
-    if count_gpus(ROOT) == 0:
+    if not gpus(ROOT):
         raise NoDeviceError(f"no AMD GPU found (looked in /{TOPOLOGY} and for /{WSL})")
     if not has_driver(ROOT):
         raise NoDeviceError(
@@ -95,8 +105,70 @@ def library_folders(
     return [*named, *wheels], [root / "opt/rocm/lib", *sorted(root.glob("opt/rocm-7*/lib"), reverse=True)]
 
 
-VENDOR = Vendor(
+VENDOR = VendorFolders(
     folders=lambda _: library_folders(os.environ, sys.path, ROOT),
     everywhere=False,
     remedy=lambda _: "install ROCm 7 (https://rocm.docs.amd.com), and set ROCM_PATH if it is not in /opt/rocm",
 )
+
+
+def gpus(root: Path) -> list[str]:
+    """Return the AMD GPUs, as the driver numbers them; below WSL, where Windows has them, one stands for any number.
+
+    The kernel driver lists processors as nodes too; a GPU is one with SIMD units (amdkfd, `kfd_topology.c`).
+
+    Args:
+        root: The root of the file system.
+    """
+    if (root / WSL).exists():
+        return [f"/{WSL}"]
+    nodes = (root / TOPOLOGY).glob("*")
+    return sorted(f"/{TOPOLOGY}/{node.name}" for node in nodes if _simd_count(node / "properties") > 0)
+
+
+def device_nodes(root: Path) -> list[str]:
+    """Return the devices of the driver that exist.
+
+    Args:
+        root: The root of the file system.
+    """
+    return [f"/{node}" for node in (KFD, WSL) if (root / node).exists()]
+
+
+def has_driver(root: Path) -> bool:
+    """Return whether the driver's device is there, or Windows' below WSL.
+
+    Args:
+        root: The root of the file system.
+    """
+    return bool(device_nodes(root))
+
+
+def is_accessible(root: Path) -> bool:
+    """Return whether this user may use the driver.
+
+    Args:
+        root: The root of the file system.
+    """
+    return not (root / KFD).exists() or os.access(root / KFD, os.R_OK | os.W_OK)
+
+
+def shared_memory(root: Path) -> int:
+    """Return the size of `/dev/shm` in bytes; 0 if there is none.
+
+    Args:
+        root: The root of the file system.
+    """
+    try:
+        status = os.statvfs(root / "dev/shm")
+    except OSError:
+        return 0
+    return status.f_blocks * status.f_frsize
+
+
+def _simd_count(properties: Path) -> int:
+    try:
+        match = _SIMDS.search(properties.read_text("ascii"))
+    except (OSError, ValueError):
+        return 0
+    return int(match[1]) if match is not None else 0

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The TPU runtime that goes with one jaxlib: JAX calls `initialize` through the entry point group `jax_plugins`.
 
-JAX knows the platform `tpu` and finds libtpu by itself, so no plugin is registered here. This wheel sees to it that
+JAX knows the platform `tpu` and finds libtpu by itself, so no plugin is registered here. This wheel ensures that
 both fit each other, and says so where they do not.
 """
 
@@ -12,21 +12,16 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from .hardware import DEVICES, count_chips, describe_nodes, has_devices, has_nodes
+from .backend import PLUGIN
+from .hardware import DEVICES, chips, describe_nodes, device_nodes, has_devices
 from .libtpu import check_libtpu
 from .pjrt import private
 from .pjrt.errors import NoDeviceError, PluginError
-from .pjrt.lock import check_release, jaxlib_directory
-from .pjrt.notice import tell
-from .pjrt.plugin import Plugin, refuse, unfit
-from .pjrt.switch import is_disabled
-
-PLUGIN = Plugin(
-    name="tpu",
-    distribution="jaxlib-tpu",
-    package=Path(__file__).parent,
-    library="libtpu.so",
-)
+from .pjrt.installed import package_directory
+from .pjrt.lock import check_release
+from .pjrt.plugin import log_refusal, refuse, unfit
+from .pjrt.report import Report
+from .pjrt.settings import is_set
 
 ROOT = Path("/")
 
@@ -40,24 +35,24 @@ FORCE = "JAX_FORCE_TPU_INIT"
 def initialize() -> None:
     """Check that libtpu is the one of this release; where it is not, let the first use of a TPU fail with the reason.
 
-    With JAXLIB_TPU_DISABLE=1 in the environment JAX stays as it was.
+    With JAXLIB_TPU_DISABLE=1 in the environment JAX starts libtpu as it would without this wheel.
     """
-    if is_disabled(os.environ, PLUGIN.distribution):
+    if is_set(os.environ, PLUGIN.disable_variable):
         return
-    chips = count_chips(ROOT)
-    optional = not chips and is_optional(os.environ)
+    present = bool(chips(ROOT))
+    optional = not present and is_optional(os.environ)
     error = _find_error(optional=optional)
     if error is None:
         return
     if optional:
-        tell(PLUGIN.distribution, error)
-    refuse(PLUGIN, error, PRIORITY, quiet=not chips)
+        log_refusal(PLUGIN.distribution, error)
+    refuse(PLUGIN, error, PRIORITY, quiet=not present)
 
 
 def _find_error(*, optional: bool) -> PluginError | None:
     """Return why libtpu is not to be used; None if JAX is to start it."""
     try:
-        check_release(PLUGIN.distribution, PLUGIN.package, jaxlib_directory())
+        check_release(PLUGIN.distribution, PLUGIN.package, package_directory("jaxlib"))
         check_libtpu(PLUGIN, os.environ)
     except PluginError as error:
         return error
@@ -78,6 +73,17 @@ def describe_absence(root: Path) -> NoDeviceError:
     return NoDeviceError(f"no TPU found ({looked})", remedy=f"{FORCE}=1 starts libtpu all the same" if hidden else "")
 
 
+def examine(opening: bool) -> Report:  # noqa: FBT001
+    """Look at libtpu and at the machine, for `python -m jaxlib_tpu`.
+
+    Args:
+        opening: Whether to open libtpu.
+    """
+    from .status import examine_libtpu
+
+    return examine_libtpu(opening=opening)
+
+
 def find_device() -> None:
     """Look for a TPU on this machine; the tooling asks before it makes an environment for a proof.
 
@@ -96,9 +102,9 @@ def check_chips(root: Path) -> None:
     Raises:
         NoDeviceError: There is none, or this process sees no device of it.
     """
-    if not count_chips(root):
+    if not chips(root):
         raise describe_absence(root)
-    if not has_nodes(root):
+    if not device_nodes(root):
         raise NoDeviceError(
             f"there is a TPU on the PCI bus, but no device of it (looked for {describe_nodes()})",
             cause="the devices were not given to this container",

@@ -16,14 +16,14 @@ CHIPS = ("0x0027", "0x0056", "0x005e", "0x0062", "0x0063", "0x006f", "0x0076", "
 NODES = ("dev/accel[0-9]*", "dev/vfio/[0-9]*")
 
 
-def count_chips(root: Path) -> int:
-    """Return the number of TPU chips.
+def chips(root: Path) -> list[str]:
+    """Return the PCI addresses of the TPU chips, such as `0000:00:04.0`.
 
     Args:
         root: The root of the file system.
     """
-    vendors = (root / DEVICES).glob("*/vendor")
-    return sum(_read(vendor) == GOOGLE and _read(vendor.parent / "device") in CHIPS for vendor in vendors)
+    devices = [vendor.parent for vendor in (root / DEVICES).glob("*/vendor") if _read(vendor) == GOOGLE]
+    return sorted(device.name for device in devices if _read(device / "device") in CHIPS)
 
 
 def has_devices(root: Path) -> bool:
@@ -35,17 +35,17 @@ def has_devices(root: Path) -> bool:
     return any((root / DEVICES).glob("*"))
 
 
-def has_nodes(root: Path) -> bool:
-    """Return whether a driver offers a chip.
+def device_nodes(root: Path) -> list[str]:
+    """Return the devices that the drivers offer.
 
     Args:
         root: The root of the file system.
     """
-    return any(True for node in NODES for _ in root.glob(node))
+    return sorted(f"/{found.relative_to(root)}" for node in NODES for found in root.glob(node))
 
 
 def describe_nodes() -> str:
-    """Return what `has_nodes` looks for, for a message."""
+    """Return what `device_nodes` looks for, for a message."""
     return ", ".join(f"/{node}" for node in NODES)
 
 

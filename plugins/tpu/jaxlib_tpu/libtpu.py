@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from .pjrt.errors import LibraryMissingError, LockMissingError, VersionMismatchError
-from .pjrt.lock import installed_version, pin
+from .pjrt.installed import installed_version
+from .pjrt.lock import pin
 from .pjrt.plugin import Plugin
 
 logger = logging.getLogger(__name__)

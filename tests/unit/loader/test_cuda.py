@@ -190,7 +190,7 @@ def test_device_nodes(load_module: Loader, tmp_path: Path, nodes: tuple[str, ...
     (tmp_path / "dev").mkdir()
     for node in nodes:
         (tmp_path / node).touch()
-    assert load_module("cuda12", "cuda.hardware").has_device_node(tmp_path) is found
+    assert load_module("cuda12", "cuda.hardware").device_nodes(tmp_path) == ([f"/{node}"] if found else [])
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_a_gpu_without_a_device(
     error = load_module("cuda13", "cuda.hardware").describe_absence(tmp_path, 580)
     looked = "(looked for /dev/nvidia0, /dev/nvidiactl, /dev/dxg)"
     assert (error.quiet, error.hidden) == (True, hidden)
-    assert error.told().splitlines() == (
+    assert error.sentences().splitlines() == (
         [
             f"there is an NVIDIA GPU on the PCI bus, but no device of its driver {looked}",
             "NVIDIA's driver is not installed, or the devices were not given to this container",
@@ -398,4 +398,4 @@ def test_gpus_for_which_there_is_no_code(
     load_module: Loader, code: tuple[str, ...], capabilities: tuple[int, ...], missing: list[int]
 ) -> None:
     """NVIDIA's rules: machine code within a major version, PTX on all later ones, suffixes narrower."""
-    assert load_module("cuda12", "cuda.coverage").uncovered(code, capabilities) == missing
+    assert load_module("cuda12", "cuda.hardware").uncovered(code, capabilities) == missing

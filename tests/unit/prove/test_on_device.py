@@ -122,16 +122,15 @@ def test_the_loader_of_a_wheel_is_asked_before_anything_is_installed(
     any((Path("/dev") / node).exists() for node in ("accel0", "dri", "dxg", "kfd", "nvidiactl", "vfio")),
     reason="this machine may have an accelerator",
 )
-def test_the_loaders_of_this_repository_answer_without_jax(root: Path, make_wheel: Callable[..., Path]) -> None:
+def test_the_loaders_of_this_repository_answer_without_jax(
+    root: Path, make_wheel: Callable[..., Path], put_loader: Callable[[str, Path], Path], tmp_path: Path
+) -> None:
     """Where nothing shows an accelerator, each that looks for one says so."""
     answers, texts = {}, {}
     for name, backend in load_backends(root).items():
         texts[name] = (root / "plugins" / name / backend.package / "__init__.py").read_text("utf-8")
-        parts = [(root / "plugins" / name / backend.package, backend.package)]
-        parts += [
-            (root / "plugins" / part / "loader", f"{backend.package}/{part}") for part in ("pjrt", *backend.shared)
-        ]
-        files = {f"{place}/{path.name}": path.read_bytes() for folder, place in parts for path in folder.glob("*.py")}
+        modules = put_loader(name, tmp_path / "loaders").rglob("*.py")
+        files = {str(path.relative_to(tmp_path / "loaders")): path.read_bytes() for path in modules}
         wheel = make_wheel(files, name=f"{backend.package}-1-cp312-abi3-linux_x86_64.whl")
         found = detect_devices(Path(sys.executable), [wheel], backend)
         answers[name] = found.error if found else ""

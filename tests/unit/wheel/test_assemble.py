@@ -128,6 +128,8 @@ def test_plugin_wheel(plugin: Manifest, tmp_path: Path) -> None:
     info = "jaxlib_cpu-0.11.2.dist-info"
     assert list(members) == [
         "jaxlib_cpu/__init__.py",
+        "jaxlib_cpu/__main__.py",
+        "jaxlib_cpu/backend.py",
         LIBRARY,
         "jaxlib_cpu/provenance.json",
         "jaxlib_cpu/release_lock.json",

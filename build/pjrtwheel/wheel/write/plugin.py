@@ -22,6 +22,7 @@ from pjrtwheel.wheel.deflate.compress import worker_count
 from pjrtwheel.wheel.names import WheelName, make_name
 from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
 from pjrtwheel.wheel.write.kernels import place_kernels
+from pjrtwheel.wheel.write.loader import generate_modules
 from pjrtwheel.wheel.write.manifest import PluginSpec
 from pjrtwheel.wheel.write.plan import MemberSource, WheelPlan, file_source, text_source
 
@@ -120,6 +121,7 @@ def _generate(
 ) -> dict[str, str]:
     """Return the members that are written here, but METADATA."""
     return {
+        **{f"{backend.package}/{module}": text for module, text in generate_modules(backend).items()},
         f"{backend.package}/{LOCK_FILENAME}": lock.to_json(),
         f"{backend.package}/{PROVENANCE_FILENAME}": write_json(provenance),
         **({f"{backend.package}/{GPU_CODE_FILENAME}": write_json(list_codes(codes))} if codes else {}),

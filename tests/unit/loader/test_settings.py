@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a plugin serves at all: switches, JAX's choice of platforms, other plugins, kernels for this Python."""
+"""Whether a plugin serves at all: settings, JAX's choice of platforms, other plugins, kernels for this Python."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -22,22 +23,23 @@ ALIASES = {"gpu": ["cuda", "rocm", "oneapi"]}
 )
 def test_platforms_that_jax_shall_use(cpu_loader: Loader, platforms: str | None, asked_for: bool) -> None:  # noqa: FBT001
     """All, those named, and those behind an alias."""
-    expand = cpu_loader("pjrt.switch").is_asked_for
+    expand = cpu_loader("pjrt.settings").is_asked_for
     assert expand("cuda", platforms, lambda alias: ALIASES.get(alias, [alias])) is asked_for
 
 
 @pytest.mark.parametrize(
-    ("module", "others", "rivals", "yields"),
+    ("module", "others", "modules", "yields_to", "yielding"),
     [
-        ("jaxlib_cuda_13", {}, {}, False),
-        ("jaxlib_cuda_13", {"jaxlib_cpu": "jaxlib-cpu", "jax_plugins.mine": "mine"}, {}, False),
-        ("jaxlib_cuda_13", {"jaxlib_cuda_12": "jaxlib-cuda-12"}, {"jaxlib_cuda_12": "jaxlib-cuda-12"}, False),
-        ("jaxlib_cuda_12", {"jaxlib_cuda_13": "jaxlib-cuda-13"}, {"jaxlib_cuda_13": "jaxlib-cuda-13"}, True),
+        ("jaxlib_cuda_13", {}, [], (), ()),
+        ("jaxlib_cuda_13", {"jaxlib_cpu": "jaxlib-cpu", "jax_plugins.mine": "mine"}, [], (), ()),
+        ("jaxlib_cuda_13", {"jaxlib_cuda_12": "jaxlib-cuda-12"}, ["jaxlib_cuda_12"], (), ("jaxlib-cuda-12",)),
+        ("jaxlib_cuda_12", {"jaxlib_cuda_13": "jaxlib-cuda-13"}, ["jaxlib_cuda_13"], ("jaxlib-cuda-13",), ()),
         (
             "jaxlib_cuda_13",
             {"jax_plugins.xla_cuda12": "jax-cuda12-pjrt"},
-            {"jax_plugins.xla_cuda12": "jax-cuda12-pjrt"},
-            True,
+            ["jax_plugins.xla_cuda12"],
+            ("jax-cuda12-pjrt",),
+            (),
         ),
     ],
     ids=["alone", "others", "the newer of ours", "the older of ours", "upstream"],
@@ -46,17 +48,18 @@ def test_who_has_the_platform(
     cpu_loader: Loader,
     module: str,
     others: dict[str, str],
-    rivals: dict[str, str],
-    yields: bool,  # noqa: FBT001
+    modules: list[str],
+    yields_to: tuple[str, ...],
+    yielding: tuple[str, ...],
 ) -> None:
-    """Upstream's plugin does not stand back, so ours does; of ours it is the one whose kernels JAX takes."""
-    module_ = cpu_loader("pjrt.rivals")
-    contest = module_.find_contest(module, CUDA, {module: module.replace("_", "-"), **others}, {})
-    assert contest == module_.Contest(rivals, yields)
+    """Upstream's plugin leaves it to nobody, so ours does; of ours it is the one whose kernels JAX takes."""
+    rivals = cpu_loader("pjrt.rivals")
+    found = rivals.find_rivals(module, CUDA, {module: module.replace("_", "-"), **others}, {})
+    assert found == rivals.Rivals({name: others[name] for name in modules}, yields_to, yielding)
 
 
 @pytest.mark.parametrize(
-    ("module", "off", "yields", "silenced"),
+    ("module", "off", "yields", "disabled"),
     [
         ("jaxlib_cuda_12", ("13",), False, ("jaxlib-cuda-13",)),
         ("jaxlib_cuda_13", ("12",), False, ()),
@@ -65,56 +68,52 @@ def test_who_has_the_platform(
     ],
     ids=["the newer", "the older", "one of two newer ones", "both newer ones"],
 )
-def test_a_plugin_that_is_switched_off_wins_nothing(
+def test_a_plugin_that_is_disabled_wins_nothing(
     cpu_loader: Loader,
     module: str,
     off: tuple[str, ...],
     yields: bool,  # noqa: FBT001
-    silenced: tuple[str, ...],
+    disabled: tuple[str, ...],
 ) -> None:
     """Nobody leaves it the platform, but its kernels are in the way of an older one's."""
     versions = {"12", "13", *off}
     plugins = {f"jaxlib_cuda_{version}": f"jaxlib-cuda-{version}" for version in versions}
     environ = {f"JAXLIB_CUDA_{version}_DISABLE": "1" for version in off}
-    contest = cpu_loader("pjrt.rivals").find_contest(module, CUDA, plugins, environ)
-    assert (contest.yields, contest.silenced) == (yields, silenced)
+    rivals = cpu_loader("pjrt.rivals").find_rivals(module, CUDA, plugins, environ)
+    assert (bool(rivals.yields_to), rivals.disabled) == (yields, disabled)
 
 
-def test_upstreams_plugin_has_no_switch_of_ours(cpu_loader: Loader) -> None:
+def test_upstreams_plugin_has_no_variable_of_ours(cpu_loader: Loader) -> None:
     """Whatever the environment holds."""
     environ = {"JAX_PLUGINS.XLA_CUDA12_DISABLE": "1"}
-    contest = cpu_loader("pjrt.rivals").find_contest("jaxlib_cuda_13", CUDA, {"jax_plugins.xla_cuda12": "x"}, environ)
-    assert (contest.rivals, contest.yields, contest.silenced) == ({"jax_plugins.xla_cuda12": "x"}, True, ())
+    rivals = cpu_loader("pjrt.rivals").find_rivals("jaxlib_cuda_13", CUDA, {"jax_plugins.xla_cuda12": "x"}, environ)
+    assert (rivals.modules, rivals.yields_to, rivals.disabled) == ({"jax_plugins.xla_cuda12": "x"}, ("x",), ())
 
 
-def test_kernels_of_a_plugin_that_is_switched_off_are_in_the_way(cpu_loader: Loader) -> None:
+def test_kernels_of_a_plugin_that_is_disabled_are_in_the_way(cpu_loader: Loader) -> None:
     """JAX has imported them before any plugin is asked."""
     rivals = cpu_loader("pjrt.rivals")
-    rivals.check_kernel_order("jaxlib-cuda-13", rivals.Contest({}, yields=False))
+    rivals.check_kernel_order("jaxlib-cuda-13", rivals.Rivals())
     with pytest.raises(cpu_loader("pjrt.errors").TakeOverError) as caught:
-        rivals.check_kernel_order("jaxlib-cuda-12", rivals.Contest({}, yields=False, silenced=("jaxlib-cuda-13",)))
+        rivals.check_kernel_order("jaxlib-cuda-12", rivals.Rivals(disabled=("jaxlib-cuda-13",)))
     assert str(caught.value).splitlines() == [
-        "TakeOverError: jaxlib-cuda-12 cannot take the place of jaxlib-cuda-13, which is switched off",
+        "TakeOverError: jaxlib-cuda-12 cannot take the place of jaxlib-cuda-13, which is disabled",
         "JAX would run the kernels of jaxlib-cuda-13 with this plugin, because they are still installed",
         "pip uninstall jaxlib-cuda-13",
     ]
 
 
 @pytest.mark.parametrize(
-    ("rivals", "removal"),
-    [
-        ({"jax_plugins.xla_cuda12": "jax-cuda12-pjrt"}, "jax-cuda12-pjrt jax-cuda12-plugin"),
-        ({"jaxlib_cuda_13": "jaxlib-cuda-13"}, "jaxlib-cuda-13"),
-    ],
+    ("rival", "removal"),
+    [("jax-cuda12-pjrt", "jax-cuda12-pjrt jax-cuda12-plugin"), ("jaxlib-cuda-13", "jaxlib-cuda-13")],
     ids=["upstream", "ours"],
 )
-def test_what_a_plugin_says_that_stands_back(cpu_loader: Loader, rivals: dict[str, str], removal: str) -> None:
+def test_what_a_plugin_says_that_is_not_used(cpu_loader: Loader, rival: str, removal: str) -> None:
     """One message with both commands; upstream's kernels go with its plugin."""
-    (rival,) = rivals.values()
-    contest = cpu_loader("pjrt.rivals").Contest(rivals, yields=True)
-    error = cpu_loader("pjrt.rivals").find_rival("jaxlib-cuda-12", "cuda", contest, {})
-    assert error.told().splitlines() == [
-        f"jaxlib-cuda-12 stands back: {rival} is for JAX's platform 'cuda' as well, and JAX can take only one",
+    rivals = cpu_loader("pjrt.rivals")
+    error = rivals.find_rival("jaxlib-cuda-12", "cuda", rivals.Rivals(yields_to=(rival,)), {})
+    assert error.sentences().splitlines() == [
+        f"jaxlib-cuda-12 is not used: {rival} is for JAX's platform 'cuda' as well, and JAX can take only one",
         f"keep one of them: pip uninstall {removal}, or: pip uninstall jaxlib-cuda-12",
     ]
 
@@ -132,11 +131,11 @@ def test_a_platform_that_the_environment_names_is_left_to_it(
     """JAX registers that library after all plugins."""
     rivals = cpu_loader("pjrt.rivals")
     environ = {"PJRT_NAMES_AND_LIBRARY_PATHS": named}
-    error = rivals.find_rival("jaxlib-cuda-12", "cuda", rivals.Contest({}, yields=False), environ)
-    assert (error and error.told().splitlines()) == (
+    error = rivals.find_rival("jaxlib-cuda-12", "cuda", rivals.Rivals(), environ)
+    assert (error and error.sentences().splitlines()) == (
         [
-            "jaxlib-cuda-12 stands back: something else registers JAX's platform 'cuda'",
-            "unset PJRT_NAMES_AND_LIBRARY_PATHS, or take 'cuda' out of it",
+            "jaxlib-cuda-12 is not used: something else registers JAX's platform 'cuda'",
+            "unset PJRT_NAMES_AND_LIBRARY_PATHS, or take 'cuda' out of its value",
         ]
         if rival
         else None
@@ -165,7 +164,7 @@ def test_what_jax_does_without_an_accelerator_that_was_named(
     goes_on: bool,  # noqa: FBT001
 ) -> None:
     """It fails for each platform that was named and is not there; of an alias it wants all."""
-    without = cpu_loader("pjrt.switch").goes_on_without
+    without = cpu_loader("pjrt.settings").goes_on_without
     assert without("cuda", platforms, lambda alias: ALIASES.get(alias, [alias]), passed_over=passed_over) is goes_on
 
 
@@ -195,29 +194,51 @@ def test_kernels_of_other_pythons_do_not_count(
     """All lie side by side; Python's own suffix tells them apart."""
     kernels = cpu_loader("pjrt.kernels")
     package = kernels.Kernels("pjrtwheel_kernels", "extension")
-    assert (kernels.modules(package), kernels.import_module(package, "_prng")) == ([], None)
+    assert (kernels.find_kernels(package).modules, kernels.import_module(package, "_prng")) == ((), None)
     folder = tmp_path / "pjrtwheel_kernels"
     folder.mkdir()
     own = kernels.importlib.machinery.EXTENSION_SUFFIXES[0]
     for name in (f"_prng{own}", f"_linalg{own}", "_prng.cpython-399-x86_64-linux-gnu.so", "_rnn.so"):
         (folder / name).touch()
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert kernels.modules(package) == ["_linalg", "_prng"]
+    own_python = ".".join(map(str, kernels.sys.version_info[:2]))
+    found = kernels.find_kernels(package)
+    assert (found.location, found.modules, found.pythons) == (folder, ("_linalg", "_prng"), (own_python, "3.99"))
 
 
-def test_a_python_without_kernels_is_told_once_what_it_lacks(
-    cpu_loader: Loader, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("files", "remedy"),
+    [
+        ([], "pip install --force-reinstall --no-deps jaxlib-cuda-12"),
+        (
+            ["_prng.cpython-398-x86_64-linux-gnu.so", "_prng.cpython-399-x86_64-linux-gnu.so"],
+            "use a Python that it has them for: 3.98, 3.99",
+        ),
+    ],
+    ids=["none", "of others"],
+)
+def test_a_python_without_kernels_is_one_line_in_the_log(
+    cpu_loader: Loader,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    files: list[str],
+    remedy: str,
 ) -> None:
-    """With its version, and what still works."""
+    """With its version, what still works, and where it would be otherwise."""
+    (tmp_path / "pjrtwheel_none").mkdir()
+    for name in files:
+        (tmp_path / "pjrtwheel_none" / name).touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "version_info", (3, 15, 0, "final", 0))
     kernels = cpu_loader("pjrt.kernels")
     assert kernels.find_extension("jaxlib-cuda-12", kernels.Kernels("pjrtwheel_none", "extension")) is None
-    (message,) = caplog.messages
-    absence = kernels.describe_absence("jaxlib-cuda-12", kernels.sys.version_info[:2])
-    assert message == f"{absence}; use a Python that the wheel's description names"
-    assert kernels.describe_absence("jaxlib-cuda-12", (3, 15)) == (
-        "jaxlib-cuda-12 has no GPU kernels for Python 3.15: JAX runs, but solvers, sparse matrices, Mosaic and host "
-        "callbacks fail on the GPU"
-    )
+    assert caplog.messages == [
+        (
+            "jaxlib-cuda-12 has no GPU kernels for Python 3.15: JAX runs, but solvers, sparse matrices, Mosaic and "
+            f"host callbacks fail on the GPU; {remedy}"
+        )
+    ]
 
 
 @pytest.mark.parametrize("version", [None, "0.11.2"])
@@ -234,7 +255,7 @@ def test_kernels_of_another_release_are_refused(cpu_loader: Loader) -> None:
         kernels.check_kernels(kernels.Kernels("jax_cuda12_plugin", ""), "jaxlib-cuda-12", "0.11.2", "0.10.2")
     assert str(caught.value).splitlines() == [
         (
-            "VersionMismatchError: jax-cuda12-plugin 0.10.2 is installed beside jaxlib-cuda-12 0.11.2, "
+            "VersionMismatchError: jax-cuda12-plugin 0.10.2 is installed in addition to jaxlib-cuda-12 0.11.2, "
             "which has kernels of its own"
         ),
         "jaxlib takes kernels of exactly its own version, and finds the version of the other ones",
@@ -267,7 +288,7 @@ def test_kernels_that_were_left_behind(
         return
     with pytest.raises(cpu_loader("pjrt.errors").TakeOverError) as caught:
         check()
-    assert caught.value.told().splitlines() == [
+    assert caught.value.sentences().splitlines() == [
         "jaxlib takes the kernels of jax-cuda13-plugin before those of jaxlib-cuda-12",
         "they are made for another version of the vendor's libraries, and would run with this plugin",
         "pip uninstall jax-cuda13-plugin",

@@ -23,14 +23,14 @@ REFUSAL = [
 @pytest.mark.parametrize("abiflags", ["", "d"])
 def test_a_python_with_the_gil_is_accepted(cpu_loader: Loader, abiflags: str) -> None:
     """Debug builds have the same ABI since CPython 3.8."""
-    cpu_loader("pjrt.interpreter").check_interpreter("jaxlib-cpu", abiflags, (3, 14))
+    cpu_loader("pjrt.installed").check_interpreter("jaxlib-cpu", abiflags, (3, 14))
 
 
 @pytest.mark.parametrize("abiflags", ["t", "td"])
 def test_a_free_threaded_python_is_refused(cpu_loader: Loader, abiflags: str) -> None:
     """There is no wheel for it, so the remedy is no pip command."""
     with pytest.raises(cpu_loader("pjrt.errors").InterpreterError) as caught:
-        cpu_loader("pjrt.interpreter").check_interpreter("jaxlib-cpu", abiflags, (3, 14))
+        cpu_loader("pjrt.installed").check_interpreter("jaxlib-cpu", abiflags, (3, 14))
     assert str(caught.value).splitlines() == [line.replace("3.14t", f"3.14{abiflags}") for line in REFUSAL]
 
 
@@ -46,9 +46,9 @@ def test_it_is_refused_before_anything_is_compared(
 
 
 def test_the_status_advises_nothing_else(cpu_loader: Loader, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever else is missing, as JAX is here, is not what mends it; and it is said once."""
+    """Whatever else is missing, as JAX is here, is not the fix; and it is said once."""
     monkeypatch.setattr(sys, "abiflags", "t")
     monkeypatch.setattr(sys, "version_info", (3, 14, 0, "final", 0))
-    report = cpu_loader("pjrt.status").examine_plugin(cpu_loader("").PLUGIN)
+    report = cpu_loader("pjrt.examine").examine_plugin(cpu_loader("").PLUGIN, 0, opening=True)
     assert [str(problem) for problem in report.problems].count("\n".join(REFUSAL)) == 1
-    assert report.verdict() == f"jaxlib-cpu does not fit here. To mend it: {REFUSAL[-1]}"
+    assert report.verdict() == f"jaxlib-cpu does not fit here. To fix it: {REFUSAL[-1]}"

@@ -31,7 +31,7 @@ Loader = Callable[[str, str], ModuleType]
             "tpu",
             (
                 "jaxlib-tpu: the driver sees no TPU; JAX cannot go on, because JAX_PLATFORMS (jax_platforms) is 'tpu': "
-                "set it to 'cpu', or leave it empty. To mend it: unset V"
+                "set it to 'cpu', or leave it empty. To fix it: unset V"
             ),
         ),
         (
@@ -41,7 +41,7 @@ Loader = Callable[[str, str], ModuleType]
             None,
             (
                 "jaxlib-tpu 1 and jaxlib 1 are not of one build; JAX goes on without jaxlib-tpu. "
-                "To mend it: pip install both"
+                "To fix it: pip install both"
             ),
         ),
         (
@@ -54,12 +54,12 @@ Loader = Callable[[str, str], ModuleType]
     ],
     ids=["absent", "absent, with a hint", "hidden and asked for", "named in the error", "of two lines"],
 )
-def test_what_happened_what_it_means_and_what_mends_it(
+def test_what_happened_what_it_means_and_the_fix(
     load_module: Loader, kind: str, what: str, options: dict[str, object], stopping: str | None, line: str
 ) -> None:
     """All in one line, which names the wheel once in front and no class."""
     error = getattr(load_module("tpu", "pjrt.errors"), kind)(what, **options)
-    assert load_module("tpu", "pjrt.notice").describe("jaxlib-tpu", error, stopping) == line
+    assert load_module("tpu", "pjrt.plugin").summarize("jaxlib-tpu", error, stopping) == line
 
 
 @pytest.mark.parametrize(("goes_on", "stopping"), [(True, None), (False, "tpu")])
@@ -71,9 +71,9 @@ def test_it_is_a_warning_about_the_platforms_that_jax_has_now(
     stopping: str | None,
 ) -> None:
     """They are asked for only where they matter."""
-    notice, errors = load_module("tpu", "pjrt.notice"), load_module("tpu", "pjrt.errors")
-    monkeypatch.setattr(notice.private, "asked_platforms", lambda: "tpu")
+    plugin, errors = load_module("tpu", "pjrt.plugin"), load_module("tpu", "pjrt.errors")
+    monkeypatch.setattr(plugin.private, "asked_platforms", lambda: "tpu")
     error = errors.NoDeviceError("no TPU found")
-    notice.tell("jaxlib-tpu", error, goes_on=goes_on)
-    line = notice.describe("jaxlib-tpu", error, stopping)
-    assert caplog.record_tuples == [("jaxlib_tpu.pjrt.notice", logging.WARNING, line)]
+    plugin.log_refusal("jaxlib-tpu", error, goes_on=goes_on)
+    line = plugin.summarize("jaxlib-tpu", error, stopping)
+    assert caplog.record_tuples == [("jaxlib_tpu.pjrt.plugin", logging.WARNING, line)]

@@ -8,12 +8,12 @@ import functools
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from pypjrt._abi import pjrt_0_114
@@ -48,14 +48,11 @@ Status = Callable[..., tuple[int, list[str]]]
 
 
 @pytest.fixture
-def install(tmp_path: Path) -> Install:
+def install(put_loader: Callable[[str, Path], Path], tmp_path: Path) -> Install:
     """Return a function: backend, library, extension, versions → the site-packages with them."""
 
     def put(backend: Backend, library: bytes | None = None, extension: str | None = None, **versions: str) -> Path:
-        package = tmp_path / backend.package
-        shutil.copytree(ROOT / "plugins" / backend.name / backend.package, package)
-        for part in ("pjrt", *backend.shared):
-            shutil.copytree(ROOT / "plugins" / part / "loader", package / part)
+        package = put_loader(backend.name, tmp_path)
         for folder in (package, tmp_path / "jaxlib"):
             folder.mkdir(exist_ok=True)
             (folder / "release_lock.json").write_text(json.dumps(LOCK), "utf-8")
@@ -104,15 +101,16 @@ def test_help_is_given(install: Install, backend: Backend) -> None:
     result = call(install(backend), backend, "--help")
     assert (result.returncode, result.stderr) == (0, "")
     first, *others = result.stdout.splitlines()
-    assert first == f"usage: python -m {backend.package} [--help]"
+    assert first == f"usage: python -m {backend.package} [--help] [--json] [--no-open]"
     assert [line[:4] for line in others[-3:]] == ["  0 ", "  1 ", "  2 "]
 
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
 def test_arguments_that_there_are_not(install: Install, backend: Backend) -> None:
     """Refused in one line, with another status than that of a misfit."""
-    result = call(install(backend), backend, "--json", "--help")
-    refusal = f"python -m {backend.package}: unknown argument '--json' (it takes none but --help)\n"
+    result = call(install(backend), backend, "--json", "--xml")
+    module = f"python -m {backend.package}"
+    refusal = f"{module}: unknown argument '--xml' (see {module} --help)\n"
     assert (result.returncode, result.stdout, result.stderr) == (2, "", refusal)
 
 
@@ -130,7 +128,7 @@ def test_a_reader_that_has_gone(install: Install, option: tuple[str, ...]) -> No
 
 @pytest.mark.parametrize("option", [(), ("--help",)], ids=["status", "help"])
 def test_a_full_disk(install: Install, option: tuple[str, ...]) -> None:
-    """One line says so, and an answer that nobody got is no success."""
+    """One line says so, and an answer that was not written is no success."""
     site, backend = install(BACKENDS["cuda13"]), BACKENDS["cuda13"]
     command = [sys.executable, "-I", "-S", "-c", RUN, str(site), backend.package, *option]
     with Path("/dev/full").open("w") as full:
@@ -146,7 +144,7 @@ def test_a_library_that_is_missing(status: Status, backend: Backend) -> None:
     assert (code, problems(lines)) == (1, [f"cannot read the plugin library {library}: No such file or directory"])
     assert lines[0] == f"{backend.distribution} 0.11.2, build 1, lock {'a' * 32}, prebuilt"
     assert lines[-1] == (
-        f"{backend.distribution} does not fit here. To mend it: install it again: pip install --force-reinstall "
+        f"{backend.distribution} does not fit here. To fix it: install it again: pip install --force-reinstall "
         f"--no-deps jaxlib==0.11.2 {backend.distribution}==0.11.2 (with the --find-links or --index-url that both "
         "wheels came from)"
     )
@@ -170,14 +168,14 @@ def test_an_extension_that_cannot_be_imported(status: Status, backend: Backend, 
 
 
 @pytest.mark.parametrize("backend", GPUS, ids=lambda item: item.name)
-def test_an_error_that_nobody_foresaw(status: Status, backend: Backend, make_elf: Callable[..., bytes]) -> None:
+def test_an_unexpected_error(status: Status, backend: Backend, make_elf: Callable[..., bytes]) -> None:
     """The same last resort as inside JAX."""
     code, lines = status(backend, make_elf(), FOREIGN)
     assert code == 1
     assert problems(lines)[0] == f"{backend.distribution} cannot serve this JAX: TypeError: no API"
 
 
-def test_what_is_wrong_is_told_at_once(status: Status, make_elf: Callable[..., bytes]) -> None:
+def test_what_is_wrong_is_reported_at_once(status: Status, make_elf: Callable[..., bytes]) -> None:
     """Extensions by PJRT's names; libraries, kernels and all else that keeps JAX from using the plugin."""
     environ = {"JAX_PLATFORMS": "cpu,tpu", "JAXLIB_CUDA_13_DISABLE": "1", "CUDA_HOME": "/nowhere"}
     code, lines = status(BACKENDS["cuda13"], make_elf(), TALKING, **environ)
@@ -188,13 +186,13 @@ def test_what_is_wrong_is_told_at_once(status: Status, make_elf: Callable[..., b
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     off, left_out, kernels, libraries = problems(lines)
     assert code == 1
-    assert off == "JAXLIB_CUDA_13_DISABLE is set, so JAX stays as it was without jaxlib-cuda-13"
+    assert off == "JAXLIB_CUDA_13_DISABLE is set, so JAX does not use jaxlib-cuda-13"
     assert left_out == "JAX_PLATFORMS=cpu,tpu leaves JAX's platform 'cuda' out"
     assert kernels.startswith(f"jaxlib-cuda-13 has no GPU kernels for Python {python}: ")
     names = "CUDA runtime, cuBLAS, CUPTI, cuSPARSE, cuFFT, cuDNN, nvrtc, nvJitLink, cublasLt, cusolver"
     # Those of which this machine has a file cannot be opened, the others are missing.
     assert re.findall(r"(\w[\w ]*) (?:is missing|cannot be opened)", libraries) == names.split(", ")
-    assert lines[-1] == "jaxlib-cuda-13 does not fit here. To mend it: unset JAXLIB_CUDA_13_DISABLE"
+    assert lines[-1] == "jaxlib-cuda-13 does not fit here. To fix it: unset JAXLIB_CUDA_13_DISABLE"
 
 
 @pytest.mark.parametrize(
@@ -203,7 +201,7 @@ def test_what_is_wrong_is_told_at_once(status: Status, make_elf: Callable[..., b
         ({"jax": "0.11.1"}, "jax 0.11.1 refuses the newer jaxlib 0.11.2", "pip install jax==0.11.2"),
         (
             {"jax_cuda13_plugin": "0.11.0"},
-            "jax-cuda13-plugin 0.11.0 is installed beside jaxlib-cuda-13 0.11.2, which has kernels of its own",
+            "jax-cuda13-plugin 0.11.0 is installed in addition to jaxlib-cuda-13 0.11.2, which has kernels of its own",
             "pip uninstall jax-cuda13-plugin",
         ),
     ],
@@ -216,11 +214,11 @@ def test_others_of_another_version(
     site, backend = install(BACKENDS["cuda13"], make_elf(), TALKING, **versions), BACKENDS["cuda13"]
     lines = call(site, backend).stdout.splitlines()
     assert problems(lines)[0] == problem
-    assert lines[-1] == f"jaxlib-cuda-13 does not fit here. To mend it: {remedy}"
+    assert lines[-1] == f"jaxlib-cuda-13 does not fit here. To fix it: {remedy}"
 
 
 def test_a_jaxlib_of_another_build(install: Install, make_elf: Callable[..., bytes]) -> None:
-    """Told without the name of the error's class, and nothing is opened."""
+    """Reported without the name of the error's class, and nothing is opened."""
     site, backend = install(BACKENDS["cuda13"], make_elf(), TALKING), BACKENDS["cuda13"]
     (site / "jaxlib/release_lock.json").write_text(json.dumps(LOCK | {"lock_id": "b" * 32}), "utf-8")
     result = call(site, backend)
@@ -233,6 +231,9 @@ def test_a_jaxlib_of_another_build(install: Install, make_elf: Callable[..., byt
         ),
     )
     assert "PJRT API" not in result.stdout
+    nodes = any((Path("/dev") / node).exists() for node in ("nvidia0", "nvidiactl", "dxg"))
+    answer = ask_json(site, backend)
+    assert (answer["vendor"], answer["absence"] is None) == (None, nodes)  # JAX goes on without the hardware
 
 
 @pytest.mark.parametrize(
@@ -240,14 +241,14 @@ def test_a_jaxlib_of_another_build(install: Install, make_elf: Callable[..., byt
     [
         ("cuda13", "jax-cuda13-pjrt", "jax_plugins.xla_cuda13", "problem", "jaxlib-cuda-13"),
         ("cuda12", "jaxlib-cuda-13", "jaxlib_cuda_13", "problem", "jaxlib-cuda-12"),
-        ("cuda13", "jaxlib-cuda-12", "jaxlib_cuda_12", "beside it", "jaxlib-cuda-12"),
+        ("cuda13", "jaxlib-cuda-12", "jaxlib_cuda_12", "not used", "jaxlib-cuda-12"),
     ],
     ids=["upstream's", "the newer of ours", "the older of ours"],
 )
 def test_other_plugins_for_the_platform(
     install: Install, backend: str, rival: str, package: str, label: str, yields: str
 ) -> None:
-    """In the words in which the loader that stands back tells it; only that one does not fit."""
+    """In the words of the loader that is not used; only that one does not fit."""
     site = install(BACKENDS[backend])
     info = site / f"{rival.replace('-', '_')}-0.11.2.dist-info"
     info.mkdir()
@@ -255,7 +256,7 @@ def test_other_plugins_for_the_platform(
     (info / "entry_points.txt").write_text(f"[jax_plugins]\nx = {package}\n", "utf-8")
     lines = call(site, BACKENDS[backend]).stdout.splitlines()
     other = rival if yields != rival else BACKENDS[backend].distribution
-    text = f"{yields} stands back: {other} is for JAX's platform 'cuda' as well, and JAX can take only one"
+    text = f"{yields} is not used: {other} is for JAX's platform 'cuda' as well, and JAX can take only one"
     assert f"{label:<11} {text}" in lines
     assert lines[lines.index(f"{label:<11} {text}") + 1].startswith("            keep one of them: pip uninstall ")
 
@@ -290,13 +291,13 @@ def test_a_text_in_the_place_of_a_vendors_library(
         (
             [("NoDeviceError", "the GPU hides", {"remedy": "give it", "hidden": True})],
             1,
-            "jaxlib-cuda-13 does not fit here. To mend it: give it",
+            "jaxlib-cuda-13 does not fit here. To fix it: give it",
         ),
         ([("DriverError", "it is silent", {})], 1, "jaxlib-cuda-13 does not fit here: it is silent"),
         (
             [("DriverError", "a", {}), ("LockMismatchError", "b", {"remedy": "c"}), ("DriverError", "a", {})],
             2,
-            "jaxlib-cuda-13 does not fit here. To mend it: c",
+            "jaxlib-cuda-13 does not fit here. To fix it: c",
         ),
     ],
     ids=["all well", "absent", "absent with a hint", "hidden", "no remedy", "several"],
@@ -305,7 +306,9 @@ def test_the_last_line_says_whether_it_fits(
     load_module: Loader, raised: list[tuple[str, str, dict[str, object]]], misfits: int, verdict: str
 ) -> None:
     """Hardware that is not there is no misfit; hardware without a device is one."""
-    report = load_module("cuda13", "pjrt.report").Report(load_module("cuda13", "").ACCELERATOR.plugin)
+    plugin = load_module("cuda13", "").ACCELERATOR.plugin
+    report = load_module("cuda13", "pjrt.examine").start_report(plugin, ["cuda"], 500)
+    report.problems.clear()
     errors = load_module("cuda13", "pjrt.errors")
 
     def fail(name: str, what: str, more: Mapping[str, object]) -> None:
@@ -313,7 +316,7 @@ def test_the_last_line_says_whether_it_fits(
 
     for refusal in raised:
         report.check(functools.partial(fail, *refusal))
-    assert (len(report.problems), report.text()[-1]) == (misfits, verdict)
+    assert (len(report.problems), load_module("cuda13", "pjrt.report").to_text(report)[-1]) == (misfits, verdict)
 
 
 def test_names_of_extensions_are_pjrts(load_module: Loader) -> None:
@@ -322,5 +325,126 @@ def test_names_of_extensions_are_pjrts(load_module: Loader) -> None:
     known = {
         getattr(pjrt_0_114, name): name.removeprefix(prefix) for name in dir(pjrt_0_114) if name.startswith(prefix)
     }
-    names = load_module("cuda13", "pjrt.extensions").NAMES
+    names = load_module("cuda13", "pjrt.api").NAMES
     assert dict(enumerate(names)) == known
+
+
+def ask_json(site: Path, backend: Backend, *options: str, **environ: object) -> dict[str, Any]:
+    """Return the JSON answer; the exit status must agree with it."""
+    result = call(site, backend, "--json", *options, **environ)
+    assert result.stderr == ""
+    answer: dict[str, Any] = json.loads(result.stdout)
+    assert result.returncode == (0 if answer["fits"] else 1)
+    return answer
+
+
+KEYS = (
+    "schema distribution package platform priority version location lock jaxlib jax python settings library gpu_code "
+    "kernels rivals vendor problems absence fits verdict"
+)
+
+
+@pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
+def test_json_says_what_the_text_says(install: Install, backend: Backend, make_elf: Callable[..., bytes]) -> None:
+    """Every key is there, whatever the backend; the verdict is the last line of the text."""
+    site = install(backend, make_elf() if backend.prebuilt.bundled else None, TALKING)
+    answer = ask_json(site, backend)
+    assert " ".join(answer) == KEYS
+    lock = {name: value for name, value in LOCK.items() if name != "schema"}
+    assert (answer["schema"], answer["distribution"], answer["platform"]) == (
+        1,
+        backend.distribution,
+        backend.pjrt_name,
+    )
+    assert (answer["lock"], answer["jaxlib"]["lock"], answer["jax"]["version"]) == (lock, lock, "0.11.2")
+    assert answer["settings"]["disable_variable"] == backend.disable
+    assert answer["verdict"] == call(site, backend).stdout.splitlines()[-1]
+    assert (answer["kernels"] is not None, answer["rivals"] is not None) == (bool(backend.kernels),) * 2
+
+
+def test_json_has_each_problem_with_its_effect(install: Install, make_elf: Callable[..., bytes]) -> None:
+    """What becomes of the platform follows from it."""
+    backend = BACKENDS["cuda13"]
+    site = install(backend, make_elf(needed=("libvendor.so.1", "libc.so.6")), TALKING)
+    environ = {"JAX_PLATFORMS": "cpu", "JAXLIB_CUDA_13_DISABLE": "1", "CUDA_HOME": "/nowhere"}
+    answer = ask_json(site, backend, **environ)
+    assert [(problem["code"], problem["effect"]) for problem in answer["problems"]] == [
+        ("UnusedError", "unused"),
+        ("UnusedError", "unused"),
+        ("KernelsMissingError", "degraded"),
+        ("VendorLibraryError", "refused"),
+    ]
+    assert answer["problems"][0]["remedy"] == "unset JAXLIB_CUDA_13_DISABLE"
+    assert (answer["settings"]["disabled"], answer["settings"]["left_out"]) == (True, True)
+    assert (answer["library"]["opened"], answer["library"]["pjrt_api"]) == (True, [0, 115])
+    assert answer["library"]["needed"] == ["libvendor.so.1"]
+    cudnn = next(library for library in answer["vendor"]["libraries"] if library["name"] == "libcudnn.so.9")
+    assert (cudnn["opened"], cudnn["minimum"], cudnn["problem"][:6]) == (False, "9.12.0", "cuDNN ")
+
+
+def test_files_alone_are_looked_at(install: Install, make_elf: Callable[..., bytes], tmp_path: Path) -> None:
+    """Neither library nor driver is opened; files on LD_LIBRARY_PATH are named all the same."""
+    backend = BACKENDS["cuda13"]
+    site = install(backend, make_elf(), "def preload(*_): raise SystemError\ndef load(_): raise SystemError\n")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/libcudnn.so.9").write_text("text", "utf-8")
+    (tmp_path / "mine/libcufft.so.12").write_bytes(make_elf(exports=("cufftGetVersion",)))
+    answer = ask_json(site, backend, "--no-open", LD_LIBRARY_PATH=tmp_path / "mine")
+    assert (answer["library"]["opened"], answer["vendor"]["driver"]) == (False, None)
+    found = {library["name"]: library for library in answer["vendor"]["libraries"]}
+    cufft, cudnn = found["libcufft.so.12"], found["libcudnn.so.9"]
+    assert (cufft["opened"], cufft["path"], cufft["origin"]) == (
+        None,
+        str(tmp_path / "mine/libcufft.so.12"),
+        "LD_LIBRARY_PATH",
+    )
+    assert (cudnn["path"], cudnn["on_library_path"]) == (
+        None,
+        [
+            {
+                "path": f"{tmp_path}/mine/libcudnn.so.9",
+                "misfit": f"{tmp_path}/mine/libcudnn.so.9 is not a library: not an ELF file",
+            }
+        ],
+    )
+
+
+@pytest.mark.parametrize("option", [(), ("--no-open",)], ids=["open", "no open"])
+def test_an_extension_that_is_truncated(
+    install: Install, make_elf: Callable[..., bytes], option: tuple[str, ...]
+) -> None:
+    """It is not imported: the dynamic linker would end the process."""
+    backend, whole = BACKENDS["cpu"], make_elf()
+    site = install(backend, whole)
+    (site / "jaxlib_cpu/pjrt/_pjrt.abi3.so").write_bytes(whole[:300])
+    (problem,) = ask_json(site, backend, *option)["problems"]
+    extension = f"the extension {site}/jaxlib_cpu/pjrt/_pjrt.abi3.so"
+    assert (problem["code"], problem["what"]) == (
+        "LibraryDamagedError",
+        f"{extension} is truncated: 300 bytes of at least {len(whole)}",
+    )
+
+
+def test_libraries_that_a_plugin_needs_are_listed_where_they_are_missing(
+    install: Install, make_elf: Callable[..., bytes]
+) -> None:
+    """With the linker's words, in addition to the problem that names all of them."""
+    backend = BACKENDS["rocm7"]
+    answer = ask_json(install(backend, make_elf(needed=("libnowhere.so.1",)), LINKER), backend)
+    (library,) = answer["vendor"]["libraries"]
+    assert (library["name"], library["needed"], library["opened"], library["path"]) == (
+        "libnowhere.so.1",
+        True,
+        False,
+        None,
+    )
+    assert "cannot open shared object file" in library["problem"]
+    assert answer["problems"][0]["code"] == "VendorLibraryError"
+
+
+def test_a_library_that_the_linker_found_has_its_path(install: Install, make_elf: Callable[..., bytes]) -> None:
+    """Where the loader opens it by its bare name."""
+    backend = BACKENDS["rocm7"]
+    answer = ask_json(install(backend, make_elf(needed=("libutil.so.1",)), LINKER), backend)
+    (library,) = answer["vendor"]["libraries"]
+    assert (library["opened"], library["origin"], Path(library["path"]).name) == (True, "system", "libutil.so.1")

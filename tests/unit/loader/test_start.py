@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -57,9 +56,9 @@ def test_create_options(cpu_loader: Loader) -> None:
     ],
     ids=str,
 )
-def test_switch(cpu_loader: Loader, environ: Mapping[str, str], disabled: bool) -> None:  # noqa: FBT001
-    """The variable switches the plugin off unless it says no."""
-    assert cpu_loader("pjrt.switch").is_disabled(environ, "jaxlib-cpu") is disabled
+def test_disabling(cpu_loader: Loader, environ: Mapping[str, str], disabled: bool) -> None:  # noqa: FBT001
+    """The variable disables the plugin unless it says no."""
+    assert cpu_loader("pjrt.settings").is_set(environ, "JAXLIB_CPU_DISABLE") is disabled
 
 
 class Recorder:
@@ -118,13 +117,13 @@ def test_types_go_to_jaxlib_and_to_the_plugin(cpu_loader: Loader, registration: 
 
 
 def test_a_queued_target_that_is_refused_is_logged(cpu_loader: Loader, caplog: pytest.LogCaptureFixture) -> None:
-    """The others still have to be registered, and whoever registered it cannot be told any more."""
+    """The others still have to be registered, and the caller of this one has returned long before."""
 
     def refuse(name: str) -> None:
         raise NotImplementedError(f"no {name}")
 
     started = False
-    forward = cpu_loader("pjrt.targets").skipping(refuse, lambda: started)
+    forward = cpu_loader("pjrt.targets").log_until(refuse, lambda: started)
     forward("first")
     assert caplog.messages == ["first: no first"]
     started = True
@@ -140,7 +139,7 @@ def test_hlo_passes_reach_both(cpu_loader: Loader) -> None:
         recorder.calls.append(("plugin", *args))
         return True
 
-    both = cpu_loader("pjrt.transforms").forward_transform(recorder.function("jaxlib"), through_api, "api")
+    both = cpu_loader("pjrt.targets").forward_transform(recorder.function("jaxlib"), through_api, "api")
     assert both("name", 0) is True
     assert recorder.calls == [("jaxlib", "name", 0), ("plugin", "api", "name", 0)]
 
@@ -219,10 +218,11 @@ except RuntimeError as error:
     ],
     ids=["unexpected", "expected"],
 )
-def test_whatever_is_raised_is_a_refusal(root: Path, tmp_path: Path, library: str, expected: list[str]) -> None:
+def test_whatever_is_raised_is_a_refusal(
+    put_loader: Callable[[str, Path], Path], tmp_path: Path, library: str, expected: list[str]
+) -> None:
     """JAX would log it and use its own client; the command names the release of the plugin's lock."""
-    shutil.copytree(root / "plugins/cpu/jaxlib_cpu", tmp_path / "jaxlib_cpu")
-    shutil.copytree(root / "plugins/pjrt/loader", tmp_path / "jaxlib_cpu/pjrt")
+    put_loader("cpu", tmp_path)
     for module, text in {"jaxlib": "", "jax": "", "jax/extend": "", "jax/extend/backend": BACKEND}.items():
         (tmp_path / module).mkdir(parents=True)
         (tmp_path / module / "__init__.py").write_text(text, "utf-8")
@@ -247,7 +247,7 @@ def test_the_release_of_a_plugin_is_that_of_its_lock(cpu_loader: Loader, tmp_pat
 UNFORESEEN = """
 import sys; sys.path.insert(0, sys.argv[1])
 import jaxlib_tpu, jax.extend.backend
-jaxlib_tpu.count_chips = lambda root: int(sys.argv[2])
+jaxlib_tpu.chips = lambda root: int(sys.argv[2]) * ['chip']
 jaxlib_tpu.check_release = lambda *_: 1 / 0
 jaxlib_tpu.initialize()
 factory, priority, fail_quietly = jax.extend.backend.factories.pop("tpu")
@@ -267,18 +267,17 @@ except RuntimeError as error:
             "True",
             (
                 "jaxlib-tpu cannot serve this JAX: ZeroDivisionError: division by zero; "
-                "JAX goes on without jaxlib-tpu. To mend it: install it: pip install jax\n"
+                "JAX goes on without jaxlib-tpu. To fix it: install it: pip install jax\n"
             ),
         ),
     ],
     ids=["there", "absent"],
 )
 def test_whatever_is_raised_about_a_tpu_is_a_refusal(
-    root: Path, tmp_path: Path, chips: str, quiet: str, line: str
+    put_loader: Callable[[str, Path], Path], tmp_path: Path, chips: str, quiet: str, line: str
 ) -> None:
     """As in the other loaders; without a TPU JAX goes on, which one line says."""
-    shutil.copytree(root / "plugins/tpu/jaxlib_tpu", tmp_path / "jaxlib_tpu")
-    shutil.copytree(root / "plugins/pjrt/loader", tmp_path / "jaxlib_tpu/pjrt")
+    put_loader("tpu", tmp_path)
     for module, text in {"jax": "", "jax/extend": "", "jax/extend/backend": BACKEND}.items():
         (tmp_path / module).mkdir(parents=True)
         (tmp_path / module / "__init__.py").write_text(text, "utf-8")

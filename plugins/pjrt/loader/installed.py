@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is installed here, without importing it: packages, their versions, and whether Python and JAX suit a plugin."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.metadata
+import re
+import sys
+from pathlib import Path
+
+from .errors import InterpreterError, JaxMissingError, VersionMismatchError
+
+
+def installed_version(distribution: str) -> str | None:
+    """Return the version of an installed distribution, or None."""
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def package_directory(package: str) -> Path | None:
+    """Return the directory of a package that is or would be imported, without importing it; None if there is none."""
+    imported = sys.modules.get(package)
+    spec = imported.__spec__ if imported is not None else importlib.machinery.PathFinder.find_spec(package)
+    locations = spec.submodule_search_locations if spec is not None else None
+    return Path(next(iter(locations))) if locations else None
+
+
+def check_interpreter(distribution: str, abiflags: str, version: tuple[int, int]) -> None:
+    """Check that a Python has the ABI that the plugin's extension is made for.
+
+    Installers see to that, but a copied folder or PYTHONPATH goes past them. A free-threaded Python takes the file for
+    its own, by its name, and then finds no module of its own in it: SystemError, if not a crash.
+
+    Args:
+        distribution: Name of the plugin's distribution.
+        abiflags: Those of the Python (`sys.abiflags`); `t` is among those of a free-threaded one (PEP 703).
+        version: Its version.
+
+    Raises:
+        InterpreterError: It has another one.
+    """
+    if "t" not in abiflags:
+        return
+    python = ".".join(map(str, version))
+    raise InterpreterError(
+        f"{distribution} cannot be loaded by a free-threaded Python ({python}{abiflags})",
+        cause="it is made for the stable ABI of CPython 3.12, which a Python without the GIL does not have",
+        remedy=f"use a Python with the GIL: python{python} in place of python{python}{abiflags}",
+    )
+
+
+def check_jax(release: str, installed: str | None) -> None:
+    """Check that there is a JAX that takes the jaxlib of a release.
+
+    Args:
+        release: The release; empty if it is not known.
+        installed: Version of the installed JAX, or None.
+
+    Raises:
+        JaxMissingError: There is none.
+        VersionMismatchError: It is older than the release; JAX refuses a jaxlib that is newer than itself.
+    """
+    remedy = f"pip install jax=={release}" if release else "pip install jax"
+    if installed is None:
+        raise JaxMissingError("JAX itself is not installed", remedy=remedy)
+    if release and _numbers(installed) < _numbers(release):
+        raise VersionMismatchError(f"jax {installed} refuses the newer jaxlib {release}", remedy=remedy)
+
+
+def _numbers(version: str) -> list[int]:
+    """Return the numbers that a version begins with.
+
+    >>> _numbers("0.11.2"), _numbers("0.11.2.dev20260101")
+    ([0, 11, 2], [0, 11, 2])
+    """
+    match = re.match(r"\d+(\.\d+)*", version)
+    return [int(part) for part in match.group().split(".")] if match is not None else []

@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the user has set: the environment variable that disables a plugin, and JAX's own choice of platforms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .errors import UnusedError
+
+JAX_PLATFORMS = "JAX_PLATFORMS"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the environment variables say about a plugin.
+
+    Attributes:
+        disable_variable: The variable that disables it.
+        disabled: Whether it does.
+        jax_platforms: Value of `JAX_PLATFORMS`; None if it is not set.
+        left_out: Whether that leaves the plugin's platform out.
+    """
+
+    disable_variable: str
+    disabled: bool
+    jax_platforms: str | None
+    left_out: bool
+
+
+def read_settings(variable: str, names: Sequence[str], environ: Mapping[str, str]) -> Settings:
+    """Return what the environment variables say about a plugin.
+
+    Args:
+        variable: The variable that disables it.
+        names: JAX's names of its platform.
+        environ: The environment.
+    """
+    platforms = environ.get(JAX_PLATFORMS)
+    asked = {entry.strip() for entry in (platforms or "").split(",") if entry.strip()}
+    return Settings(
+        disable_variable=variable,
+        disabled=is_set(environ, variable),
+        jax_platforms=platforms,
+        left_out=bool(asked) and not asked & set(names),
+    )
+
+
+def check_not_disabled(distribution: str, settings: Settings) -> None:
+    """Check that the user has not disabled the plugin.
+
+    Raises:
+        UnusedError: It is disabled.
+    """
+    if settings.disabled:
+        name = settings.disable_variable
+        raise UnusedError(f"{name} is set, so JAX does not use {distribution}", remedy=f"unset {name}")
+
+
+def check_not_left_out(platform: str, settings: Settings) -> None:
+    """Check that JAX's environment variable does not leave the platform out.
+
+    Raises:
+        UnusedError: It does.
+    """
+    if settings.left_out:
+        raise UnusedError(
+            f"{JAX_PLATFORMS}={settings.jax_platforms} leaves JAX's platform {platform!r} out",
+            remedy=f"unset {JAX_PLATFORMS}",
+        )
+
+
+def disable_variable(package: str) -> str:
+    """Return the variable that disables a plugin of ours.
+
+    >>> disable_variable("jaxlib_cuda_12")
+    'JAXLIB_CUDA_12_DISABLE'
+    """
+    return f"{package.upper()}_DISABLE"
+
+
+def is_set(environ: Mapping[str, str], variable: str) -> bool:
+    """Return whether the user set a variable to something that does not mean no.
+
+    >>> [is_set({"JAXLIB_CPU_DISABLE": value}, "JAXLIB_CPU_DISABLE") for value in ("1", "0", "")]
+    [True, False, False]
+    """
+    return environ.get(variable, "").strip().lower() not in ("", "0", "false", "no", "off")
+
+
+def is_asked_for(name: str, jax_platforms: str | None, expand: Callable[[str], Sequence[str]]) -> bool:
+    """Return whether JAX will use a platform where there is one.
+
+    Args:
+        name: JAX's name of the platform.
+        jax_platforms: Value of `jax_platforms`; nothing for all there are.
+        expand: JAX's aliases, such as `gpu` → `cuda`, `rocm`.
+
+    >>> expand = lambda alias: ["cuda", "rocm"] if alias == "gpu" else [alias]
+    >>> [is_asked_for("cuda", value, expand) for value in (None, "", "cpu", "cpu, cuda", "gpu")]
+    [True, True, False, True, True]
+    """
+    if not jax_platforms:
+        return True
+    return any(name in expand(alias.strip()) for alias in jax_platforms.split(","))
+
+
+def goes_on_without(
+    name: str, jax_platforms: str, expand: Callable[[str], Sequence[str]], *, passed_over: bool
+) -> bool:
+    """Return whether JAX can do without a platform that is not there; one that was named must be there.
+
+    Args:
+        name: JAX's name of the platform.
+        jax_platforms: Value of `jax_platforms`; empty for all there are.
+        expand: JAX's aliases, such as `gpu` → `cuda`, `rocm`, all of which must be there then.
+        passed_over: Whether JAX leaves it out by itself. Then it goes on if the user named another one as well.
+
+    >>> expand = lambda alias: ["cuda", "rocm"] if alias == "gpu" else [alias]
+    >>> [goes_on_without("cuda", value, expand, passed_over=True) for value in ("", "cuda", "cuda,cpu", "gpu,cpu")]
+    [True, False, True, False]
+    >>> [goes_on_without("rocm", value, expand, passed_over=False) for value in ("", "rocm", "rocm,cpu", "cpu")]
+    [True, False, False, True]
+    """
+    entries = [entry.strip() for entry in jax_platforms.split(",") if entry.strip()]
+    naming = [entry for entry in entries if name in expand(entry)]
+    if not naming:
+        return True
+    return passed_over and set(naming) == {name} and len(naming) < len(entries)

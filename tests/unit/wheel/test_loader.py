@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The modules of a loader that assembly writes from `backend.toml`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from pjrtwheel.backend import Backend, load_backends
+from pjrtwheel.wheel.write.loader import generate_modules
+
+BACKENDS = load_backends(Path(__file__).resolve().parents[3])
+
+
+@pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
+def test_a_loader_has_the_names_of_its_backend(load_module: Callable[[str, str], ModuleType], backend: Backend) -> None:
+    """As constants in a module, so they are there even where the wheel's data files are not."""
+    module = load_module(backend.name, "backend")
+    plugin = module.PLUGIN
+    assert (plugin.name, plugin.distribution, plugin.library, plugin.disable_variable, plugin.package.name) == (
+        backend.pjrt_name,
+        backend.distribution,
+        backend.library,
+        backend.disable,
+        backend.package,
+    )
+    kernels = getattr(module, "KERNELS", None)
+    assert (kernels and kernels.package) == (backend.kernels and backend.kernels.package)
+
+
+@pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
+def test_generated_modules_are_python_and_not_in_the_repository(root: Path, backend: Backend) -> None:
+    """Assembly refuses a file that it writes itself."""
+    package = root / "plugins" / backend.name / backend.package
+    for name, text in generate_modules(backend).items():
+        assert ast.get_docstring(ast.parse(text))
+        assert not (package / name).exists()
