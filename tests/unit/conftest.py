@@ -9,6 +9,7 @@ import functools
 import hashlib
 import importlib
 import json
+import os
 import shutil
 import struct
 import sys
@@ -198,9 +199,9 @@ def load_module(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     def load(name: str, module: str) -> ModuleType:
         package = backends[name].package
         if not (site / package).exists():
-            shutil.copytree(root / "plugins" / name / package, site / package)
+            shutil.copytree(root / "plugins" / name / package, site / package, copy_function=os.symlink)
             for part in ("pjrt", *backends[name].shared):
-                shutil.copytree(root / "plugins" / part / "loader", site / package / part)
+                shutil.copytree(root / "plugins" / part / "loader", site / package / part, copy_function=os.symlink)
             importlib.invalidate_caches()
         return importlib.import_module(f"{package}.{module}" if module else package)
 
