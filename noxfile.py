@@ -159,6 +159,14 @@ def tests(session: nox.Session) -> None:
     _run(session, "tests", *report, COVERAGE_FILE=data)
 
 
+@IN_TESTS(default=False)
+def fuzz(session: nox.Session) -> None:
+    """Give the readers of untrusted input a million mutated inputs: -- [--inputs N] [--reader NAME [--only NUMBER]]."""
+    path = os.pathsep.join(str(ROOT / folder) for folder in ("build", "selector"))
+    command = ("python", str(ROOT / "tests/fuzz/fuzz.py"), *session.posargs)
+    _run(session, "tests", *command, within=session.invoked_from, PYTHONPATH=path)
+
+
 def _add_session(name: str, tag: str, summary: str, *arguments: str) -> None:
     """Define a session that runs one command of the tooling."""
 
