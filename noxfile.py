@@ -248,6 +248,13 @@ def bench_assemble(session: nox.Session) -> None:
 
 
 @IN_BENCH(default=False)
+def bench_cpu(session: nox.Session) -> None:
+    """Compare jaxlib-cpu with JAX's built-in CPU client: -- [--wheels FOLDER]."""
+    command = ("python", str(ROOT / "benchmarks/cpu_client.py"), *session.posargs)
+    _run(session, "bench", *command, within=session.invoked_from, PYTHONPATH=str(ROOT / "build"))
+
+
+@IN_BENCH(default=False)
 def bench_detect(session: nox.Session) -> None:
     """Time detection of accelerators beside that of uv's wheel variants."""
     _run(session, "bench", "python", "benchmarks/detect.py", *session.posargs)
