@@ -11,7 +11,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -179,7 +179,8 @@ def _report_sample() -> bytes:
         wheel=_WHEEL, distribution="demo", version="1.0", tag="py3-none-any", sha256="0" * 64, size=7,
         requires=("numpy>=2.0",), lock_id="a", provider="prebuilt", provenance={"sha256": "b"},
         changes={"demo/lib.so": ("dropped .symtab",)}, stripped_bytes=3, findings={"demo/lib.so": ("wide",)},
-        members={"demo/lib.so": {"size": 7, "sha256": "c"}}, gpu_code=("sm_90",),
-        gpu_files={"demo/lib.so": {"SASS": ["sm_90"]}},
+        gpu_code=("sm_90",),
     )  # fmt: skip
-    return json.dumps(asdict(report)).encode()
+    members = {"demo/lib.so": {"size": 7, "sha256": "c"}}
+    document = json.loads(report.to_json()) | {"members": members, "gpu_files": {"demo/lib.so": {"SASS": ["sm_90"]}}}
+    return json.dumps(document).encode()
