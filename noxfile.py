@@ -11,6 +11,7 @@ import difflib
 import functools
 import itertools
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -22,9 +23,10 @@ nox.options.reuse_venv = "yes"
 
 ROOT = Path(__file__).resolve().parent
 PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
-C_FILES = sorted(str(path) for folder in ("plugins", "tests") for path in ROOT.glob(f"{folder}/**/*.[ch]"))
 # nox would kill within a second what needs longer to clear away what it made.
 PATIENCE_S = 10.0
+MEASURED = ("build/pjrtwheel", "selector", "plugins")
+UNIT = ("build/pjrtwheel", "selector/jaxlib_select", "tests/unit")
 BACKENDS = sorted(path.parent.name for path in ROOT.glob("plugins/*/backend.toml"))
 
 
@@ -76,27 +78,93 @@ def _pjrtwheel(session: nox.Session, *arguments: str) -> None:
     _run(session, "build", *command, within=place, PYTHONPATH=str(ROOT / "build"))
 
 
+def _find(*patterns: str) -> list[str]:
+    """Return the files of the folders that hold source code, by their names."""
+    folders = (ROOT, *(ROOT / name for name in ("build", "ci", "jaxlib", "plugins", "tests")))
+    found = (folder.glob(pattern if folder == ROOT else f"**/{pattern}") for folder in folders for pattern in patterns)
+    return sorted(str(path.relative_to(ROOT)) for paths in found for path in paths)
+
+
+C_FILES = _find("*.[ch]")
+STARLARK = ("npm", "exec", "--yes", "--prefer-offline", "--", "@bazel/buildifier@8.2.1")
+WORKFLOWS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(".github/workflows/*.yml"))
+STARLARK_FILES = _find("*.bzl", "BUILD.bazel", "WORKSPACE")
+# Name → command of everything that `lint` checks, and that a commit has to pass (.pre-commit-config.yaml).
+CHECKS = {
+    "ruff": ("ruff", "check"),
+    "format": ("ruff", "format", "--check"),
+    "types": ("mypy",),
+    "c": ("clang-format", "--dry-run", "--Werror", *C_FILES),
+    "starlark": (*STARLARK, "-mode=check", *STARLARK_FILES),
+    "shell": ("shellcheck", ".ci/run"),
+    "markdown": ("rumdl", "check", "--quiet", "--no-cache", "."),
+    "spelling": ("codespell",),
+    "workflows": ("check-jsonschema", "--quiet", "--builtin-schema=vendor.github-workflows", *WORKFLOWS),
+    "dependabot": ("check-jsonschema", "--quiet", "--builtin-schema=vendor.dependabot", ".github/dependabot.yml"),
+    "security": ("zizmor", "--offline", "--quiet", ".github"),
+}
+# Name → command that writes the files as these checks want them.
+FORMATTERS = {
+    "ruff": ("ruff", "check", "--fix"),
+    "format": ("ruff", "format"),
+    "c": ("clang-format", "-i", *C_FILES),
+    "starlark": (*STARLARK, "-mode=fix", *STARLARK_FILES),
+    "markdown": ("rumdl", "fmt", "--no-cache", "."),
+}
+
+
+def _run_named(session: nox.Session, commands: dict[str, tuple[str, ...]]) -> None:
+    """Run all commands of a table, or those whose names were given; npm brings buildifier, and may be missing."""
+    _install(session, "lint")
+    for name in session.posargs or commands:
+        if name not in commands:
+            session.error(f"no {name!r} here; there are: {', '.join(commands)}")
+        if commands[name][0] == "npm" and "CI" not in os.environ and not shutil.which("npm"):
+            session.warn(f"{name} is not checked: there is no npm on PATH")
+        else:
+            session.run(*commands[name], external=commands[name][0] == "npm")
+
+
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check style, formatting, types and workflows; the package index does not have buildifier."""
-    _install(session, "lint")
-    session.run("ruff", "check", *session.posargs)
-    session.run("ruff", "format", "--check")
-    session.run("clang-format", "--dry-run", "--Werror", *C_FILES)
-    session.run("mypy")
-    session.run("zizmor", "--offline", "--quiet", ".github/workflows")
+    """Check style, formatting, types, Markdown and workflows; with -- NAME... some of it."""
+    _run_named(session, CHECKS)
+
+
+@nox.session(default=False, name="format")
+def write_format(session: nox.Session) -> None:
+    """Format Python, C, Starlark and Markdown as lint wants them; with -- NAME... some of it."""
+    _run_named(session, FORMATTERS)
 
 
 @IN_TESTS()
 def unit(session: nox.Session) -> None:
     """Run the unit tests: no network, no Bazel, no compiler."""
-    _run(session, "tests", "python", "-m", "pytest", "build/pjrtwheel", "tests/unit", *session.posargs)
+    _run(session, "tests", "python", "-m", "pytest", *UNIT, *session.posargs)
 
 
 @IN_TESTS(default=False)
 def tests(session: nox.Session) -> None:
-    """Run all tests, which build, install and run real wheels."""
-    _run(session, "tests", "python", "-m", "pytest", *session.posargs)
+    """Run all tests, which build, install and run real wheels, and measure coverage; with -- ARGUMENTS only pytest."""
+    if session.posargs:
+        _run(session, "tests", "python", "-m", "pytest", *session.posargs)
+        return
+    data = str(session.cache_dir / "coverage")
+    _run(session, "tests", "coverage", "run", "-m", "pytest", COVERAGE_FILE=data)
+    report = ("coverage", "report", "--format=total")
+    for part in MEASURED:
+        session.log(f"percent of the lines and branches of {part} that the tests run:")
+        _run(session, "tests", *report, "--fail-under=0", f"--include={part}/*", COVERAGE_FILE=data)
+    session.log("and of all of it, which must not sink below `fail_under` in pyproject.toml:")
+    _run(session, "tests", *report, COVERAGE_FILE=data)
+
+
+@IN_TESTS(default=False)
+def fuzz(session: nox.Session) -> None:
+    """Give the readers of untrusted input a million mutated inputs: -- [--inputs N] [--reader NAME [--only NUMBER]]."""
+    path = os.pathsep.join(str(ROOT / folder) for folder in ("build", "selector"))
+    command = ("python", str(ROOT / "tests/fuzz/fuzz.py"), *session.posargs)
+    _run(session, "tests", *command, within=session.invoked_from, PYTHONPATH=path)
 
 
 def _add_session(name: str, tag: str, summary: str, *arguments: str) -> None:
@@ -177,6 +245,13 @@ def probe(session: nox.Session) -> None:
 def bench_assemble(session: nox.Session) -> None:
     """Compare assembly and repair with the standard tools, and with the floor of the machine."""
     _run(session, "bench", "python", "benchmarks/assemble.py", *session.posargs, PYTHONPATH=str(ROOT / "build"))
+
+
+@IN_BENCH(default=False)
+def bench_cpu(session: nox.Session) -> None:
+    """Compare jaxlib-cpu with JAX's built-in CPU client: -- [--wheels FOLDER]."""
+    command = ("python", str(ROOT / "benchmarks/cpu_client.py"), *session.posargs)
+    _run(session, "bench", *command, within=session.invoked_from, PYTHONPATH=str(ROOT / "build"))
 
 
 @IN_BENCH(default=False)

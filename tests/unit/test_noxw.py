@@ -13,6 +13,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from pjrtwheel.fetch.cache import cache_root
 
@@ -35,11 +37,13 @@ def test_cache_is_the_toolings(root: Path) -> None:
     assert load(root / "noxw")["cache_directory"]() == cache_root(os.environ)  # type: ignore[operator]
 
 
-def test_pinned_nox_is_the_projects(root: Path) -> None:
-    """The wrapper installs the nox that pyproject.toml names."""
+@pytest.mark.parametrize(("group", "name"), [("nox", "nox_requirements.txt"), ("assemble", "requirements.txt")])
+def test_hashed_requirements_are_the_projects(root: Path, group: str, name: str) -> None:
+    """What the wrapper and Bazel's tools install is what pyproject.toml pins; `nox -s lock_tools` writes it."""
     groups = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
-    locked = (root / "build" / "nox_requirements.txt").read_text("utf-8")
-    assert f"\n{groups['nox'][0]} \\\n" in locked
+    locked = {line.split(" ")[0] for line in (root / "build" / name).read_text("utf-8").splitlines()}
+    pinned = map(Requirement, groups[group])
+    assert {f"{canonicalize_name(pin.name)}{pin.specifier}" for pin in pinned} - locked == set()
 
 
 def test_python_that_cannot_be_used_is_an_error_with_a_remedy(root: Path, tmp_path: Path) -> None:

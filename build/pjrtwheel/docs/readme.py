@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from pjrtwheel.program import run_main
 
 BEGIN = "<!-- conformance: begin, written by nox -s update_readme -->"
 END = "<!-- conformance: end -->"
+_LINE_LENGTH = 120  # as in [tool.rumdl] of pyproject.toml
 
 
 def render_differences(entries: Sequence[Expected]) -> str:
@@ -32,7 +34,8 @@ def render_differences(entries: Sequence[Expected]) -> str:
 def _render_reason(reason: str, cases: Sequence[str]) -> str:
     files = sorted({f"`{case.split('::')[0]}`" for case in cases})
     count = f"{len(cases)} case" + ("s" if len(cases) > 1 else "")
-    return f"- {reason} ({count} in {', '.join(files)})"
+    line = f"- {reason} ({count} in {', '.join(files)})"
+    return textwrap.fill(line, _LINE_LENGTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def load_all_expected(root: Path) -> list[Expected]:

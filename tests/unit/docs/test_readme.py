@@ -31,6 +31,12 @@ def test_cases_are_listed_by_reason() -> None:
     ]
 
 
+def test_a_long_reason_is_wrapped() -> None:
+    """The list keeps to the line length that lint holds the README to."""
+    (first, second) = render_differences([Expected("a_test.py", Outcome.FAILED, "word " * 30)]).splitlines()
+    assert (len(first) <= 120, second.startswith("  word")) == (True, True)
+
+
 def test_section_is_replaced_and_the_rest_kept() -> None:
     """Only what stands between the marks changes."""
     assert replace_section(f"a\n{BEGIN}\nold\n{END}\nb\n", "new") == f"a\n{BEGIN}\nnew\n{END}\nb\n"

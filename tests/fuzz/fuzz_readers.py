@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The readers of untrusted input, each with whole samples and the errors by which it may refuse an input."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import tempfile
+import zipfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pjrtwheel.wheel.read.source import unpack_wheel
+
+from jaxlib_select import machine_json
+from jaxlib_select.errors import SelectError
+from pjrtwheel.elf import plan_repair, read_chunks, read_image
+from pjrtwheel.errors import PjrtWheelError
+from pjrtwheel.verify import libraries, metadata
+from pjrtwheel.verify.contents import read_contents
+from pjrtwheel.wheel.metadata import add_extras, read_field
+from pjrtwheel.wheel.record import parse_record
+from pjrtwheel.wheel.report import Report, parse_report
+
+_ROOT = Path(__file__).resolve().parents[2]
+_WHEEL = "demo-1.0-py3-none-any.whl"
+_INFO = "demo-1.0.dist-info"
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One reader under test.
+
+    Attributes:
+        read: Reads an input, or refuses it.
+        samples: Inputs that it reads.
+        refusals: The errors by which it refuses.
+        share: How many of a thousand inputs are for it; the slow ones get fewer.
+    """
+
+    read: Callable[[bytes], object]
+    samples: tuple[bytes, ...]
+    refusals: tuple[type[Exception], ...]
+    share: int
+
+
+def all_readers(scratch: Path) -> dict[str, Reader]:
+    """Return the readers by name.
+
+    Args:
+        scratch: A folder on a fast disk, for those that read files.
+    """
+    factories = _load_factories()
+    elves = _elf_samples(factories.build_elf)
+    wheels = _wheel_samples(factories.build_wheel, elves[0])
+    texts = _text_samples(wheels)
+    rows = json.loads((_ROOT / "tests/data/machines/table.json").read_text("utf-8"))["rows"]
+    machines = tuple(json.dumps(row["machine"]).encode() for row in rows)
+    tooling = (PjrtWheelError,)
+    return {
+        "record": Reader(_read_record, texts["RECORD"], (ValueError, *tooling), 250),
+        "metadata": Reader(_read_metadata, texts["METADATA"], tooling, 200),
+        "report": Reader(_read_report, (_report_sample(),), tooling, 180),
+        "machine": Reader(_read_machine, machines, (SelectError,), 200),
+        "elf": Reader(_read_elf, elves, tooling, 60),
+        "library": Reader(lambda data: _read_library(data, scratch), elves, tooling, 30),
+        "unpack": Reader(lambda data: _unpack(data, scratch), wheels, tooling, 40),
+        "verify": Reader(lambda data: _verify(data, scratch), wheels, tooling, 20),
+        "verify-texts": Reader(lambda data: _verify_texts(data, scratch), texts["all"], tooling, 20),
+    }
+
+
+def _read_record(data: bytes) -> object:
+    return parse_record(data.decode("utf-8", "replace"))
+
+
+def _read_metadata(data: bytes) -> object:
+    text = data.decode("utf-8", "replace")
+    return [read_field(text, field) for field in ("Name", "Requires-Dist")], add_extras(text, [], "1.0")
+
+
+def _read_report(data: bytes) -> object:
+    return parse_report(data.decode("utf-8", "replace")).describe()
+
+
+def _read_machine(data: bytes) -> object:
+    return machine_json.to_json(machine_json.parse_machine(data.decode("utf-8", "replace")))
+
+
+def _read_elf(data: bytes) -> object:
+    """Read a library and repair it."""
+    file = io.BytesIO(data)
+    image = read_image(file, "demo.so")
+    plan = plan_repair(image)
+    return sum(map(len, read_chunks(file, plan.pieces, 1 << 16))), plan.changes
+
+
+def _read_library(data: bytes, scratch: Path) -> object:
+    path = scratch / "demo.so"
+    path.write_bytes(data)
+    library = libraries.read_library(path, "demo.so")
+    return [*libraries.check_library(library, "EM_X86_64"), *libraries.check_exports(library, ["GetPjrtApi"])]
+
+
+def _unpack(data: bytes, scratch: Path) -> object:
+    (scratch / _WHEEL).write_bytes(data)
+    with ExitStack() as files:
+        return unpack_wheel(scratch / _WHEEL, files, scratch=scratch)
+
+
+def _verify(data: bytes, scratch: Path) -> object:
+    (scratch / _WHEEL).write_bytes(data)
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        contents = read_contents(scratch / _WHEEL, Path(folder))
+    checks = (
+        *(metadata.check_names, metadata.check_record, metadata.check_wheel_file),
+        *(metadata.check_metadata, metadata.check_licenses),
+    )
+    return [*(list(check(contents)) for check in checks), *metadata.check_requirements(contents, ("numpy",))]
+
+
+def _verify_texts(data: bytes, scratch: Path) -> object:
+    """Verify a whole wheel whose texts are the input: METADATA, WHEEL and RECORD, divided by the byte 1."""
+    texts = dict(zip(("METADATA", "WHEEL", "RECORD"), data.split(b"\1"), strict=False))
+    return _verify(_write_wheel(texts), scratch)
+
+
+def _write_wheel(texts: dict[str, bytes]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, text in texts.items():
+            archive.writestr(zipfile.ZipInfo(f"{_INFO}/{name}"), text)
+    return file.getvalue()
+
+
+def _load_factories() -> Any:
+    """Return the module with the factories of the unit tests' libraries and wheels."""
+    spec = importlib.util.spec_from_file_location("factories", _ROOT / "tests/unit/conftest.py")
+    if spec is None or spec.loader is None:
+        raise ImportError("tests/unit/conftest.py is missing")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _elf_samples(build_elf: Callable[..., bytes]) -> tuple[bytes, ...]:
+    return (
+        build_elf(symbols=b""),
+        build_elf(runpath="/opt:$ORIGIN", align=0x10000, data_at=0x20000),
+        build_elf(machine=183, rpath="/build", needed=("libc.so.6", "libm.so.6"), debug_first=True),
+        build_elf(sections=False),
+    )
+
+
+def _wheel_samples(build_wheel: Callable[..., Path], elf: bytes) -> tuple[bytes, ...]:
+    with tempfile.TemporaryDirectory() as folder:
+        whole = build_wheel(Path(folder), {"demo/__init__.py": b"", "demo/lib.so": elf}, name=_WHEEL).read_bytes()
+        small = build_wheel(Path(folder), {"demo.json": b"{}"}, name=_WHEEL).read_bytes()
+    return whole, small
+
+
+def _text_samples(wheels: tuple[bytes, ...]) -> dict[str, tuple[bytes, ...]]:
+    """Return the texts of the samples by name, and all of a wheel in one input."""
+    found: dict[str, tuple[bytes, ...]] = {"METADATA": (), "WHEEL": (), "RECORD": (), "all": ()}
+    for wheel in wheels:
+        with zipfile.ZipFile(io.BytesIO(wheel)) as archive:
+            texts = [archive.read(f"{_INFO}/{name}") for name in ("METADATA", "WHEEL", "RECORD")]
+        for name, text in zip(found, [*texts, b"\1".join(texts)], strict=True):
+            found[name] += (text,)
+    return found
+
+
+def _report_sample() -> bytes:
+    report = Report(
+        wheel=_WHEEL, distribution="demo", version="1.0", tag="py3-none-any", sha256="0" * 64, size=7,
+        requires=("numpy>=2.0",), lock_id="a", provider="prebuilt", provenance={"sha256": "b"},
+        changes={"demo/lib.so": ("dropped .symtab",)}, stripped_bytes=3, findings={"demo/lib.so": ("wide",)},
+        gpu_code=("sm_90",),
+    )  # fmt: skip
+    members = {"demo/lib.so": {"size": 7, "sha256": "c"}}
+    document = json.loads(report.to_json()) | {"members": members, "gpu_files": {"demo/lib.so": {"SASS": ["sm_90"]}}}
+    return json.dumps(document).encode()
