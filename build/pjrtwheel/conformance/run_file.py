@@ -16,6 +16,7 @@ from pjrtwheel.environment.processes import Ended, run_process
 
 # pytest's exit status when all passed, some failed, the file could not be imported, and nothing was left to run.
 _ORDERLY = frozenset({0, 1, 2, 5})
+_LISTING_SECONDS = 900.0  # importing a file may take long, but says nothing about its cases
 _EVERYTHING = 1 << 30  # characters of output: names of all cases, or what faulthandler says of every thread
 
 
@@ -62,7 +63,7 @@ def run_file(python: Path, test_file: Path, environ: Mapping[str, str], limits: 
         cases |= log.cases
         if log.status == end.status and end.status in _ORDERLY:
             break
-        collected = collected or _list_cases(python, test_file, environ, limits.file_seconds)
+        collected = collected or _list_cases(python, test_file, environ)
         left = [name for name in collected if name not in cases]
         # Where no case is at fault, the process broke at its end, or before it came to any.
         guilty = log.running or (left[0] if left and log.status is None else f"{test_file.name}::process")
@@ -95,11 +96,11 @@ def _run_cases(
         return end, parse_report_log(log.read_text("utf-8").splitlines() if log.is_file() else [])
 
 
-def _list_cases(python: Path, test_file: Path, environ: Mapping[str, str], seconds: float) -> tuple[str, ...]:
+def _list_cases(python: Path, test_file: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return the names of all cases of a file, in order; none if it cannot be imported."""
     with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
         command = [*_pytest(python, test_file.parent), "--collect-only", str(test_file)]
-        end = run_process(command, Path(scratch), seconds, environ=environ, kept=_EVERYTHING)
+        end = run_process(command, Path(scratch), _LISTING_SECONDS, environ=environ, kept=_EVERYTHING)
     return tuple(line for line in end.output.splitlines() if line.startswith(f"{test_file.name}::"))
 
 

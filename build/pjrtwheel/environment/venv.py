@@ -25,10 +25,7 @@ def scratch_place(cache: Path) -> Path:
 def create_venv(interpreter: Interpreter, target: Path, *, system: bool = False) -> Path:
     """Make an empty environment without pip, and return its Python.
 
-    Args:
-        interpreter: The Python.
-        target: Where the environment goes.
-        system: Whether it sees what is installed with the interpreter.
+    It may see what is installed with the interpreter (`system`).
 
     Raises:
         ProofError: The interpreter cannot make one.
@@ -46,12 +43,6 @@ def create_venv(interpreter: Interpreter, target: Path, *, system: bool = False)
 
 def install(python: Path, requirements: Sequence[str], folders: Iterable[Path], *, dependencies: bool = True) -> None:
     """Install from folders of wheels alone, without the network, with uv where it is installed.
-
-    Args:
-        python: The environment's Python.
-        requirements: What to install, by name.
-        folders: Where the wheels are.
-        dependencies: Whether to install what these need, too.
 
     Raises:
         ProofError: The wheels do not install together.

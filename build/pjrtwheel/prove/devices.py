@@ -59,11 +59,6 @@ class Devices:
 def detect_devices(python: Path, wheels: Sequence[Path], backend: Backend) -> Devices | None:
     """Ask the loader in a plugin's wheel, without installing it, whether there is something that JAX could use.
 
-    Args:
-        python: A Python that the wheel is for.
-        wheels: The wheels of a set.
-        backend: The plugin.
-
     Returns:
         No devices, and why, where there are certainly none; nothing where there may be some.
     """

@@ -77,12 +77,7 @@ def prove_on_device(
 ) -> Evidence:
     """Run every smoke program on the accelerator of this machine, from a clean environment.
 
-    Args:
-        interpreter: The Python.
-        wheels: The wheels of a set; those for other Pythons are left out.
-        inputs: Programs, and the backend.
-        supply: Where that comes from which the wheels need.
-        library: A plugin library of this machine that takes the place of the wheel's.
+    Wheels for other Pythons are left out. A plugin library of this machine may take the place of the wheel's.
 
     Raises:
         ProofError: The wheels do not install, or others in their place, or there is no device for the plugin here.

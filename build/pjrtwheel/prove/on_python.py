@@ -136,10 +136,7 @@ def _check_conformance(python: Path, backend: Backend, *, device: bool) -> Progr
 def requirements_for(inputs: ProofInputs, wheels: Sequence[Path], *, vendor: bool) -> list[str]:
     """Return what to install by name; the plugin with the extra that brings the vendor's libraries, if asked for.
 
-    Args:
-        inputs: What is installed with the wheels.
-        wheels: The wheels that fit the Python.
-        vendor: Whether the vendor's libraries come as wheels; otherwise the machine has them.
+    Without the vendor's libraries as wheels the machine has them.
     """
     backend = inputs.backend
     extras = next(filter(None, backend.jaxlib_extras.values()), ()) if backend and vendor else ()

@@ -200,9 +200,6 @@ class Proof:
 def explain_level(proofs: Mapping[str, Proof]) -> str:
     """Say in one line why a plugin is not proven on a device, as `cuda13: aot, not device: no NVIDIA GPU found`.
 
-    Args:
-        proofs: File name → proof, of the wheels of one set.
-
     Returns:
         Nothing for a plugin that is, and for bindings alone, which have no device.
     """

@@ -108,10 +108,7 @@ def put_wheels(wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path)
 def add_proofs(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Path) -> tuple[str, ...]:
     """Record proofs of wheels that are in `dist` already.
 
-    Args:
-        proofs: File name → proof.
-        digests: File name of each wheel → sha256 of the bytes that were proven.
-        dist: The folder.
+    Each proof comes with the sha256 of the bytes that were proven, by file name.
 
     Returns:
         The wheels that its `release.json` does not describe, or as other bytes: nothing was recorded of these.
@@ -128,9 +125,7 @@ def add_proofs(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Pa
 def withdraw(names: Collection[str], dist: Path) -> None:
     """Remove wheels from `dist`: from its `release.json` first, which stays true then if the run is killed in between.
 
-    Args:
-        names: File names; those that are not there are passed over.
-        dist: The folder.
+    Names that are not there are passed over.
     """
     with files.locked(dist):
         kept = {name: entry for name, entry in read_entries(dist).items() if name not in names}

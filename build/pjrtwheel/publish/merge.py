@@ -43,10 +43,6 @@ def merge_folders(folders: Sequence[Path], dist: Path) -> tuple[Entry, ...]:
     Wheel variants, the plain wheel of the same project and their list are made for all that is in one folder. They are
     left out, to be made anew, which is said on stderr.
 
-    Args:
-        folders: Folders that builds left, each with its `release.json`.
-        dist: Where all goes; may hold wheels already.
-
     Returns:
         The entries of all wheels that are now in `dist`.
 

@@ -200,9 +200,10 @@ def test_a_crash_costs_one_case(tmp_path: Path) -> None:
     assert run(tmp_path, text) == {"test_a": "passed", "test_b": "crashed", "test_c": "passed", "test_d": "crashed"}
 
 
-def test_a_hang_costs_one_case(tmp_path: Path) -> None:
-    """A case beyond its limit is stopped, and the rest goes on."""
-    text = "import time\ndef test_a(): time.sleep(60)\ndef test_b(): pass\n"
+@pytest.mark.parametrize("wait", ["time.sleep(60)", "ctypes.PyDLL(None).sleep(60)"], ids=["in Python", "with the GIL"])
+def test_a_hang_costs_one_case(tmp_path: Path, wait: str) -> None:
+    """A case beyond its limit is stopped, also in native code that lets no other thread run, and the rest goes on."""
+    text = f"import ctypes, time\ndef test_a(): {wait}\ndef test_b(): pass\n"
     assert run(tmp_path, text, Limits(60, 4)) == {"test_a": "timed out", "test_b": "passed"}
 
 

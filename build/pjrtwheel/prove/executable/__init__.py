@@ -87,12 +87,7 @@ def describe_tpu(chip: bytes) -> str:
 
 
 def read_chip(data: bytes, position: int) -> str | None:
-    """Return the chip of the ELF file at a position, such as `sm_90a`; nothing if it is no file for NVIDIA's.
-
-    Args:
-        data: Bytes that hold the file.
-        position: Where its magic number is.
-    """
+    """Return the chip of the ELF file at a position, such as `sm_90a`; nothing if it is no file for NVIDIA's."""
     header = data[position : position + HEADER_SIZE]
     if len(header) < HEADER_SIZE or not header.startswith(ELF):
         return None
