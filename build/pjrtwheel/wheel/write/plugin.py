@@ -25,7 +25,7 @@ from pjrtwheel.wheel.write.kernels import place_kernels
 from pjrtwheel.wheel.write.manifest import PluginSpec
 from pjrtwheel.wheel.write.plan import MemberSource, WheelPlan, file_source, text_source
 
-PROVENANCE_FILENAME = "provenance.json"
+_PROVENANCE_FILENAME = "provenance.json"
 
 
 def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
@@ -121,7 +121,7 @@ def _generate(
     """Return the members that are written here, but METADATA."""
     return {
         f"{backend.package}/{LOCK_FILENAME}": lock.to_json(),
-        f"{backend.package}/{PROVENANCE_FILENAME}": write_json(provenance),
+        f"{backend.package}/{_PROVENANCE_FILENAME}": write_json(provenance),
         **({f"{backend.package}/{GPU_CODE_FILENAME}": write_json(list_codes(codes))} if codes else {}),
         f"{name.dist_info}/WHEEL": metadata.wheel_metadata(name),
         f"{name.dist_info}/entry_points.txt": metadata.entry_points(backend),
