@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Repair of real libraries and wheels, beside what binutils and patchelf make of them."""
+"""Repair of real libraries and wheels, compared with what binutils and patchelf make of them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def small(fetch: Callable[[str], Path], tmp_path: Path) -> Path:
 
 
 def tool(name: str) -> str:
-    """Return a program, from beside this Python or from the system; skip the test without it."""
+    """Return a program, from the folder of this Python or from the system; skip the test without it."""
     found = shutil.which(name, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     if found is None:
         pytest.skip(f"no {name} on this machine")
@@ -64,7 +64,7 @@ def run(*arguments: str | Path) -> str:
 
 
 def repair(library: Path) -> tuple[Path, tuple[str, ...], tuple[str, ...]]:
-    """Write a repaired copy beside a library; return it, the changes and the findings."""
+    """Write a repaired copy next to a library; return it, the changes and the findings."""
     copy = library.with_suffix(".repaired.so")
     with library.open("rb") as file, copy.open("wb") as target:
         plan = plan_repair(read_image(file, library.name))
@@ -112,7 +112,7 @@ def test_readelf_has_no_complaint(small: Path) -> None:
 
 
 def test_search_path_and_stack_as_patchelf_reads_them(small: Path) -> None:
-    """What patchelf spoiled is mended, by patchelf's own account, and the library loads."""
+    """What patchelf spoiled is repaired, by patchelf's own account, and the library loads."""
     patchelf = tool("patchelf")
     run(patchelf, "--set-rpath", SEARCH_PATH, small)
     run(patchelf, "--set-execstack", small)

@@ -62,7 +62,7 @@ def parse_measures(text: str) -> tuple[Measure, ...]:
     return document.wheels
 
 
-def measure_wheels(root: Path, wheels: Iterable[Path]) -> tuple[Measure, ...]:
+def _measure_wheels(root: Path, wheels: Iterable[Path]) -> tuple[Measure, ...]:
     """Inspect each wheel, without opening any plugin.
 
     Raises:
@@ -136,7 +136,7 @@ def _run(argv: Sequence[str]) -> int:
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
     arguments = parser.parse_args(argv)
     if arguments.wheels:
-        measures = measure_wheels(arguments.root, find_wheels(arguments.wheels))
+        measures = _measure_wheels(arguments.root, find_wheels(arguments.wheels))
         write_atomically(arguments.root / DATA, format_measures(measures))
     page = render_page(read_measures(arguments.root), tuple(load_backends(arguments.root).values()))
     write_atomically(arguments.root / PAGE, page)

@@ -64,9 +64,9 @@ class ElfImage:
         sections: The section header table; empty when there is none.
         names: Section names, in step with `sections`.
         dynamic: The dynamic table up to its first null entry.
-        dynamic_offset: Where that table stands in the file.
+        dynamic_offset: Where that table is in the file.
         dynstr: The dynamic string table.
-        dynstr_offset: Where that table stands in the file.
+        dynstr_offset: Where that table is in the file.
         used_strings: Offsets in `dynstr` that anything but RPATH and RUNPATH refers to; None when not known.
         exports: Names of the dynamic symbols that the library defines, sorted.
     """

@@ -41,7 +41,7 @@ class Stripped:
 
 def strip(image: ElfImage) -> Stripped:
     """Lay out a library without symbol tables, comments and debug information."""
-    end = loaded_end(image)
+    end = _loaded_end(image)
     unneeded = _unneeded(image)
     gaps = _gaps(image, unneeded, end)
     dropped = {
@@ -95,7 +95,7 @@ def _moved(offset: int, gaps: tuple[range, ...]) -> int:
     return offset - sum(len(gap) for gap in gaps if gap.stop <= offset)
 
 
-def loaded_end(image: ElfImage) -> int:
+def _loaded_end(image: ElfImage) -> int:
     """Return the offset behind the last byte that a header, a segment or a loaded section describes."""
     ends = [FileHeader.SIZE, image.header.phoff + _table_size(image)]
     ends += [segment.offset + segment.filesz for segment in image.segments if segment.filesz]

@@ -16,7 +16,7 @@ from pjrtwheel.gpucode import amd, nvidia
 from pjrtwheel.gpucode.code import GpuCode, order_names
 from pjrtwheel.gpucode.streams import Window
 
-CUOBJDUMP = "cuobjdump"
+_CUOBJDUMP = "cuobjdump"
 _NVIDIA_SECTIONS = {".nv_fatbin", "__nv_relfatbin"}
 _AMD_SECTION = ".hip_fatbin"
 _SYCL_PREFIX = "__CLANG_OFFLOAD_BUNDLE__sycl-"  # Intel's SYCL compiler names a section after its target
@@ -27,7 +27,7 @@ _SPIRV_MAGIC = 0x07230203  # SPIR-V specification, 2.3
 
 def needed_tools(image: ElfImage) -> tuple[str, ...]:
     """Return the names of the programs without which the code of a library cannot be read."""
-    return (CUOBJDUMP,) if _NVIDIA_SECTIONS & {name for name, _ in _filled(image)} else ()
+    return (_CUOBJDUMP,) if _NVIDIA_SECTIONS & {name for name, _ in _filled(image)} else ()
 
 
 def read_gpu_code(path: Path, tools: Mapping[str, Path], *, where: str = "") -> GpuCode:
@@ -51,13 +51,13 @@ def _read_nvidia(path: Path, image: ElfImage, tools: Mapping[str, Path]) -> tupl
     """Return the names of SASS and of PTX."""
     if not needed_tools(image):
         return (), ()
-    if CUOBJDUMP not in tools:
+    if _CUOBJDUMP not in tools:
         raise ElfError(
-            f"{image.where} holds code for NVIDIA GPUs, and there is no {CUOBJDUMP} to read it",
-            cause=f"the backend names no tool {CUOBJDUMP!r}, or it was not handed on",
-            remedy=f"give NVIDIA's {CUOBJDUMP}; the package index has it as nvidia-cuda-cuobjdump",
+            f"{image.where} holds code for NVIDIA GPUs, and there is no {_CUOBJDUMP} to read it",
+            cause=f"the backend names no tool {_CUOBJDUMP!r}, or it was not handed on",
+            remedy=f"give NVIDIA's {_CUOBJDUMP}; the package index has it as nvidia-cuda-cuobjdump",
         )
-    return nvidia.list_code(tools[CUOBJDUMP], path, image.where)
+    return nvidia.list_code(tools[_CUOBJDUMP], path, image.where)
 
 
 def _read_amd(file: BinaryIO, image: ElfImage) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ def _describe(inspection: Inspection, width: int | None) -> Iterator[Text]:
 
 
 def _heading(text: str) -> Text:
-    return Text(printable(text), style="bold")
+    return Text(_printable(text), style="bold")
 
 
 def _lay_out(rows: Iterable[_Row], width: int | None) -> Iterator[Text]:
@@ -72,7 +72,7 @@ def _lay_out(rows: Iterable[_Row], width: int | None) -> Iterator[Text]:
     for name, values in table:
         indent = f"  {name:<{label}}"
         for value in values:
-            for line in _wrap(printable(value), label + 2, width):
+            for line in _wrap(_printable(value), label + 2, width):
                 yield Text.assemble((indent, "dim"), line)
                 indent = " " * len(indent)
 
@@ -84,10 +84,10 @@ def _wrap(text: str, indent: int, width: int | None) -> list[str]:
     return textwrap.wrap(text, max(width - indent, 1), break_long_words=False, break_on_hyphens=False) or [""]
 
 
-def printable(text: str) -> str:
+def _printable(text: str) -> str:
     r"""Return a text without characters that a terminal would obey.
 
-    >>> printable("a\x1b[2Jb")
+    >>> _printable("a\x1b[2Jb")
     'a\\x1b[2Jb'
     """
     return "".join(
@@ -121,7 +121,8 @@ def _describe_libraries(inspection: Inspection) -> Iterator[tuple[str, list[_Row
         each = {python: dict(_describe_library(libraries[member])) for python, member in members.items()}
         labels = dict.fromkeys(label for rows in each.values() for label in rows)
         rows: list[_Row] = [
-            (label, fold_values({python: rows.get(label, "none") for python, rows in each.items()})) for label in labels
+            (label, _fold_values({python: rows.get(label, "none") for python, rows in each.items()}))
+            for label in labels
         ]
         opened = (inspection.plugins[member] for member in members.values() if member in inspection.plugins)
         yield name, [*rows, *((label, [text]) for plugin in opened for label, text in _describe_plugin(plugin))]
@@ -178,7 +179,7 @@ def _describe_files(inspection: Inspection) -> Iterator[str]:
     yield f"  {'size':>11}  in the wheel  path"
     for name, pairs in shown:
         size, compressed = (describe_size(sum(column)) for column in zip(*pairs, strict=True))
-        yield f"  {size:>11}  {compressed:>12}  {printable(name)}"
+        yield f"  {size:>11}  {compressed:>12}  {_printable(name)}"
 
 
 def _importance(library: Library) -> tuple[bool, str]:
@@ -213,13 +214,13 @@ def fold_names(names: Iterable[str]) -> dict[str, dict[str, str]]:
     return folded
 
 
-def fold_values(values: Mapping[str, str]) -> tuple[str, ...]:
+def _fold_values(values: Mapping[str, str]) -> tuple[str, ...]:
     """Return what holds for several Pythons: one line if it is the same for all, else one for each value.
 
     Args:
         values: Version of CPython → value.
 
-    >>> fold_values({"312": "a", "313": "a"}), fold_values({"312": "a", "313": "b", "314": "a"})
+    >>> _fold_values({"312": "a", "313": "a"}), _fold_values({"312": "a", "313": "b", "314": "a"})
     (('a',), ('312, 314: a', '313: b'))
     """
     pythons: dict[str, list[str]] = {}

@@ -16,7 +16,7 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.errors import WheelError
 from pjrtwheel.wheel.names import WheelName, requires_python
 
-ENTRY_POINT_GROUP = "jax_plugins"
+_ENTRY_POINT_GROUP = "jax_plugins"
 GENERATOR = "pjrtwheel 0.1.0"
 _LICENSE = "Apache-2.0"
 _README_TYPE = "text/markdown"
@@ -28,7 +28,7 @@ _CLASSIFIERS = (
 )
 
 
-def plugin_requires(backend: Backend, release: str, requirement: str = "") -> tuple[str, ...]:
+def _plugin_requires(backend: Backend, release: str, requirement: str = "") -> tuple[str, ...]:
     """Return what a plugin wheel requires: exactly the `jaxlib` of its release, the backend's needs, and its extras.
 
     Args:
@@ -37,7 +37,7 @@ def plugin_requires(backend: Backend, release: str, requirement: str = "") -> tu
         requirement: The distribution that carries the library, where this wheel does not.
     """
     always = [f"jaxlib=={release}", *backend.requires, *filter(None, [requirement])]
-    return (*always, *(for_extra(need, extra) for extra, needs in backend.extras.items() for need in needs))
+    return (*always, *(_for_extra(need, extra) for extra, needs in backend.extras.items() for need in needs))
 
 
 def jaxlib_extras(backends: Iterable[Backend], release: str) -> dict[str, str]:
@@ -56,10 +56,10 @@ def jaxlib_extras(backends: Iterable[Backend], release: str) -> dict[str, str]:
     return extras
 
 
-def for_extra(requirement: str, extra: str) -> str:
+def _for_extra(requirement: str, extra: str) -> str:
     """Return a requirement that holds for one extra only (PEP 508).
 
-    >>> for_extra("a>=1", "x"), for_extra('a; python_version < "3.13" or os_name == "posix"', "x")
+    >>> _for_extra("a>=1", "x"), _for_extra('a; python_version < "3.13" or os_name == "posix"', "x")
     ('a>=1; extra == "x"', 'a; (python_version < "3.13" or os_name == "posix") and extra == "x"')
     """
     parsed = Requirement(requirement)
@@ -69,10 +69,10 @@ def for_extra(requirement: str, extra: str) -> str:
     return str(parsed)
 
 
-def is_exact(requirement: Requirement) -> bool:
+def _is_exact(requirement: Requirement) -> bool:
     """Whether a requirement allows one version, wherever it is read.
 
-    >>> [is_exact(Requirement(text)) for text in ("a==1.0", "a==1.*", "a==1.0; extra == 'b'", "a==1.0,!=1.0")]
+    >>> [_is_exact(Requirement(text)) for text in ("a==1.0", "a==1.*", "a==1.0; extra == 'b'", "a==1.0,!=1.0")]
     [True, False, False, False]
     """
     specifiers = [(item.operator, item.version.endswith(".*")) for item in requirement.specifier]
@@ -84,7 +84,7 @@ def find_requirement(requires: Iterable[str], project: str) -> Requirement | Non
     for line in requires:
         with contextlib.suppress(InvalidRequirement):
             requirement = Requirement(line)
-            if canonicalize_name(requirement.name) == canonicalize_name(project) and is_exact(requirement):
+            if canonicalize_name(requirement.name) == canonicalize_name(project) and _is_exact(requirement):
                 return requirement
     return None
 
@@ -111,7 +111,7 @@ def plugin_metadata(
         *(("License-File", file) for file in licenses),
         *(("Classifier", classifier) for classifier in _CLASSIFIERS),
         ("Requires-Python", requires_python(backend.python_tag)),
-        *(("Requires-Dist", need) for need in plugin_requires(backend, release, requirement)),
+        *(("Requires-Dist", need) for need in _plugin_requires(backend, release, requirement)),
         *(("Provides-Extra", extra) for extra in backend.extras),
         ("Description-Content-Type", _README_TYPE),
     ]
@@ -128,7 +128,7 @@ def add_extras(metadata: str, backends: Sequence[Backend], release: str) -> str:
     lines = head.removesuffix("\n").split("\n")
     extras = jaxlib_extras(backends, release)
     added = [f"Provides-Extra: {extra}" for extra in extras]
-    added += [f"Requires-Dist: {for_extra(requirement, extra)}" for extra, requirement in extras.items()]
+    added += [f"Requires-Dist: {_for_extra(requirement, extra)}" for extra, requirement in extras.items()]
     # After the last requirement, where a reader looks for them.
     place = max(
         (index for index, line in enumerate(lines) if line.startswith("Requires-Dist:")), default=len(lines) - 1
@@ -166,4 +166,4 @@ def wheel_metadata(name: WheelName, *, purelib: bool = False) -> str:
 
 def entry_points(backend: Backend) -> str:
     """Return entry_points.txt of a plugin wheel, by which JAX finds it."""
-    return f"[{ENTRY_POINT_GROUP}]\n{backend.pjrt_name} = {backend.package}\n"
+    return f"[{_ENTRY_POINT_GROUP}]\n{backend.pjrt_name} = {backend.package}\n"

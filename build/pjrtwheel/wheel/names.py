@@ -24,7 +24,7 @@ class WheelName:
         version: Version in normal form.
         build: Build tag such as `1`; empty when there is none.
         tag: Compressed tag set, such as `cp312-abi3-manylinux_2_27_x86_64`.
-        label: What tells a variant from the others of its release; empty for any other wheel.
+        label: What distinguishes a variant from the others of its release; empty for any other wheel.
     """
 
     distribution: str

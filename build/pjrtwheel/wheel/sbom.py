@@ -31,7 +31,7 @@ def format_sbom(name: WheelName, provenance: Mapping[str, Any], *, bundled: bool
         provenance: Where the library and the kernels came from, as the provider wrote it; values may be None.
         bundled: Whether the library is in the wheel; it is required from elsewhere if not.
     """
-    # The file name tells our wheel from upstream's of the same name and version, from which it may be made.
+    # The file name distinguishes our wheel from upstream's of the same name and version, from which it may be made.
     purl = PackageURL("pypi", None, name.distribution, name.version, {"file_name": name.filename})
     root = _component(name.distribution, name.version, purl)
     components = [*_origin(provenance, bundled=bundled), *_kernels(provenance), *_xla(provenance)]

@@ -28,7 +28,7 @@ def test_facts_of_a_library(make_elf: MakeElf) -> None:
 
 
 def test_library_without_section_headers(make_elf: MakeElf) -> None:
-    """Without section headers the dynamic segment still tells what the loader sees."""
+    """Without section headers the dynamic segment still says what the loader sees."""
     image = read_image(io.BytesIO(make_elf(sections=False)), WHERE)
     assert (image.sections, image.used_strings) == ((), None)
     assert plan_repair(image).changes == ()

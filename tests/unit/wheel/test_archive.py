@@ -155,7 +155,7 @@ def test_place_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_other_errors_pass(tmp_path: Path) -> None:
-    """Only what the user can mend is explained."""
+    """Only what the user can fix is explained."""
     with pytest.raises(OSError, match="Input/output error"), explain_write_errors(tmp_path / "a.whl"):
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 

@@ -26,7 +26,7 @@ from pjrtwheel.wheel.write.loader import generate_modules
 from pjrtwheel.wheel.write.manifest import PluginSpec
 from pjrtwheel.wheel.write.plan import MemberSource, WheelPlan, file_source, text_source
 
-PROVENANCE_FILENAME = "provenance.json"
+_PROVENANCE_FILENAME = "provenance.json"
 
 
 def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
@@ -123,7 +123,7 @@ def _generate(
     return {
         **{f"{backend.package}/{module}": text for module, text in generate_modules(backend).items()},
         f"{backend.package}/{LOCK_FILENAME}": lock.to_json(),
-        f"{backend.package}/{PROVENANCE_FILENAME}": write_json(provenance),
+        f"{backend.package}/{_PROVENANCE_FILENAME}": write_json(provenance),
         **({f"{backend.package}/{GPU_CODE_FILENAME}": write_json(list_codes(codes))} if codes else {}),
         f"{name.dist_info}/WHEEL": metadata.wheel_metadata(name),
         f"{name.dist_info}/entry_points.txt": metadata.entry_points(backend),

@@ -34,7 +34,7 @@ class Entry:
         mode: Unix file type and permissions.
         stamp: Time and date in MS-DOS form.
         size: Length of the member.
-        offset: Where its local header stands.
+        offset: Where its local header is.
         method: `STORED` or `DEFLATED`.
         crc: CRC-32 of the member.
         compressed: Length of what is stored of it.
@@ -96,7 +96,7 @@ def end_of_directory(count: int, size: int, offset: int) -> bytes:
     Args:
         count: Number of members.
         size: Length of the central directory.
-        offset: Where it stands.
+        offset: Where it is.
     """
     large = count >= _LIMIT16 or size >= _LIMIT32 or offset >= _LIMIT32
     end64 = _END64.pack(0x06064B50, 44, 45, 45, 0, 0, count, count, size, offset) if large else b""
