@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""A vendor adds a backend: the steps of CONTRIBUTING.md, with the files as they stand there."""
+"""A vendor adds a backend: the steps of CONTRIBUTING.md, with the files as they are there."""
 
 from __future__ import annotations
 

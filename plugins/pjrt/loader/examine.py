@@ -65,7 +65,7 @@ def examine_accelerator(accelerator: Accelerator, *, opening: bool) -> Report:
     report.gpu_code = tuple(read_gpu_code(plugin.package))
     report.kernels = report.ask(lambda: find_kernels(accelerator.kernels))
     report.rivals = report.ask(lambda: rivals_of(accelerator))
-    report.check(lambda: check_rivals(plugin, report.rivals or Rivals()))
+    report.check(lambda: _check_rivals(plugin, report.rivals or Rivals()))
     # Of a plugin that does not pass nothing is opened: the dynamic linker answers a truncated library with SIGBUS.
     if not report.check(lambda: check_plugin(plugin)):
         report.check(accelerator.find_device if opening else accelerator.find_node)
@@ -108,7 +108,7 @@ def start_report(plugin: Plugin, names: Sequence[str], priority: int) -> Report:
     return report
 
 
-def check_rivals(plugin: Plugin, rivals: Rivals) -> None:
+def _check_rivals(plugin: Plugin, rivals: Rivals) -> None:
     """Check that no other plugin gets the platform, or has its kernels taken with this one.
 
     Raises:

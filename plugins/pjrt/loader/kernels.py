@@ -54,7 +54,7 @@ class InstalledKernels:
 
 def find_kernels(kernels: Kernels) -> InstalledKernels:
     """Return the kernels that are there."""
-    location = folder(kernels)
+    location = _folder(kernels)
     names = [entry.name for entry in location.iterdir()] if location is not None else []
     found = {(int(match[1]), int(match[2])) for match in map(_PYTHON.search, names) if match is not None}
     return InstalledKernels(
@@ -65,7 +65,7 @@ def find_kernels(kernels: Kernels) -> InstalledKernels:
     )
 
 
-def folder(kernels: Kernels) -> Path | None:
+def _folder(kernels: Kernels) -> Path | None:
     """Return the folder of the kernels; None if there is none."""
     spec = importlib.machinery.PathFinder.find_spec(kernels.package)
     locations = spec.submodule_search_locations if spec is not None else None

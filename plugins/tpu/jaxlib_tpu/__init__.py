@@ -40,7 +40,7 @@ def initialize() -> None:
     if is_set(os.environ, PLUGIN.disable_variable):
         return
     present = bool(chips(ROOT))
-    optional = not present and is_optional(os.environ)
+    optional = not present and _is_optional(os.environ)
     error = _find_error(optional=optional)
     if error is None:
         return
@@ -113,7 +113,7 @@ def check_chips(root: Path) -> None:
         )
 
 
-def is_optional(environ: Mapping[str, str]) -> bool:
+def _is_optional(environ: Mapping[str, str]) -> bool:
     """Return whether JAX is to look for a TPU but can do without.
 
     Args:
