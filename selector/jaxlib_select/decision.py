@@ -83,7 +83,13 @@ def fault_of(answer: object) -> str:
         return "returned a Decision without exactly one Candidate that is chosen"
     if not isinstance(answer.environment, Mapping):
         return "returned a Decision whose environment is no mapping"
-    lists = [answer.requirements, answer.constraints, answer.warnings, answer.hidden, *zip(*answer.environment.items())]
+    lists = [
+        answer.requirements,
+        answer.constraints,
+        answer.warnings,
+        answer.hidden,
+        *zip(*answer.environment.items(), strict=True),
+    ]
     lists += [(entry.backend, entry.reason) for entry in answer.candidates]
     if not all(_are(texts, str) for texts in [*lists, (answer.package, answer.backend, answer.index_url or "")]):
         return "returned a Decision with something else where texts belong"

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Callable
+from typing import Any
 
 from jaxlib_select import variables
 from jaxlib_select.errors import UsageError
@@ -22,6 +22,7 @@ ALIASES = {"gpu": REQUIRE_GPU}  # as `jaxlib_select.require` and JAX say it
 
 FOREIGN = {"torch": "UV_TORCH_BACKEND"}  # variables of other tools that say the same about one package
 TABLE = "[tool.jaxlib-select.backends]"
+_TABLE_PATH = ("tool", "jaxlib-select")
 
 
 @dataclass(frozen=True)
@@ -159,12 +160,28 @@ def _read_table(path: Path) -> Mapping[str, object]:
         raise UsageError(f"cannot read {path}", cause=str(error)) from error
     if "jaxlib-select" not in text:
         return {}
-    from jaxlib_select.toml import read_table  # few projects have the table
+    import tomllib  # few projects have the table
 
     try:
-        return read_table(text, ("tool", "jaxlib-select", "backends"))
-    except ValueError as error:
+        return _table_of(tomllib.loads(text))
+    except ValueError as error:  # TOMLDecodeError is one
         raise UsageError(f"cannot read {path}", cause=str(error)) from error
+
+
+def _table_of(document: Mapping[str, Any]) -> Mapping[str, object]:
+    """Return the table `[tool.jaxlib-select.backends]` of a document, empty if it has none.
+
+    Raises:
+        ValueError: One of its keys is no table, or `[tool.jaxlib-select]` has other keys as well.
+    """
+    table: Any = document
+    for key in (*_TABLE_PATH, "backends"):
+        if key == "backends" and isinstance(table, dict) and not table.keys() <= {key}:
+            raise ValueError(f"unknown keys in [{'.'.join(_TABLE_PATH)}]: {', '.join(table)}; known: {key}")
+        table = table.get(key, {}) if isinstance(table, dict) else None
+    if not isinstance(table, dict):
+        raise ValueError(f"{'.'.join((*_TABLE_PATH, 'backends'))} is no table")  # noqa: TRY004  # the file's fault
+    return table
 
 
 def _wishes(found: Mapping[str, str], origin: Callable[[str], str], *, lasting: bool = False) -> Wishes:

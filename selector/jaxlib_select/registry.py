@@ -9,8 +9,8 @@ A resolver is an entry point of the group `jaxlib_select.resolvers`, named after
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 from jaxlib_select.decision import Decision
 from jaxlib_select.detect.printable import printable
@@ -110,10 +110,7 @@ def _entry_points() -> dict[str, Callable[[], object]]:
     """Return what other distributions registered, by normalized name."""
     from importlib import metadata  # slow, and needed for packages of others only
 
-    found = metadata.entry_points()
-    # Before Python 3.10 the result is a mapping.
-    points = found.select(group=GROUP) if hasattr(found, "select") else found.get(GROUP, ())
-    return {normalize(point.name): point.load for point in points}
+    return {normalize(point.name): point.load for point in metadata.entry_points(group=GROUP)}
 
 
 def failure_of(what: str, error: BaseException) -> ResolverError:

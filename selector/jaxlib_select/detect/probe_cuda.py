@@ -55,7 +55,7 @@ def describe(cuda: ctypes.CDLL, index: int) -> None:
     capability = [ctypes.c_int(-1), ctypes.c_int(-1)]
     # A library that cannot name the device by its number takes the number itself.
     if call(cuda, "cuDeviceGet", ctypes.byref(device), index) in (0, NOT_FOUND):
-        for value, attribute in zip(capability, (MAJOR, MINOR)):
+        for value, attribute in zip(capability, (MAJOR, MINOR), strict=True):
             call(cuda, "cuDeviceGetAttribute", ctypes.byref(value), attribute, device)
         call(cuda, "cuDeviceGetName", name, 255, device)
     say("gpu", capability[0].value, capability[1].value, name.value.decode("utf-8", "replace").replace("\n", " "))

@@ -5,8 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 from jaxlib_select.doctor.case import Case, switch_remedy, unset
 from jaxlib_select.doctor.damage import damaged_plugins, lost_files, missing_kernels, torn_metadata, torn_plugins

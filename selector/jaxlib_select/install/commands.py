@@ -9,10 +9,9 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
 
 from jaxlib_select.errors import InstallError, UsageError
 from jaxlib_select.installed.environment import Environment

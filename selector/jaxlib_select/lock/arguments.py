@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -52,13 +53,13 @@ def sources_in(arguments: Sequence[str]) -> tuple[str, ...]:
 
 def _told_apart(arguments: Sequence[str]) -> list[tuple[str, bool]]:
     """Return each word, and whether it is about where wheels are."""
-    pairs = zip(["", *arguments[:-1]], arguments)
+    pairs = itertools.pairwise(["", *arguments])
     return [(word, before in _SOURCES or word in (*_SOURCES, "--no-index")) for before, word in pairs]
 
 
 def _map_values(words: Sequence[str], change: Callable[[str], str]) -> list[str]:
     """Return words with what says where wheels are changed."""
-    return [change(word) if option in _SOURCES else word for option, word in zip(["", *words[:-1]], words)]
+    return [change(word) if option in _SOURCES else word for option, word in itertools.pairwise(["", *words])]
 
 
 def _pack(value: str, folder: Path) -> str:

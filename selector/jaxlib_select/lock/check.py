@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,6 @@ from jaxlib_select.lock.arguments import unpack_arguments
 from jaxlib_select.lock.document import LOCK_VERSION, SCHEMA, TOOL, Group, digest, packages_of
 from jaxlib_select.lock.forms import PYLOCK, body_digest, form_of, read_requirements
 from jaxlib_select.lock.target import Target, target_from
-from jaxlib_select.lock.toml_reader import read_toml
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,9 @@ def read_lock(path: Path) -> Lock:
         cause = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise LockError(f"cannot read {path}", cause=cause, remedy="write one: jaxlib-select lock jax") from error
     try:
-        return _read_pylock(path, read_toml(text)) if form == PYLOCK else _read_requirements(path, text)
+        return _read_pylock(path, tomllib.loads(text)) if form == PYLOCK else _read_requirements(path, text)
+    except tomllib.TOMLDecodeError as error:
+        raise LockError(f"not a TOML file: {path}", cause=str(error)) from error
     except (KeyError, TypeError, AttributeError) as error:
         raise _foreign(f"it lacks {error}", f": {path}") from error
     except LockError as error:

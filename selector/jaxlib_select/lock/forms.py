@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -107,7 +108,7 @@ def write_uv_snippet(decisions: Sequence[Decision], options: Sequence[str] = ())
 def _places(options: Sequence[str]) -> dict[str, Any]:
     """Return the settings of uv that say where wheels are: the first index comes first, the default one last."""
     values: dict[str, list[str]] = {}
-    for option, value in zip(options, options[1:]):
+    for option, value in itertools.pairwise(options):
         if option.startswith("--") and not value.startswith("--"):
             values.setdefault(option, []).append(value)
     index: list[dict[str, Any]] = [{"url": url} for url in values.get("--extra-index-url", [])]

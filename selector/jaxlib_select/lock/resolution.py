@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from jaxlib_select.install.plan import is_ours
 from jaxlib_select.install.process import run_installer
 from jaxlib_select.lock.document import Group, Table, build_tag, filename
 from jaxlib_select.lock.places import local_file
-from jaxlib_select.lock.toml_reader import read_toml
 from jaxlib_select.names import normalize
 from jaxlib_select.versions import read_version
 
@@ -92,7 +92,7 @@ def _run_uv(
     output = ["--format", "pylock.toml", "--output-file", str(answer), "--no-header", "--quiet"]
     target = ["--python", str(installer.python)]
     run_installer([*installer.program, "compile", str(asked), *output, *target, *options], quiet=quiet)
-    return list(read_toml(answer.read_text("utf-8")).get("packages", []))
+    return list(tomllib.loads(answer.read_text("utf-8")).get("packages", []))
 
 
 def pip_remark(version: str) -> str:

@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Callable
 
 from jaxlib_select.facts import Backend, Select
 from jaxlib_select.machine import Machine, format_version

@@ -37,7 +37,6 @@ from jaxlib_select.lock.forms import form_of, write_requirements, write_uv_snipp
 from jaxlib_select.lock.places import local_file
 from jaxlib_select.lock.resolution import make_relative, pip_remark, read_report
 from jaxlib_select.lock.target import Target, check_machine, make_target, read_target
-from jaxlib_select.lock.toml_reader import read_toml
 from jaxlib_select.lock.toml_writer import write_toml
 from jaxlib_select.machine import Machine, Nvidia, NvidiaGpu
 from jaxlib_select.policy import Policy, read_policy
@@ -663,10 +662,3 @@ def test_a_lock_is_written_whole_or_not_at_all(tmp_path: Path, capsys: pytest.Ca
     assert main(["lock", "jax", "--format", "uv", "-o", str(tmp_path / "absent/x.toml")]) == 5
     assert main(["lock", "jax", "--format", "uv", "-o", str(tmp_path / "x.toml")]) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["x.toml"]
-
-
-def test_toml_is_read_by_what_there_is() -> None:
-    """What is no TOML is the file's fault."""
-    assert read_toml("a = 1") == {"a": 1}
-    with pytest.raises(LockError, match="not a TOML file"):
-        read_toml("a =")
