@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Read from `dist/` what an index will say, and hold the files to `release.json`."""
+"""What an index says about its projects, read from `dist/` and held to `release.json`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,47 @@ from packaging.version import InvalidVersion, Version
 
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
-from pjrtwheel.products.index.project import IndexedFile, Project
 from pjrtwheel.publish.entry import RELEASE_FILENAME, Entry, parse_entries
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.read.directory import DAMAGE
 
 _BUILD_AGAIN = "build the wheels again, or give another folder with --dist"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedFile:
+    """One file that an index offers.
+
+    Attributes:
+        name: Its name.
+        sha256: Hexadecimal digest of its bytes.
+        size: Its length.
+        requires_python: Which Pythons it is for; empty when it does not say, or is no wheel.
+        metadata: METADATA of a wheel, which installers can read without the wheel (PEP 658); empty for other files.
+    """
+
+    name: str
+    sha256: str
+    size: int
+    requires_python: str = ""
+    metadata: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """One project of an index.
+
+    Attributes:
+        name: Its normalized name.
+        versions: Its versions, oldest first.
+        files: Its wheels, and the index of their variants.
+        entries: What `release.json` says about the wheels.
+    """
+
+    name: str
+    versions: tuple[str, ...]
+    files: tuple[IndexedFile, ...]
+    entries: tuple[Entry, ...]
 
 
 def read_projects(dist: Path) -> tuple[Project, ...]:
@@ -42,15 +78,10 @@ def read_projects(dist: Path) -> tuple[Project, ...]:
     )
 
 
-def find_strangers(dist: Path, projects: Iterable[Project]) -> tuple[str, ...]:
+def find_unlisted(dist: Path, projects: Iterable[Project]) -> tuple[str, ...]:
     """Return the wheels of a folder that are in no project, because `release.json` does not list them."""
     known = {file.name for project in projects for file in project.files}
     return tuple(sorted({path.name for path in dist.glob("*.whl")} - known))
-
-
-def variants_name(entry: Entry) -> str:
-    """Return the file that lists the variants of a wheel's release (PEP 825)."""
-    return f"{_stem(entry)}-variants.json"
 
 
 def _read_entries(path: Path) -> list[Entry]:
@@ -89,9 +120,9 @@ def _is_plain(entry: Entry) -> bool:
 def _project(name: str, entries: Iterable[Entry], dist: Path) -> Project:
     """Read the files of one project."""
     listed = sorted(entries, key=lambda entry: (Version(entry["version"]), entry["filename"]))
-    indexes = sorted({variants_name(entry) for entry in listed})
     files = [_wheel(dist / entry["filename"], entry) for entry in listed]
-    files += [_document(dist / index) for index in indexes if (dist / index).is_file()]
+    lists = [dist / name for name in sorted({f"{_stem(entry)}-variants.json" for entry in listed})]  # PEP 825
+    files += [IndexedFile(path.name, hash_file(path), path.stat().st_size) for path in lists if path.is_file()]
     versions = sorted({entry["version"] for entry in listed}, key=Version)
     return Project(name, tuple(versions), tuple(files), tuple(listed))
 
@@ -109,11 +140,6 @@ def _wheel(path: Path, entry: Entry) -> IndexedFile:
     except (*DAMAGE, KeyError, zlib.error) as error:
         raise WheelError(f"{path} is no wheel with metadata: {error}", remedy=_BUILD_AGAIN) from error
     return IndexedFile(path.name, digest, path.stat().st_size, requires, metadata)
-
-
-def _document(path: Path) -> IndexedFile:
-    """Describe a file that is no wheel."""
-    return IndexedFile(path.name, hash_file(path), path.stat().st_size)
 
 
 def _stem(entry: Entry) -> str:
