@@ -14,11 +14,11 @@ OLDEST = (3, 11)
 # Where the public names live; each module is imported when it is first asked for, because most programs want one.
 _PUBLIC = {
     "BackendError": "jaxlib_select.runtime",
-    "Candidate": "jaxlib_select.decision",
-    "Decision": "jaxlib_select.decision",
-    "Machine": "jaxlib_select.machine",
+    "Candidate": "jaxlib_select.choose.decision",
+    "Decision": "jaxlib_select.choose.decision",
+    "Machine": "jaxlib_select.machine.model",
     "PolicyError": "jaxlib_select.errors",
-    "Resolver": "jaxlib_select.registry",
+    "Resolver": "jaxlib_select.choose.registry",
     "available": "jaxlib_select.runtime",
     "get_default_backend": "jaxlib_select.runtime",
     "require": "jaxlib_select.runtime",

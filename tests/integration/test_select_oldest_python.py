@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`jaxlib-select` on the oldest Python that it is for, installed from its source, and on older ones, which refuse."""
+"""`jaxlib-select` on the oldest Python that it is for, installed there, and on older ones, which refuse."""
 
 from __future__ import annotations
 
@@ -43,14 +43,15 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture(scope="module")
 def run(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Return a function that runs the command, installed as its README says, in a folder with a machine."""
+    """Return a function that runs the installed command in a folder with a machine."""
     interpreter = find_interpreters([OLDEST])[OLDEST]
     if interpreter is None:
         pytest.skip("Python 3.11 is not installed here")
     folder = tmp_path_factory.mktemp("oldest")
     python = environment.create_venv(interpreter, folder / "venv")
     subprocess.run([python, "-m", "ensurepip"], capture_output=True, check=True)
-    subprocess.run([python, "-m", "pip", "install", "--quiet", root / "selector"], check=True)
+    wheel = build_selector(root, folder / "dist").path
+    subprocess.run([python, "-m", "pip", "install", "--quiet", wheel], check=True)
     (folder / "machine.json").write_text(json.dumps(GTX), "utf-8")
     (folder / "pyproject.toml").write_text(PYPROJECT, "utf-8")
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from jaxlib_select.detect.world import this_world
+from jaxlib_select.choose.policy import Choice, Policy, PolicySource, find_table, read_policy
+from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.errors import PolicyError, UsageError
-from jaxlib_select.machine import Amd, Machine, Nvidia, NvidiaGpu
-from jaxlib_select.policy import Choice, Policy, Wishes, find_table, read_policy
-from jaxlib_select.resolve import resolve
+from jaxlib_select.machine.host import this_host
+from jaxlib_select.machine.model import Amd, Machine, Nvidia, NvidiaGpu
 
 PYPROJECT = """
 [project]
@@ -138,7 +138,7 @@ def test_half_a_wish_is_refused(argument: str) -> None:
 )
 def test_a_variable_that_only_looks_like_ours_is_refused(name: str) -> None:
     """Wherever variables are read, with those there are."""
-    for read in (lambda environ: read_policy([], environ, None), this_world):
+    for read in (lambda environ: read_policy([], environ, None), this_host):
         with pytest.raises(UsageError) as caught:
             read({name: "cuda12"})
         known = "JAXLIB_SELECT_BACKENDS_DEFAULT, JAXLIB_SELECT_TIMEOUT, and for one package such as"
@@ -285,7 +285,7 @@ def test_a_bad_pyproject_is_named(text: str, message: str, tmp_path: Path) -> No
 def test_a_pyproject_without_the_table_is_not_parsed(tmp_path: Path) -> None:
     """Even if it is broken."""
     (tmp_path / "pyproject.toml").write_text("[project\n", "utf-8")
-    assert read_policy([], {}, tmp_path) == Policy((Wishes(), Wishes(), Wishes()))
+    assert read_policy([], {}, tmp_path) == Policy((PolicySource(), PolicySource(), PolicySource()))
 
 
 def test_an_unreadable_pyproject_is_named(tmp_path: Path) -> None:
