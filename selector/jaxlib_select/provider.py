@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from jaxlib_select.apply.installer import show
 from jaxlib_select.doctor.forecast import Forecast
 from jaxlib_select.doctor.here import (
     distributions_of,
@@ -16,7 +17,6 @@ from jaxlib_select.doctor.here import (
     platforms_of,
 )
 from jaxlib_select.errors import BackendError
-from jaxlib_select.install.commands import show
 
 
 def check_provider(backend: str) -> None:

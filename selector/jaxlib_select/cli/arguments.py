@@ -11,12 +11,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from jaxlib_select.detect import detect
+from jaxlib_select.choose.policy import Policy, read_policy
+from jaxlib_select.choose.registry import is_package
 from jaxlib_select.errors import MachineError
-from jaxlib_select.machine import Machine
-from jaxlib_select.machine_json import LARGEST, parse_machine
-from jaxlib_select.policy import Policy, read_policy
-from jaxlib_select.registry import is_package
+from jaxlib_select.machine.detect import detect
+from jaxlib_select.machine.file import LARGEST, parse_machine
+from jaxlib_select.machine.model import Machine
 
 
 def add_machine(parser: argparse.ArgumentParser) -> None:

@@ -11,10 +11,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from jaxlib_select.decision import Decision
+from jaxlib_select.apply.installer import KINDS, Installer, find_installer, indexes_in
+from jaxlib_select.choose.decision import Decision
 from jaxlib_select.errors import UsageError
 from jaxlib_select.facts import load_facts
-from jaxlib_select.install.commands import KINDS, Installer, find_installer, indexes_in
 from jaxlib_select.installed.environment import Environment, other_environment, this_environment
 from jaxlib_select.versions import in_range
 

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jaxlib_select.decision import Decision
+from jaxlib_select.apply.installer import Installer, show
+from jaxlib_select.apply.plan import accelerator_families, make_plan
+from jaxlib_select.choose.decision import Decision
 from jaxlib_select.doctor.forecast import Prediction, World
 from jaxlib_select.doctor.libraries import Loaded
 from jaxlib_select.doctor.report import ERROR, WARNING
 from jaxlib_select.facts import Facts
-from jaxlib_select.install.commands import Installer, show
-from jaxlib_select.install.plan import accelerator_families, make_plan
 from jaxlib_select.installed.discovery import Plugin
 from jaxlib_select.installed.environment import Environment
 

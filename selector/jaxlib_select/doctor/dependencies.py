@@ -8,9 +8,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from jaxlib_select.apply.installer import show
 from jaxlib_select.doctor.case import Case
 from jaxlib_select.doctor.report import ERROR, WARNING, Finding
-from jaxlib_select.install.commands import show
 from jaxlib_select.installed.environment import Environment
 from jaxlib_select.names import normalize
 from jaxlib_select.versions import in_range, read_version

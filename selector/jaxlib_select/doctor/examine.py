@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from jaxlib_select.decision import Decision
+from jaxlib_select.apply.installer import Installer
+from jaxlib_select.choose.decision import Decision
 from jaxlib_select.doctor.case import Case, switch_remedy
 from jaxlib_select.doctor.dependencies import find_missing
 from jaxlib_select.doctor.findings import find_problems
@@ -25,11 +26,10 @@ from jaxlib_select.doctor.libraries import Loaded, find_libraries, unusable_with
 from jaxlib_select.doctor.report import ERROR, WARNING, Finding, Report, sort_findings
 from jaxlib_select.doctor.wheel_set import find_break, renew
 from jaxlib_select.facts import Facts
-from jaxlib_select.install.commands import Installer
 from jaxlib_select.installed.discovery import Plugin, find_plugins, locate, read_lock
 from jaxlib_select.installed.elf import find_misfit
 from jaxlib_select.installed.environment import Environment
-from jaxlib_select.machine import Machine
+from jaxlib_select.machine.model import Machine
 from jaxlib_select.names import normalize
 
 # Results of cuInit that do not mean "no GPU": the hardware is there and cannot be used.

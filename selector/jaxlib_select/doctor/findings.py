@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Callable
+from collections.abc import Callable, Iterator, Sequence
 
+from jaxlib_select.apply.installer import show
 from jaxlib_select.doctor.case import Case, switch_remedy, unset
 from jaxlib_select.doctor.damage import damaged_plugins, lost_files, missing_kernels, torn_metadata, torn_plugins
 from jaxlib_select.doctor.dependencies import unmet_requirements
@@ -22,7 +22,6 @@ from jaxlib_select.doctor.libraries import NEEDED, OPENED, Loaded, missing_libra
 from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding
 from jaxlib_select.doctor.rivals import doubled_backends
 from jaxlib_select.doctor.wheel_set import incomplete, locks
-from jaxlib_select.install.commands import show
 from jaxlib_select.installed.discovery import namespace_folders
 from jaxlib_select.installed.environment import GROUP
 from jaxlib_select.sentences import enumerate_some

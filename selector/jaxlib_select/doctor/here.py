@@ -13,7 +13,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from jaxlib_select.decision import Decision
+from jaxlib_select.apply.installer import Installer, find_installer, pip_installer
+from jaxlib_select.choose.decision import Decision
+from jaxlib_select.choose.policy import Policy, PolicySource, from_arguments
+from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.doctor.case import show_decision
 from jaxlib_select.doctor.examine import Surroundings, examine
 from jaxlib_select.doctor.forecast import ALIASES, BUILT_IN
@@ -21,12 +24,9 @@ from jaxlib_select.doctor.hardware import missing_hardware, upstream_name
 from jaxlib_select.doctor.report import Report
 from jaxlib_select.errors import BackendError, FactsError, InstallError, SelectError
 from jaxlib_select.facts import Facts, known_releases, load_facts
-from jaxlib_select.install.commands import Installer, find_installer, pip_installer
 from jaxlib_select.installed.discovery import Plugin, find_plugins, locate, read_lock
 from jaxlib_select.installed.environment import Distribution, Environment, this_environment
-from jaxlib_select.machine import Machine
-from jaxlib_select.policy import Policy, Wishes, from_arguments
-from jaxlib_select.resolve import resolve
+from jaxlib_select.machine.model import Machine
 
 
 def examine_here(
@@ -52,7 +52,7 @@ def examine_here(
 
 def detect_here() -> Machine:
     """Look at this machine."""
-    from jaxlib_select.detect import detect  # not needed where a machine is described by a file
+    from jaxlib_select.machine.detect import detect  # not needed where a machine is described by a file
 
     return detect()
 
@@ -197,7 +197,7 @@ def _best(machine: Machine, facts: Facts, backend: str) -> Decision | None:
 
 
 def _policy(backend: str) -> Policy:
-    return Policy((from_arguments([backend]), Wishes()))
+    return Policy((from_arguments([backend]), PolicySource()))
 
 
 def _light_environment() -> Environment:

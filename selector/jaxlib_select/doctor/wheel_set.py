@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from jaxlib_select.apply.installer import name_of
 from jaxlib_select.doctor.case import Case
 from jaxlib_select.doctor.forecast import FAILS, lock_problem
 from jaxlib_select.doctor.report import ERROR, WARNING, Finding
 from jaxlib_select.doctor.rivals import find_surplus
-from jaxlib_select.install.commands import name_of
 from jaxlib_select.installed.environment import Environment
 from jaxlib_select.versions import read_version
 

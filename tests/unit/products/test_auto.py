@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from jaxlib_select.vendors.cuda_code import TEGRA, runs
+from jaxlib_select.choose.cuda_code import TEGRA, runs
 from jaxlib_select.versions import read_version
 from pjrtwheel.backend import Backend, Select, load_backends
 from pjrtwheel.cli import main

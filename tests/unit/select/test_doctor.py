@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from jaxlib_select.decision import Candidate, Decision
+from jaxlib_select.apply.installer import pip_installer
+from jaxlib_select.choose.decision import Candidate, Decision
 from jaxlib_select.doctor.child import Answer, ask_jax, compare, read_answer
 from jaxlib_select.doctor.examine import Surroundings, examine
 from jaxlib_select.doctor.forecast import Prediction
@@ -22,10 +23,9 @@ from jaxlib_select.doctor.here import find_sources
 from jaxlib_select.doctor.report import Report
 from jaxlib_select.errors import UsageError
 from jaxlib_select.facts import load_facts
-from jaxlib_select.install.commands import pip_installer
 from jaxlib_select.installed.elf import Misfit, find_misfit
 from jaxlib_select.installed.environment import Environment, find_interpreter, other_environment, read_environment
-from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu
+from jaxlib_select.machine.model import Amd, Devices, Intel, Machine, Nvidia, NvidiaGpu
 
 PYTHON = Path("/venv/bin/python")
 H100 = Machine(os="linux", arch="x86_64", nvidia=Nvidia(cuda=(13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
@@ -41,7 +41,7 @@ INSTALL_CUDA13 = f"/venv/bin/python -m pip install jax==0.11.2 'jaxlib-cuda-13[w
 SET = "jax==0.11.2 jaxlib==0.11.2"  # after which the plugins of 0.11.2 fit
 AGAIN = "--force-reinstall --no-deps jaxlib==0.11.2"
 FACTS = load_facts("0.11.2")
-TPU = Tpu(pci=("1ae0:0063",), devices=("/dev/vfio/0",))
+TPU = Devices(pci=("1ae0:0063",), devices=("/dev/vfio/0",))
 
 
 class Site:
@@ -859,7 +859,7 @@ def test_a_tpu_without_its_device_fails(site: Site) -> None:
 def test_what_google_makes_beside_tpus_is_none(site: Site, device: str) -> None:
     """Its network card and its disks are on every machine of its cloud, with or without libtpu."""
     site.jax().write("libtpu/libtpu.so", b"")
-    report = site.examine(replace(NONE, tpu=Tpu(pci=(device,))))
+    report = site.examine(replace(NONE, tpu=Devices(pci=(device,))))
     assert (report.hardware, report.prediction.default, report.findings) == ((), "cpu", ())
     assert report.prediction.forecasts[1].reason == f"{device} is a device of Google's, but no TPU"
 

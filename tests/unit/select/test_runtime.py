@@ -14,7 +14,7 @@ import pytest
 from jaxlib_select import runtime
 from jaxlib_select.doctor import here
 from jaxlib_select.errors import BackendError
-from jaxlib_select.machine import Machine, Nvidia, NvidiaGpu
+from jaxlib_select.machine.model import Machine, Nvidia, NvidiaGpu
 
 H100 = Machine("linux", "x86_64", nvidia=Nvidia((13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
 LOCK = json.dumps({"release": "0.11.2", "lock_id": "1" * 32})

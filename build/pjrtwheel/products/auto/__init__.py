@@ -11,9 +11,8 @@ from pathlib import Path
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import write_atomically
-from pjrtwheel.products.auto.document import release_document
 from pjrtwheel.products.auto.variants import Variant, make_variants
-from pjrtwheel.products.auto.write import DISTRIBUTION, Common, write_variant
+from pjrtwheel.products.auto.wheel import DISTRIBUTION, Common, release_document, write_wheels
 from pjrtwheel.publish import Entry, withdraw
 from pjrtwheel.publish.entry import RELEASE_FILENAME, read_entries
 from pjrtwheel.publish.unproven import publish_unproven
@@ -44,7 +43,7 @@ def build_auto(root: Path, dist: Path, version: str) -> list[Variant]:
     variants = make_variants(backends, entries, version)
     common = _common(root, backends, entries, version)
     with tempfile.TemporaryDirectory(prefix="auto-") as scratch:
-        built = [write_variant(variant, common, Path(scratch)) for variant in variants]
+        built = write_wheels(variants, common, Path(scratch))
         publish_unproven(built, backends, root, dist)
     labelled = [variant for variant in variants if variant.label]
     write_atomically(dist / f"{_stem(version)}-variants.json", release_document(labelled))
@@ -82,7 +81,7 @@ def _common(root: Path, backends: Sequence[Backend], entries: Sequence[Entry], v
 
 
 def _others(built: Sequence[BuiltWheel], dist: Path, version: str) -> set[str]:
-    """Return the variants of an earlier run that are none any more: uv would still find them."""
+    """Return the wheels of an earlier run that this one did not build: uv would still find them."""
     return {path.name for path in dist.glob(f"{_stem(version)}-*.whl")} - {wheel.report.wheel for wheel in built}
 
 

@@ -8,6 +8,7 @@ afterwards does not change an index that is being served. All of it appears at o
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,11 +17,12 @@ from pjrtwheel import staging
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import copy_atomically
 from pjrtwheel.products.index import about, pages
-from pjrtwheel.products.index.project import Project
-from pjrtwheel.products.index.read import read_projects
-from pjrtwheel.products.index.swap import replace_folder
+from pjrtwheel.products.index.projects import Project, find_unlisted, read_projects
 
-__all__ = ["Project", "write_index"]
+__all__ = ["Project", "find_unlisted", "write_index"]
+
+_EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
+_HERE = -100  # AT_FDCWD
 
 
 def write_index(dist: Path, output: Path) -> tuple[Project, ...]:
@@ -48,7 +50,7 @@ def write_index(dist: Path, output: Path) -> tuple[Project, ...]:
             for project in projects:
                 _link_files(project, dist, finished / project.name)
         _write_pages(_all_pages(projects), finished)
-        replace_folder(finished, output)
+        _replace_folder(finished, output)
     return projects
 
 
@@ -61,7 +63,7 @@ def _check_place(output: Path) -> None:
 
 
 def _link_files(project: Project, dist: Path, folder: Path) -> None:
-    """Put a project's files beside its pages, without their bytes where the file system allows it."""
+    """Put a project's files next to its pages, without their bytes where the file system allows it."""
     folder.mkdir(parents=True)
     for file in project.files:
         try:
@@ -97,3 +99,31 @@ def _write_pages(contents: Mapping[str, bytes], folder: Path) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+
+
+def _replace_folder(finished: Path, place: Path) -> None:
+    """Give a folder its place; what was there before lies at the finished one's old path, for the caller to remove.
+
+    Readers see the old folder or the new one. Where the file system cannot exchange (some network ones), the place is
+    empty for a moment.
+
+    Args:
+        finished: The new folder, on the same file system.
+        place: Where it goes; may exist.
+    """
+    if not place.exists():
+        finished.rename(place)
+    elif not _exchange(finished, place):
+        aside = finished.with_name(f"{finished.name}.old")
+        place.rename(aside)
+        finished.rename(place)
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Exchange two paths; return whether this system can."""
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except AttributeError:  # glibc before 2.28
+        return False
+    status: int = renameat2(_HERE, os.fsencode(first), _HERE, os.fsencode(second), _EXCHANGE)
+    return status == 0

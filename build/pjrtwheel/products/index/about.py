@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from pjrtwheel.products.index.pages import HTML_PAGE
-from pjrtwheel.products.index.project import Project
+from pjrtwheel.products.index.projects import Project
 from pjrtwheel.publish.entry import Entry, proofs_of
 from pjrtwheel.publish.table import describe_level, describe_pythons
 
