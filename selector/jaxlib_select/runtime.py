@@ -51,10 +51,10 @@ def available() -> tuple[str, ...]:
     platforms = _initialized_platforms()
     if platforms is not None:
         return platforms
-    from jaxlib_select.doctor.here import examine_here
+    from jaxlib_select.doctor.examine import examine_here
 
     report = examine_here()
-    serving = [entry for entry in report.prediction.forecasts if entry.outcome == "serves"]
+    serving = [entry for entry in report.prediction.platforms if entry.outcome == "serves"]
     if report.prediction.default is None or "jax" not in report.versions:
         return ()
     ordered = sorted(serving, key=lambda entry: (entry.platform != report.prediction.default, -entry.priority))
@@ -77,7 +77,7 @@ def require(backend: str, *, initialize: bool = True) -> str:
     """
     if initialize:
         return _platform_of(_device(backend))
-    from jaxlib_select.doctor.here import explain_absence, platforms_of
+    from jaxlib_select.doctor.backends import explain_absence, platforms_of
     from jaxlib_select.provider import check_provider
 
     wanted = platforms_of(backend)
@@ -150,7 +150,7 @@ def _device(backend: str) -> Any:
     """
     if backend in (_initialized_platforms() or ()):
         return sys.modules["jax"].local_devices(backend=backend)[0]
-    from jaxlib_select.doctor.here import explain_absence, platforms_of
+    from jaxlib_select.doctor.backends import explain_absence, platforms_of
     from jaxlib_select.provider import check_provider
 
     check_provider(backend)

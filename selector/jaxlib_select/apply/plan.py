@@ -12,8 +12,8 @@ from jaxlib_select.apply.installer import Installer, name_of
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import CPU
 from jaxlib_select.facts import Facts
-from jaxlib_select.installed.discovery import Plugin, locate, read_lock
 from jaxlib_select.installed.environment import Environment
+from jaxlib_select.installed.plugins import Plugin, locate, read_lock
 from jaxlib_select.names import normalize
 
 # Distributions by which JAX itself publishes an accelerator: the plugin, and its kernels.

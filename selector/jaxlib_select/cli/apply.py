@@ -20,7 +20,7 @@ from jaxlib_select.cli.environments import add_installer, add_python, environmen
 from jaxlib_select.cli.install import check_result
 from jaxlib_select.errors import LockError, UsageError
 from jaxlib_select.facts import load_facts
-from jaxlib_select.installed.discovery import find_plugins
+from jaxlib_select.installed.plugins import find_plugins
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +54,8 @@ def execute(args: argparse.Namespace) -> int:
             remedy=f"name the interpreter of another environment: --python PYTHON, or run: {write_again(lock)}",
         )
     installer = installer_from(args, environment)
-    plugins, families = find_plugins(environment, os.environ), accelerator_families(load_facts())
+    facts = load_facts()
+    plugins, families = find_plugins(environment, os.environ, facts), accelerator_families(facts)
     others = other_backends(versions_of(lock, group), environment, plugins, families)
     removal = [installer.uninstall(others)] if others else []
     options = options_from(args)
@@ -64,4 +65,5 @@ def execute(args: argparse.Namespace) -> int:
             return 0
         for step in (*commands, *removal):
             run_installer(step)
-    return check_result(environment, machine_from(args), options or sources_in(lock.evidence.arguments))
+    sources = options or sources_in(lock.evidence.arguments)
+    return check_result(environment, machine_from(args), sources, described=bool(args.machine))

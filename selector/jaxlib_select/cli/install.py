@@ -28,11 +28,11 @@ from jaxlib_select.cli.environments import (
     installer_from,
     options_from,
 )
-from jaxlib_select.doctor.here import examine_here
+from jaxlib_select.doctor.examine import examine_here
 from jaxlib_select.doctor.report import NOTE
 from jaxlib_select.facts import load_facts
-from jaxlib_select.installed.discovery import find_plugins
 from jaxlib_select.installed.environment import Environment, other_environment
+from jaxlib_select.installed.plugins import find_plugins
 from jaxlib_select.machine.model import Machine
 
 
@@ -62,7 +62,7 @@ def execute(args: argparse.Namespace) -> int:
     plan = make_plan(
         decisions,
         environment,
-        find_plugins(environment, os.environ),
+        find_plugins(environment, os.environ, load_facts()),
         installer,
         options,
         families=accelerator_families(load_facts()),
@@ -72,7 +72,7 @@ def execute(args: argparse.Namespace) -> int:
         return 0
     for command in plan.steps(installer):
         run_installer(command)
-    return check_result(environment, machine, options)
+    return check_result(environment, machine, options, described=bool(args.machine))
 
 
 def _find_options(args: argparse.Namespace, decisions: Sequence[Decision], installer: Installer) -> tuple[str, ...]:
@@ -88,15 +88,18 @@ def _resolve_instead(args: argparse.Namespace) -> str:
     return show(["jaxlib-select", "resolve", args.packages[0], "--machine", args.machine])
 
 
-def check_result(environment: Environment, machine: Machine, options: Sequence[str] = ()) -> int:
+def check_result(
+    environment: Environment, machine: Machine, options: Sequence[str] = (), *, described: bool = False
+) -> int:
     """Look at what came out of an installation; return 1 if JAX would not be what it should be there.
 
     Args:
         environment: Where something was installed.
         machine: The hardware.
-        options: What the installer was told, for the commands that mend.
+        options: What the installer was told, for the commands that fix.
+        described: Whether the machine is one of a file.
     """
-    report = examine_here(other_environment(environment.python), machine, options=options)
+    report = examine_here(other_environment(environment.python), machine, options=options, described=described)
     for finding in report.findings:
         if finding.level != NOTE and "jax" in report.versions:
             print(f"{finding.level}: {finding.what}\n  {finding.remedy}".rstrip(), file=sys.stderr)

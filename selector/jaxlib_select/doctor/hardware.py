@@ -12,7 +12,7 @@ from jaxlib_select.choose.devices import matching
 from jaxlib_select.choose.policy import CPU
 from jaxlib_select.choose.vendors import find_judge, judge
 from jaxlib_select.choose.verdict import Fit
-from jaxlib_select.doctor.forecast import BUILT_IN
+from jaxlib_select.doctor.predict import BUILT_IN
 from jaxlib_select.facts import Backend
 from jaxlib_select.installed.environment import Environment
 from jaxlib_select.machine.model import NO_DEVICE, STUB, Machine, format_version

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from jaxlib_select.doctor.forecast import switch_name
 from jaxlib_select.facts import known_releases, load_facts, read_facts
 from pjrtwheel.backend import load_backends, parse_backend
 from pjrtwheel.cli import main
@@ -176,12 +175,6 @@ def test_the_selector_reads_what_the_build_writes(root: Path, tmp_path: Path) ->
     (abacus,) = read_facts(path).backends
     assert (abacus.name, abacus.code["linux_aarch64"]) == ("abacus", ("bead_6",))
     assert known_releases(tmp_path) == ("1",)
-
-
-def test_the_selector_knows_every_switch(root: Path) -> None:
-    """The variable that switches a loader off follows from the name of its distribution."""
-    backends = load_backends(root).values()
-    assert [switch_name(backend.distribution) for backend in backends] == [backend.disable for backend in backends]
 
 
 def test_the_command_writes_the_file_and_says_whether_it_is_up_to_date(

@@ -20,8 +20,8 @@ from jaxlib_select.cli import main
 from jaxlib_select.cli.environments import active_python
 from jaxlib_select.errors import InstallError, UsageError
 from jaxlib_select.facts import load_facts
-from jaxlib_select.installed.discovery import Plugin
 from jaxlib_select.installed.environment import Distribution, Environment
+from jaxlib_select.installed.plugins import Plugin
 
 PYTHON = Path("/venv/bin/python")
 UV, PIP = uv_installer(PYTHON), pip_installer(PYTHON)

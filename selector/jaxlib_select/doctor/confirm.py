@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ask the real JAX, in a child process with a time limit, what it finds, and compare that with the forecast."""
+"""Ask the real JAX, in a process with a time limit, what it finds, and compare that with the prediction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from jaxlib_select.doctor.forecast import FAILS, SERVES, Prediction
+from jaxlib_select.doctor.predict import FAILS, SERVES, Prediction
 from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding
 
 TIME_LIMIT = 180.0  # seconds; a TPU alone may take one minute to answer
@@ -43,7 +43,7 @@ print("\\n" + json.dumps(out), flush=True)
 
 
 @dataclass(frozen=True)
-class Answer:
+class JaxAnswer:
     """What JAX said.
 
     Attributes:
@@ -61,7 +61,7 @@ class Answer:
     complaints: tuple[str, ...] = ()
 
 
-def ask_jax(python: Path, variables: Mapping[str, str], limit: float = TIME_LIMIT) -> Answer:
+def ask_jax(python: Path, variables: Mapping[str, str], limit: float = TIME_LIMIT) -> JaxAnswer:
     """Start JAX in a child process.
 
     Args:
@@ -82,17 +82,17 @@ def ask_jax(python: Path, variables: Mapping[str, str], limit: float = TIME_LIMI
                 cwd=folder,
             )
         except subprocess.TimeoutExpired:
-            return Answer(error=f"JAX did not start within {limit:.0f} seconds")
+            return JaxAnswer(error=f"JAX did not start within {limit:.0f} seconds")
         except OSError as error:
-            return Answer(error=f"cannot run {python}: {error}")
+            return JaxAnswer(error=f"cannot run {python}: {error}")
     return read_answer(result.stdout, result.stderr, result.returncode)
 
 
-def read_answer(output: str, errors: str, status: int) -> Answer:
+def read_answer(output: str, errors: str, status: int) -> JaxAnswer:
     """Read what the child printed; one that crashed printed nothing of use."""
     try:
         document = json.loads(output.splitlines()[-1])
-        return Answer(
+        return JaxAnswer(
             default=document.get("default", ""),
             platforms=tuple(document.get("platforms", ())),
             devices=tuple(document.get("devices", ())),
@@ -101,44 +101,37 @@ def read_answer(output: str, errors: str, status: int) -> Answer:
         )
     except (ValueError, IndexError, AttributeError):
         last = (errors.strip().splitlines() or ["no message"])[-1]
-        return Answer(error=f"JAX ended with status {status}: {last}")
+        return JaxAnswer(error=f"JAX ended with status {status}: {last}")
 
 
-def compare(prediction: Prediction, answer: Answer, *, renewal: str = "", explained: bool = False) -> Iterator[Finding]:
-    """Say whether JAX does what was foretold, and what else.
+def compare(prediction: Prediction, jax: JaxAnswer, *, renewal: str = "", explained: bool = False) -> Iterator[Finding]:
+    """Say whether JAX does what was predicted, and what else.
 
     Args:
-        prediction: What was foretold.
-        answer: What JAX does.
-        renewal: The command that installs everything again: what mends what cannot be seen in the files.
+        prediction: What was predicted.
+        jax: What JAX does.
+        renewal: The command that installs everything again: what fixes what cannot be seen from outside.
         explained: Whether an error was found before, with a command of its own.
     """
     if not explained:
-        for complaint in answer.complaints:
+        for complaint in jax.complaints:
             yield Finding(WARNING, "plugin-fails", _short(complaint), renewal)
-    if answer.error and prediction.default is None:
-        yield Finding(NOTE, "jax-fails", f"JAX itself fails: {_short(answer.error)}")
-        return
-    if answer.error:
-        remedy = "" if explained else renewal
-        yield Finding(ERROR, "jax-fails", f"JAX itself fails: {_short(answer.error)}", remedy)
-        return
-    if prediction.default is None:
-        yield Finding(WARNING, "forecast", f"JAX starts after all, on {answer.default}")
-        return
-    if answer.default != prediction.default:
-        what = f"JAX's default platform is {answer.default}, not {prediction.default} as foretold from its files"
-        told = explained or bool(answer.complaints)
-        yield Finding(ERROR if answer.default == "cpu" else WARNING, "forecast", what, "" if told else renewal)
-        return
-    foretold = {entry.platform for entry in prediction.forecasts if entry.outcome == SERVES}
-    refused = {entry.platform for entry in prediction.forecasts if entry.outcome == FAILS}
-    if not set(answer.platforms) <= foretold or set(answer.platforms) & refused:
-        yield Finding(
-            WARNING, "forecast", f"JAX has {', '.join(answer.platforms)}, foretold {', '.join(sorted(foretold))}"
-        )
-        return
-    yield Finding(NOTE, "confirmed", f"JAX itself agrees: {answer.default}, {len(answer.devices)} device(s)")
+    served = {entry.platform for entry in prediction.platforms if entry.outcome == SERVES}
+    refused = {entry.platform for entry in prediction.platforms if entry.outcome == FAILS}
+    if jax.error:
+        level, remedy = (NOTE, "") if prediction.default is None else (ERROR, "" if explained else renewal)
+        yield Finding(level, "jax-fails", f"JAX itself fails: {_short(jax.error)}", remedy)
+    elif prediction.default is None:
+        yield Finding(WARNING, "forecast", f"JAX starts after all, on {jax.default}")
+    elif jax.default != prediction.default:
+        what = f"JAX's default platform is {jax.default}, not {prediction.default} as predicted from its files"
+        remedy = "" if explained or jax.complaints else renewal
+        yield Finding(ERROR if jax.default == "cpu" else WARNING, "forecast", what, remedy)
+    elif not set(jax.platforms) <= served or set(jax.platforms) & refused:
+        what = f"JAX has {', '.join(jax.platforms)}, predicted {', '.join(sorted(served))}"
+        yield Finding(WARNING, "forecast", what)
+    else:
+        yield Finding(NOTE, "confirmed", f"JAX itself agrees: {jax.default}, {len(jax.devices)} device(s)")
 
 
 def _short(text: str) -> str:
