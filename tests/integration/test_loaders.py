@@ -55,7 +55,7 @@ STOPS = "JAX cannot go on, because JAX_PLATFORMS (jax_platforms) is '{}': set it
 
 WITHOUT_LIBTPU = "JAX goes on without jaxlib-tpu. To fix it: pip install libtpu==VERSION"
 
-BESIDE = "{ours} is not used: {other} is for JAX's platform 'cuda' as well, and JAX can take only one"
+NOT_USED = "{ours} is not used: {other} is for JAX's platform 'cuda' as well, and JAX can take only one"
 
 # JAX believes that there is a GPU; creating the client, which needs a real one, is left out and shows its arguments.
 PRETEND = """
@@ -166,7 +166,7 @@ def test_who_asked_for_the_cpu_hears_nothing(run: Program, overlay: Overlay, nam
 
 
 @pytest.mark.parametrize("name", ["cuda13", "tpu"])
-def test_the_switch_leaves_jax_as_it_was(run: Program, overlay: Overlay, root: Path, name: str) -> None:
+def test_a_plugin_that_is_disabled_leaves_jax_as_it_was(run: Program, overlay: Overlay, root: Path, name: str) -> None:
     """Not even that there is no such hardware is said, and the platform is unknown."""
     known = "import jax, jax._src.xla_bridge as bridge; jax.devices(); print('NAME' in bridge._backend_factories)"
     backend = find_backend(root, name)
@@ -218,20 +218,20 @@ def test_programs_can_be_compiled_for_a_gpu_elsewhere(run: Program, overlay: Ove
 
 
 def test_a_plugin_that_is_opened_late_joins_in(run: Program, overlay: Overlay) -> None:
-    """Those who ask JAX for every plugin are told of it, and so are those who ask later."""
+    """Callbacks for every plugin get it, and so do those that are registered later."""
     code = (
         "import jax, jax._src.xla_bridge as bridge\n"
-        "told = []; bridge.register_plugin_callbacks(lambda c_api: told.append(c_api))\n"
+        "seen = []; bridge.register_plugin_callbacks(lambda c_api: seen.append(c_api))\n"
         f"{TOPOLOGY}\n"
-        "bridge.register_plugin_callbacks(lambda c_api: told.append(c_api))\n"
-        "print([str(api).split()[2] for api in told].count('\"pjrt_c_api\"'), len(told), len(set(map(id, told))))"
+        "bridge.register_plugin_callbacks(lambda c_api: seen.append(c_api))\n"
+        "print([str(api).split()[2] for api in seen].count('\"pjrt_c_api\"'), len(seen), len(set(map(id, seen))))"
     )
     # The CPU's plugin takes part both times as well.
     result = run(code, overlay("cuda13"))
     assert (result.returncode, result.stdout) == (0, "4 4 2\n"), result.stderr
 
 
-def test_upstreams_plugin_beside_ours(
+def test_upstreams_plugin_in_addition_to_ours(
     run: Program, overlay: Overlay, release: Release, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Ours leaves the platform to it, says so once with both commands, and it works."""
@@ -245,8 +245,8 @@ def test_upstreams_plugin_beside_ours(
     assert result.returncode == 0, result.stderr
     assert result.stdout == f"{upstream}/jax_plugins/xla_cuda13/xla_cuda_plugin.so\n{USED}"
     choice = "pip uninstall jax-cuda13-pjrt jax-cuda13-plugin, or: pip uninstall jaxlib-cuda-13"
-    beside = BESIDE.format(ours="jaxlib-cuda-13", other="jax-cuda13-pjrt")
-    assert said(result) == [f"{beside}. To fix it: keep one of them: {choice}"]
+    refusal = NOT_USED.format(ours="jaxlib-cuda-13", other="jax-cuda13-pjrt")
+    assert said(result) == [f"{refusal}. To fix it: keep one of them: {choice}"]
 
 
 def test_two_of_our_wheels_for_one_platform(run: Program, overlay: Overlay) -> None:
@@ -256,8 +256,8 @@ def test_two_of_our_wheels_for_one_platform(run: Program, overlay: Overlay) -> N
     assert result.returncode == 0, result.stderr
     assert result.stdout == f"{overlay('cuda13')}/jaxlib_cuda_13/xla_cuda_plugin.so\n{USED}"
     choice = "pip uninstall jaxlib-cuda-13, or: pip uninstall jaxlib-cuda-12"
-    beside = BESIDE.format(ours="jaxlib-cuda-12", other="jaxlib-cuda-13")
-    assert said(result) == [f"{beside}. To fix it: keep one of them: {choice}"]
+    refusal = NOT_USED.format(ours="jaxlib-cuda-12", other="jaxlib-cuda-13")
+    assert said(result) == [f"{refusal}. To fix it: keep one of them: {choice}"]
     result = run(USE_JAX, overlay("cuda12"), overlay("cuda13"), JAX_PLATFORMS="cuda")
     assert f"{ABSENT['cuda13']}; {STOPS.format('cuda')}" in said(result)
 
@@ -314,16 +314,16 @@ def test_a_wrong_wheel_is_named_and_not_used(
     """On a machine without the hardware it is one line in the log, and an error to who wants the platform."""
     plugin, backend = changed(name, tmp_path / "plugin")
     line = damage(plugin / backend.package, backend.distribution)
-    mending = f"{remedy}: {AGAIN.format(plugin=backend.distribution)}"
+    fix = f"{remedy}: {AGAIN.format(plugin=backend.distribution)}"
     result = run(USE_JAX, plugin)
     assert (result.returncode, result.stdout) == (0, USED), result.stderr
-    assert said(result) == [f"{line}. To fix it: {mending}"]
+    assert said(result) == [f"{line}. To fix it: {fix}"]
     result = run(USE_JAX, plugin, JAX_PLATFORMS=backend.pjrt_name)
     assert (result.returncode, result.stdout) == (1, "")
     what, _, last = result.stderr.splitlines()[-3:]
-    told = line.partition("; JAX ")[0].removeprefix(f"{backend.distribution}: ")
-    assert what == f"RuntimeError: Unable to initialize backend '{backend.pjrt_name}': {error}: {told}"
-    assert last.startswith(mending)
+    reason = line.partition("; JAX ")[0].removeprefix(f"{backend.distribution}: ")
+    assert what == f"RuntimeError: Unable to initialize backend '{backend.pjrt_name}': {error}: {reason}"
+    assert last.startswith(fix)
 
 
 def test_a_wrong_wheel_that_was_asked_for_stops_jax(
@@ -332,15 +332,15 @@ def test_a_wrong_wheel_that_was_asked_for_stops_jax(
     """The line says so, and what to set; a topology fails with all that is to be said."""
     plugin, backend = changed("cuda13", tmp_path / "plugin")
     what = wrong_lock(plugin / backend.package, backend.distribution).partition("; ")[0]
-    mending = f"install a matching pair: {AGAIN.format(plugin=backend.distribution)}"
+    fix = f"install a matching pair: {AGAIN.format(plugin=backend.distribution)}"
     line, *_ = said(run(USE_JAX, plugin, JAX_PLATFORMS="cuda"))
-    assert line == f"{what}; {STOPS.format('cuda')}. To fix it: {mending}"
+    assert line == f"{what}; {STOPS.format('cuda')}. To fix it: {fix}"
     result = run(TOPOLOGY, plugin)
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr.splitlines()[-3:] == [
         f"jaxlib_cuda_13.pjrt.errors.LockMismatchError: LockMismatchError: {what}",
         "the versions are equal, but the two wheels were built from different inputs",
-        mending,
+        fix,
     ]
 
 
@@ -421,7 +421,7 @@ def test_the_status_of_a_plugin_for_gpus(run: Program, overlay: Overlay, tmp_pat
     assert {"_solver", "cuda_plugin_extension"} <= set(shown["kernels"].split())
     assert "libcudnn.so.9" in shown["missing"].split()
     impostor = f"{tmp_path}/nvidia/cudnn/lib/libcudnn.so.9 is not a library: not an ELF file"
-    assert f"warning     {impostor}" in lines
+    assert f"rejected    {impostor}" in lines
     assert f"cuDNN cannot be opened: {impostor}" in shown["problem"]
     assert shown["hardware"] == ABSENT["cuda13"].partition(": ")[2]
     assert "pip install 'jaxlib-cuda-13[with-cuda]==0.11.2'" in lines[-1]
@@ -464,7 +464,7 @@ def test_the_tpus_library_must_be_the_one_of_the_release(
 
 @pytest.fixture(scope="module")
 def nvidia(root: Path, compile_library: Callable[..., Path]) -> Callable[..., Path]:
-    """Return a function: options → a library that stands for any of NVIDIA's; see tests/data/fake_cuda.c."""
+    """Return a function: options → a mock of any of NVIDIA's libraries; see tests/data/fake_cuda.c."""
 
     @functools.cache
     def compile_cuda(soname: str, version: int = 0) -> Path:
@@ -532,7 +532,7 @@ def namespace() -> list[str]:
     )
     command = ["unshare", "--map-root-user", "--mount", "sh", "-c", script, "sh"]
     if shutil.which("unshare") is None or subprocess.run([*command, "true"], check=False).returncode != 0:
-        pytest.skip("this machine lets nobody make a namespace of file systems")
+        pytest.skip("this machine does not allow a namespace of file systems")
     return command
 
 
@@ -675,7 +675,7 @@ def test_a_gpu_without_its_libraries_is_no_silent_fall_back(run: Program, overla
     assert "nvidia-cudnn-cu13" in remedy
 
 
-def test_what_is_missing_and_what_is_old_is_told_at_once(
+def test_what_is_missing_and_what_is_old_is_reported_at_once(
     run: Program, overlay: Overlay, nvidia: Callable[..., Path], nvidia_wheels: Path, tmp_path: Path
 ) -> None:
     """With the places that were looked at and one command for all."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""A vendor adds a backend: the steps of CONTRIBUTING.md, with the files as they stand there."""
+"""A vendor adds a backend: the steps of CONTRIBUTING.md, with the files as they are there."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_jaxlib_knows_the_new_extra(dist: Path) -> None:
 
 
 def test_record_says_where_the_library_came_from(dist: Path) -> None:
-    """The new wheel is in release.json beside the bindings, in one set with them, with the vendor's notice inside."""
+    """The new wheel is in release.json next to the bindings, in one set with them, with the vendor's notice inside."""
     entries = json.loads((dist / "release.json").read_text("utf-8"))["wheels"]
     (entry,) = (entry for entry in entries if entry["distribution"] == "jaxlib-abacus")
     assert {entry["lock_id"] for entry in entries} == {entry["lock_id"]}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs that do not belong together are refused: by name, with the command that mends it, and never in silence."""
+"""Pairs that do not belong together are refused: by name, with the command that fixes it, and never in silence."""
 
 from __future__ import annotations
 
@@ -147,8 +147,8 @@ def test_a_missing_jaxlib_is_named(python: Path, tmp_path: Path) -> None:
     assert REMEDY in result.stderr
 
 
-def test_the_switch_leaves_jax_as_it_was(python: Path, tmp_path: Path) -> None:
-    """A user who is stuck with a wrong pair can switch the plugin off, and JAX runs on its own client."""
+def test_a_plugin_that_is_disabled_leaves_jax_as_it_was(python: Path, tmp_path: Path) -> None:
+    """A user who is stuck with a wrong pair can disable the plugin, and JAX runs on its own client."""
     other_lock(site_of(python))
     result = run(python, tmp_path, f"import os; os.environ['JAXLIB_CPU_DISABLE'] = '1'; {USE_JAX}")
     assert (result.returncode, result.stdout) == (0, "[CpuDevice(id=0)]\n3.0\n"), result.stderr

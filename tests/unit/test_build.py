@@ -68,8 +68,9 @@ def test_a_library_of_ones_own_is_refused_by_its_path(
 
 
 def test_a_plugin_of_ones_own_is_accepted(cpu: Backend, make_elf: Callable[..., bytes], tmp_path: Path) -> None:
-    """One that is for the platform and exports what it may."""
-    (tmp_path / "mine.so").write_bytes(make_elf())
+    """One that is for the platform and exports what it may, with what the linker adds to every XLA with protobuf."""
+    exports = (*cpu.exports, "__start_pb_defaults", "__stop_pb_defaults")
+    (tmp_path / "mine.so").write_bytes(make_elf(exports=exports))
     check_library(tmp_path / "mine.so", cpu, "linux_x86_64")
 
 

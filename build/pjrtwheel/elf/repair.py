@@ -15,6 +15,7 @@ from pjrtwheel.elf.runpath import repair_runpath
 from pjrtwheel.elf.searchpath import ANYWHERE, Place
 from pjrtwheel.elf.segments import repair_alignment, repair_stack
 from pjrtwheel.elf.strip import strip
+from pjrtwheel.elf.symbols import LINKER_DEFINED
 from pjrtwheel.errors import ElfError
 
 
@@ -68,7 +69,7 @@ def check_exports(image: ElfImage, allowed: Sequence[str]) -> None:
 
     Args:
         image: The library.
-        allowed: The symbols it may define; the first must be there.
+        allowed: The symbols it may define, besides those of the linker; the first must be there.
 
     Raises:
         ElfError: The first symbol is missing, or there are symbols beyond the list.
@@ -80,7 +81,7 @@ def check_exports(image: ElfImage, allowed: Sequence[str]) -> None:
             cause=f"it exports {exported}, so it is not a PJRT plugin",
             remedy="give the library that implements the PJRT C API",
         )
-    extra = sorted(set(image.exports) - set(allowed))
+    extra = sorted(set(image.exports) - {*allowed, *LINKER_DEFINED})
     if extra:
         more = f" and {len(extra) - 5} more" if len(extra) > 5 else ""
         raise ElfError(

@@ -21,6 +21,9 @@ _VISIBLE = {0, 3}  # default and protected
 _UNDEFINED = 0
 _ABSOLUTE = 0xFFF1
 
+# Bounds of a section, which the linker defines in every library that holds protobuf's code; each finds its own first.
+LINKER_DEFINED = frozenset({"__start_pb_defaults", "__stop_pb_defaults"})
+
 
 @dataclass(frozen=True, slots=True)
 class Symbol:

@@ -18,7 +18,7 @@ PRIORITY = 0
 def initialize() -> None:
     """Take over JAX's platform `cpu`, or, if this wheel does not fit, let its first use fail with the reason.
 
-    With JAXLIB_CPU_DISABLE=1 in the environment JAX stays as it was.
+    With JAXLIB_CPU_DISABLE=1 in the environment JAX does not use it.
     """
     if is_set(os.environ, PLUGIN.disable_variable):
         return

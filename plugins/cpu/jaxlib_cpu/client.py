@@ -14,7 +14,7 @@ from .pjrt import _pjrt, private
 from .pjrt.api import has_extension
 from .pjrt.callbacks import describe_exception, element_dtypes
 from .pjrt.plugin import Plugin, hand_to_jaxlib
-from .pjrt.targets import TargetForwarder, TypeForwarder, forward_transform, skipping
+from .pjrt.targets import TargetForwarder, TypeForwarder, forward_transform, log_until
 
 logger = logging.getLogger(__name__)
 
@@ -32,17 +32,17 @@ def take_over(plugin: Plugin, api: Any, priority: int) -> None:
     Args:
         plugin: The plugin.
         api: The capsule of its API.
-        priority: Where the platform stands among JAX's defaults.
+        priority: Where the platform comes among JAX's defaults.
     """
     from functools import partial
 
     from jax.extend.backend import register_backend_factory
 
     hand_to_jaxlib(plugin, api)
-    register_own_targets(api)
-    forward_targets(api)
-    forward_transforms(api)
-    complete_client()
+    _register_own_targets(api)
+    _forward_targets(api)
+    _forward_transforms(api)
+    _complete_client()
     register_backend_factory(
         plugin.name,
         partial(make_client, plugin),
@@ -53,18 +53,18 @@ def take_over(plugin: Plugin, api: Any, priority: int) -> None:
     )
 
 
-def forward_targets(api: Any) -> None:
+def _forward_targets(api: Any) -> None:
     """Give the plugin every custom-call target and type, those registered so far and those to come."""
     _jax, xla_client = private.jaxlib("_jax"), private.jaxlib("xla_client")
     queued = [True]
     targets = TargetForwarder(_pjrt, api, _jax.register_custom_call_target)
     types = TypeForwarder(_pjrt, api, XLA_PLATFORM, _jax.register_custom_type)
-    xla_client.register_custom_type_handler("cpu", skipping(types, lambda: not queued))
-    xla_client.register_custom_call_handler("cpu", skipping(targets, lambda: not queued))
+    xla_client.register_custom_type_handler("cpu", log_until(types, lambda: not queued))
+    xla_client.register_custom_call_handler("cpu", log_until(targets, lambda: not queued))
     queued.clear()
 
 
-def forward_transforms(api: Any) -> None:
+def _forward_transforms(api: Any) -> None:
     """Give the plugin the HLO passes of `jax.extend.xla` as well.
 
     JAX registers those for the platform `cpu` with jaxlib alone, because its own CPU client is no plugin.
@@ -77,17 +77,17 @@ def forward_transforms(api: Any) -> None:
         _xla.clear_xla_transform = forward_transform(_xla.clear_xla_transform, _xla.clear_xla_transform_c_api, api)
 
 
-def complete_client() -> None:
+def _complete_client() -> None:
     """Add what jaxlib's client for plugins leaves out and its built-in CPU client has."""
     _jax, xla_client = private.jaxlib("_jax"), private.jaxlib("xla_client")
     xla_client.LoadedExecutable.cost_analysis = analyse_costs(xla_client.LoadedExecutable.cost_analysis)
     _jax.dlpack_managed_tensor_to_buffer = import_tensor(_jax.dlpack_managed_tensor_to_buffer)
 
 
-def register_own_targets(api: Any) -> None:
+def _register_own_targets(api: Any) -> None:
     """Give the plugin the targets that jaxlib keeps in its own copy of XLA: host callbacks, buffer callbacks, sinks.
 
-    It has no more than those as long as nobody has taken the queue of `xla_client.register_custom_call_target`.
+    It has no more than those as long as no handler has taken the queue of `xla_client.register_custom_call_target`.
     """
     own = private.jaxlib("_jax").custom_call_targets("cpu")
     probe = own[CALLBACK_TARGETS[0]]["execute"]
@@ -111,18 +111,18 @@ def make_client(plugin: Plugin) -> Any:
             plugin.distribution,
         )
         return private.make_builtin_client()
-    client = private.make_client(plugin.name, client_options)
+    client = private.make_client(plugin.name, _client_options)
     _pjrt.keep_forever(client)
     return client
 
 
-def client_options() -> dict[str, int | bool]:
+def _client_options() -> dict[str, int | bool]:
     """Return the create options as JAX's configuration and the environment have them now.
 
     The client is synchronous whatever `jax_cpu_enable_async_dispatch` says (it says how a client may behave, and is on
     by default). An asynchronous one runs the programs of a device one after the other, so a callback that runs JAX
     would wait for the very program that called it. JAX's built-in client makes an exception for programs with
-    callbacks; the PJRT C API has no field to ask for that. Who has no such callbacks can have it the other way:
+    callbacks; the PJRT C API has no field to ask for that. Without such callbacks it can be turned on:
     `jax.config.update("jax_pjrt_client_create_options", {"asynchronous": True})`.
     """
     return create_options(

@@ -56,7 +56,7 @@ class Driver:
 
 
 def explain(status: int, visible: str | None) -> DriverError | NoDeviceError:
-    """Return what to tell the user about a driver that does not start.
+    """Return the error for a driver that does not start.
 
     Args:
         status: Result of `cuInit`.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""NVIDIA's GPUs: whether there is one, as far as files tell, whether JAX believes it, and which code they run."""
+"""NVIDIA's GPUs: whether there is one, as far as files show it, whether JAX looks for it, and which code they run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def describe_absence(root: Path, driver: int) -> NoDeviceError:
         driver: Oldest branch of NVIDIA's driver that will do.
     """
     looked = f"looked for {', '.join(f'/{node}' for node in DEVICE_NODES)}"
-    if count_on_bus(root) == 0:
+    if _count_on_bus(root) == 0:
         return NoDeviceError(f"no NVIDIA GPU found ({looked})")
     return NoDeviceError(
         f"there is an NVIDIA GPU on the PCI bus, but no device of its driver ({looked})",
@@ -47,7 +47,7 @@ def describe_absence(root: Path, driver: int) -> NoDeviceError:
     )
 
 
-def count_on_bus(root: Path) -> int:
+def _count_on_bus(root: Path) -> int:
     """Return the number of NVIDIA's GPUs on the PCI bus, which containers see as well.
 
     Args:
@@ -73,7 +73,7 @@ def device_nodes(root: Path) -> list[str]:
     return [f"/{node}" for node in DEVICE_NODES if (root / node).exists()]
 
 
-def runs_on(code: str, capability: int) -> bool:
+def _runs_on(code: str, capability: int) -> bool:
     """Return whether a GPU of some compute capability can run code, at once or after translation by the driver.
 
     Machine code runs on its own and later minor versions of one major version, code for the driver (PTX) on
@@ -84,7 +84,7 @@ def runs_on(code: str, capability: int) -> bool:
         code: What the code was compiled for, such as `sm_80` or `compute_120`.
         capability: Ten times the major version plus the minor one.
 
-    >>> [runs_on(code, 86) for code in ("sm_80", "sm_90", "compute_75", "sm_86a", "sm_80a")]
+    >>> [_runs_on(code, 86) for code in ("sm_80", "sm_90", "compute_75", "sm_86a", "sm_80a")]
     [True, False, True, True, False]
     """
     match = _CODE.fullmatch(code)
@@ -100,5 +100,5 @@ def runs_on(code: str, capability: int) -> bool:
 def uncovered(code: Iterable[str], capabilities: Sequence[int]) -> list[int]:
     """Return the compute capabilities for which there is no code; none if it is not known what there is."""
     names = [name for name in code if _CODE.fullmatch(name)]
-    missing = {capability for capability in capabilities if not any(runs_on(name, capability) for name in names)}
+    missing = {capability for capability in capabilities if not any(_runs_on(name, capability) for name in names)}
     return sorted(missing) if names else []

@@ -51,7 +51,7 @@ class Inventory:
         Args:
             toolkit: The CUDA they are to be of.
             kernels: The kernels, which know what they were built with.
-            driver_works: Tells whether there is a driver that sees a GPU.
+            driver_works: Returns whether there is a driver that sees a GPU.
         """
         self._toolkit = toolkit
         self._kernels = kernels
@@ -88,7 +88,7 @@ class Inventory:
             except OSError as error:  # a library that the dynamic linker found, and that only has the name
                 versions.problems.append(Problem(f"{soname} is not {component.name}: {error}", soname))
             except RuntimeError as error:
-                versions.silent.append(f"{component.name} does not tell its version ({error})")
+                versions.silent.append(f"{component.name} does not say its version ({error})")
         return versions
 
     def survey(self, devices: int | None) -> tuple[VendorLibrary, ...]:
@@ -145,16 +145,18 @@ class Inventory:
         try:
             name = self.preloaded.opened[soname]
             runtime = import_extension().library_version(name, "cudnnGetCudartVersion", "value")
-        except (OSError, RuntimeError):  # it does not tell
+        except (OSError, RuntimeError):  # it does not say
             return []
         return find_mixture(runtime, self._toolkit.major)
 
     def built(self) -> dict[str, int]:
-        """Return the versions the plugin was built with: those its kernels tell, else those of the toolkit's table."""
+        """Return the versions the plugin was built with: as its kernels state them or the toolkit's table."""
         module = import_module(self._kernels, "_versions")
         functions = {component.name: f"{component.built}_build_version" for component in COMPONENTS}
-        told = {name: getattr(module, function)() for name, function in functions.items() if hasattr(module, function)}
-        return {**self._toolkit.built, **told}
+        stated = {
+            name: getattr(module, function)() for name, function in functions.items() if hasattr(module, function)
+        }
+        return {**self._toolkit.built, **stated}
 
     def minimum(self, built: Mapping[str, int]) -> dict[str, int]:
         """Return the oldest version of each component that works; cuDNN must be that of the build, patches aside."""

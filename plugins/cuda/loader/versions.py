@@ -18,7 +18,7 @@ class Component:
         symbol: The function that returns its version.
         form: How to call that function, see `_pjrt.library_version`.
         built: Prefix of the kernels' function that returns the version they were built with.
-        major: The factor by which the major version stands in its version numbers.
+        major: The factor of the major version in its version numbers.
         minor: The same for the minor version.
         driver: Whether to ask it only where the driver works.
     """
@@ -60,12 +60,12 @@ class Problem:
 
 CUBLAS_TENSOR_MEMORY = (
     "cuBLAS 12.8 to 13.1 can free the tensor memory of another kernel that runs at the same time on GPUs of compute "
-    "capability 10.x and 11.x: results may be wrong where streams overlap; cuBLAS 13.2 has this mended"
+    "capability 10.x and 11.x: results may be wrong where streams overlap; cuBLAS 13.2 has the fix"
 )
 
 
 def as_number(component: Component, answer: int | tuple[int, int, int]) -> int:
-    """Return a version as one number, however the library told it."""
+    """Return a version as one number, in whatever form the library returned it."""
     if isinstance(answer, int):
         return answer
     return answer[0] * component.major + answer[1] * component.minor + answer[2]
@@ -132,7 +132,7 @@ def find_mixture(runtime: int, major: int) -> list[str]:
     """Return what may go wrong if cuDNN is made for another CUDA than the plugin.
 
     Args:
-        runtime: The CUDA of cuDNN, as `cudnnGetCudartVersion` tells it, such as 13020.
+        runtime: The CUDA of cuDNN, as `cudnnGetCudartVersion` returns it, such as 13020.
         major: That of the plugin, such as 12.
     """
     if runtime // 1000 == major:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from .errors import PluginError
 from .installed import installed_version
 from .kernels import Kernels, check_kernels, check_precedence
 from .plugin import Plugin, check_plugin
+from .rivals import Rivals, find_rivals, installed_plugins
 from .vendor import Vendor
 
 # That of JAX's own GPU plugins: above TPU and CPU.
@@ -78,6 +80,12 @@ def find_absence(accelerator: Accelerator) -> PluginError | None:
     except PluginError as error:
         return error
     return None
+
+
+def rivals_of(accelerator: Accelerator) -> Rivals:
+    """Return the other installed plugins for the platform."""
+    module = accelerator.plugin.package.name
+    return find_rivals(module, accelerator.rivals, installed_plugins(), os.environ)
 
 
 def read_gpu_code(package: Path) -> list[str]:

@@ -35,7 +35,7 @@ class PluginError(RuntimeError):
         super().__init__("\n".join(line for line in (f"{type(self).__name__}: {what}", cause, remedy) if line))
 
     def sentences(self) -> str:
-        """Return the text without the name of the class, for lines that nobody looks for an error in."""
+        """Return the text without the name of the class, for lines that are not an exception's."""
         return "\n".join(line for line in (self.what, self.cause, self.remedy) if line)
 
     def fix(self) -> str:

@@ -4,20 +4,21 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from .accelerator import PRIORITY, Accelerator, check_accelerator, read_gpu_code
+from .accelerator import PRIORITY, Accelerator, check_accelerator, read_gpu_code, rivals_of
 from .api import PluginLibrary, describe_library, needed_by
 from .installed import check_interpreter, check_jax, package_directory
 from .kernels import check_python, find_kernels
 from .lock import pin, read_installed
 from .plugin import OpenedPlugin, Plugin, check_plugin, open_plugin
 from .report import PythonVersion, Report
-from .rivals import Rivals, check_kernel_order, find_rival, find_rivals, installed_plugins
+from .rivals import Rivals, check_kernel_order, find_rival
 from .settings import check_not_disabled, check_not_left_out, read_settings
 from .vendor import Vendor
 
@@ -62,17 +63,19 @@ def examine_accelerator(accelerator: Accelerator, *, opening: bool) -> Report:
     report = start_report(plugin, [plugin.name, "gpu"], PRIORITY)
     report.check(lambda: check_not_left_out(plugin.name, report.settings))
     report.gpu_code = tuple(read_gpu_code(plugin.package))
-    kernels = report.kernels = find_kernels(accelerator.kernels)
-    rivals = report.rivals = find_rivals(plugin.package.name, accelerator.rivals, installed_plugins(), os.environ)
-    report.check(lambda: check_rivals(plugin, rivals))
+    report.kernels = report.ask(lambda: find_kernels(accelerator.kernels))
+    report.rivals = report.ask(lambda: rivals_of(accelerator))
+    report.check(lambda: _check_rivals(plugin, report.rivals or Rivals()))
     # Of a plugin that does not pass nothing is opened: the dynamic linker answers a truncated library with SIGBUS.
     if not report.check(lambda: check_plugin(plugin)):
+        report.check(accelerator.find_device if opening else accelerator.find_node)
         return report
     report.library = replace(report.library, needed=needed_by(report.library.path))
     report.check(lambda: check_accelerator(accelerator))
     if opening and report.check(accelerator.preload):
         report.library = report.ask(lambda: describe_library(open_plugin(plugin))) or report.library
-    report.check(lambda: check_python(plugin.distribution, kernels))
+    if report.kernels is not None:
+        report.check(functools.partial(check_python, plugin.distribution, report.kernels))
     report.vendor = report.ask(lambda: accelerator.survey(opening))
     report.check(accelerator.find_device if opening else accelerator.find_node)
     if opening:
@@ -105,7 +108,7 @@ def start_report(plugin: Plugin, names: Sequence[str], priority: int) -> Report:
     return report
 
 
-def check_rivals(plugin: Plugin, rivals: Rivals) -> None:
+def _check_rivals(plugin: Plugin, rivals: Rivals) -> None:
     """Check that no other plugin gets the platform, or has its kernels taken with this one.
 
     Raises:

@@ -33,7 +33,7 @@ def check_interpreter(distribution: str, abiflags: str, version: tuple[int, int]
     """Check that a Python has the ABI that the plugin's extension is made for.
 
     Installers see to that, but a copied folder or PYTHONPATH goes past them. A free-threaded Python takes the file for
-    its own, by its name, and then finds in it what is none of its modules: SystemError, if not a crash.
+    its own, by its name, and then finds no module of its own in it: SystemError, if not a crash.
 
     Args:
         distribution: Name of the plugin's distribution.

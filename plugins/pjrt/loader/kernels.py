@@ -54,7 +54,7 @@ class InstalledKernels:
 
 def find_kernels(kernels: Kernels) -> InstalledKernels:
     """Return the kernels that are there."""
-    location = folder(kernels)
+    location = _folder(kernels)
     names = [entry.name for entry in location.iterdir()] if location is not None else []
     found = {(int(match[1]), int(match[2])) for match in map(_PYTHON.search, names) if match is not None}
     return InstalledKernels(
@@ -65,7 +65,7 @@ def find_kernels(kernels: Kernels) -> InstalledKernels:
     )
 
 
-def folder(kernels: Kernels) -> Path | None:
+def _folder(kernels: Kernels) -> Path | None:
     """Return the folder of the kernels; None if there is none."""
     spec = importlib.machinery.PathFinder.find_spec(kernels.package)
     locations = spec.submodule_search_locations if spec is not None else None
@@ -87,7 +87,7 @@ def fitting(names: list[str], suffixes: list[str]) -> list[str]:
 
 
 def check_kernels(kernels: Kernels, distribution: str, release: str, version: str | None) -> None:
-    """Check that nobody else's kernels of another release lie among those of a plugin: jaxlib would take neither.
+    """Check that no other kernels, of another release, are installed: jaxlib would take neither.
 
     Args:
         kernels: The kernels.
@@ -101,7 +101,7 @@ def check_kernels(kernels: Kernels, distribution: str, release: str, version: st
     if version is not None and version != release:
         other = kernels.package.replace("_", "-")
         raise VersionMismatchError(
-            f"{other} {version} is installed beside {distribution} {release}, which has kernels of its own",
+            f"{other} {version} is installed in addition to {distribution} {release}, which has kernels of its own",
             cause="jaxlib takes kernels of exactly its own version, and finds the version of the other ones",
             remedy=f"pip uninstall {other}",
         )
@@ -114,7 +114,7 @@ def check_precedence(
     packages: Sequence[str],
     installed: Callable[[str], str | None],
 ) -> None:
-    """Check that jaxlib takes these kernels, and not those that somebody else left for another version of the vendor's.
+    """Check that jaxlib takes these kernels, and not leftovers for another version of the vendor's libraries.
 
     Args:
         kernels: The kernels.
@@ -137,7 +137,7 @@ def check_precedence(
 
 
 def import_module(kernels: Kernels, name: str) -> ModuleType | None:
-    """Return one of the kernel modules, or None if this Python has it not."""
+    """Return one of the kernel modules, or None if there is none for this Python."""
     try:
         return importlib.import_module(f"{kernels.package}.{name}")
     except ImportError:

@@ -29,7 +29,7 @@ _SYSTEM = re.compile(r"(lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)|ld-linux[^.]*)\.so
 _UNREADABLE = (LookupError, OSError, StopIteration, ValueError, struct.error)
 
 
-def find_damage(header: bytes, tables: bytes, size: int, machine: str) -> str | None:
+def _find_damage(header: bytes, tables: bytes, size: int, machine: str) -> str | None:
     """Say what is wrong with a 64-bit little-endian ELF library, or return None.
 
     Args:
@@ -52,7 +52,7 @@ def find_damage(header: bytes, tables: bytes, size: int, machine: str) -> str | 
     return None
 
 
-def program_headers(header: bytes) -> tuple[int, int]:
+def _program_headers(header: bytes) -> tuple[int, int]:
     """Return the offset and the size of the table of program headers."""
     if len(header) < _HEADER.size:
         return 0, 0
@@ -77,7 +77,7 @@ def needed_libraries(path: Path) -> list[str]:
     """
     with path.open("rb") as file:
         header = file.read(_HEADER.size)
-        damage = find_damage(header, b"", path.stat().st_size, "")
+        damage = _find_damage(header, b"", path.stat().st_size, "")
         if damage is not None:
             raise ValueError(f"{path} is {damage}")
         try:
@@ -102,7 +102,7 @@ def _read_dynamic(file: BinaryIO, header: bytes) -> tuple[list[tuple[int, int]],
     Raises:
         LookupError, OSError, StopIteration, ValueError, struct.error: The tables do not lead to the names.
     """
-    offset, length = program_headers(header)
+    offset, length = _program_headers(header)
     file.seek(offset)
     segments = list(_PROGRAM.iter_unpack(file.read(length)))
     dynamic = next((segment for segment in segments if segment[0] == _PT_DYNAMIC), None)
@@ -128,7 +128,7 @@ def find_misfit(path: Path, machine: str, symbol: str = "") -> str | None:
     try:
         with path.open("rb") as file:
             header = file.read(_HEADER.size)
-            damage = find_damage(header, b"", path.stat().st_size, machine)
+            damage = _find_damage(header, b"", path.stat().st_size, machine)
             if damage is not None:
                 return f"{path} is not a library: {damage}"
             entries, names = _read_dynamic(file, header)
@@ -141,8 +141,14 @@ def find_misfit(path: Path, machine: str, symbol: str = "") -> str | None:
     return None
 
 
-def check_library(path: Path, machine: str, remedy: str) -> None:
+def check_library(path: Path, machine: str, remedy: str, *, name: str = "plugin library") -> None:
     """Check that a library can be opened without harm.
+
+    Args:
+        path: The library.
+        machine: Name of the machine that is to load it, as `os.uname` has it.
+        remedy: What to do if it cannot.
+        name: What it is, for the message.
 
     Raises:
         LibraryMissingError: There is no such file.
@@ -152,17 +158,17 @@ def check_library(path: Path, machine: str, remedy: str) -> None:
         size = path.stat().st_size
         with path.open("rb") as file:
             header = file.read(_HEADER.size)
-            offset, length = program_headers(header)
+            offset, length = _program_headers(header)
             file.seek(min(offset, size))
             tables = file.read(min(length, size))
     except OSError as error:
-        raise LibraryMissingError(f"cannot read the plugin library {path}: {error.strerror}", remedy=remedy) from error
-    damage = find_damage(header, tables, size, machine)
+        raise LibraryMissingError(f"cannot read the {name} {path}: {error.strerror}", remedy=remedy) from error
+    damage = _find_damage(header, tables, size, machine)
     if damage is None and len(tables) < length:
         damage = f"truncated: {size} bytes end within the program headers"
     if damage is not None:
         raise LibraryDamagedError(
-            f"the plugin library {path} is {damage}",
+            f"the {name} {path} is {damage}",
             cause="the download or the installation did not finish, or the wheel is for another machine",
             remedy=remedy,
         )

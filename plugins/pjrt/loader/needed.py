@@ -149,7 +149,7 @@ def _needs_of(plugin: Plugin) -> list[str]:
 def _needs(name: str, folders: Sequence[Path]) -> list[str]:
     """Return what a library needs of the libraries that lie in the vendor's folders, as it does.
 
-    Of a file that is no library nothing is known: whether another of that name serves, the dynamic linker will tell.
+    Of a file that is no library nothing is known; the dynamic linker decides whether another of that name will do.
     """
     path = next((folder / name for folder in folders if (folder / name).is_file()), None)
     try:

@@ -76,8 +76,8 @@ def check_extension(distribution: str, remedy: str) -> None:
         LibraryDamagedError: It cannot.
     """
     file = Path(__file__).with_name(EXTENSION)
-    if file.is_file():  # of one that is truncated the dynamic linker makes SIGBUS, too
-        check_library(file, platform.machine(), remedy)
+    if file.is_file():  # the dynamic linker answers a truncated one with SIGBUS, too
+        check_library(file, platform.machine(), remedy, name="extension")
     try:
         import_extension()
     except ImportError as error:
@@ -89,7 +89,7 @@ def check_extension(distribution: str, remedy: str) -> None:
 
 
 def import_extension() -> Any:
-    """Return the extension that lies beside this module in a wheel.
+    """Return the extension that lies next to this module in a wheel.
 
     Raises:
         ImportError: It is absent, or not for this Python.
@@ -128,7 +128,7 @@ def hand_to_jaxlib(plugin: Plugin, api: Any) -> None:
 
 
 def unfit(plugin: Plugin, error: Exception) -> TakeOverError:
-    """Return the refusal for an error that nobody foresaw, as a JAX raises it that the loader was not made for."""
+    """Return the refusal for an unexpected error, such as a JAX raises that the loader was not made for."""
     return TakeOverError(
         f"{plugin.distribution} cannot serve this JAX: {type(error).__name__}: {error}",
         cause="it needs the JAX release that it was made for",
@@ -145,8 +145,8 @@ def refuse(plugin: Plugin, error: PluginError, priority: int, *, quiet: bool = F
     Args:
         plugin: The plugin.
         error: Why it does not serve.
-        priority: Where the platform stands among JAX's defaults.
-        quiet: Let only those meet the error who ask for this very platform.
+        priority: Where the platform comes among JAX's defaults.
+        quiet: Raise the error only where this platform is asked for by name.
     """
     from jax.extend.backend import register_backend_factory
 

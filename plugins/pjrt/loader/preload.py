@@ -27,7 +27,7 @@ class Wanted:
         soname: Its name for the dynamic linker, such as `libcudnn.so.9`.
         first: Folders to look into before the dynamic linker does.
         last: Folders for the case that it finds none.
-        symbol: A function of it, by which to tell it from other files of its name; empty if none is known.
+        symbol: A function of it, by which it is distinguished from other files of its name; empty if none is known.
     """
 
     soname: str
@@ -194,7 +194,7 @@ _RTLD_DI_LINKMAP = 2  # of dlinfo (dlfcn.h)
 
 
 def _linked_file(name: str) -> Path | None:
-    """Return the file of a library that is open already; None if the dynamic linker does not tell."""
+    """Return the file of a library that is open already; None if the dynamic linker does not say."""
     found = ctypes.POINTER(_LinkMap)()
     try:
         library = ctypes.CDLL(name, mode=os.RTLD_LAZY | os.RTLD_NOLOAD)

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the loaders need of JAX that JAX keeps to itself (`jax._src`), all in one place.
+"""What the loaders need of JAX's private modules (`jax._src`), all in one place.
 
 JAX lets anyone register a backend (`jax.extend.backend`), but has no public name for the platforms that the user asked
-for, for a client with the options of JAX's configuration, or for those who want to be told of each plugin. These are
-the names of JAX 0.11. In a JAX without one of them a question gets the answer that stands beside it here, and what was
-to be told stays untold; only without a way to make a client the plugin cannot serve, which is a refusal with a name.
+for, for a client with the options of JAX's configuration, or for the callbacks that want to know of each plugin. These
+are the names of JAX 0.11. Each function says what it returns in a JAX without its name; only without a way to make a
+client the plugin cannot serve, which is a refusal with a name.
 
-What is jaxlib's is imported from jaxlib: the lock sees to it that it is the one the plugin was made for.
+What is jaxlib's is imported from jaxlib: the lock ensures that it is the one the plugin was made for.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 def find(module: str, name: str, default: Any = None) -> Any:
-    """Return what JAX calls `jax._src.<module>.<name>`, or `default` if this JAX has it not."""
+    """Return what JAX calls `jax._src.<module>.<name>`, or `default` if this JAX does not have it."""
     try:
         return getattr(importlib.import_module(f"jax._src.{module}"), name)
     except (ImportError, AttributeError):
@@ -48,7 +48,7 @@ def kernel_packages(platform: str) -> list[str]:
 
 
 def setting(module: str, name: str, default: Any) -> Any:
-    """Return the value of a setting of JAX's; `default` if this JAX has it not."""
+    """Return the value of a setting of JAX's; `default` if this JAX does not have it."""
     return getattr(find(module, name), "value", default)
 
 
@@ -63,7 +63,7 @@ def visible_devices() -> str:
 
 
 def wrap(module: str, name: str, wrapper: Callable[[Any], Any]) -> None:
-    """Put what `wrapper` makes of a function of JAX's in its place; nothing happens if this JAX has it not."""
+    """Replace a function of JAX's by what `wrapper` makes of it; nothing happens if this JAX does not have it."""
     original = find(module, name)
     if original is not None:
         setattr(importlib.import_module(f"jax._src.{module}"), name, wrapper(original))
@@ -121,7 +121,7 @@ def _require(module: str, name: str) -> Any:
 
 
 def announce(name: str, api: Any) -> None:
-    """Tell those who asked JAX for every plugin, such as `custom_partitioning`, of one that JAX did not tell them of.
+    """Announce a plugin that is opened late to the callbacks that want every plugin, such as `custom_partitioning`.
 
     Args:
         name: JAX's name of the platform.

@@ -54,8 +54,8 @@ class Report:
         library: The plugin's own library.
         gpu_code: For which GPUs it holds code, as recorded when the wheel was built; empty if it is not.
         kernels: Its kernels; None if it is no plugin with kernels.
-        rivals: Other plugins for the platform; None if nobody looked.
-        vendor: The vendor's libraries and hardware; None if nobody looked.
+        rivals: Other plugins for the platform; None if they were not looked for.
+        vendor: The vendor's libraries and hardware; None if they were not looked for.
         problems: What keeps JAX from using the plugin.
         absence: That there is no such hardware here, if so.
     """
@@ -167,32 +167,32 @@ def _error(error: PluginError | None) -> dict[str, str] | None:
 
 def to_text(report: Report) -> list[str]:
     """Return the report line by line; the last one is the verdict."""
-    lines = [_title(report), row("runs with", _surroundings(report))]
+    lines = [_title(report), _row("runs with", _surroundings(report))]
     lines += _rival_rows(report)
     lines += _library_rows(report.library)
     if report.kernels is not None and report.vendor is not None:
-        lines.append(row("GPU code", " ".join(report.gpu_code) or "not recorded"))
+        lines.append(_row("GPU code", " ".join(report.gpu_code) or "not recorded"))
         lines += _kernel_rows(report.kernels, report.python)
     lines += _vendor_rows(report.vendor) if report.vendor is not None else []
     if report.absence is not None and report.problems:
-        lines.append(row("hardware", report.absence.what))
+        lines.append(_row("hardware", report.absence.what))
     for problem in report.problems:
-        lines += rows("problem", problem.sentences().splitlines())
+        lines += _rows("problem", problem.sentences().splitlines())
     return [*lines, report.verdict()]
 
 
-def row(label: str, text: str) -> str:
+def _row(label: str, text: str) -> str:
     """Return one line of the text.
 
-    >>> row("library", "a.so"), row("", "b.so")
+    >>> _row("library", "a.so"), _row("", "b.so")
     ('library     a.so', '            b.so')
     """
     return f"{label:<11} {text}"
 
 
-def rows(label: str, texts: list[str]) -> list[str]:
+def _rows(label: str, texts: list[str]) -> list[str]:
     """Return lines of which the first has a label."""
-    return [row("" if number else label, text) for number, text in enumerate(texts)]
+    return [_row("" if number else label, text) for number, text in enumerate(texts)]
 
 
 def _title(report: Report) -> str:
@@ -212,7 +212,7 @@ def _surroundings(report: Report) -> str:
 def _rival_rows(report: Report) -> list[str]:
     others = report.rivals.yielding if report.rivals is not None else ()
     texts = [describe_yielding(other, report.plugin.name, [report.plugin.distribution]).sentences() for other in others]
-    return rows("not used", [line for text in texts for line in text.splitlines()])
+    return _rows("not used", [line for text in texts for line in text.splitlines()])
 
 
 def _library_rows(library: PluginLibrary) -> list[str]:
@@ -220,10 +220,10 @@ def _library_rows(library: PluginLibrary) -> list[str]:
         return []
     attributes = (f"{name} {_readable(value)}" for name, value in library.attributes.items())
     return [
-        row("library", str(library.path)),
-        row("PJRT API", ".".join(map(str, library.pjrt_api))),
-        row("extensions", ", ".join(library.extensions) or "none"),
-        row("attributes", ", ".join(attributes)),
+        _row("library", str(library.path)),
+        _row("PJRT API", ".".join(map(str, library.pjrt_api))),
+        _row("extensions", ", ".join(library.extensions) or "none"),
+        _row("attributes", ", ".join(attributes)),
     ]
 
 
@@ -233,19 +233,19 @@ def _readable(value: Any) -> str:
 
 def _kernel_rows(kernels: InstalledKernels, python: PythonVersion) -> list[str]:
     minor = ".".join(python.version.split(".")[:2])
-    return [row("kernels", f"{' '.join(kernels.modules)} (Python {minor})")] if kernels.modules else []
+    return [_row("kernels", f"{' '.join(kernels.modules)} (Python {minor})")] if kernels.modules else []
 
 
 def _vendor_rows(vendor: Vendor) -> list[str]:
     found = [library for library in vendor.libraries if library.path is not None or library.opened]
     missing = [library.name for library in vendor.libraries if library.opened is False]
-    lines = rows("libraries", [_describe(library) for library in found])
-    lines += [row("missing", " ".join(missing))] if missing else []
-    lines += [row("rejected", text) for text in vendor.rejected]
-    lines += [row("warning", text) for text in vendor.warnings]
+    lines = _rows("libraries", [_describe(library) for library in found] or (["none found"] if missing else []))
+    lines += [_row("missing", " ".join(missing))] if missing else []
+    lines += [_row("rejected", text) for text in vendor.rejected]
+    lines += [_row("warning", text) for text in vendor.warnings]
     driver = vendor.driver or (vendor.driver_problem.what if vendor.driver_problem is not None else "")
-    lines += [row("driver", driver)] if driver else []
-    return [*lines, row("devices", ", ".join(vendor.devices) or "none")]
+    lines += [_row("driver", driver)] if driver else []
+    return [*lines, _row("devices", ", ".join(vendor.devices) or "none")]
 
 
 def _describe(library: VendorLibrary) -> str:

@@ -14,11 +14,11 @@ import os
 from typing import Any
 
 from . import private
-from .accelerator import PRIORITY, Accelerator, check_accelerator, find_absence
+from .accelerator import PRIORITY, Accelerator, check_accelerator, find_absence, rivals_of
 from .errors import NoDeviceError, PluginError, RivalError
 from .kernels import find_extension
 from .plugin import Plugin, hand_to_jaxlib, log_refusal, open_plugin, refuse, unfit
-from .rivals import Rivals, check_kernel_order, describe_unknown_rival, find_rival, find_rivals, installed_plugins
+from .rivals import Rivals, check_kernel_order, describe_unknown_rival, find_rival
 from .settings import goes_on_without, is_asked_for, is_set
 from .targets import register_handlers
 
@@ -42,7 +42,7 @@ def initialize(accelerator: Accelerator) -> None:
 
 def _initialize(accelerator: Accelerator, *, asked_for: bool) -> None:
     plugin = accelerator.plugin
-    rivals = find_rivals(plugin.package.name, accelerator.rivals, installed_plugins(), os.environ)
+    rivals = rivals_of(accelerator)
     rival = find_rival(plugin.distribution, plugin.name, rivals, os.environ) or _find_loaded(plugin)
     if rival is not None:
         logger.log(logging.WARNING if asked_for else logging.DEBUG, "%s%s", rival.what, rival.fix())
@@ -61,14 +61,14 @@ def _initialize(accelerator: Accelerator, *, asked_for: bool) -> None:
         return
     platform = Platform(accelerator, absence)
     if absence is None and asked_for:
-        platform.open_or_note()
+        platform.open_or_keep_error()
     platform.register(PRIORITY)
     _log_absence(accelerator, absence, rivals)
 
 
 def _log_absence(accelerator: Accelerator, absence: PluginError | None, rivals: Rivals) -> None:
     goes_on = _goes_on(accelerator)
-    # Where several of our wheels are for the platform, the others have told the user enough to go on with.
+    # Where several of our wheels are for the platform, one of them has said enough.
     if isinstance(absence, NoDeviceError) and not (rivals.modules and goes_on):
         log_refusal(accelerator.plugin.distribution, absence, goes_on=goes_on)
 
@@ -80,7 +80,7 @@ def _goes_on(accelerator: Accelerator) -> bool:
 
 
 def _find_loaded(plugin: Plugin) -> RivalError | None:
-    """Return what to tell the user if a library for the platform is open already."""
+    """Return why the plugin is not used if a library for the platform is open already."""
     loaded = private.jaxlib("xla_client").pjrt_plugin_loaded(plugin.name)
     return describe_unknown_rival(plugin.distribution, plugin.name) if loaded else None
 
@@ -99,7 +99,7 @@ class Platform:
         self.absence = absence
         self._api: Any = None
 
-    def open_or_note(self) -> None:
+    def open_or_keep_error(self) -> None:
         """Open the plugin; what is wrong with it is raised later, when JAX makes a client."""
         try:
             self.open()
@@ -135,7 +135,7 @@ class Platform:
     def register(self, priority: int) -> None:
         """Give the platform to JAX.
 
-        Without the accelerator a client is refused with the reason, which JAX shows only to who asked for the platform.
+        Without the accelerator a client is refused with the reason, which JAX shows where the platform is asked for.
         """
         from jax.extend.backend import register_backend_factory
 

@@ -104,10 +104,10 @@ class TypeForwarder:
         self.registry.register_ffi_type(self.api, name, type_id, type_info, self.platform)
 
 
-def skipping(forward: Callable[..., None], ready: Callable[[], bool]) -> Callable[..., None]:
+def log_until(forward: Callable[..., None], ready: Callable[[], bool]) -> Callable[..., None]:
     """Wrap a forwarder so that a target queued before `ready` cannot keep the others from being registered.
 
-    Whoever registered it is long gone by then and cannot be told; a log line names it. Later calls raise.
+    Its caller has returned long before, so a log line names it. Later calls raise.
     """
 
     def forward_or_log(name: str, *args: Any) -> None:
@@ -122,7 +122,7 @@ def skipping(forward: Callable[..., None], ready: Callable[[], bool]) -> Callabl
 
 
 def register_handlers(platform: str, api: Any, extension: ModuleType | None) -> None:
-    """Register whoever passes targets on to the plugin, and the targets of the kernels' own.
+    """Register what passes targets on to the plugin, and the kernels' own targets.
 
     Args:
         platform: XLA's name of the platform, such as `CUDA`.
@@ -157,9 +157,9 @@ def _register_ours(platform: str, api: Any) -> None:
     xla_client = private.jaxlib("xla_client")
     queued, registry = [True], import_extension()
     types = TypeForwarder(registry, api, platform, lambda _name, _registration: None)
-    xla_client.register_custom_type_handler(platform, skipping(types, lambda: not queued))
+    xla_client.register_custom_type_handler(platform, log_until(types, lambda: not queued))
     targets = GpuTargetForwarder(registry, api)
-    xla_client.register_custom_call_handler(platform, skipping(targets, lambda: not queued))
+    xla_client.register_custom_call_handler(platform, log_until(targets, lambda: not queued))
     queued.clear()
 
 

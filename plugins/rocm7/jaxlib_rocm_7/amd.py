@@ -30,7 +30,7 @@ WSL = "dev/dxg"
 
 _SIMDS = re.compile(r"^simd_count\s+(\d+)$", re.MULTILINE)
 
-# RCCL's collectives need more between several GPUs; it is what containers have unless they are told otherwise.
+# RCCL's collectives need more between several GPUs; 64 MiB is what containers have by default.
 SMALL_SHARED_MEMORY = 64 * 2**20
 
 
@@ -50,14 +50,14 @@ def describe(plugin: Plugin, kernels: Kernels) -> Accelerator:
         rivals=r"jax_plugins\.xla_rocm\d*|jaxlib_rocm_\d+",
         find_device=find_device,
         preload=libraries.open,
-        check=lambda: check_shared_memory(plugin.distribution),
+        check=lambda: _check_shared_memory(plugin.distribution),
         find_node=find_device,
         survey=lambda opening: libraries.survey(device_nodes(ROOT), gpus(ROOT), opening=opening),
     )
 
 
-def check_shared_memory(distribution: str) -> None:
-    """Say so if several GPUs have little memory to exchange data through."""
+def _check_shared_memory(distribution: str) -> None:
+    """Warn if several GPUs have little memory to exchange data through."""
     size = shared_memory(ROOT)
     if len(gpus(ROOT)) > 1 and size <= SMALL_SHARED_MEMORY:
         logger.warning(
@@ -82,7 +82,7 @@ def find_device() -> None:
             remedy=f"in Docker: --device /{KFD} --device /dev/dri",
             hidden=True,
         )
-    if not is_accessible(ROOT):
+    if not _is_accessible(ROOT):
         raise DriverError(
             f"there is an AMD GPU, but /{KFD} may not be opened",
             cause="this user is not in the group it belongs to",
@@ -144,7 +144,7 @@ def has_driver(root: Path) -> bool:
     return bool(device_nodes(root))
 
 
-def is_accessible(root: Path) -> bool:
+def _is_accessible(root: Path) -> bool:
     """Return whether this user may use the driver.
 
     Args:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The TPU runtime that goes with one jaxlib: JAX calls `initialize` through the entry point group `jax_plugins`.
 
-JAX knows the platform `tpu` and finds libtpu by itself, so no plugin is registered here. This wheel sees to it that
+JAX knows the platform `tpu` and finds libtpu by itself, so no plugin is registered here. This wheel ensures that
 both fit each other, and says so where they do not.
 """
 
@@ -35,12 +35,12 @@ FORCE = "JAX_FORCE_TPU_INIT"
 def initialize() -> None:
     """Check that libtpu is the one of this release; where it is not, let the first use of a TPU fail with the reason.
 
-    With JAXLIB_TPU_DISABLE=1 in the environment JAX stays as it was.
+    With JAXLIB_TPU_DISABLE=1 in the environment JAX starts libtpu as it would without this wheel.
     """
     if is_set(os.environ, PLUGIN.disable_variable):
         return
     present = bool(chips(ROOT))
-    optional = not present and is_optional(os.environ)
+    optional = not present and _is_optional(os.environ)
     error = _find_error(optional=optional)
     if error is None:
         return
@@ -113,7 +113,7 @@ def check_chips(root: Path) -> None:
         )
 
 
-def is_optional(environ: Mapping[str, str]) -> bool:
+def _is_optional(environ: Mapping[str, str]) -> bool:
     """Return whether JAX is to look for a TPU but can do without.
 
     Args:

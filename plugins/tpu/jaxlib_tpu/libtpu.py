@@ -86,7 +86,7 @@ def check_libtpu(plugin: Plugin, environ: Mapping[str, str]) -> None:
     Raises:
         PluginError: It is missing, or of another version, or the wheel does not say which one it needs.
     """
-    if own_library(environ, installed_library()) is not None:
+    if own_library(environ, _installed_library()) is not None:
         logger.debug("%s is set: the version of libtpu is not checked", OWN_LIBRARY)
         return
     check_versions(plugin.distribution, required_version(plugin), installed_libtpu())
@@ -108,7 +108,7 @@ def installed_libtpu() -> str | None:
     return version
 
 
-def installed_library() -> Path | None:
+def _installed_library() -> Path | None:
     """Return the library of the installed libtpu, without importing the package that it lies in."""
     spec = importlib.machinery.PathFinder.find_spec(PROJECT)
     locations = spec.submodule_search_locations if spec is not None else None
@@ -121,7 +121,7 @@ def library_path(environ: Mapping[str, str]) -> Path:
     Raises:
         LibraryMissingError: There is none.
     """
-    installed = installed_library()
+    installed = _installed_library()
     path = own_library(environ, installed) or installed
     if path is None:
         raise LibraryMissingError(f"there is no package {PROJECT}", remedy=f"pip install --force-reinstall {PROJECT}")

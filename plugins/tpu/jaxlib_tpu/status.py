@@ -24,7 +24,7 @@ from .pjrt.settings import check_not_left_out
 from .pjrt.vendor import Vendor, VendorLibrary
 
 
-def check_plugin(plugin: Plugin) -> Path:
+def _check_plugin(plugin: Plugin) -> Path:
     """Check the installed libtpu without opening it, and return its file.
 
     Raises:
@@ -38,18 +38,18 @@ def check_plugin(plugin: Plugin) -> Path:
     return path
 
 
-def open_libtpu(plugin: Plugin) -> OpenedPlugin:
+def _open_libtpu(plugin: Plugin) -> OpenedPlugin:
     """Check the installed libtpu, and open it.
 
     Raises:
         PluginError: It does not fit, or is no plugin.
     """
-    path = check_plugin(plugin)
+    path = _check_plugin(plugin)
     lock = check_release(plugin.distribution, plugin.package, package_directory("jaxlib"))
     return OpenedPlugin(lock, path, load_library(path, describe_remedy(plugin)))
 
 
-def survey() -> Vendor:
+def _survey() -> Vendor:
     """Return the installed libtpu and the chips."""
     path = _path()
     libtpu = VendorLibrary(
@@ -83,7 +83,7 @@ def examine_libtpu(*, opening: bool) -> Report:
     Args:
         opening: Whether to open libtpu.
     """
-    report = examine_plugin(PLUGIN, PRIORITY, opening=opening, check=check_plugin, opener=open_libtpu, survey=survey)
+    report = examine_plugin(PLUGIN, PRIORITY, opening=opening, check=_check_plugin, opener=_open_libtpu, survey=_survey)
     report.library = replace(report.library, path=_path()) if not report.library.opened else report.library
     report.check(lambda: check_not_left_out(PLUGIN.name, report.settings))
     report.check(lambda: check_chips(ROOT))

@@ -11,7 +11,7 @@ from pjrtwheel.backend import load_backends
 
 
 def test_the_extension_is_built_for_the_python_of_every_backend(root: Path) -> None:
-    """Bazel cannot read backend.toml, so the tag stands in both; it chooses the stable ABI and names the wheel."""
+    """Bazel cannot read backend.toml, so the tag is in both; it chooses the stable ABI and names the wheel."""
     tags = re.findall(r'python_tag = "(\w+)"', (root / "plugins/pjrt/BUILD.bazel").read_text("utf-8"))
     backends = load_backends(root)
     assert tags

@@ -104,7 +104,7 @@ def test_intel_gpus(load_module: Loader, machine: Machine, files: Mapping[str, s
 
 
 def test_oneapi_is_looked_for_where_users_have_it(load_module: Loader) -> None:
-    """Intel's wheels put libraries beside site-packages' parents; each folder is looked at once."""
+    """Intel's wheels put libraries into `lib` of the environment; each folder is looked at once."""
     intel = load_module("oneapi", "intel")
     package = Path("/venv/lib/python3.12/site-packages/jaxlib_oneapi")
     folders = intel.wheel_folders("/venv", "/home/me/.local", package)

@@ -39,7 +39,7 @@ def jax(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 def test_a_jax_without_any_of_the_names_is_answered_for(
     cpu_loader: Loader, jax: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the environment, by the name itself, or by nothing; whom nobody can find is told nothing."""
+    """By the environment, by the name itself, or by nothing; a registry that is not there is left alone."""
     private = cpu_loader("pjrt.private")
     jax(config=SimpleNamespace(), xla_bridge=SimpleNamespace())
     monkeypatch.setenv("JAX_PLATFORMS", "cuda")
@@ -80,8 +80,8 @@ def test_no_client_without_a_way_to_make_it(
 
 
 def test_names_that_jax_has_are_used(cpu_loader: Loader, jax: Callable[..., None]) -> None:
-    """A plugin that is opened late is told to those who asked for every plugin, and stands with its registration."""
-    private, told = cpu_loader("pjrt.private"), []
+    """A plugin that is opened late reaches the callbacks that want every plugin, and its registration."""
+    private, announced = cpu_loader("pjrt.private"), []
     registration = SimpleNamespace(c_api=None)
     jax(
         config=SimpleNamespace(jax_platforms=SimpleNamespace(value="gpu")),
@@ -89,13 +89,13 @@ def test_names_that_jax_has_are_used(cpu_loader: Loader, jax: Callable[..., None
             expand_platform_alias=lambda _: ["cuda", "rocm"],
             make_pjrt_c_api_client=lambda name, options: (name, options()),
             _backend_factories={"cuda": registration},
-            _plugin_callbacks=[lambda *, c_api: told.append(c_api)],
+            _plugin_callbacks=[lambda *, c_api: announced.append(c_api)],
         ),
     )
     assert private.expand_alias(private.asked_platforms()) == ["cuda", "rocm"]
     assert private.make_client("cuda", dict) == ("cuda", {})
     private.announce("cuda", "api")
-    assert (registration.c_api, told) == ("api", ["api"])
+    assert (registration.c_api, announced) == ("api", ["api"])
 
 
 def test_jax_is_made_to_ask_only_as_long_as_it_cannot_go_on(
@@ -116,7 +116,7 @@ def loaders(root: Path) -> list[Path]:
     return [path for path in (root / "plugins").rglob("*.py") if "__pycache__" not in path.parts]
 
 
-def test_private_names_stand_in_one_module(root: Path) -> None:
+def test_private_names_are_used_in_one_module(root: Path) -> None:
     """Where it says why, and what happens without them."""
     users = [path.name for path in loaders(root) if "jax._src" in ast.unparse(ast.parse(path.read_text("utf-8")))]
     assert users == ["private.py"]

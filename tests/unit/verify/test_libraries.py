@@ -72,6 +72,12 @@ def test_declared_search_paths_are_right() -> None:
     ]
 
 
+def test_symbols_of_the_linker_are_allowed() -> None:
+    """Every XLA that was built with protobuf has them, so no backend lists them."""
+    exports = ("GetPjrtApi", "__start_pb_defaults", "__stop_pb_defaults")
+    assert list(check_exports(replace(RIGHT, exports=exports), ("GetPjrtApi",))) == []
+
+
 def test_exports_are_held_to_the_list() -> None:
     """The entry point must be there, and nothing that is not allowed."""
     leaking = replace(RIGHT, exports=("a", "b", "c", "d", "e", "f"))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a plugin serves at all: switches, JAX's choice of platforms, other plugins, kernels for this Python."""
+"""Whether a plugin serves at all: settings, JAX's choice of platforms, other plugins, kernels for this Python."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ def test_kernels_of_another_release_are_refused(cpu_loader: Loader) -> None:
         kernels.check_kernels(kernels.Kernels("jax_cuda12_plugin", ""), "jaxlib-cuda-12", "0.11.2", "0.10.2")
     assert str(caught.value).splitlines() == [
         (
-            "VersionMismatchError: jax-cuda12-plugin 0.10.2 is installed beside jaxlib-cuda-12 0.11.2, "
+            "VersionMismatchError: jax-cuda12-plugin 0.10.2 is installed in addition to jaxlib-cuda-12 0.11.2, "
             "which has kernels of its own"
         ),
         "jaxlib takes kernels of exactly its own version, and finds the version of the other ones",

@@ -128,7 +128,7 @@ def test_a_reader_that_has_gone(install: Install, option: tuple[str, ...]) -> No
 
 @pytest.mark.parametrize("option", [(), ("--help",)], ids=["status", "help"])
 def test_a_full_disk(install: Install, option: tuple[str, ...]) -> None:
-    """One line says so, and an answer that nobody got is no success."""
+    """One line says so, and an answer that was not written is no success."""
     site, backend = install(BACKENDS["cuda13"]), BACKENDS["cuda13"]
     command = [sys.executable, "-I", "-S", "-c", RUN, str(site), backend.package, *option]
     with Path("/dev/full").open("w") as full:
@@ -168,7 +168,7 @@ def test_an_extension_that_cannot_be_imported(status: Status, backend: Backend, 
 
 
 @pytest.mark.parametrize("backend", GPUS, ids=lambda item: item.name)
-def test_an_error_that_nobody_foresaw(status: Status, backend: Backend, make_elf: Callable[..., bytes]) -> None:
+def test_an_unexpected_error(status: Status, backend: Backend, make_elf: Callable[..., bytes]) -> None:
     """The same last resort as inside JAX."""
     code, lines = status(backend, make_elf(), FOREIGN)
     assert code == 1
@@ -201,7 +201,7 @@ def test_what_is_wrong_is_reported_at_once(status: Status, make_elf: Callable[..
         ({"jax": "0.11.1"}, "jax 0.11.1 refuses the newer jaxlib 0.11.2", "pip install jax==0.11.2"),
         (
             {"jax_cuda13_plugin": "0.11.0"},
-            "jax-cuda13-plugin 0.11.0 is installed beside jaxlib-cuda-13 0.11.2, which has kernels of its own",
+            "jax-cuda13-plugin 0.11.0 is installed in addition to jaxlib-cuda-13 0.11.2, which has kernels of its own",
             "pip uninstall jax-cuda13-plugin",
         ),
     ],
@@ -218,7 +218,7 @@ def test_others_of_another_version(
 
 
 def test_a_jaxlib_of_another_build(install: Install, make_elf: Callable[..., bytes]) -> None:
-    """Told without the name of the error's class, and nothing is opened."""
+    """Reported without the name of the error's class, and nothing is opened."""
     site, backend = install(BACKENDS["cuda13"], make_elf(), TALKING), BACKENDS["cuda13"]
     (site / "jaxlib/release_lock.json").write_text(json.dumps(LOCK | {"lock_id": "b" * 32}), "utf-8")
     result = call(site, backend)
@@ -231,6 +231,9 @@ def test_a_jaxlib_of_another_build(install: Install, make_elf: Callable[..., byt
         ),
     )
     assert "PJRT API" not in result.stdout
+    nodes = any((Path("/dev") / node).exists() for node in ("nvidia0", "nvidiactl", "dxg"))
+    answer = ask_json(site, backend)
+    assert (answer["vendor"], answer["absence"] is None) == (None, nodes)  # JAX goes on without the hardware
 
 
 @pytest.mark.parametrize(
@@ -415,9 +418,10 @@ def test_an_extension_that_is_truncated(
     site = install(backend, whole)
     (site / "jaxlib_cpu/pjrt/_pjrt.abi3.so").write_bytes(whole[:300])
     (problem,) = ask_json(site, backend, *option)["problems"]
-    assert (problem["code"], problem["what"].partition(" is ")[2]) == (
+    extension = f"the extension {site}/jaxlib_cpu/pjrt/_pjrt.abi3.so"
+    assert (problem["code"], problem["what"]) == (
         "LibraryDamagedError",
-        f"truncated: 300 bytes of at least {len(whole)}",
+        f"{extension} is truncated: 300 bytes of at least {len(whole)}",
     )
 
 
