@@ -48,5 +48,5 @@ def check_provider(backend: str) -> None:
 
 
 def find_other(forecasts: Iterable[Forecast], platforms: Collection[str], names: Collection[str]) -> Forecast | None:
-    """Return the forecast of a platform that is provided by another distribution than those of these names."""
+    """Return the prediction for a platform that is provided by another distribution than those of these names."""
     return next((entry for entry in forecasts if entry.platform in platforms and entry.provider not in names), None)
