@@ -18,7 +18,7 @@ _PUBLIC = {
     "Decision": "jaxlib_select.choose.decision",
     "Machine": "jaxlib_select.machine.model",
     "PolicyError": "jaxlib_select.errors",
-    "Resolver": "jaxlib_select.choose.registry",
+    "Resolver": "jaxlib_select.choose.resolve",
     "available": "jaxlib_select.runtime",
     "get_default_backend": "jaxlib_select.runtime",
     "require": "jaxlib_select.runtime",

@@ -96,9 +96,6 @@ def using_backend(backend: str) -> Iterator[None]:
     was before. JAX itself keeps its default device by thread, so asynchronous tasks that share a thread must not wait
     for each other inside such a block; a task that did is warned.
 
-    Args:
-        backend: Its name.
-
     Raises:
         BackendError: It cannot be used; the message has the command that installs it on this machine.
     """
@@ -158,13 +155,13 @@ def _device(backend: str) -> Any:
         import jax
     except ImportError as error:
         raise explain_absence(backend) from error
-    said = []
+    reasons = []
     for platform in platforms_of(backend):
         device = _device_or_reason(jax, platform)
         if not isinstance(device, str):
             return device
-        said.append(f"{platform}: {device}")
-    raise explain_absence(backend, "; ".join(said))
+        reasons.append(f"{platform}: {device}")
+    raise explain_absence(backend, "; ".join(reasons))
 
 
 def _device_or_reason(jax: Any, platform: str) -> Any:

@@ -23,10 +23,10 @@ def describe_gpus(gpus: Sequence[NvidiaGpu]) -> str:
         kind = (gpu.compute_capability or (), gpu.name or "a GPU")
         counts[kind] = counts.get(kind, 0) + 1
     kinds = sorted(counts, reverse=True)
-    texts = [_describe_kind(kind, counts[kind]) for kind in kinds[:_SHOWN]]
+    parts = [_describe_kind(kind, counts[kind]) for kind in kinds[:_SHOWN]]
     if len(kinds) > _SHOWN:
-        texts.append(f"{len(kinds) - _SHOWN} other kinds")
-    return ", ".join(texts)
+        parts.append(f"{len(kinds) - _SHOWN} other kinds")
+    return ", ".join(parts)
 
 
 def _describe_kind(kind: tuple[tuple[int, ...], str], count: int) -> str:

@@ -37,7 +37,7 @@ class TableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A string of a certain form, and what it stands for.
+    """A string of a certain form, and its value.
 
     Attributes:
         pattern: Regular expression that it matches from end to end.
@@ -57,7 +57,7 @@ def column(*, key: str = "", form: Form | None = None, omit_default: bool = Fals
 
     Args:
         key: Name in the table, where it is another than the attribute's.
-        form: Form of the string, or of each of the strings, that stands for it in a table.
+        form: Form of the string, or of each of the strings, that is its value in a table.
         omit_default: Whether `write` leaves out a value that is the default.
         options: As for `dataclasses.field`, such as `default`.
     """
@@ -66,12 +66,7 @@ def column(*, key: str = "", form: Form | None = None, omit_default: bool = Fals
 
 
 def read(kind: Callable[..., T], value: object, where: str = "") -> T:
-    """Turn a value of JSON or TOML into a dataclass.
-
-    Args:
-        kind: The dataclass.
-        value: What `json` or `tomllib` returned.
-        where: Key path of the value, for messages.
+    """Turn a value that `json` or `tomllib` returned into a dataclass; `where` is its key path, for messages.
 
     Raises:
         TableError: A key is missing, or a value is of another type or form.
@@ -101,13 +96,7 @@ def write(value: object) -> Any:
 def unknown_keys(
     kind: type, document: Mapping[str, object], where: str = ""
 ) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Yield the place of every key that a dataclass does not have, the key, and the keys that it has there.
-
-    Args:
-        kind: The dataclass.
-        document: What was read.
-        where: The place of both, without the numbers of list items.
-    """
+    """Yield the place of every key that a dataclass does not have, the key, and the keys that it has there."""
     hints = _hints_of(kind)
     for key, value in document.items():
         if key not in hints:
@@ -117,12 +106,6 @@ def unknown_keys(
         for part in value if isinstance(value, list) else [value]:
             if inner is not None and isinstance(part, dict):
                 yield from unknown_keys(inner, part, f"{where}{key}.")
-
-
-def kind_of(value: object) -> str:
-    """Return what JSON calls a value."""
-    names = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
-    return names.get(type(value), "a number")
 
 
 def show(value: object) -> str:
@@ -156,76 +139,61 @@ def _reader_of(kind: Any, form: Form | None) -> Reader:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in {typing.Union, types.UnionType}:
         (inner,) = (choice for choice in arguments if choice is not type(None))
-        return _reader_of(inner, form)  # null was handled as a missing key
+        return _reader_of(inner, form)  # null is handled as a missing key
     if form is not None and kind != tuple[str, ...]:
-        return _form_reader(form)
+        return functools.partial(_read_form, form)
     if origin is tuple:
-        return _list_reader(_reader_of(arguments[0], form))
+        return functools.partial(_read_list, _reader_of(arguments[0], form))
     if origin is not None and issubclass(origin, Mapping):
-        return _mapping_reader(_reader_of(arguments[1], form))
+        return functools.partial(_read_mapping, _reader_of(arguments[1], form))
     if is_dataclass(kind):
-        return _dataclass_reader(kind)
-    return _scalar_reader(kind) if kind in _SCALARS else lambda value, _: value
+        return functools.partial(_read_dataclass, kind, _columns_of(kind))
+    return functools.partial(_read_scalar, kind) if kind in _SCALARS else lambda value, _: value
 
 
-def _form_reader(form: Form) -> Reader:
-    pattern = re.compile(form.pattern)
-
-    def read_form(value: object, where: str) -> object:
-        if not isinstance(value, str) or not pattern.fullmatch(value):
-            raise _error(where, value, form.expected)
-        return form.parse(value)
-
-    return read_form
-
-
-def _scalar_reader(kind: type) -> Reader:
-    def read_scalar(value: object, where: str) -> object:
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise _error(where, value, _SCALARS[kind])
-        if isinstance(value, str) and not value.isprintable():
-            raise _error(where, value, "a string that can be printed")
-        return value
-
-    return read_scalar
-
-
-def _list_reader(reader: Reader) -> Reader:
-    def read_list(value: object, where: str) -> object:
-        if not isinstance(value, list):
-            raise _error(where, value, "a list")
-        return tuple(reader(item, f"{where}[{number}]") for number, item in enumerate(value))
-
-    return read_list
-
-
-def _mapping_reader(reader: Reader) -> Reader:
-    def read_mapping(value: object, where: str) -> object:
-        table = _object(value, where)
-        odd = next((key for key in table if not key.isprintable()), None)
-        if odd is not None:
-            raise _error(where, odd, "keys that can be printed")
-        return {key: reader(item, f"{where}.{key}") for key, item in table.items()}
-
-    return read_mapping
-
-
-def _dataclass_reader(kind: Any) -> Reader:
+def _columns_of(kind: Any) -> list[tuple[Field[Any], Reader]]:
     hints = _hints_of(kind)
-    columns = [(entry, _reader_of(hints[_key_of(entry)], entry.metadata.get(_FORM))) for entry in fields(kind)]
+    return [(entry, _reader_of(hints[_key_of(entry)], entry.metadata.get(_FORM))) for entry in fields(kind)]
 
-    def read_dataclass(value: object, where: str) -> object:
-        table = _object(value, where)
-        found = {}
-        for entry, reader in columns:
-            place = f"{where}.{_key_of(entry)}" if where else _key_of(entry)
-            if (item := table.get(_key_of(entry))) is not None:
-                found[entry.name] = reader(item, place)
-            elif entry.default is MISSING and entry.default_factory is MISSING:
-                raise TableError(f"{place} is missing")
-        return kind(**found)
 
-    return read_dataclass
+def _read_form(form: Form, value: object, where: str) -> object:
+    if not isinstance(value, str) or not re.fullmatch(form.pattern, value):
+        raise _error(where, value, form.expected)
+    return form.parse(value)
+
+
+def _read_scalar(kind: type, value: object, where: str) -> object:
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise _error(where, value, _SCALARS[kind])
+    if isinstance(value, str) and not value.isprintable():
+        raise _error(where, value, "a string that can be printed")
+    return value
+
+
+def _read_list(reader: Reader, value: object, where: str) -> object:
+    if not isinstance(value, list):
+        raise _error(where, value, "a list")
+    return tuple(reader(item, f"{where}[{number}]") for number, item in enumerate(value))
+
+
+def _read_mapping(reader: Reader, value: object, where: str) -> object:
+    table = _object(value, where)
+    odd = next((key for key in table if not key.isprintable()), None)
+    if odd is not None:
+        raise _error(where, odd, "keys that can be printed")
+    return {key: reader(item, f"{where}.{key}") for key, item in table.items()}
+
+
+def _read_dataclass(kind: Any, columns: list[tuple[Field[Any], Reader]], value: object, where: str) -> object:
+    table = _object(value, where)
+    found = {}
+    for entry, reader in columns:
+        place = f"{where}.{_key_of(entry)}" if where else _key_of(entry)
+        if (item := table.get(_key_of(entry))) is not None:
+            found[entry.name] = reader(item, place)
+        elif entry.default is MISSING and entry.default_factory is MISSING:
+            raise TableError(f"{place} is missing")
+    return kind(**found)
 
 
 def _object(value: object, where: str) -> Mapping[str, object]:

@@ -47,20 +47,21 @@ def build_pure_wheel(source: Path, folder: Path, lock_id: str = "") -> BuiltWhee
     return BuiltWheel(wheel, _report(wheel, lock_id))
 
 
-def read_metadata(wheel: Path) -> str:
-    """Unpack a wheel, which compares every file with RECORD, and return its METADATA.
+def read_dist_info(wheel: Path) -> dict[str, str]:
+    """Unpack a wheel, which compares every file with RECORD, and return the files of its `.dist-info` by path.
 
     Raises:
         WheelError: It is damaged.
     """
     with tempfile.TemporaryDirectory(prefix="unpacked-") as name:
         _run("wheel", "unpack", "--dest", name, wheel.resolve(), folder=Path(name), failure=f"{wheel} is damaged")
-        (path,) = Path(name).glob("*/*.dist-info/METADATA")
-        return path.read_text("utf-8")
+        (folder,) = Path(name).glob("*/*.dist-info")
+        files = (path for path in folder.rglob("*") if path.is_file())
+        return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in files}
 
 
 def _copy(source: str, target: str) -> None:
-    """Copy a file; its permissions become the same on every machine, as they stand in the wheel."""
+    """Copy a file; its permissions become the same on every machine, since the wheel has them, too."""
     shutil.copyfile(source, target)
     Path(target).chmod(0o644)
 
@@ -96,7 +97,7 @@ def _report(path: Path, lock_id: str) -> Report:
         tag=name.tag,
         sha256=hash_file(path),
         size=path.stat().st_size,
-        requires=read_field(read_metadata(path), "Requires-Dist"),
+        requires=read_field(read_dist_info(path)["METADATA"], "Requires-Dist"),
         lock_id=lock_id,
         provider="none",
         provenance={},

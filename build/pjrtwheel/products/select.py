@@ -16,10 +16,6 @@ from pjrtwheel.wheel.report import BuiltWheel
 def build_selector(root: Path, dist: Path) -> BuiltWheel:
     """Build the wheel into a folder, and list it in the `release.json` there.
 
-    Args:
-        root: Root of the repository.
-        dist: The folder; made when it is missing.
-
     Raises:
         VerifyError: The wheel breaks a promise.
         WheelError: The build failed, or the disk is full.

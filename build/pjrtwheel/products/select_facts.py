@@ -94,13 +94,7 @@ def code_of_library(backend: str, platform: str, library: Path, code: Iterable[s
 def make_facts(
     backends: Iterable[Backend], version: str, known: Iterable[KnownCode], old: ReleaseFacts | None = None
 ) -> ReleaseFacts:
-    """Put together all that is known about a release.
-
-    Args:
-        backends: Every backend.
-        version: The JAX release.
-        known: GPU code that is known now; of two for one place the later counts.
-        old: What was written before.
+    """Put together all that is known about a release; of two codes for one place the one that is known now counts.
 
     Raises:
         UsageError: A backend of an accelerator with GPU code has none recorded for one of its platforms.

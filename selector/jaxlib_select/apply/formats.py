@@ -27,10 +27,10 @@ _EVIDENCE = "# jaxlib-select: "
 
 
 def format_of(path: Path) -> str:
-    """Return the format that a file's name stands for.
+    """Return the format that belongs to a file's name.
 
     Raises:
-        UsageError: It stands for none.
+        UsageError: There is none.
     """
     name = path.name
     if name == "pylock.toml" or (name.startswith("pylock.") and name.endswith(".toml") and name.count(".") == 2):
@@ -43,13 +43,7 @@ def format_of(path: Path) -> str:
 
 
 def write_requirements(group: Group, evidence: Evidence | None, options: Sequence[str]) -> str:
-    """Return a requirements file with hashes: the one format that every tool reads, for one backend.
-
-    Args:
-        group: What the backend needs.
-        evidence: What the decision was made from; nothing for a file that is no lock file.
-        options: Options of the installer that say where the files are.
-    """
+    """Return a requirements file with hashes: the one format that every tool reads, for one backend."""
     lines = _option_lines(options)
     for package in sorted(group.packages, key=lambda table: str(table["name"])):
         lines.append(" \\\n    ".join([_pinned(package), *(f"--hash=sha256:{value}" for value in _hashes(package))]))
@@ -85,12 +79,7 @@ def body_digest(body: str) -> str:
 
 
 def write_uv_snippet(decisions: Sequence[Decision], options: Sequence[str] = ()) -> str:
-    """Return what to add to the `pyproject.toml` of a uv project: one extra per group, which exclude each other.
-
-    Args:
-        decisions: What was decided for this machine, and for others.
-        options: Where wheels are, as on uv's command line.
-    """
+    """Return what to add to the `pyproject.toml` of a uv project: one extra per group, which exclude each other."""
     extras = {decision.group: [*decision.requirements, *decision.constraints] for decision in decisions}
     tables: dict[str, object] = {"project": {"optional-dependencies": extras}}
     uv: dict[str, object] = {"conflicts": [[{"extra": name} for name in extras]]} if len(extras) > 1 else {}
@@ -98,15 +87,15 @@ def write_uv_snippet(decisions: Sequence[Decision], options: Sequence[str] = ())
     own = [{"name": name, "url": url, "explicit": True} for name, url in indexes.items()]
     if indexes:
         uv["sources"] = _sources(decisions)
-    places = _places(options)
-    uv.update({**places, "index": [*own, *places.get("index", [])]} if own else places)
+    locations = _locations(options)
+    uv.update({**locations, "index": [*own, *locations.get("index", [])]} if own else locations)
     if uv:
         tables["tool"] = {"uv": uv}
     chosen = decisions[0].group
     return f"# Add this to pyproject.toml, then: uv sync --extra {chosen}\n{write_toml(tables)}"
 
 
-def _places(options: Sequence[str]) -> dict[str, Any]:
+def _locations(options: Sequence[str]) -> dict[str, Any]:
     """Return the settings of uv that say where wheels are: the first index comes first, the default one last."""
     values: dict[str, list[str]] = {}
     for option, value in itertools.pairwise(options):
@@ -128,7 +117,7 @@ def _sources(decisions: Sequence[Decision]) -> dict[str, list[dict[str, str]]]:
 
 
 def _option_lines(options: Sequence[str]) -> list[str]:
-    """Return options as lines: those with a value take two places in the list."""
+    """Return options as lines: those with a value are two items of the list."""
     lines: list[str] = []
     for option in options:
         if option.startswith("--"):

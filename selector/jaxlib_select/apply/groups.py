@@ -42,12 +42,7 @@ class Choices:
         return (self.decision, *self.others)
 
     def evidence(self, environment: LockEnvironment, arguments: Sequence[str] = ()) -> Evidence:
-        """Return what the decision was made from, and what it holds for.
-
-        Args:
-            environment: Platform and Python that are resolved for.
-            arguments: With which other arguments the lock file is written.
-        """
+        """Return what the decision was made from, and what it holds for."""
         return Evidence(
             schema=SCHEMA,
             package=self.package,
@@ -63,13 +58,7 @@ class Choices:
 
 
 def make_choices(package: str, machine: Machine, policy: Policy, wanted: Sequence[str] | None = None) -> Choices:
-    """Decide for a machine, and for the others that the lock shall serve.
-
-    Args:
-        package: Such as `jax` or `jax==0.11.2`.
-        machine: The machine.
-        policy: What the user asks for.
-        wanted: Names of further backends; every one that has wheels for this platform unless given.
+    """Decide for a machine, and for the others that the lock file shall serve: those named, or all with wheels here.
 
     Raises:
         SelectError: A decision cannot be made.

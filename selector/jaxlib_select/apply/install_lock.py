@@ -14,8 +14,8 @@ from pathlib import Path
 
 from jaxlib_select.apply.formats import only_about, write_requirements
 from jaxlib_select.apply.installer import Installer
+from jaxlib_select.apply.locations import local_file, sources_in
 from jaxlib_select.apply.lock_file import LockFile
-from jaxlib_select.apply.places import local_file, sources_in
 from jaxlib_select.apply.plan import has_foreign_jaxlib, is_ours
 from jaxlib_select.apply.pylock import Table
 from jaxlib_select.errors import UsageError
@@ -57,16 +57,7 @@ def apply_lock(
     *,
     keep: bool = False,
 ) -> Iterator[tuple[tuple[str, ...], ...]]:
-    """Return the commands that install a group of a lock; what they need is there as long as the block lasts.
-
-    Args:
-        lock: The lock.
-        group: The group.
-        environment: The environment.
-        installer: What installs.
-        options: Further options of the installer.
-        keep: Whether what they need stays: for commands that are shown to be run later.
-    """
+    """Return the commands that install a group; what they need is there as long as the block lasts, or is kept."""
     versions = versions_of(lock, group)
     ours = any(map(is_ours, versions))
     again = ours and has_foreign_jaxlib(environment, [versions.get("jaxlib", "")])

@@ -40,13 +40,7 @@ class Installer:
     def install(
         self, requirements: Sequence[str], *, index_url: str | None = None, options: Sequence[str] = ()
     ) -> tuple[str, ...]:
-        """Return the command that installs requirements.
-
-        Args:
-            requirements: What to install (PEP 508).
-            index_url: Package index to use instead of every other one.
-            options: Further options of the installer.
-        """
+        """Return the command that installs requirements; an index URL takes the place of every other index."""
         where = only_from(index_url, (*self.sources, *options))
         return (*self.program, "install", *self._target(), *where, *requirements)
 
@@ -61,12 +55,6 @@ class Installer:
         """Return the commands that install requirements, some of them though they seem to be installed.
 
         What is there is removed only once its successor is at hand: a network that is down changes nothing.
-
-        Args:
-            requirements: What to install (PEP 508).
-            names: Distributions among them to install again, normalized.
-            index_url: Package index to use instead of every other one.
-            options: Further options of the installer.
         """
         again = [text for text in requirements if name_of(text) in names]
         if self.kind == "uv":
@@ -97,12 +85,6 @@ def find_installer(
     which: Callable[..., str | None] = shutil.which,
 ) -> Installer:
     """Return what to change an environment with: uv if it is on PATH, else the environment's own pip.
-
-    Args:
-        environment: The environment.
-        environ: Environment variables.
-        kind: `uv` or `pip` to insist on one.
-        which: Finds programs on PATH.
 
     Raises:
         UsageError: The kind is unknown.
@@ -138,10 +120,6 @@ def only_from(index_url: str | None, options: Sequence[str]) -> tuple[str, ...]:
     """Return an installer's options with one index instead of those that they name.
 
     uv refuses two, pip takes the last, and either would take a package of the same version from any of several.
-
-    Args:
-        index_url: The index; the options stay as they are without one, and where no index at all is to be asked.
-        options: Options such as `--find-links DIR`.
     """
     if index_url is None or "--no-index" in options:
         return tuple(options)

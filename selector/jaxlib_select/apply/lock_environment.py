@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from jaxlib_select.choose.platforms import describe_platform
+from jaxlib_select.choose.rules import describe_platform
 from jaxlib_select.errors import UsageError
 from jaxlib_select.machine.host import Host
 from jaxlib_select.machine.model import Machine
@@ -49,7 +49,7 @@ def make_lock_environment(sys_platform: str, processor: str, python: tuple[int, 
     system = {"win32": "windows"}.get(sys_platform, sys_platform)
     platform = Machine(os=system, arch=arch(Host(system=system, machine=processor))).platform
     marker = f"sys_platform == '{sys_platform}' and platform_machine == '{processor}'"
-    return LockEnvironment(platform, minor_of(python), marker)
+    return LockEnvironment(platform, ".".join(map(str, python[:2])), marker)
 
 
 def read_lock_environment(python: Path) -> LockEnvironment:
@@ -69,22 +69,8 @@ def read_lock_environment(python: Path) -> LockEnvironment:
     return make_lock_environment(sys_platform, processor, tuple(version))
 
 
-def minor_of(version: tuple[int, ...]) -> str:
-    """Return the minor version that a version of Python belongs to.
-
-    >>> minor_of((3, 12, 1))
-    '3.12'
-    """
-    return ".".join(map(str, version[:2]))
-
-
 def check_machine(wanted: LockEnvironment, machine: Machine, remedy: str) -> None:
     """Make sure that what is resolved for a machine is resolved for its platform.
-
-    Args:
-        wanted: What the interpreter runs on that the installer resolves for.
-        machine: The machine that was decided for.
-        remedy: What to do otherwise.
 
     Raises:
         UsageError: It is another platform.

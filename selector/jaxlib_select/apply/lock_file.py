@@ -15,8 +15,8 @@ from typing import Any
 from jaxlib_select import tables
 from jaxlib_select.apply.formats import PYLOCK, body_digest, format_of, read_requirements
 from jaxlib_select.apply.installer import show
+from jaxlib_select.apply.locations import unpack_arguments
 from jaxlib_select.apply.lock_environment import LockEnvironment
-from jaxlib_select.apply.places import unpack_arguments
 from jaxlib_select.apply.pylock import LOCK_VERSION, SCHEMA, TOOL, Evidence, Group, digest, packages_of
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.errors import LockError
@@ -187,13 +187,7 @@ def _checked(path: Path, evidence: Evidence) -> Evidence:
 
 
 def find_differences(lock: LockFile, decision: Decision, here: LockEnvironment) -> list[str]:
-    """Return why a lock and a machine do not agree; empty if they do.
-
-    Args:
-        lock: The lock.
-        decision: What the machine wants.
-        here: Platform of the machine, and the Python to install for.
-    """
+    """Return why a lock and a machine do not agree; empty if they do."""
     found = []
     again = write_again(lock)
     if lock.edited:

@@ -47,16 +47,7 @@ def make_plan(
     *,
     families: Collection[str],
 ) -> Plan:
-    """Return what carries decisions out.
-
-    Args:
-        decisions: What was decided, one for each package.
-        environment: What is installed.
-        plugins: The plugins that JAX finds in it.
-        installer: Writes the commands.
-        options: Further options of the installer, such as `--find-links DIR`.
-        families: What JAX calls the platforms of its accelerator packages.
-    """
+    """Return what carries decisions out."""
     by_index: dict[str | None, list[Decision]] = {}
     for decision in decisions:
         by_index.setdefault(decision.index_url, []).append(decision)
@@ -81,14 +72,8 @@ def other_backends(
 ) -> tuple[str, ...]:
     """Return the installed accelerator packages that are not wanted.
 
-    The package for the CPU is none, and stays: JAX uses the CPU beside every accelerator. So do plugins for platforms
+    The package for the CPU is none, and stays: JAX uses the CPU with every accelerator. So do plugins for platforms
     that JAX itself does not know.
-
-    Args:
-        wanted: Names of distributions, normalized.
-        environment: What is installed.
-        plugins: The plugins that JAX finds in it.
-        families: The platforms that the accelerator packages are for.
     """
     found = {plugin.distribution for plugin in plugins if plugin.platform in families and plugin.distribution}
     found |= {name for name in environment.distributions if _UPSTREAM.fullmatch(name)}

@@ -87,15 +87,7 @@ class Group:
 
 
 def build_document(groups: Sequence[Group], default: str, evidence: Evidence, environment: LockEnvironment) -> Table:
-    """Return the lock file as a document.
-
-    Args:
-        groups: One for each backend and its bounds.
-        default: The group that is installed when none is asked for.
-        evidence: What the decision was made from; kept in the table of this tool, with what was asked for in each group
-            and a digest over everything.
-        environment: What the resolutions hold for; installers refuse the file elsewhere.
-    """
+    """Return the lock file as a document; the evidence goes into this tool's table, with a digest over everything."""
     asked = {group.name: Wanted(group.backend, group.requirements) for group in groups}
     document: Table = {
         "lock-version": LOCK_VERSION,

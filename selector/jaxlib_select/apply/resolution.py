@@ -32,12 +32,6 @@ _PIP_WITH_METADATA = (25, 3)
 def resolve_group(decision: Decision, installer: Installer, options: Sequence[str], *, quiet: bool = False) -> Group:
     """Resolve what one decision needs, for the platform and the Python of the installer's environment.
 
-    Args:
-        decision: The decision.
-        installer: What resolves.
-        options: Further options of the installer.
-        quiet: Show nothing of what it says.
-
     Raises:
         InstallError: The index cannot be reached, or does not have it.
         LockError: What came out cannot be locked.
@@ -82,12 +76,7 @@ def check_jaxlib(packages: Iterable[Table]) -> None:
 
 
 def _run_uv(
-    installer: Installer,
-    requirements: Sequence[str],
-    options: Sequence[str],
-    folder: Path,
-    *,
-    quiet: bool,
+    installer: Installer, requirements: Sequence[str], options: Sequence[str], folder: Path, *, quiet: bool
 ) -> list[Table]:
     """`uv pip compile` writes a lock file itself."""
     asked, answer = folder / "requirements.in", folder / "pylock.toml"
@@ -107,12 +96,7 @@ def pip_remark(version: str) -> str:
 
 
 def _run_pip(
-    installer: Installer,
-    requirements: Sequence[str],
-    options: Sequence[str],
-    folder: Path,
-    *,
-    quiet: bool,
+    installer: Installer, requirements: Sequence[str], options: Sequence[str], folder: Path, *, quiet: bool
 ) -> list[Table]:
     """`pip install --report` says what it would install (pip 22.2 or newer)."""
     report = folder / "report.json"
@@ -144,11 +128,6 @@ def _package(item: Mapping[str, Any]) -> Table:
 
 def find_order(decisions: Iterable[Decision], installer: Installer, options: Sequence[str]) -> tuple[str, ...]:
     """Return options with the package indexes in an order by which our jaxlib is taken.
-
-    Args:
-        decisions: What is to be installed.
-        installer: What installs.
-        options: Its options, such as `--index-url URL`.
 
     Raises:
         InstallError: There is no such order, or the index cannot be reached.

@@ -10,57 +10,40 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def write_toml(document: Mapping[str, object], path: Sequence[str] = ()) -> str:
-    """Return a TOML document.
-
-    Args:
-        document: Texts, numbers, truth values, times, lists and tables.
-        path: Keys of the table that is being written.
-    """
-    plain = {key: value for key, value in document.items() if not _is_table(value) and not _is_tables(value)}
-    lines = [f"{_key(key)} = {_value(value)}" for key, value in plain.items()]
-    blocks = ["\n".join(lines)] if lines else []
+    """Return a TOML document, or that part of one whose table has these keys."""
+    plain = {key: value for key, value in document.items() if not isinstance(value, Mapping) and not _is_tables(value)}
+    blocks = [_entries(plain, _value)] if plain else []
     for key, value in document.items():
         where = (*path, key)
         if isinstance(value, Mapping):
-            blocks.append(_block(f"[{_dotted(where)}]", write_toml(value, where)))
+            body = write_toml(value, where)
+            # A table with nothing but tables needs no header of its own.
+            blocks.append(body if body.startswith("[") else f"[{'.'.join(map(_key, where))}]\n{body}".rstrip())
         elif _is_tables(value) and isinstance(value, (list, tuple)):
-            blocks += [_block(f"[[{_dotted(where)}]]", write_table_of_list(item)) for item in value]
+            blocks += [f"[[{'.'.join(map(_key, where))}]]\n{_entries(item, _value_in_list)}".rstrip() for item in value]
     return "\n\n".join(block for block in blocks if block) + ("" if path else "\n")
 
 
-def write_table_of_list(table: Mapping[str, object]) -> str:
-    """Return the entries of one table of a list: lists of tables are written inline, one a line."""
-    return "\n".join(f"{_key(key)} = {_outer_value(value)}" for key, value in table.items())
-
-
-def _block(header: str, body: str) -> str:
-    # A table with nothing but tables needs no header of its own.
-    return body if body.startswith("[") else f"{header}\n{body}".rstrip()
-
-
-def _is_table(value: object) -> bool:
-    return isinstance(value, Mapping)
+def _entries(table: Mapping[str, object], write: Callable[[object], str]) -> str:
+    return "\n".join(f"{_key(key)} = {write(value)}" for key, value in table.items())
 
 
 def _is_tables(value: object) -> bool:
     return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(item, Mapping) for item in value)
 
 
-def _dotted(path: Sequence[str]) -> str:
-    return ".".join(map(_key, path))
-
-
 def _key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else _text(key)
+    return key if _BARE.fullmatch(key) else _value(key)
 
 
-def _outer_value(value: object) -> str:
+def _value_in_list(value: object) -> str:
+    """Return a value of a table in a list of them: tables in it are written inline, one a line."""
     if _is_tables(value) and isinstance(value, (list, tuple)):
         return "[\n" + "".join(f"    {_value(item)},\n" for item in value) + "]"
     return _value(value)
@@ -73,7 +56,8 @@ def _value(value: object) -> str:
     if isinstance(value, (int, float)):
         return repr(value)
     if isinstance(value, str):
-        return _text(value)
+        # JSON's escapes are TOML's, but for the delete character.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, dt.datetime):
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, Mapping):
@@ -82,8 +66,3 @@ def _value(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_value, value))}]"
     raise TypeError(f"no TOML value: {value!r}")
-
-
-def _text(text: str) -> str:
-    """Return a basic string: JSON's escapes are TOML's, but for the delete character."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

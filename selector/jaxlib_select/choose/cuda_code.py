@@ -40,7 +40,7 @@ def runs(
         code: Such as `sm_90`, `sm_90a`, `compute_120`.
         tegra: Whether the machine is a Tegra.
         cuda: CUDA version of its driver.
-        driver: Oldest driver that the wheel works with. An older one is a problem of its own, to be told as such.
+        driver: Oldest driver that the wheel works with. An older one is a problem of its own.
         toolkit: CUDA version that made the PTX; unknown means that no driver is sure to compile it.
         oldest: Oldest compute capability that whoever made the wheel lets it run on.
     """

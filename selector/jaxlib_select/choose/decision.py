@@ -9,19 +9,6 @@ from dataclasses import dataclass, field
 
 from jaxlib_select import tables
 
-# The keys of the JSON form.
-_DOCUMENTED = (
-    "package",
-    "backend",
-    "requirements",
-    "constraints",
-    "index_url",
-    "warnings",
-    "environment",
-    "hidden",
-    "candidates",
-)
-
 
 @dataclass(frozen=True)
 class Candidate:
@@ -75,7 +62,9 @@ class Decision:
     def to_json(self) -> dict[str, object]:
         """Return the documented JSON form."""
         found: dict[str, object] = tables.write(self)
-        return {key: found[key] for key in _DOCUMENTED}
+        del found["bounds"]
+        found["candidates"] = found.pop("candidates")  # they are many: at the end
+        return found
 
 
 def fault_of(answer: object) -> str:

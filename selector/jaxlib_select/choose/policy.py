@@ -22,7 +22,7 @@ ALIASES = {"gpu": REQUIRE_GPU}  # as `jaxlib_select.require` and JAX say it
 
 FOREIGN = {"torch": "UV_TORCH_BACKEND"}  # variables of other tools that say the same about one package
 TABLE = "[tool.jaxlib-select.backends]"
-_TABLE_PATH = ("tool", "jaxlib-select")
+_FILE = "pyproject.toml"
 
 
 @dataclass(frozen=True)
@@ -44,44 +44,35 @@ class Choice:
 
 @dataclass(frozen=True)
 class PolicySource:
-    """What one place says: a default, and exceptions by package."""
+    """What one source says: a default, and exceptions by package."""
 
     default: Choice | None = None
     packages: Mapping[str, Choice] = field(default_factory=dict)
 
     def about(self, names: Sequence[str]) -> Choice | None:
-        """Return what this place says about a package of several names."""
+        """Return what this source says about a package of several names."""
         return next((self.packages[name] for name in names if name in self.packages), self.default)
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What all places say, the strongest first."""
+    """What all sources say, the strongest first."""
 
-    places: tuple[PolicySource, ...] = ()
+    sources: tuple[PolicySource, ...] = ()
 
     def choose(self, *names: str) -> Choice:
-        """Return what holds for a package: the first place that says anything about it.
-
-        Args:
-            names: Names of the package, the most particular first, such as `torchvision`, `torch`.
-        """
+        """Return what holds for a package: the first source that says anything about it."""
         keys = [normalize(name) for name in names]
-        choices = (place.about(keys) for place in self.places)
+        choices = (source.about(keys) for source in self.sources)
         return next((choice for choice in choices if choice), Choice(AUTO))
 
     def about_packages(self) -> tuple[tuple[str, Choice], ...]:
-        """Return every package that is spoken of, by its normalized name, with what is said."""
-        return tuple(entry for place in self.places for entry in place.packages.items())
+        """Return every package that a source names, by its normalized name, with its choice."""
+        return tuple(entry for source in self.sources for entry in source.packages.items())
 
 
 def read_policy(arguments: Sequence[str], environ: Mapping[str, str], folder: Path | None) -> Policy:
-    """Collect what the user wants.
-
-    Args:
-        arguments: Values of `--backend`: `auto`, `cuda12`, `jax=cuda13`, ...
-        environ: The environment.
-        folder: Where to look for pyproject.toml, upwards; nowhere if absent.
+    """Collect what the user wants: by `--backend`, in the environment, and in pyproject.toml, upwards from a folder.
 
     Raises:
         UsageError: One place contradicts itself, or pyproject.toml cannot be read.
@@ -107,7 +98,7 @@ def from_arguments(arguments: Sequence[str]) -> PolicySource:
             raise UsageError(
                 f"--backend says both {found[key]!r} and {backend!r}{whom}", remedy="give one, or PACKAGE=BACKEND each"
             )
-    return _wishes(found, lambda key: f"--backend {key}={found[key]}" if key else f"--backend {found[key]}")
+    return _source(found, lambda key: f"--backend {key}={found[key]}" if key else f"--backend {found[key]}")
 
 
 def from_environment(environ: Mapping[str, str]) -> PolicySource:
@@ -123,48 +114,37 @@ def from_environment(environ: Mapping[str, str]) -> PolicySource:
             names[normalize(name[len(variables.BACKEND) :])] = name
     if environ.get(variables.DEFAULT):
         names[""] = variables.DEFAULT
-    return _wishes({key: environ[name] for key, name in names.items()}, lambda key: names[key], lasting=True)
+    return _source({key: environ[name] for key, name in names.items()}, lambda key: names[key], lasting=True)
 
 
 def from_table(table: Mapping[str, object]) -> PolicySource:
     """Read the table of pyproject.toml.
 
     Raises:
-        UsageError: A value is no text.
+        UsageError: A value is no string.
     """
     for key, value in table.items():
         if not isinstance(value, str):
-            raise UsageError(f"pyproject.toml: {TABLE} {key} is {value!r}", remedy="expected a text such as 'auto'")
+            raise UsageError(f"pyproject.toml: {TABLE} {key} is {value!r}", remedy="expected a string such as 'auto'")
     found = {"" if key == "default" else normalize(key): str(value) for key, value in table.items()}
-    return _wishes(found, lambda key: f"pyproject.toml, {TABLE} {key or 'default'}", lasting=True)
+    return _source(found, lambda key: f"pyproject.toml, {TABLE} {key or 'default'}", lasting=True)
 
 
 def find_table(folder: Path) -> Mapping[str, object]:
     """Return the table of the nearest pyproject.toml, from a folder upwards; empty if there is none.
 
     Raises:
-        UsageError: The file cannot be read.
+        UsageError: The file cannot be read, is no TOML, or has something else where the table belongs.
     """
-    for place in (folder, *folder.parents):
-        path = place / "pyproject.toml"
-        if path.is_file():
-            return _read_table(path)
-    return {}
-
-
-def _read_table(path: Path) -> Mapping[str, object]:
-    """Read the table of one pyproject.toml, which is parsed only if it speaks of this program."""
+    path = next((place / _FILE for place in (folder, *folder.parents) if (place / _FILE).is_file()), None)
     try:
-        text = path.read_text("utf-8")
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read {path}", cause=str(error)) from error
-    if "jaxlib-select" not in text:
-        return {}
-    import tomllib  # few projects have the table
+        text = path.read_text("utf-8") if path is not None else ""
+        if "jaxlib-select" not in text:  # few projects have the table
+            return {}
+        import tomllib
 
-    try:
         return _table_of(tomllib.loads(text))
-    except ValueError as error:  # TOMLDecodeError is one
+    except (OSError, ValueError) as error:  # TOMLDecodeError is one
         raise UsageError(f"cannot read {path}", cause=str(error)) from error
 
 
@@ -175,17 +155,17 @@ def _table_of(document: Mapping[str, Any]) -> Mapping[str, object]:
         ValueError: One of its keys is no table, or `[tool.jaxlib-select]` has other keys as well.
     """
     table: Any = document
-    for key in (*_TABLE_PATH, "backends"):
+    for key in ("tool", "jaxlib-select", "backends"):
         if key == "backends" and isinstance(table, dict) and not table.keys() <= {key}:
-            raise ValueError(f"unknown keys in [{'.'.join(_TABLE_PATH)}]: {', '.join(table)}; known: {key}")
+            raise ValueError(f"unknown keys in [tool.jaxlib-select]: {', '.join(table)}; known: {key}")
         table = table.get(key, {}) if isinstance(table, dict) else None
     if not isinstance(table, dict):
-        raise ValueError(f"{'.'.join((*_TABLE_PATH, 'backends'))} is no table")  # noqa: TRY004  # the file's fault
+        raise ValueError("tool.jaxlib-select.backends is no table")  # noqa: TRY004  # the file's fault
     return table
 
 
-def _wishes(found: Mapping[str, str], origin: Callable[[str], str], *, lasting: bool = False) -> PolicySource:
-    """Turn texts into wishes; the empty key is the default."""
+def _source(found: Mapping[str, str], origin: Callable[[str], str], *, lasting: bool = False) -> PolicySource:
+    """Turn values by package into choices; the empty key is the default."""
     choices = {key: Choice(value.strip(), origin(key), lasting=lasting and not key) for key, value in found.items()}
     return PolicySource(choices.pop("", None), choices)
 

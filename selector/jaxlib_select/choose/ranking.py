@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from jaxlib_select.choose.decision import Candidate
-from jaxlib_select.choose.platforms import describe_platform
 from jaxlib_select.choose.policy import AUTO, GENERAL, PREFER_GPU, REQUIRE_GPU
 from jaxlib_select.choose.reasons import reason_for, warnings_about
+from jaxlib_select.choose.rules import Fit, Verdict, describe_platform
 from jaxlib_select.choose.vendors import judge
-from jaxlib_select.choose.verdict import Fit, Verdict
 from jaxlib_select.errors import PolicyError
 from jaxlib_select.facts import Backend
 from jaxlib_select.machine.model import Machine
@@ -55,11 +54,6 @@ def _of_family(backend: Backend) -> dict[str, str]:
 
 def rank(machine: Machine, backends: Sequence[Backend], asked: str) -> Ranked:
     """Choose a backend.
-
-    Args:
-        machine: Where it must run.
-        backends: What there is.
-        asked: A general wish such as `auto`, or one of `known_names`.
 
     Returns:
         The choice, with a reason for every backend.
@@ -114,7 +108,7 @@ def _default_variant(backend: Backend) -> str:
 
 
 def _by_policy(order: Sequence[Backend], verdicts: Mapping[str, Verdict], asked: str) -> Backend:
-    """Choose by a general wish.
+    """Choose by a general value, such as `prefer-gpu`.
 
     Raises:
         PolicyError: An accelerator is required, and none can be used.

@@ -7,21 +7,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from jaxlib_select.choose.policy import AUTO, PREFER_GPU, REQUIRE_GPU
-from jaxlib_select.choose.verdict import Fit, Verdict
+from jaxlib_select.choose.rules import Fit, Verdict
 from jaxlib_select.facts import Backend
 from jaxlib_select.machine.model import Machine
 from jaxlib_select.sentences import enumerate_some
 
 
 def reason_for(backend: Backend, verdicts: Mapping[str, Verdict], chosen: Backend, asked: str) -> str:
-    """Return why a backend was chosen or not, in one sentence.
-
-    Args:
-        backend: The backend.
-        verdicts: What the rules say about each backend, by name.
-        chosen: The one that was chosen.
-        asked: What was asked for.
-    """
+    """Return why a backend was chosen or not, in one sentence."""
     verdict = verdicts[backend.name]
     by_name = asked not in {AUTO, PREFER_GPU, REQUIRE_GPU}
     if backend is chosen:
@@ -48,13 +41,7 @@ def _chosen_reason(backend: Backend, verdict: Verdict, *, by_name: bool) -> str:
 
 
 def _beaten(verdict: Verdict, winner: Verdict, *, rivals: bool) -> str:
-    """Return in what the chosen backend, `{}`, is better than another one that runs, or may run.
-
-    Args:
-        verdict: About the other one.
-        winner: About the chosen one.
-        rivals: Whether both are for the devices of the same vendor.
-    """
+    """Return in what the chosen backend, `{}`, is better than another one that runs, or may run."""
     if verdict.fit is Fit.DOUBT and winner.fit is not Fit.DOUBT:
         return "; in doubt it is taken only if asked for"
     if rivals and verdict.fit is Fit.PART and winner.fit is Fit.FULL:
@@ -69,15 +56,7 @@ def _beaten(verdict: Verdict, winner: Verdict, *, rivals: bool) -> str:
 def warnings_about(
     machine: Machine, chosen: Backend, order: Sequence[Backend], verdicts: Mapping[str, Verdict], asked: str
 ) -> list[str]:
-    """Return what the user should know about a choice.
-
-    Args:
-        machine: Where it must run.
-        chosen: The backend that was chosen.
-        order: Every backend, the best first.
-        verdicts: What the rules say about each of them, by name.
-        asked: What was asked for.
-    """
+    """Return what the user should know about a choice."""
     verdict = verdicts[chosen.name]
     found = list(verdict.warnings)
     if chosen.is_cpu:
@@ -108,5 +87,5 @@ def _unused(order: Sequence[Backend], verdicts: Mapping[str, Verdict]) -> list[s
 
 
 def _cut(value: str) -> str:
-    """Return the start of a long list: whole it stands in the decision."""
+    """Return the start of a long list: the decision has all of it."""
     return value if len(value) <= 60 else f"{value[:57].rpartition(',')[0]},..."

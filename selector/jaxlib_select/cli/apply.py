@@ -10,9 +10,9 @@ from pathlib import Path
 
 from jaxlib_select.apply.install_lock import apply_lock, choose_group, versions_of
 from jaxlib_select.apply.installer import show
+from jaxlib_select.apply.locations import sources_in
 from jaxlib_select.apply.lock_environment import read_lock_environment
 from jaxlib_select.apply.lock_file import read_lock, write_again
-from jaxlib_select.apply.places import sources_in
 from jaxlib_select.apply.plan import accelerator_families, other_backends
 from jaxlib_select.apply.process import run_installer
 from jaxlib_select.cli.arguments import add_machine, machine_from

@@ -91,14 +91,7 @@ def _resolve_instead(args: argparse.Namespace) -> str:
 def check_result(
     environment: Environment, machine: Machine, options: Sequence[str] = (), *, described: bool = False
 ) -> int:
-    """Look at what came out of an installation; return 1 if JAX would not be what it should be there.
-
-    Args:
-        environment: Where something was installed.
-        machine: The hardware.
-        options: What the installer was told, for the commands that fix.
-        described: Whether the machine is one of a file.
-    """
+    """Look at what came out of an installation; return 1 if JAX would not be what it should be there."""
     report = examine_here(other_environment(environment.python), machine, options=options, described=described)
     for finding in report.findings:
         if finding.level != NOTE and "jax" in report.versions:
@@ -112,7 +105,7 @@ def _decide(package: str, machine: Machine, policy: Policy) -> Decision:
 
 
 def _print(args: argparse.Namespace, decisions: Sequence[Decision], plan: Plan, installer: Installer) -> None:
-    """Print what is going to be done; warnings are talk."""
+    """Print what is going to be done; warnings go to stderr."""
     steps = plan.steps(installer)
     if args.json:
         document = {

@@ -25,9 +25,9 @@ from jaxlib_select.apply.formats import (
 )
 from jaxlib_select.apply.groups import Choices, make_choices
 from jaxlib_select.apply.installer import Installer, only_from
-from jaxlib_select.apply.lock_environment import LockEnvironment, check_machine, minor_of, read_lock_environment
+from jaxlib_select.apply.locations import make_relative, pack_arguments, with_sources
+from jaxlib_select.apply.lock_environment import LockEnvironment, check_machine, read_lock_environment
 from jaxlib_select.apply.lock_file import find_differences, read_lock, write_text
-from jaxlib_select.apply.places import make_relative, pack_arguments, with_sources
 from jaxlib_select.apply.pylock import Group, build_document
 from jaxlib_select.apply.resolution import find_order, pip_remark, resolve_group
 from jaxlib_select.apply.toml_writer import write_toml
@@ -195,7 +195,7 @@ def _check(args: argparse.Namespace) -> int:
     policy = policy_from(args) if args.backend else Policy((from_arguments([lock.evidence.asked]),))
     machine = machine_from(args)
     decision = resolve(name, machine, policy, release=release)
-    here = LockEnvironment(machine.platform, minor_of(environment_from(args).version))
+    here = LockEnvironment(machine.platform, ".".join(map(str, environment_from(args).version[:2])))
     differences = find_differences(lock, decision, here)
     if args.json:
         print(

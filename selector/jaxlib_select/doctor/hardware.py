@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from jaxlib_select.choose.devices import matching
 from jaxlib_select.choose.policy import CPU
+from jaxlib_select.choose.rules import Fit, matching
 from jaxlib_select.choose.vendors import find_judge, judge
-from jaxlib_select.choose.verdict import Fit
 from jaxlib_select.doctor.predict import BUILT_IN
 from jaxlib_select.facts import Backend
 from jaxlib_select.installed.environment import Environment

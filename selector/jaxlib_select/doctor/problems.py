@@ -33,14 +33,13 @@ def find_problems(case: Examination) -> list[Finding]:
 
 def mixed_sets(case: Examination) -> Iterator[Finding]:
     """Wheels of different sets: one error for all that refuse, since one command fixes them."""
-    refusals = {}
-    for plugin in _staying(case):
-        problem = plugin.answer.find(*LOCK_ERRORS)
-        if problem is not None and not case.removal(problem.remedy):
-            refusals[problem.what] = case.level(plugin.platform, FAILS)
+    found = [(plugin, plugin.answer.find(*LOCK_ERRORS)) for plugin in _staying(case)]
+    refusals = [(plugin, problem) for plugin, problem in found if problem and not case.removal(problem.remedy)]
     if refusals and not case.conditions.broken:
-        level = ERROR if ERROR in refusals.values() else WARNING
-        yield Finding(level, "lock-mismatch", "; ".join(refusals), case.restore())
+        levels = {case.level(plugin.platform, FAILS) for plugin, _ in refusals}
+        what = "; ".join(dict.fromkeys(problem.what for _, problem in refusals))
+        remedy = case.restore() or refusals[0][1].remedy
+        yield Finding(ERROR if ERROR in levels else WARNING, "lock-mismatch", what, remedy)
 
 
 def unusable_plugins(case: Examination) -> Iterator[Finding]:
@@ -70,7 +69,9 @@ def _bad_library(case: Examination, plugin: Plugin, problem: Problem) -> Finding
     if plugin.ours and code == "library-damaged" and str(plugin.answer.library.path) not in problem.what:
         missing = plugin.location is not None and not (plugin.location / EXTENSION).is_file()
         code = "extension-missing" if missing else code
-    return Finding(case.level(plugin.platform, FAILS), code, problem.what, case.reinstall_plugin(plugin))
+    elsewhere = plugin.ours and plugin.answer.library.path is None  # as libtpu
+    remedy = problem.remedy if elsewhere else case.reinstall_plugin(plugin)
+    return Finding(case.level(plugin.platform, FAILS), code, problem.what, remedy)
 
 
 def _refusal(case: Examination, plugin: Plugin, problem: Problem) -> Finding | None:

@@ -122,7 +122,7 @@ class Examination:
         """Return the command after which JAX, jaxlib and our plugins are of one release and one build.
 
         What is installed stays, in another version perhaps. Without a plugin of ours, it is what belongs on this
-        machine.
+        machine. Empty if nothing needs to be installed.
         """
         surplus = self.surplus()
         plugins = [p for p in self.plugins if p.lock is not None and p.distribution and p.label not in surplus]
@@ -136,7 +136,8 @@ class Examination:
             plugin.answer.find("LockMissingError", "LockMismatchError") for plugin in plugins
         )
         forced = [f"{name}=={release}" for name in names[1:] if again and fits[name]]
-        return self.install([] if all(fits.values()) else self._requirements(names, release), again=forced)
+        wanted = [] if all(fits.values()) else self._requirements(names, release)
+        return self.install(wanted, again=forced) if wanted or forced else ""
 
     def renew(self) -> str:
         """Return the command that installs JAX, jaxlib and the plugins again, in the versions that are here."""

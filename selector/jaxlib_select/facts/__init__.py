@@ -107,11 +107,7 @@ def known_releases(folder: Path = Path(__file__).parent) -> tuple[str, ...]:
 
 
 def load_facts(release: str = "", folder: Path = Path(__file__).parent) -> Facts:
-    """Read the facts about a release of JAX.
-
-    Args:
-        release: Such as `0.11.2`; the newest known one when empty.
-        folder: Where the files are.
+    """Read the facts about a release of JAX, such as `0.11.2`; the newest known one when empty.
 
     Raises:
         FactsError: There are none about this release, or the file is damaged.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields, replace
+from typing import Any
 
 from jaxlib_select import tables
 from jaxlib_select.errors import MachineError
@@ -28,9 +29,6 @@ def to_json(machine: Machine) -> dict[str, object]:
 def parse_machine(text: str) -> Machine:
     """Read a machine description.
 
-    Args:
-        text: A JSON document.
-
     Returns:
         The machine.
 
@@ -46,17 +44,16 @@ def parse_machine(text: str) -> Machine:
     return from_json(document)
 
 
-def from_json(document: object) -> Machine:
+def from_json(document: Any) -> Machine:
     """Turn a decoded JSON document into a machine.
 
     Raises:
         MachineError: A value is of the wrong type or form; the message names its key.
     """
-    if not isinstance(document, dict):
-        raise MachineError(f"machine description is {tables.kind_of(document)}, not an object", remedy=_REMEDY)
-    if document and not document.keys() & {attribute.name for attribute in fields(Machine)}:
-        keys = tables.show(", ".join(map(str, document)))
-        raise MachineError(f"no machine description: none of its keys ({keys}) is known", remedy=_REMEDY)
+    keys = document.keys() if isinstance(document, dict) else set()
+    if keys and not keys & {attribute.name for attribute in fields(Machine)}:
+        shown = tables.show(", ".join(map(str, keys)))
+        raise MachineError(f"no machine description: none of its keys ({shown}) is known", remedy=_REMEDY)
     try:
         machine = tables.read(Machine, document)
     except tables.TableError as error:

@@ -114,9 +114,6 @@ class Host:
 def this_host(environ: Mapping[str, str] | None = None) -> Host:
     """Return the host that this process lives in.
 
-    Args:
-        environ: Environment instead of that of this process.
-
     Raises:
         UsageError: A variable of this program has a value that makes no sense, or a name that it does not know.
     """

@@ -11,7 +11,7 @@ from jaxlib_select.machine.model import Nvidia, NvidiaGpu, Version
 from jaxlib_select.sentences import printable
 
 _CUDA = re.compile(r"CUDA (?:UMD )?Version\s*:\s*(\d{1,2})\.(\d{1,2})")
-_UNKNOWN = re.compile(r"\[.*\]|N/A")  # what stands for a value that it does not know, such as [N/A] or [GPU is lost]
+_UNKNOWN = re.compile(r"\[.*\]|N/A")  # in place of a value that it does not know, such as [N/A] or [GPU is lost]
 _CAPABILITY = re.compile(r"(\d{1,2})\.(\d)")
 _DRIVER = re.compile(r"\d{3}\.\d+(\.\d+)?")
 _SHOWN = 120  # characters of what it printed
@@ -19,12 +19,7 @@ _QUERY = "--query-gpu=name,compute_cap,driver_version"
 
 
 def list_gpus(host: Host, timeout: float) -> tuple[Nvidia | None, list[str]]:
-    """Return the GPUs that nvidia-smi lists, or nothing; and a sentence if it is there, but lists none.
-
-    Args:
-        host: Where to look.
-        timeout: Seconds that each call may take.
-    """
+    """Return the GPUs that nvidia-smi lists, or nothing; and a sentence if it is there, but lists none."""
     program = host.find_program("nvidia-smi.exe" if host.system == "windows" else "nvidia-smi")
     if program is None:
         return None, []

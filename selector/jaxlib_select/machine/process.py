@@ -19,13 +19,7 @@ _GRACE = 1.0  # seconds that a killed program gets to vanish; one stuck in the k
 
 
 def run(command: Sequence[str], environ: Mapping[str, str], timeout: float) -> ProcessResult:
-    """Run a program and return what became of it; never raises for what the program does.
-
-    Args:
-        command: Program and arguments.
-        environ: Its whole environment.
-        timeout: Seconds after which it and its children are killed.
-    """
+    """Run a program and return what became of it; never raises for what the program does."""
     try:
         process = subprocess.Popen(
             list(command),

@@ -7,10 +7,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from dataclasses import dataclass
 
 from jaxlib_select.machine.host import Host, ProcessResult
-from jaxlib_select.machine.model import NvidiaGpu, Version
+from jaxlib_select.machine.model import Nvidia, NvidiaGpu, Version
 from jaxlib_select.sentences import printable
 
 _NO_LIBRARY = 3  # exit status of the child
@@ -20,61 +19,33 @@ _NEWEST = 40  # major version of CUDA, and of a compute capability, beyond which
 _MOST = 1024  # devices
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What a library answered.
-
-    Attributes:
-        state: `ok`, `absent`, `hung`, `crashed` or `odd`.
-        cuda: Newest CUDA version that the driver serves.
-        cuinit: What `cuInit` returned.
-        driver: Version of the kernel module.
-        gpus: The devices.
-        notes: What was odd.
-    """
-
-    state: str
-    cuda: Version | None = None
-    cuinit: int | None = None
-    driver: str | None = None
-    gpus: tuple[NvidiaGpu, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-def query(host: Host, kind: str, library: str, timeout: float) -> Answer:
-    """Ask a library in a child process.
-
-    Args:
-        host: Gives the runner and the environment.
-        kind: `cuda` or `nvml`.
-        library: What the dynamic linker is asked for.
-        timeout: Seconds after which the library counts as hung.
-    """
+def query(host: Host, kind: str, library: str, timeout: float) -> tuple[Nvidia, list[str]]:
+    """Ask a library in a child process."""
     script = os.path.join(os.path.dirname(__file__), "query_nvidia.py")
     if not sys.executable or getattr(sys, "frozen", False):
-        return Answer("absent", notes=(f"{library} was not asked: this Python cannot start another one",))
+        return Nvidia(libcuda="absent"), [f"{library} was not asked: this Python cannot start another one"]
     result = host.run([sys.executable, "-I", "-S", script, kind, library], host.environ, timeout)
     return read_answer(result, library, timeout)
 
 
-def read_answer(result: ProcessResult, library: str, timeout: float) -> Answer:
+def read_answer(result: ProcessResult, library: str, timeout: float) -> tuple[Nvidia, list[str]]:
     """Turn the lines of the child into an answer; what was printed before a crash counts."""
     lines = result.output.splitlines()
     if result.status == _NO_LIBRARY:
         reason = next((line[5:] for line in lines if line.startswith("load ")), "")
-        return Answer("absent", notes=(f"{library} cannot be loaded: {reason}",))
+        return Nvidia(libcuda="absent"), [f"{library} cannot be loaded: {reason}"]
     numbers = {found.group(1): int(found.group(2)) for found in map(_LINE.fullmatch, lines) if found}
     driver = next((line[7:] for line in lines if line.startswith("driver ")), None)
     cuda, gpus, notes = _version(numbers.get("version")), _gpus(lines), _false_answers(numbers, lines, library)
     state, ending = _state(result, library, timeout)
-    return Answer(
-        state="odd" if state == "ok" and notes else state,
+    found = Nvidia(
         cuda=cuda,
-        cuinit=numbers.get("init"),
         driver=None if driver is None else printable(driver),
+        cuinit=numbers.get("init"),
         gpus=gpus,
-        notes=(*ending, *notes),
+        libcuda="odd" if state == "ok" and notes else state,
     )
+    return found, [*ending, *notes]
 
 
 def _state(result: ProcessResult, library: str, timeout: float) -> tuple[str, tuple[str, ...]]:

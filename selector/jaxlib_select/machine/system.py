@@ -67,12 +67,7 @@ def container(host: Host) -> str | None:
 
 
 def find_library(host: Host, name: str) -> str | None:
-    """Return a file that the dynamic linker may take for a library, without loading it; nothing if it is nowhere.
-
-    Args:
-        host: Where to look.
-        name: Name of the file, such as `libcuda.so.1`.
-    """
+    """Return a file that the dynamic linker may take for a library, without loading it; nothing if it is nowhere."""
     for folder in (*_search_path(host), *_FOLDERS):
         path = f"{folder.format(arch=host.machine)}/{name}"
         if host.exists(path):
@@ -93,13 +88,7 @@ def _is_cached(host: Host, name: str) -> bool:
 
 
 def list_devices(host: Host, vendor: str, classes: Iterable[str] = ("",)) -> list[str]:
-    """Return `vendor:device` of each device of a vendor, in the order of their addresses.
-
-    Args:
-        host: Where to look.
-        vendor: Four hexadecimal digits.
-        classes: How the class of the device may begin, such as `03` for display devices.
-    """
+    """Return `vendor:device` of each device of a vendor whose class begins so (`03`: display), in order of address."""
     found = []
     for address in host.names(_DEVICES):
         folder = f"{_DEVICES}/{address}"

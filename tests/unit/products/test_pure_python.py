@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.errors import WheelError
-from pjrtwheel.products.pure_python import build_pure_wheel, read_metadata
+from pjrtwheel.products.pure_python import build_pure_wheel, read_dist_info
 
 PYPROJECT = """
 [build-system]
@@ -68,4 +68,4 @@ def test_what_cannot_be_built_or_read_is_an_error(project: Path, tmp_path: Path)
     wheel = tmp_path / "abacus-1.0-py3-none-any.whl"
     wheel.write_bytes(b"")
     with pytest.raises(WheelError, match=r"abacus-1.0-py3-none-any.whl is damaged"):
-        read_metadata(wheel)
+        read_dist_info(wheel)

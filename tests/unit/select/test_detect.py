@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from jaxlib_select.choose.devices import visible_value
 from jaxlib_select.choose.policy import read_policy
 from jaxlib_select.choose.resolve import resolve
+from jaxlib_select.choose.rules import visible_value
 from jaxlib_select.errors import UsageError
 from jaxlib_select.machine.detect import detect
 from jaxlib_select.machine.file import parse_machine, to_json
@@ -523,8 +523,10 @@ def test_a_flood_is_cut_off() -> None:
 
 def test_garbage_of_a_probe_is_passed_over() -> None:
     """Only whole lines of the agreed form count, such as a library's own chatter does not have."""
-    answer = read_answer(said("hello", "version x", "gpu", "version 13000 ", "init 0", "gpu 9 0"), "libcuda.so.1", 1)
-    assert (answer.state, answer.cuda, answer.cuinit, answer.gpus) == ("ok", None, 0, (NvidiaGpu((9, 0)),))
+    answer, notes = read_answer(
+        said("hello", "version x", "gpu", "version 13000 ", "init 0", "gpu 9 0"), "libcuda.so.1", 1
+    )
+    assert (answer, notes) == (Nvidia(None, cuinit=0, gpus=(NvidiaGpu((9, 0)),), libcuda="ok"), [])
 
 
 def test_what_cannot_be_printed_forges_no_lines(make_host: MakeHost) -> None:

@@ -11,8 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jaxlib_select.choose.policy import Policy, read_policy
-from jaxlib_select.choose.registry import find_resolver
-from jaxlib_select.choose.resolve import resolve
+from jaxlib_select.choose.resolve import find_resolver, resolve
 from jaxlib_select.errors import PolicyError
 from jaxlib_select.machine.file import from_json, to_json
 from jaxlib_select.machine.model import Amd, Devices, Intel, Machine, Nvidia, NvidiaGpu

@@ -28,6 +28,7 @@ from jaxlib_select.apply.formats import format_of, write_requirements, write_uv_
 from jaxlib_select.apply.groups import make_choices
 from jaxlib_select.apply.install_lock import apply_lock, choose_group, versions_of
 from jaxlib_select.apply.installer import pip_installer, uv_installer
+from jaxlib_select.apply.locations import local_file, make_relative, pack_arguments, unpack_arguments
 from jaxlib_select.apply.lock_environment import (
     LockEnvironment,
     check_machine,
@@ -35,7 +36,6 @@ from jaxlib_select.apply.lock_environment import (
     read_lock_environment,
 )
 from jaxlib_select.apply.lock_file import find_differences, read_lock, write_again
-from jaxlib_select.apply.places import local_file, make_relative, pack_arguments, unpack_arguments
 from jaxlib_select.apply.pylock import (
     Evidence,
     Group,

@@ -38,8 +38,8 @@ CHOOSE = '''
 
 from __future__ import annotations
 
-from jaxlib_select.choose.devices import matching
-from jaxlib_select.choose.verdict import Fit, Verdict
+from jaxlib_select.choose.rules import matching
+from jaxlib_select.choose.rules import Fit, Verdict
 from jaxlib_select.facts import Backend, Select
 from jaxlib_select.machine.model import Devices, Machine
 

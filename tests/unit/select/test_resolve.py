@@ -15,8 +15,7 @@ import pytest
 
 from jaxlib_select.choose.decision import Candidate, Decision
 from jaxlib_select.choose.policy import read_policy
-from jaxlib_select.choose.registry import Resolver, find_resolver
-from jaxlib_select.choose.resolve import resolve
+from jaxlib_select.choose.resolve import Resolver, find_resolver, resolve
 from jaxlib_select.errors import FactsError, PolicyError, ResolverError, UsageError
 from jaxlib_select.machine.model import Machine, Nvidia, NvidiaGpu
 
@@ -101,7 +100,7 @@ def test_the_resolver_in_the_readme_works(root: Path, install_resolver: InstallR
         ),
         (
             "import jaxlib_select as s\ndef f(*_): raise ValueError('a\\nb\\n\\x1b[2J')\nRESOLVER = s.Resolver(f)",
-            "the resolver of abacus failed\nValueError: a b ?[2J\ntell its author",
+            "the resolver of abacus failed\nValueError: a b ?[2J\nreport it to its author",
         ),
     ],
     ids=["import", "kind", "decide", "answer", "exit", "exit at import", "backends", "lines"],

@@ -23,12 +23,7 @@ __all__ = ["Variant", "build_auto"]
 
 
 def build_auto(root: Path, dist: Path, version: str) -> list[Variant]:
-    """Build the wheels for what lies in a folder, into that folder.
-
-    Args:
-        root: Root of the repository.
-        dist: The folder, with `release.json`.
-        version: The JAX release.
+    """Build the wheels for what the `release.json` of a folder lists, into that folder.
 
     Returns:
         What was built, the plain wheel first.
@@ -47,7 +42,7 @@ def build_auto(root: Path, dist: Path, version: str) -> list[Variant]:
         publish_unproven(built, backends, root, dist)
     labelled = [variant for variant in variants if variant.label]
     write_atomically(dist / f"{_stem(version)}-variants.json", release_document(labelled))
-    withdraw(_others(built, dist, version), dist)  # last: what lies there until now is whole
+    withdraw(_others(built, dist, version), dist)  # last: until now nothing is missing there
     return variants
 
 
@@ -71,13 +66,7 @@ def _common(root: Path, backends: Sequence[Backend], entries: Sequence[Entry], v
     if len(locks) != 1:
         raise UsageError(f"the wheels of {version} belong to {len(locks)} sets", remedy="build all of them again")
     newest = max((backend.python_tag for backend in backends), key=lambda tag: int(tag.removeprefix("cp3")))
-    return Common(
-        version,
-        requires_python(newest),
-        (root / "selector" / "auto" / "README.md").read_text("utf-8"),
-        (root / "LICENSE").read_text("utf-8"),
-        locks.pop(),
-    )
+    return Common(root, version, requires_python(newest), locks.pop())
 
 
 def _others(built: Sequence[BuiltWheel], dist: Path, version: str) -> set[str]:

@@ -10,14 +10,15 @@ variant's label into a file name. variantlib writes the documents: `variant.json
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pjrtwheel.products.auto.variants import Variant
-from pjrtwheel.products.pure_python import build_pure_wheel, read_metadata
+from pjrtwheel.products.pure_python import build_pure_wheel, read_dist_info
 from pjrtwheel.wheel.metadata import wheel_metadata
 from pjrtwheel.wheel.names import make_name
 from pjrtwheel.wheel.report import BuiltWheel
@@ -63,35 +64,28 @@ class Common:
     """What all wheels of a release share.
 
     Attributes:
+        root: Root of the repository, for description and licence.
         version: The JAX release.
         requires_python: Which Pythons the packages run on.
-        readme: The description, in Markdown.
-        license: Text of the licence.
         lock_id: Identity of the set whose packages are required.
     """
 
+    root: Path
     version: str
     requires_python: str
-    readme: str
-    license: str
     lock_id: str
 
 
 def write_wheels(variants: Iterable[Variant], common: Common, folder: Path) -> list[BuiltWheel]:
-    """Write the plain wheel, and all others after its model.
-
-    Args:
-        variants: The wheels, the plain one first.
-        common: What they share.
-        folder: Where a folder is made for each: without labels their names repeat.
+    """Write the plain wheel, which comes first, and all others after its model, each into a folder of its own.
 
     Raises:
         WheelError: The build failed, or the disk is full.
     """
     plain, *labelled = variants
     first = _build_plain(plain, common, folder / "plain")
-    metadata = read_metadata(first.path)
-    return [first, *(_write_variant(variant, common, metadata, folder / variant.label) for variant in labelled)]
+    model = read_dist_info(first.path)
+    return [first, *(_write_variant(variant, common, model, folder / variant.label) for variant in labelled)]
 
 
 def release_document(variants: Iterable[Variant]) -> str:
@@ -112,22 +106,23 @@ def _build_plain(plain: Variant, common: Common, folder: Path) -> BuiltWheel:
         dependencies=json.dumps(list(plain.requires)),
     )
     with tempfile.TemporaryDirectory(prefix="auto-") as name:
-        for file, text in {"pyproject.toml": pyproject, "README.md": common.readme, "LICENSE": common.license}.items():
-            (Path(name) / file).write_text(text, "utf-8")
+        (Path(name) / "pyproject.toml").write_text(pyproject, "utf-8")
+        shutil.copy(common.root / "selector" / "auto" / "README.md", name)
+        shutil.copy(common.root / "LICENSE", name)
         return build_pure_wheel(Path(name), folder, common.lock_id)
 
 
-def _write_variant(variant: Variant, common: Common, plain: str, folder: Path) -> BuiltWheel:
-    """Write one variant after the METADATA of the plain wheel."""
+def _write_variant(variant: Variant, common: Common, plain: Mapping[str, str], folder: Path) -> BuiltWheel:
+    """Write one variant after the `.dist-info` of the plain wheel."""
     name = make_name(DISTRIBUTION, common.version, f"py3-none-{variant.platform}")
-    metadata = _with_requires(plain, variant.requires)
-    texts = {
+    metadata = _with_requires(plain["METADATA"], variant.requires)
+    files = {
         "METADATA": metadata,
         "WHEEL": wheel_metadata(name, purelib=True),
-        "licenses/LICENSE": common.license,
+        "licenses/LICENSE": plain["licenses/LICENSE"],
         _MEMBER: _variant_document(variant),
     }
-    members = tuple(Prepared(text_member(f"{name.dist_info}/{path}", text)) for path, text in texts.items())
+    members = tuple(Prepared(text_member(f"{name.dist_info}/{path}", text)) for path, text in files.items())
     report = write_wheel(WheelPlan(name, members, metadata, common.lock_id, "none"), folder)
     labelled = f"{report.wheel.removesuffix('.whl')}-{variant.label}.whl"
     return BuiltWheel((folder / report.wheel).rename(folder / labelled), replace(report, wheel=labelled))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write a static package index of the wheels in `dist/`, which any web server can serve.
 
-The folder stands for itself: it holds the wheels as hard links, so no bytes are doubled, and a wheel that is built anew
+The folder is complete: it holds the wheels as hard links, so no bytes are doubled, and a wheel that is built anew
 afterwards does not change an index that is being served. All of it appears at once.
 """
 
@@ -26,11 +26,7 @@ _HERE = -100  # AT_FDCWD
 
 
 def write_index(dist: Path, output: Path) -> tuple[Project, ...]:
-    """Write the index of a folder of wheels, in place of the one before.
-
-    Args:
-        dist: A folder with `release.json`.
-        output: The root of the index, as installers get it with `--index-url`.
+    """Write the index of a folder with `release.json`, in place of the one before.
 
     Returns:
         The projects, by name.
@@ -74,22 +70,22 @@ def _link_files(project: Project, dist: Path, folder: Path) -> None:
 
 def _all_pages(projects: tuple[Project, ...]) -> dict[str, bytes]:
     """Return every page by its path."""
-    texts = {
+    written = {
         pages.HTML_PAGE: pages.projects_html(projects),
         pages.JSON_PAGE: pages.projects_json(projects),
         about.ABOUT_PAGE: about.projects_about(projects),
     }
     for project in projects:
-        texts[f"{project.name}/{pages.HTML_PAGE}"] = pages.project_html(project)
-        texts[f"{project.name}/{pages.JSON_PAGE}"] = pages.project_json(project)
-        texts[f"{project.name}/{about.ABOUT_PAGE}"] = about.project_about(project)
+        written[f"{project.name}/{pages.HTML_PAGE}"] = pages.project_html(project)
+        written[f"{project.name}/{pages.JSON_PAGE}"] = pages.project_json(project)
+        written[f"{project.name}/{about.ABOUT_PAGE}"] = about.project_about(project)
     metadata = {
         f"{project.name}/{file.name}{pages.METADATA_SUFFIX}": file.metadata
         for project in projects
         for file in project.files
         if file.metadata
     }
-    return {path: text.encode() for path, text in texts.items()} | metadata
+    return {path: text.encode() for path, text in written.items()} | metadata
 
 
 def _write_pages(contents: Mapping[str, bytes], folder: Path) -> None:
@@ -106,10 +102,6 @@ def _replace_folder(finished: Path, place: Path) -> None:
 
     Readers see the old folder or the new one. Where the file system cannot exchange (some network ones), the place is
     empty for a moment.
-
-    Args:
-        finished: The new folder, on the same file system.
-        place: Where it goes; may exist.
     """
     if not place.exists():
         finished.rename(place)

@@ -38,11 +38,7 @@ def project_about(project: Project) -> str:
 
 
 def chips(entry: Entry) -> str:
-    """Return what a wheel has machine code for: GPU code, else chips compiled for ahead of time, else the processor.
-
-    Args:
-        entry: The wheel in `release.json`.
-    """
+    """Return what a wheel has machine code for: GPU code, else chips compiled for ahead of time, else the processor."""
     compiled = {target["target"] for proof in proofs_of(entry) for target in proof["targets"] if target["code"]}
     platforms = sorted({tag.split("-", 2)[2] for tag in entry["tags"]})
     return ", ".join(entry["gpu_code"] or sorted(compiled) or platforms)

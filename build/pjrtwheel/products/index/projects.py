@@ -61,10 +61,7 @@ class Project:
 
 
 def read_projects(dist: Path) -> tuple[Project, ...]:
-    """Return the projects of a folder of wheels, by name.
-
-    Args:
-        dist: A folder with `release.json`.
+    """Return the projects of a folder with `release.json`, by name.
 
     Raises:
         UsageError: There is no `release.json`.

@@ -8,22 +8,16 @@ import functools
 from collections.abc import Mapping
 
 from jaxlib_select.choose.decision import Decision
-from jaxlib_select.choose.platforms import platform_problem
 from jaxlib_select.choose.ranking import Ranked, known_names, rank
-from jaxlib_select.choose.registry import Resolver
-from jaxlib_select.choose.verdict import Fit
+from jaxlib_select.choose.resolve import Resolver
+from jaxlib_select.choose.rules import Fit, platform_problem
 from jaxlib_select.facts import Facts, load_facts
 from jaxlib_select.machine.model import Machine
 from jaxlib_select.versions import read_version
 
 
 def decide(package: str, machine: Machine, backend: str) -> Decision:
-    """Decide about `jax` or `jaxlib`.
-
-    Args:
-        package: Either, with `==RELEASE` if it is not to be the newest known one.
-        machine: Where it must run.
-        backend: What is asked for.
+    """Decide about `jax` or `jaxlib`, with `==RELEASE` if it is not to be the newest known one.
 
     Raises:
         FactsError: Nothing is known about this release.
@@ -70,13 +64,7 @@ def _constraints(constraints: tuple[str, ...], extras: str) -> tuple[tuple[str, 
 
 
 def _bounds(variant: str, table: Mapping[str, tuple[str, ...]], own: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
-    """Return the bounds that machines need, by what a lock calls them: the variant, and the GPUs they are for.
-
-    Args:
-        variant: The packaging.
-        table: Range of compute capabilities → bounds.
-        own: Those of the machine at hand, which may have GPUs of several ranges.
-    """
+    """Return the bounds that machines need, by what a lock calls them: the variant, and the GPUs they are for."""
     found: dict[str, tuple[str, ...]] = {variant: ()}
     found.update({f"{variant}-{_generation(limits)}": bounds for limits, bounds in sorted(table.items())})
     return found if own in found.values() else {**found, f"{variant}-mixed": own}

@@ -10,7 +10,7 @@ from pathlib import Path
 from jaxlib_select import facts as facts_package
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.ranking import known_names, rank
-from jaxlib_select.choose.registry import Resolver
+from jaxlib_select.choose.resolve import Resolver
 from jaxlib_select.errors import PolicyError
 from jaxlib_select.facts import Backend, Facts, read_facts
 from jaxlib_select.machine.model import Machine
@@ -20,12 +20,7 @@ _COMPANIONS = {"torchvision", "torchaudio"}  # versions of their own, from the s
 
 
 def decide(package: str, machine: Machine, backend: str) -> Decision:
-    """Decide about `torch`, `torchvision` or `torchaudio`.
-
-    Args:
-        package: One of these, with `==VERSION` if it is not to be the newest one of the backend.
-        machine: Where it must run.
-        backend: What is asked for.
+    """Decide about `torch`, `torchvision` or `torchaudio`, with `==VERSION` if it is not to be the backend's newest.
 
     Raises:
         PolicyError: What is asked for cannot be given, or is not known to run.

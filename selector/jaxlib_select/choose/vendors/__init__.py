@@ -8,8 +8,7 @@ import functools
 import importlib
 from collections.abc import Callable
 
-from jaxlib_select.choose.platforms import platform_problem
-from jaxlib_select.choose.verdict import Fit, Verdict
+from jaxlib_select.choose.rules import Fit, Verdict, platform_problem
 from jaxlib_select.facts import Backend
 from jaxlib_select.machine.model import Machine
 

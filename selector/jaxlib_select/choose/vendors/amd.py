@@ -7,8 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from jaxlib_select.choose.devices import visible_value
-from jaxlib_select.choose.verdict import Fit, Verdict
+from jaxlib_select.choose.rules import Fit, Verdict, visible_value
 from jaxlib_select.facts import Backend, Select
 from jaxlib_select.machine.model import Machine
 from jaxlib_select.versions import at_least, read_version
@@ -64,7 +63,10 @@ def _system_problem(machine: Machine, select: Select) -> tuple[str, str] | None:
         return f"needs ROCm {major}, none is installed", f"install ROCm {major}, or set ROCM_PATH to it"
     found = read_version(machine.amd.rocm or "") or (0,)
     if select.driver and (found[0] != select.driver[0] or not at_least(found, select.driver)):
-        return f"needs ROCm {major}, here is ROCm {machine.amd.rocm}", f"install ROCm {major} beside or instead of it"
+        return (
+            f"needs ROCm {major}, here is ROCm {machine.amd.rocm}",
+            f"install ROCm {major} next to it or instead of it",
+        )
     return None
 
 

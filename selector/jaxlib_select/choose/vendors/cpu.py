@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from jaxlib_select.choose.verdict import Fit, Verdict
+from jaxlib_select.choose.rules import Fit, Verdict
 from jaxlib_select.facts import Backend
 from jaxlib_select.machine.model import Machine
 

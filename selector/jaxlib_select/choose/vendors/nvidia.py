@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from jaxlib_select.choose.cuda_code import is_tegra, runs
 from jaxlib_select.choose.cuda_driver import driver_advice, driver_problem
-from jaxlib_select.choose.devices import visible_value
-from jaxlib_select.choose.verdict import Fit, Verdict
+from jaxlib_select.choose.rules import Fit, Verdict, visible_value
 from jaxlib_select.facts import Backend, Select
 from jaxlib_select.machine.model import Machine, format_version
 from jaxlib_select.sentences import describe_gpus
@@ -39,13 +38,7 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
 
 
 def _fit(machine: Machine, backend: Backend, covered: Sequence[int]) -> Verdict:
-    """Say whether driver and GPU code let a backend run.
-
-    Args:
-        machine: Where.
-        backend: What.
-        covered: The GPUs for which it has code, by index.
-    """
+    """Say whether driver and GPU code let a backend run; `covered` are the GPUs for which it has code, by index."""
     gpus = machine.nvidia.gpus
     present = bool(gpus or machine.nvidia.pci)
     problem = driver_problem(machine)

@@ -46,9 +46,6 @@ class Detector:
 def detect(host: Host | None = None) -> Machine:
     """Describe a machine; whatever goes wrong in one place becomes a note and hides nothing else.
 
-    Args:
-        host: Where to look; this machine if absent.
-
     Returns:
         The machine; what is odd about it raises nothing.
 

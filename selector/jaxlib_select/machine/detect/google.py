@@ -13,7 +13,7 @@ _VENDOR = "1ae0"
 
 
 def look(host: Host) -> tuple[Devices, list[str]]:
-    """Return Google's devices; device nodes count only beside one, since other vendors' devices use such names too."""
+    """Return Google's devices; device nodes count only with one, since other vendors' devices use such names too."""
     devices = list_devices(host, _VENDOR)
     return Devices(pci=tuple(devices), devices=tuple(_nodes(host)) if devices else ()), []
 

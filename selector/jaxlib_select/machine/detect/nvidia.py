@@ -20,7 +20,7 @@ _NVML = {"linux": "libnvidia-ml.so.1", "windows": "nvml.dll"}
 _SYSTEM32 = "/Windows/System32"
 _DRIVER_FILES = ("/sys/module/nvidia/version", "/proc/driver/nvidia/version")
 _DRIVER = re.compile(r"\b\d{3}\.\d+(?:\.\d+)?\b")
-_SHARE = 0.5  # of the time that libcuda gets, for what is asked only to tell the user more
+_SHARE = 0.5  # of the time that libcuda gets, for what is asked only to report more
 
 
 def look(host: Host) -> tuple[Nvidia, list[str]]:
@@ -53,21 +53,11 @@ def _ask_libcuda(host: Host, found: Nvidia, library: str, place: str) -> tuple[N
     """Ask libcuda in a child process."""
     from jaxlib_select.machine.query import query  # most machines need no child process
 
-    answer = query(host, "cuda", library, host.timeout)
-    notes = list(answer.notes)
-    if answer.state == "absent" and place != library:
+    answer, notes = query(host, "cuda", library, host.timeout)
+    if answer.libcuda == "absent" and place != library:
         notes.append(f"there is a {place}: if it is the driver's, add its folder to LD_LIBRARY_PATH")
-    return (
-        replace(
-            found,
-            cuda=answer.cuda,
-            cuinit=answer.cuinit,
-            gpus=answer.gpus,
-            source="libcuda" if answer.state == "ok" else None,
-            libcuda=answer.state,
-        ),
-        notes,
-    )
+    source = "libcuda" if answer.libcuda == "ok" else None
+    return replace(answer, driver=found.driver, pci=found.pci, source=source), notes
 
 
 def _enrich(host: Host, found: Nvidia) -> tuple[Nvidia, list[str]]:
@@ -95,9 +85,9 @@ def _ask_nvml(host: Host) -> tuple[Nvidia | None, list[str]]:
         return None, []
     from jaxlib_select.machine.query import query  # most machines need no child process
 
-    answer = query(host, "nvml", library, host.timeout * _SHARE)
-    notes = list(answer.notes) if answer.state in {"hung", "crashed"} else []
-    return Nvidia(answer.cuda, answer.driver, None, answer.gpus, "nvml") if answer.gpus else None, notes
+    answer, notes = query(host, "nvml", library, host.timeout * _SHARE)
+    odd = notes if answer.libcuda in {"hung", "crashed"} else []
+    return replace(answer, source="nvml") if answer.gpus else None, odd
 
 
 def _driver(host: Host) -> str | None:

@@ -17,22 +17,12 @@ _SOURCES = ("--find-links", "--index-url", "--extra-index-url")
 
 
 def pack_arguments(arguments: Sequence[str], folder: Path) -> list[str]:
-    """Return arguments as a lock keeps them: folders below it as relative paths, and no passwords.
-
-    Args:
-        arguments: Such as `--find-links /home/me/dist`.
-        folder: Where the lock will lie.
-    """
+    """Return arguments as a lock keeps them: folders below it as relative paths, and no passwords."""
     return _map_values(arguments, lambda value: _pack(value, folder))
 
 
 def unpack_arguments(words: Sequence[str], folder: Path) -> tuple[str, ...]:
-    """Return the arguments that a lock keeps, with its folders as they are reached from here.
-
-    Args:
-        words: What `pack_arguments` returned.
-        folder: Where the lock lies.
-    """
+    """Return the arguments that a lock keeps, with its folders as they are reached from here."""
     return tuple(_map_values(words, lambda value: value if "://" in value else str(folder / value)))
 
 
@@ -76,10 +66,6 @@ def _pack(value: str, folder: Path) -> str:
 def make_relative(packages: Sequence[Table], folder: Path) -> tuple[list[Table], int]:
     """Replace links to files at or below a folder by relative paths, so that both can move together.
 
-    Args:
-        packages: Packages of a lock file.
-        folder: Where the lock file will lie.
-
     Returns:
         The packages, and how many files lie elsewhere on this machine.
     """
@@ -110,12 +96,7 @@ def _relative(entry: Table, folder: Path) -> Table:
 
 
 def local_file(url: str, to_path: Callable[[str], str] = urllib.request.url2pathname) -> Path | None:
-    """Return the file that a URL names; nothing for one on the network.
-
-    Args:
-        url: A URL, or an empty string.
-        to_path: Turns the part after the scheme into a path as this system spells it (RFC 8089).
-    """
+    """Return the file that a URL names; nothing for one on the network."""
     parts = urlsplit(url)
     if parts.scheme != "file":
         return None
