@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Time `jaxlib-select detect` beside the detection that uv's wheel variants use, in turns on one machine.
+"""Time `jaxlib-select detect` next to the detection that uv's wheel variants use, in turns on one machine.
 
-Three columns: without an accelerator, with a library that plays a driver (tests/data/fake_libcuda.c), and uv, which
+Three columns: without an accelerator, with a library that is a mock driver (tests/data/fake_libcuda.c), and uv, which
 runs `nvidia-smi -q` while it resolves a wheel with a variant (`uv pip install --dry-run`). uv's provider is given a
 program nvidia-smi that answers at once, so that it has something to read; the variant asks for a package that the plain
 wheel does not, and a run in which uv does not want that package is an error.
@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-GOALS = {"nothing there": 0.100, "driver played": 0.200}
+GOALS = {"nothing there": 0.100, "mock driver": 0.200}
 MEGABYTES = 30
 H100 = {"FAKE_CUDA_VERSION": "13000", "FAKE_CUDA_GPUS": "9.0:NVIDIA H100"}
 VARIANTS = {
@@ -97,7 +97,7 @@ def prepare(folder: Path, python: str) -> dict[str, Callable[[], Measured]]:
         library = str(folder / "libcuda.so.1")
         source = str(ROOT / "tests/data/fake_libcuda.c")
         subprocess.run([compiler, "-std=gnu11", "-shared", "-fPIC", "-o", library, source], check=True)
-        runs["driver played"] = runner(command, {**base, "LD_LIBRARY_PATH": str(folder), **H100})
+        runs["mock driver"] = runner(command, {**base, "LD_LIBRARY_PATH": str(folder), **H100})
     if (uv := shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")) is not None:
         runs["uv variants"] = uv_runner(uv, folder, python, base)
     return runs
@@ -110,7 +110,7 @@ def runner(command: Sequence[str], environ: Mapping[str, str], wanted: str = "")
         start = time.perf_counter()
         with tempfile.TemporaryFile() as output:
             process = subprocess.Popen(command, env=dict(environ), stdout=output, stderr=subprocess.STDOUT)
-            _, status, usage = os.wait4(process.pid, 0)  # Popen itself tells nothing of memory
+            _, status, usage = os.wait4(process.pid, 0)  # Popen itself knows nothing of memory
             seconds = time.perf_counter() - start
             process.returncode = os.waitstatus_to_exitcode(status)
             output.seek(0)

@@ -51,7 +51,7 @@ class PolicyError(SelectError):
 
 
 class BackendError(SelectError, RuntimeError):
-    """A backend was asked for that cannot be had here; the remedy is the command that installs it on this machine."""
+    """A backend was asked for that is not available here; the remedy is the command that installs it."""
 
     exit_code = 3
 

@@ -6,17 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from jaxlib_select.doctor.forecast import Forecast
-from jaxlib_select.doctor.here import (
-    distributions_of,
-    examine_here,
-    explain_absence,
-    installer_of,
-    is_installed,
-    platforms_of,
-)
+from jaxlib_select.apply.installer import show
+from jaxlib_select.doctor.backends import distributions_of, explain_absence, is_installed, platforms_of
+from jaxlib_select.doctor.examine import examine_here, installer_of
+from jaxlib_select.doctor.predict import Platform
 from jaxlib_select.errors import BackendError
-from jaxlib_select.install.commands import show
 
 
 def check_provider(backend: str) -> None:
@@ -34,7 +28,7 @@ def check_provider(backend: str) -> None:
     if not any(is_installed(name) for name in names):
         raise explain_absence(backend)
     report = examine_here()
-    other = find_other(report.prediction.forecasts, platforms_of(backend), names)
+    other = find_other(report.prediction.platforms, platforms_of(backend), names)
     if other is None:
         return
     remedy = "find out more: jaxlib-select doctor"
@@ -47,6 +41,6 @@ def check_provider(backend: str) -> None:
     )
 
 
-def find_other(forecasts: Iterable[Forecast], platforms: Collection[str], names: Collection[str]) -> Forecast | None:
-    """Return the forecast of a platform that is provided by another distribution than those of these names."""
-    return next((entry for entry in forecasts if entry.platform in platforms and entry.provider not in names), None)
+def find_other(found: Iterable[Platform], platforms: Collection[str], names: Collection[str]) -> Platform | None:
+    """Return the platform that is provided by another distribution than those of these names."""
+    return next((entry for entry in found if entry.platform in platforms and entry.provider not in names), None)

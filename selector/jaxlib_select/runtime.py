@@ -51,10 +51,10 @@ def available() -> tuple[str, ...]:
     platforms = _initialized_platforms()
     if platforms is not None:
         return platforms
-    from jaxlib_select.doctor.here import examine_here
+    from jaxlib_select.doctor.examine import examine_here
 
     report = examine_here()
-    serving = [entry for entry in report.prediction.forecasts if entry.outcome == "serves"]
+    serving = [entry for entry in report.prediction.platforms if entry.outcome == "serves"]
     if report.prediction.default is None or "jax" not in report.versions:
         return ()
     ordered = sorted(serving, key=lambda entry: (entry.platform != report.prediction.default, -entry.priority))
@@ -77,7 +77,7 @@ def require(backend: str, *, initialize: bool = True) -> str:
     """
     if initialize:
         return _platform_of(_device(backend))
-    from jaxlib_select.doctor.here import explain_absence, platforms_of
+    from jaxlib_select.doctor.backends import explain_absence, platforms_of
     from jaxlib_select.provider import check_provider
 
     wanted = platforms_of(backend)
@@ -95,9 +95,6 @@ def using_backend(backend: str) -> Iterator[None]:
     The choice belongs to the context: other threads do not see it, blocks may be nested, and leaving one restores what
     was before. JAX itself keeps its default device by thread, so asynchronous tasks that share a thread must not wait
     for each other inside such a block; a task that did is warned.
-
-    Args:
-        backend: Its name.
 
     Raises:
         BackendError: It cannot be used; the message has the command that installs it on this machine.
@@ -150,7 +147,7 @@ def _device(backend: str) -> Any:
     """
     if backend in (_initialized_platforms() or ()):
         return sys.modules["jax"].local_devices(backend=backend)[0]
-    from jaxlib_select.doctor.here import explain_absence, platforms_of
+    from jaxlib_select.doctor.backends import explain_absence, platforms_of
     from jaxlib_select.provider import check_provider
 
     check_provider(backend)
@@ -158,13 +155,13 @@ def _device(backend: str) -> Any:
         import jax
     except ImportError as error:
         raise explain_absence(backend) from error
-    said = []
+    reasons = []
     for platform in platforms_of(backend):
         device = _device_or_reason(jax, platform)
         if not isinstance(device, str):
             return device
-        said.append(f"{platform}: {device}")
-    raise explain_absence(backend, "; ".join(said))
+        reasons.append(f"{platform}: {device}")
+    raise explain_absence(backend, "; ".join(reasons))
 
 
 def _device_or_reason(jax: Any, platform: str) -> Any:

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Many devices, and other names, in few words."""
+"""Strings for terminals: many devices in few words, and nothing that a terminal would take for a command."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jaxlib_select.machine import NvidiaGpu, format_version
+from jaxlib_select.machine.model import NvidiaGpu, format_version
 
 _SHOWN = 3  # kinds of GPU that a sentence names
 _NAMES = 8  # other names
@@ -23,10 +23,10 @@ def describe_gpus(gpus: Sequence[NvidiaGpu]) -> str:
         kind = (gpu.compute_capability or (), gpu.name or "a GPU")
         counts[kind] = counts.get(kind, 0) + 1
     kinds = sorted(counts, reverse=True)
-    texts = [_describe_kind(kind, counts[kind]) for kind in kinds[:_SHOWN]]
+    parts = [_describe_kind(kind, counts[kind]) for kind in kinds[:_SHOWN]]
     if len(kinds) > _SHOWN:
-        texts.append(f"{len(kinds) - _SHOWN} other kinds")
-    return ", ".join(texts)
+        parts.append(f"{len(kinds) - _SHOWN} other kinds")
+    return ", ".join(parts)
 
 
 def _describe_kind(kind: tuple[tuple[int, ...], str], count: int) -> str:
@@ -43,3 +43,14 @@ def enumerate_some(names: Sequence[str]) -> str:
     """
     more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
     return f"{', '.join(names[:_NAMES])}{more}"
+
+
+def printable(text: str) -> str:
+    r"""Return a string with a space for each odd kind of white space, and `?` for whatever else cannot be printed.
+
+    >>> printable("H100\t80GB\x1b[2J")
+    'H100 80GB?[2J'
+    """
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else " " if character.isspace() else "?" for character in text)

@@ -17,7 +17,7 @@ _SHORTEST, _LONGEST = 0.1, 600.0  # seconds
 
 
 def check_names(environ: Mapping[str, str]) -> None:
-    """Make sure that every variable which begins like ours is one of ours: a slip must not pass for no wish at all.
+    """Make sure that every variable which begins like ours is one of ours: a slip must not be ignored.
 
     Raises:
         UsageError: One is not; the message lists those there are.
@@ -32,10 +32,6 @@ def check_names(environ: Mapping[str, str]) -> None:
 
 def read_timeout(environ: Mapping[str, str], default: float) -> float:
     """Return how many seconds to wait for libcuda, within reason.
-
-    Args:
-        environ: The environment.
-        default: What holds if nobody says anything.
 
     Raises:
         UsageError: It is no positive number.

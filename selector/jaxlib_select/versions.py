@@ -7,7 +7,7 @@ from __future__ import annotations
 import operator
 import re
 
-from jaxlib_select.machine import Version
+from jaxlib_select.machine.model import Version
 
 _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
 _BOUND = re.compile(r"(<=|>=|==|<|>)(\d+(?:\.\d+)*)")

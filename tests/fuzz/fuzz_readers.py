@@ -15,15 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pjrtwheel.wheel.read.source import unpack_wheel
-
-from jaxlib_select import machine_json
 from jaxlib_select.errors import SelectError
+from jaxlib_select.machine.file import parse_machine, to_json
 from pjrtwheel.elf import plan_repair, read_chunks, read_image
 from pjrtwheel.errors import PjrtWheelError
-from pjrtwheel.verify import libraries, metadata
+from pjrtwheel.verify import documents, library
 from pjrtwheel.verify.contents import read_contents
 from pjrtwheel.wheel.metadata import add_extras, read_field
+from pjrtwheel.wheel.read.unpack import unpack_wheel
 from pjrtwheel.wheel.record import parse_record
 from pjrtwheel.wheel.report import Report, parse_report
 
@@ -89,7 +88,7 @@ def _read_report(data: bytes) -> object:
 
 
 def _read_machine(data: bytes) -> object:
-    return machine_json.to_json(machine_json.parse_machine(data.decode("utf-8", "replace")))
+    return to_json(parse_machine(data.decode("utf-8", "replace")))
 
 
 def _read_elf(data: bytes) -> object:
@@ -103,8 +102,8 @@ def _read_elf(data: bytes) -> object:
 def _read_library(data: bytes, scratch: Path) -> object:
     path = scratch / "demo.so"
     path.write_bytes(data)
-    library = libraries.read_library(path, "demo.so")
-    return [*libraries.check_library(library, "EM_X86_64"), *libraries.check_exports(library, ["GetPjrtApi"])]
+    found = library.read_library(path, "demo.so")
+    return [*library.check_library(found, "EM_X86_64"), *library.check_exports(found, ["GetPjrtApi"])]
 
 
 def _unpack(data: bytes, scratch: Path) -> object:
@@ -118,10 +117,10 @@ def _verify(data: bytes, scratch: Path) -> object:
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         contents = read_contents(scratch / _WHEEL, Path(folder))
     checks = (
-        *(metadata.check_names, metadata.check_record, metadata.check_wheel_file),
-        *(metadata.check_metadata, metadata.check_licenses),
+        *(documents.check_names, documents.check_record, documents.check_wheel_file),
+        *(documents.check_metadata, documents.check_licenses),
     )
-    return [*(list(check(contents)) for check in checks), *metadata.check_requirements(contents, ("numpy",))]
+    return [*(list(check(contents)) for check in checks), *documents.check_requirements(contents, ("numpy",))]
 
 
 def _verify_texts(data: bytes, scratch: Path) -> object:

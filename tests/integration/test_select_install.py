@@ -25,12 +25,12 @@ from pathlib import Path
 
 import pytest
 
-from jaxlib_select.decision import Decision
-from jaxlib_select.install.commands import Installer, pip_installer, uv_installer
-from jaxlib_select.install.plan import make_plan
-from jaxlib_select.install.process import run_installer
+from jaxlib_select.apply.installer import Installer, pip_installer, uv_installer
+from jaxlib_select.apply.plan import make_plan
+from jaxlib_select.apply.process import run_installer
+from jaxlib_select.apply.resolution import resolve_group
+from jaxlib_select.choose.decision import Decision
 from jaxlib_select.installed.environment import other_environment
-from jaxlib_select.lock.resolution import resolve_group
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_venv, find_uv

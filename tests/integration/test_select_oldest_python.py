@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`jaxlib-select` on the oldest Python that it is for, or the oldest one here: installed from its source, and run."""
+"""`jaxlib-select` on the oldest Python that it is for, installed there, and on older ones, which refuse."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.environment.interpreters import find_interpreters
+from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.venv import create_venv
+from pjrtwheel.products.select import build_selector
 
 pytestmark = pytest.mark.integration
 
-OLD = ("cp39", "cp310")  # without `tomllib`
+OLDEST = "cp311"
+TOO_OLD = ("cp39", "cp310")
 GTX = {
     "os": "linux",
     "arch": "x86_64",
@@ -33,19 +35,23 @@ conflicts = [
 backends.torch = "cpu"
 """
 
+# What pip writes into `bin/jaxlib-select`, in one line.
+CONSOLE_SCRIPT = "import sys; from jaxlib_select.__main__ import main; sys.exit(main())"
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture(scope="module")
 def run(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Return a function that runs the command, installed as its README says, in a folder with a machine."""
-    interpreter = next((found for found in find_interpreters(OLD).values() if found), None)
+    """Return a function that runs the installed command in a folder with a machine."""
+    interpreter = find_interpreters([OLDEST])[OLDEST]
     if interpreter is None:
-        pytest.skip("no Python older than 3.11 is installed here")
+        pytest.skip("Python 3.11 is not installed here")
     folder = tmp_path_factory.mktemp("oldest")
     python = create_venv(interpreter, folder / "venv")
     subprocess.run([python, "-m", "ensurepip"], capture_output=True, check=True)
-    subprocess.run([python, "-m", "pip", "install", "--quiet", root / "selector"], check=True)
+    wheel = build_selector(root, folder / "dist").path
+    subprocess.run([python, "-m", "pip", "install", "--quiet", wheel], check=True)
     (folder / "machine.json").write_text(json.dumps(GTX), "utf-8")
     (folder / "pyproject.toml").write_text(PYPROJECT, "utf-8")
 
@@ -92,3 +98,45 @@ def test_it_examines(run: Run) -> None:
     """An environment without JAX."""
     done = run("doctor", "--machine", "machine.json", "--json")
     assert json.loads(done.stdout)["versions"] == {}
+
+
+@pytest.fixture(params=TOO_OLD)
+def old_python(request: pytest.FixtureRequest) -> Interpreter:
+    """An interpreter that is too old."""
+    interpreter = find_interpreters([request.param])[request.param]
+    if interpreter is None:
+        pytest.skip(f"no {request.param} is installed here")
+    return interpreter
+
+
+@pytest.mark.parametrize(
+    "arguments", [["-m", "jaxlib_select", "detect"], ["-m", "jaxlib_select"], ["-c", CONSOLE_SCRIPT]]
+)
+def test_an_older_python_gets_one_line(
+    arguments: list[str], old_python: Interpreter, root: Path, tmp_path: Path
+) -> None:
+    """From a source tree, or by the console script of an unpacked wheel: which Python, and what is needed."""
+    environ = {"PYTHONPATH": str(root / "selector"), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [str(old_python.path), *arguments]
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+    (line,) = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert line.startswith("error: jaxlib-select needs Python 3.11 or newer, ")
+
+
+def test_an_older_python_cannot_import_it(old_python: Interpreter, root: Path, tmp_path: Path) -> None:
+    """In a program the same line is an `ImportError`."""
+    program = "import jaxlib_select\ntry:\n    jaxlib_select.require\nexcept ImportError as error:\n    print(error)"
+    environ = {"PYTHONPATH": str(root / "selector"), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [str(old_python.path), "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("jaxlib-select needs Python 3.11 or newer, ")
+
+
+def test_pip_of_an_older_python_refuses_it(old_python: Interpreter, root: Path, tmp_path: Path) -> None:
+    """By the `Requires-Python` of the wheel."""
+    wheel = build_selector(root, tmp_path / "dist").path
+    python = create_venv(old_python, tmp_path / "venv")
+    subprocess.run([python, "-m", "ensurepip"], capture_output=True, check=True)
+    done = subprocess.run([python, "-m", "pip", "install", wheel], capture_output=True, text=True, check=False)
+    assert (done.returncode, "requires a different Python" in done.stderr) == (1, True)

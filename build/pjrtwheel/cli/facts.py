@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pjrtwheel.backend import Backend
-    from pjrtwheel.products.select_facts import Record
+    from pjrtwheel.products.select_facts import KnownCode
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.backend import load_backends
     from pjrtwheel.cli import check_repository, parse_tools
     from pjrtwheel.files import write_atomically
-    from pjrtwheel.products.select_facts import format_facts, make_facts, records_of_release
+    from pjrtwheel.products.select_facts import code_of_release, format_facts, make_facts, parse_facts
     from pjrtwheel.publish.release_file import read_entries
 
     check_repository(args.root)
@@ -48,12 +48,12 @@ def execute(args: argparse.Namespace) -> int:
     release = args.release or newest_release(args.root)
     path = args.root / "selector" / "jaxlib_select" / "facts" / f"{release}.json"
     entries = read_entries(args.dist or args.root / "dist")
-    records = [
-        *records_of_release(backends.values(), entries.values(), release),
+    known = [
+        *code_of_release(backends.values(), entries.values(), release),
         *(_read_library(argument, backends, tools) for argument in args.library),
     ]
-    old = path.read_text("utf-8") if path.is_file() else "{}"
-    text = format_facts(make_facts(backends.values(), release, records, _parse(old, path)))
+    old = path.read_text("utf-8") if path.is_file() else ""
+    text = format_facts(make_facts(backends.values(), release, known, parse_facts(old, path) if old else None))
     if args.check:
         print(f"{path}: {'up to date' if text == old else 'out of date'}")
         return 0 if text == old else 1
@@ -62,24 +62,7 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def _parse(text: str, path: Path) -> dict[str, object]:
-    """Decode what was written before.
-
-    Raises:
-        UsageError: It is damaged.
-    """
-    import json
-
-    from pjrtwheel.errors import UsageError
-
-    try:
-        facts: dict[str, object] = json.loads(text)
-    except ValueError as error:
-        raise UsageError(f"damaged facts: {path}", cause=str(error), remedy="remove the file") from error
-    return facts
-
-
-def _read_library(argument: str, backends: dict[str, Backend], tools: Mapping[str, Path]) -> Record:
+def _read_library(argument: str, backends: dict[str, Backend], tools: Mapping[str, Path]) -> KnownCode:
     """Read the library that an argument names.
 
     Raises:
@@ -87,7 +70,7 @@ def _read_library(argument: str, backends: dict[str, Backend], tools: Mapping[st
     """
     from pjrtwheel.errors import UsageError
     from pjrtwheel.gpucode import read_gpu_code
-    from pjrtwheel.products.select_facts import record_of_library
+    from pjrtwheel.products.select_facts import code_of_library
 
     place, _, library = argument.partition("=")
     name, _, platform = place.partition(":")
@@ -95,4 +78,4 @@ def _read_library(argument: str, backends: dict[str, Backend], tools: Mapping[st
         raise UsageError(
             f"--library {argument}: no such backend, platform or file", remedy="expected BACKEND:PLATFORM=PATH"
         )
-    return record_of_library(name, platform, Path(library), read_gpu_code(Path(library), tools).names())
+    return code_of_library(name, platform, Path(library), read_gpu_code(Path(library), tools).names())

@@ -19,15 +19,14 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Write the index and say what is in it."""
     from pjrtwheel.errors import count
-    from pjrtwheel.products.index import write_index
-    from pjrtwheel.products.index.read import find_strangers
+    from pjrtwheel.products.index import find_unlisted, write_index
 
     dist = args.dist or args.root / "dist"
     output = args.output or dist / "simple"
     projects = write_index(dist, output)
     for project in projects:
         print(f"{project.name}: {count(len(project.files), 'file')}, {', '.join(project.versions)}")
-    for name in find_strangers(dist, projects):
+    for name in find_unlisted(dist, projects):
         print(f"warning: {name} is not in the index, for release.json does not list it", file=sys.stderr)
     # jax and what it needs come from another index, so this one must not take the place of all others.
     print(f"{output}: serve it, and give pip its address with --extra-index-url, or uv with --index")

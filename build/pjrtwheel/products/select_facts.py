@@ -8,13 +8,12 @@ from the `backend.toml` files. What is not there now stays as it was recorded be
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pjrtwheel import tables
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import hash_file
@@ -22,34 +21,63 @@ from pjrtwheel.publish.release_file import Entry
 
 SCHEMA = 1
 
-# JSON values; the keys are read by jaxlib_select.facts.
-Table = dict[str, Any]
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that GPU code was read from: its name, and its digest."""
+
+    file: str
+    sha256: str
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """GPU code that was read from a file.
+class KnownCode:
+    """GPU code that was read from a wheel or a library.
 
     Attributes:
         backend: Name of the backend it belongs to.
         platform: Platform of the file.
         code: Names of the targets, sorted as the reader gives them.
-        file: File name of wheel or library.
-        sha256: Of that file.
+        source: The file.
     """
 
     backend: str
     platform: str
     code: tuple[str, ...]
-    file: str
-    sha256: str
+    source: Source
 
 
-def records_of_release(backends: Iterable[Backend], entries: Iterable[Entry], version: str) -> list[Record]:
+@dataclass(frozen=True, slots=True)
+class BackendFacts:
+    """What `jaxlib_select.facts` reads about one backend, and from which files its GPU code was read."""
+
+    name: str
+    distribution: str
+    version: str
+    family: str
+    package: str
+    tags: Mapping[str, str]
+    variants: Mapping[str, tuple[str, ...]]
+    code: Mapping[str, tuple[str, ...]]
+    sources: Mapping[str, Source]
+    select: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFacts:
+    """The whole file."""
+
+    release: str
+    requires_python: str
+    backends: tuple[BackendFacts, ...]
+    schema: int = SCHEMA
+
+
+def code_of_release(backends: Iterable[Backend], entries: Iterable[Entry], version: str) -> list[KnownCode]:
     """Take the GPU code from the entries of `dist/release.json`, as far as they are of this release."""
     listed = list(entries)
     return [
-        Record(backend.name, platform, tuple(entry.gpu_code), entry.filename, entry.sha256)
+        KnownCode(backend.name, platform, tuple(entry.gpu_code), Source(entry.filename, entry.sha256))
         for backend in backends
         for platform, tag in backend.tags.items()
         for entry in listed
@@ -58,45 +86,53 @@ def records_of_release(backends: Iterable[Backend], entries: Iterable[Entry], ve
     ]
 
 
-def record_of_library(backend: str, platform: str, library: Path, code: Iterable[str]) -> Record:
+def code_of_library(backend: str, platform: str, library: Path, code: Iterable[str]) -> KnownCode:
     """Describe the GPU code of a library that was read now."""
-    return Record(backend, platform, tuple(code), library.name, hash_file(library))
+    return KnownCode(backend, platform, tuple(code), Source(library.name, hash_file(library)))
 
 
-def make_facts(backends: Iterable[Backend], version: str, records: Iterable[Record], old: Table) -> Table:
-    """Put together all that is known about a release.
-
-    Args:
-        backends: Every backend.
-        version: The JAX release.
-        records: GPU code that is known now; a later record wins.
-        old: What was written before, or nothing.
+def make_facts(
+    backends: Iterable[Backend], version: str, known: Iterable[KnownCode], old: ReleaseFacts | None = None
+) -> ReleaseFacts:
+    """Put together all that is known about a release; of two codes for one place the one that is known now counts.
 
     Raises:
         UsageError: A backend of an accelerator with GPU code has none recorded for one of its platforms.
     """
-    by_place = {(record.backend, record.platform): record for record in [*_records(old), *records]}
-    built = by_place.keys() | {
-        (table["name"], platform) for table in old.get("backends", []) for platform in table["tags"]
-    }
-    return {
-        "schema": SCHEMA,
-        "release": version,
-        "requires_python": _requires_python(backends := list(backends)),
-        "backends": [
-            _backend(backend, version, by_place, _tags(backend, built))
-            for backend in sorted(backends, key=lambda item: item.name)
-        ],
-    }
+    before = old.backends if old else ()
+    by_place = {(entry.backend, entry.platform): entry for entry in [*_code_in(before), *known]}
+    built = by_place.keys() | {(backend.name, platform) for backend in before for platform in backend.tags}
+    listed = sorted(backends, key=lambda backend: backend.name)
+    return ReleaseFacts(
+        version,
+        _requires_python(listed),
+        tuple(_backend_facts(backend, version, by_place, _tags(backend, built)) for backend in listed),
+    )
 
 
-def _records(facts: Table) -> list[Record]:
+def parse_facts(text: str, path: Path) -> ReleaseFacts:
+    """Read what was written before.
+
+    Raises:
+        UsageError: It is damaged.
+    """
+    try:
+        return tables.read_json(ReleaseFacts, text)
+    except tables.TableError as error:
+        raise UsageError(f"damaged facts: {path}", cause=str(error), remedy="remove the file") from error
+
+
+def format_facts(facts: ReleaseFacts) -> str:
+    """Return the text of a facts file: sorted keys and a final newline."""
+    return tables.write_json(facts, indent=1)
+
+
+def _code_in(backends: Iterable[BackendFacts]) -> list[KnownCode]:
     """Return what an earlier file recorded."""
     return [
-        Record(backend["name"], platform, tuple(code), source["file"], source["sha256"])
-        for backend in facts.get("backends", [])
-        for platform, code in backend["code"].items()
-        for source in [backend["sources"][platform]]
+        KnownCode(backend.name, platform, code, backend.sources[platform])
+        for backend in backends
+        for platform, code in backend.code.items()
     ]
 
 
@@ -107,45 +143,40 @@ def _tags(backend: Backend, built: Container[tuple[str, str]]) -> dict[str, str]
     return {platform: tag for platform, tag in found if platform in prebuilt or (backend.name, platform) in built}
 
 
-def _backend(
-    backend: Backend, version: str, records: Mapping[tuple[str, str], Record], tags: Mapping[str, str]
-) -> Table:
+def _backend_facts(
+    backend: Backend, version: str, known: Mapping[tuple[str, str], KnownCode], tags: Mapping[str, str]
+) -> BackendFacts:
     """Return the facts about one backend."""
-    own = {platform: records[backend.name, platform] for platform in tags if (backend.name, platform) in records}
+    own = {platform: known[backend.name, platform] for platform in tags if (backend.name, platform) in known}
     missing = sorted(tags.keys() - own.keys())
-    if own and missing and any(record.code for record in own.values()):
+    if own and missing and any(entry.code for entry in own.values()):
         raise UsageError(
             f"no GPU code is known for {backend.name} on {', '.join(missing)}",
             remedy=f"build it first, or give its library: --library {backend.name}:{missing[0]}=PATH",
         )
-    coded = {platform: record for platform, record in own.items() if record.code}
-    return {
-        "name": backend.name,
-        "distribution": backend.distribution,
-        "version": version,
-        "family": backend.pjrt_name,
-        "package": backend.package,
-        "tags": dict(tags),
-        "variants": {name: list(extras) for name, extras in backend.jaxlib_extras.items()},
-        "code": {platform: list(record.code) for platform, record in coded.items()},
-        "sources": {platform: {"file": record.file, "sha256": record.sha256} for platform, record in coded.items()},
-        "select": _select(backend),
-    }
+    coded = {platform: entry for platform, entry in own.items() if entry.code}
+    return BackendFacts(
+        name=backend.name,
+        distribution=backend.distribution,
+        version=version,
+        family=backend.pjrt_name,
+        package=backend.package,
+        tags=tags,
+        variants={name: tuple(extras) for name, extras in backend.jaxlib_extras.items()},
+        code={platform: entry.code for platform, entry in coded.items()},
+        sources={platform: entry.source for platform, entry in coded.items()},
+        select=_select(backend),
+    )
 
 
-def _select(backend: Backend) -> Table | None:
+def _select(backend: Backend) -> dict[str, Any] | None:
     """Return the table `[select]` without what is empty."""
     if backend.select is None:
         return None
-    return {key: value for key, value in dataclasses.asdict(backend.select).items() if value or key == "rank"}
+    return {key: value for key, value in tables.write(backend.select).items() if value or key == "rank"}
 
 
-def _requires_python(backends: list[Backend]) -> str:
+def _requires_python(backends: Iterable[Backend]) -> str:
     """Return which Pythons the wheels run on: that of the newest stable ABI among them."""
     newest = max(int(backend.python_tag.removeprefix("cp3")) for backend in backends)
     return f">=3.{newest}"
-
-
-def format_facts(facts: Table) -> str:
-    """Return the text of a facts file: sorted keys and a final newline."""
-    return json.dumps(facts, indent=1, sort_keys=True) + "\n"

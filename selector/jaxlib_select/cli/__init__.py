@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: results on stdout, talk on stderr, errors of one to three lines.
+"""The command line: results on stdout, everything else on stderr, errors of one to three lines.
 
 Exit status: 0 done, 1 failed, or a check found something, 2 wrong usage or input, 3 the policy cannot be kept on this
 machine, 4 the installer failed or the index cannot be reached, 5 a lock cannot be read or written, 130 interrupted.
@@ -35,11 +35,7 @@ COMMANDS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one subcommand and return the exit status.
-
-    Args:
-        argv: Arguments after the program name; those of this process when absent.
-    """
+    """Run one subcommand and return the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
     _prepare_output()

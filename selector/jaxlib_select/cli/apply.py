@@ -8,19 +8,19 @@ import argparse
 import os
 from pathlib import Path
 
+from jaxlib_select.apply.install_lock import apply_lock, choose_group, versions_of
+from jaxlib_select.apply.installer import show
+from jaxlib_select.apply.locations import sources_in
+from jaxlib_select.apply.lock_environment import read_lock_environment
+from jaxlib_select.apply.lock_file import read_lock, write_again
+from jaxlib_select.apply.plan import accelerator_families, other_backends
+from jaxlib_select.apply.process import run_installer
 from jaxlib_select.cli.arguments import add_machine, machine_from
 from jaxlib_select.cli.environments import add_installer, add_python, environment_from, installer_from, options_from
 from jaxlib_select.cli.install import check_result
 from jaxlib_select.errors import LockError, UsageError
 from jaxlib_select.facts import load_facts
-from jaxlib_select.install.commands import show
-from jaxlib_select.install.plan import accelerator_families, other_backends
-from jaxlib_select.install.process import run_installer
-from jaxlib_select.installed.discovery import find_plugins
-from jaxlib_select.lock.apply import apply_lock, choose_group, versions_of
-from jaxlib_select.lock.arguments import sources_in
-from jaxlib_select.lock.check import read_lock, write_again
-from jaxlib_select.lock.target import read_target
+from jaxlib_select.installed.plugins import find_plugins
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +46,7 @@ def execute(args: argparse.Namespace) -> int:
         )
     group = choose_group(lock, args.group)
     environment = environment_from(args)
-    misfits = lock.target.differences(read_target(environment.python))
+    misfits = lock.environment.differences(read_lock_environment(environment.python))
     if misfits:
         raise UsageError(
             f"{lock.path} does not fit {environment.python}",
@@ -54,7 +54,8 @@ def execute(args: argparse.Namespace) -> int:
             remedy=f"name the interpreter of another environment: --python PYTHON, or run: {write_again(lock)}",
         )
     installer = installer_from(args, environment)
-    plugins, families = find_plugins(environment, os.environ), accelerator_families(load_facts())
+    facts = load_facts()
+    plugins, families = find_plugins(environment, os.environ, facts), accelerator_families(facts)
     others = other_backends(versions_of(lock, group), environment, plugins, families)
     removal = [installer.uninstall(others)] if others else []
     options = options_from(args)
@@ -64,4 +65,5 @@ def execute(args: argparse.Namespace) -> int:
             return 0
         for step in (*commands, *removal):
             run_installer(step)
-    return check_result(environment, machine_from(args), options or sources_in(lock.arguments))
+    sources = options or sources_in(lock.evidence.arguments)
+    return check_result(environment, machine_from(args), sources, described=bool(args.machine))

@@ -11,12 +11,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from jaxlib_select.detect import detect
+from jaxlib_select.choose.policy import Policy, read_policy
+from jaxlib_select.choose.resolve import is_package
 from jaxlib_select.errors import MachineError
-from jaxlib_select.machine import Machine
-from jaxlib_select.machine_json import LARGEST, parse_machine
-from jaxlib_select.policy import Policy, read_policy
-from jaxlib_select.registry import is_package
+from jaxlib_select.machine.detect import detect
+from jaxlib_select.machine.file import LARGEST, parse_machine
+from jaxlib_select.machine.model import Machine
 
 
 def add_machine(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +42,7 @@ def add_backend(parser: argparse.ArgumentParser) -> None:
 
 
 def set_packages_apart(words: Sequence[str]) -> list[str]:
-    """Return a command line in which no package stands among the values of `--backend`, which takes several.
+    """Return a command line in which no package is among the values of `--backend`, which takes several.
 
     >>> set_packages_apart(["--backend", "cuda12", "torch=cpu", "jax", "--json"])
     ['--backend=cuda12', '--backend=torch=cpu', 'jax', '--json']

@@ -7,9 +7,9 @@ from __future__ import annotations
 import argparse
 import json
 
-from jaxlib_select.detect import detect
-from jaxlib_select.machine import Machine, format_version
-from jaxlib_select.machine_json import to_json
+from jaxlib_select.machine.detect import detect
+from jaxlib_select.machine.file import to_json
+from jaxlib_select.machine.model import Devices, Machine, format_version
 from jaxlib_select.sentences import describe_gpus
 
 
@@ -36,7 +36,8 @@ def format_machine(machine: Machine) -> list[str]:
         f"nvidia  {_nvidia(machine)}",
         f"amd     {_amd(machine)}",
         f"intel   {_intel(machine)}",
-        f"tpu     {_tpu(machine)}",
+        f"tpu     {_devices(machine.tpu)}",
+        *(f"{name:<7} {_devices(found)}" for name, found in machine.others.items()),
         *(f"set     {setting}" for setting in settings),
         *(f"note    {note}" for note in machine.notes),
     ]
@@ -71,7 +72,9 @@ def _intel(machine: Machine) -> str:
     return f"{', '.join(intel.pci)}; {level_zero}" if intel.pci else "none"
 
 
-def _tpu(machine: Machine) -> str:
-    """Return Google's line."""
-    tpu = machine.tpu
-    return f"{', '.join(tpu.pci)}; {', '.join(tpu.devices) or 'no device nodes'}" if tpu.pci else "none"
+def _devices(found: Devices) -> str:
+    """Return the line of a vendor of which little has to be known."""
+    if not found.pci:
+        return "none"
+    driver = [f"driver {found.driver}"] if found.driver else []
+    return "; ".join([", ".join(found.pci), ", ".join(found.devices) or "no device nodes", *driver])

@@ -15,9 +15,10 @@ from dataclasses import replace
 
 from jaxlib_select.cli.arguments import add_machine, machine_from
 from jaxlib_select.cli.environments import add_installer, add_python, environment_from, options_from
-from jaxlib_select.doctor.child import ask_jax, compare
-from jaxlib_select.doctor.here import examine_here
+from jaxlib_select.doctor.confirm import ask_jax, compare
+from jaxlib_select.doctor.examine import examine_here
 from jaxlib_select.doctor.report import ERROR, Report, sort_findings
+from jaxlib_select.installed.answers import NOT_IMPORTED
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +33,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Examine, print the report, and return its status."""
     environment, machine = environment_from(args), machine_from(args)
-    report = examine_here(environment, machine, options=options_from(args), kind=args.installer)
+    options, described = options_from(args), bool(args.machine)
+    report = examine_here(environment, machine, options=options, kind=args.installer, described=described)
     if args.ask:
         report = _confirmed(report)
     print(json.dumps(report.to_json(), indent=2) if args.json else report.to_text())
@@ -40,10 +42,10 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _confirmed(report: Report) -> Report:
-    """Add what JAX itself says."""
-    answer = ask_jax(report.environment.python, os.environ)
+    """Add what JAX itself says, where no finding has said it."""
+    jax = ask_jax(report.environment.python, os.environ)
     explained = any(finding.level == ERROR for finding in report.findings)
-    gone = {plugin.module for plugin in report.plugins if plugin.location is None}  # another rule has said so
-    answer = replace(answer, complaints=tuple(said for said in answer.complaints if not gone & set(said.split())))
-    found = compare(report.prediction, answer, renewal=report.renewal, explained=explained)
+    known = {plugin.module for plugin in report.plugins if plugin.location is None or plugin.answer.find(NOT_IMPORTED)}
+    complaints = tuple(said for said in jax.complaints if not any(module in said for module in known))
+    found = compare(report.prediction, replace(jax, complaints=complaints), renewal=report.renewal, explained=explained)
     return replace(report, findings=sort_findings([*report.findings, *found]))

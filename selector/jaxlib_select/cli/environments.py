@@ -11,10 +11,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from jaxlib_select.decision import Decision
+from jaxlib_select.apply.installer import KINDS, Installer, find_installer, indexes_in
+from jaxlib_select.choose.decision import Decision
 from jaxlib_select.errors import UsageError
 from jaxlib_select.facts import load_facts
-from jaxlib_select.install.commands import KINDS, Installer, find_installer, indexes_in
 from jaxlib_select.installed.environment import Environment, other_environment, this_environment
 from jaxlib_select.versions import in_range
 
@@ -35,7 +35,7 @@ def add_python(parser: argparse.ArgumentParser) -> None:
 
 
 def add_installer(parser: argparse.ArgumentParser) -> None:
-    """Declare what is said to uv or pip."""
+    """Declare the options for uv and pip."""
     parser.add_argument("--installer", choices=KINDS, help="default: uv if it is on PATH, else the environment's pip")
     parser.add_argument("--index-url", metavar="URL", help="package index to use instead of the configured one")
     parser.add_argument("--extra-index-url", metavar="URL", action="append", help="package index to use as well")
@@ -57,10 +57,6 @@ def active_python(environ: Mapping[str, str], prefix: Path) -> Path | None:
     """Return the interpreter of the active virtual environment, if it is another than the one this runs in.
 
     This program may have an environment of its own, as tools have that are installed with pipx or `uv tool`.
-
-    Args:
-        environ: Environment variables.
-        prefix: Root of the environment this runs in.
     """
     active = environ.get("VIRTUAL_ENV", "")
     if not active or Path(active).resolve() == prefix.resolve():
@@ -89,12 +85,7 @@ def options_from(args: argparse.Namespace) -> tuple[str, ...]:
 
 
 def index_warnings(decisions: Sequence[Decision], options: Sequence[str]) -> list[str]:
-    """Return for which decisions the user's package indexes are not asked, as these are made for one of their own.
-
-    Args:
-        decisions: What is to be installed.
-        options: What is said to the installer.
-    """
+    """Return for which decisions the user's package indexes are not asked, as these are made for one of their own."""
     ignored = [] if "--no-index" in options else indexes_in(options)
     return [
         f"{decision.package} for {decision.backend} comes from {decision.index_url}, not from {', '.join(ignored)}"
@@ -105,10 +96,6 @@ def index_warnings(decisions: Sequence[Decision], options: Sequence[str]) -> lis
 
 def check_python(decisions: Sequence[Decision], environment: Environment) -> None:
     """Make sure that the Python of an environment is one that the release runs on: installers say that unclearly.
-
-    Args:
-        decisions: What is to be installed.
-        environment: Where.
 
     Raises:
         UsageError: It is not.

@@ -10,6 +10,14 @@ import os
 import sys
 from collections.abc import Sequence
 
+from jaxlib_select.apply.installer import Installer, show, turned_around
+from jaxlib_select.apply.lock_environment import check_machine, read_lock_environment
+from jaxlib_select.apply.plan import Plan, accelerator_families, make_plan, shown_environment
+from jaxlib_select.apply.process import run_installer
+from jaxlib_select.apply.resolution import find_order
+from jaxlib_select.choose.decision import Decision
+from jaxlib_select.choose.policy import Policy
+from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.cli.arguments import add_backend, add_machine, machine_from, policy_from
 from jaxlib_select.cli.environments import (
     add_installer,
@@ -20,20 +28,12 @@ from jaxlib_select.cli.environments import (
     installer_from,
     options_from,
 )
-from jaxlib_select.decision import Decision
-from jaxlib_select.doctor.here import examine_here
+from jaxlib_select.doctor.examine import examine_here
 from jaxlib_select.doctor.report import NOTE
 from jaxlib_select.facts import load_facts
-from jaxlib_select.install.commands import Installer, show, turned_around
-from jaxlib_select.install.plan import Plan, accelerator_families, make_plan, shown_environment
-from jaxlib_select.install.process import run_installer
-from jaxlib_select.installed.discovery import find_plugins
 from jaxlib_select.installed.environment import Environment, other_environment
-from jaxlib_select.lock.bindings import find_order
-from jaxlib_select.lock.target import check_machine, read_target
-from jaxlib_select.machine import Machine
-from jaxlib_select.policy import Policy
-from jaxlib_select.resolve import resolve
+from jaxlib_select.installed.plugins import find_plugins
+from jaxlib_select.machine.model import Machine
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -55,12 +55,14 @@ def execute(args: argparse.Namespace) -> int:
     installer = installer_from(args, environment)
     check_python(decisions, environment)
     if args.machine:
-        check_machine(read_target(environment.python), machine, f"install there; what: {_resolve_instead(args)}")
+        check_machine(
+            read_lock_environment(environment.python), machine, f"install there; what: {_resolve_instead(args)}"
+        )
     options = _find_options(args, decisions, installer)
     plan = make_plan(
         decisions,
         environment,
-        find_plugins(environment, os.environ),
+        find_plugins(environment, os.environ, load_facts()),
         installer,
         options,
         families=accelerator_families(load_facts()),
@@ -70,7 +72,7 @@ def execute(args: argparse.Namespace) -> int:
         return 0
     for command in plan.steps(installer):
         run_installer(command)
-    return check_result(environment, machine, options)
+    return check_result(environment, machine, options, described=bool(args.machine))
 
 
 def _find_options(args: argparse.Namespace, decisions: Sequence[Decision], installer: Installer) -> tuple[str, ...]:
@@ -86,15 +88,11 @@ def _resolve_instead(args: argparse.Namespace) -> str:
     return show(["jaxlib-select", "resolve", args.packages[0], "--machine", args.machine])
 
 
-def check_result(environment: Environment, machine: Machine, options: Sequence[str] = ()) -> int:
-    """Look at what came out of an installation; return 1 if JAX would not be what it should be there.
-
-    Args:
-        environment: Where something was installed.
-        machine: The hardware.
-        options: What the installer was told, for the commands that mend.
-    """
-    report = examine_here(other_environment(environment.python), machine, options=options)
+def check_result(
+    environment: Environment, machine: Machine, options: Sequence[str] = (), *, described: bool = False
+) -> int:
+    """Look at what came out of an installation; return 1 if JAX would not be what it should be there."""
+    report = examine_here(other_environment(environment.python), machine, options=options, described=described)
     for finding in report.findings:
         if finding.level != NOTE and "jax" in report.versions:
             print(f"{finding.level}: {finding.what}\n  {finding.remedy}".rstrip(), file=sys.stderr)
@@ -107,7 +105,7 @@ def _decide(package: str, machine: Machine, policy: Policy) -> Decision:
 
 
 def _print(args: argparse.Namespace, decisions: Sequence[Decision], plan: Plan, installer: Installer) -> None:
-    """Print what is going to be done; warnings are talk."""
+    """Print what is going to be done; warnings go to stderr."""
     steps = plan.steps(installer)
     if args.json:
         document = {

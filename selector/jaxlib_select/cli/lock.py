@@ -14,6 +14,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from jaxlib_select.apply.formats import (
+    FORMATS,
+    PYLOCK,
+    REQUIREMENTS,
+    UV,
+    format_of,
+    write_requirements,
+    write_uv_snippet,
+)
+from jaxlib_select.apply.groups import Choices, make_choices
+from jaxlib_select.apply.installer import Installer, only_from
+from jaxlib_select.apply.locations import make_relative, pack_arguments, with_sources
+from jaxlib_select.apply.lock_environment import LockEnvironment, check_machine, read_lock_environment
+from jaxlib_select.apply.lock_file import find_differences, read_lock, write_text
+from jaxlib_select.apply.pylock import Group, build_document
+from jaxlib_select.apply.resolution import find_order, pip_remark, resolve_group
+from jaxlib_select.apply.toml_writer import write_toml
+from jaxlib_select.choose.decision import Decision
+from jaxlib_select.choose.policy import Policy, from_arguments
+from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.cli.arguments import add_backend, add_machine, machine_from, policy_from
 from jaxlib_select.cli.environments import (
     add_installer,
@@ -24,21 +44,7 @@ from jaxlib_select.cli.environments import (
     installer_from,
     options_from,
 )
-from jaxlib_select.decision import Decision
 from jaxlib_select.errors import InstallError, LockError, UsageError
-from jaxlib_select.files import write_text
-from jaxlib_select.install.commands import Installer, only_from
-from jaxlib_select.lock.arguments import pack_arguments, with_sources
-from jaxlib_select.lock.bindings import find_order
-from jaxlib_select.lock.check import find_differences, read_lock
-from jaxlib_select.lock.choices import Choices, make_choices
-from jaxlib_select.lock.document import Group, build_document
-from jaxlib_select.lock.forms import FORMS, PYLOCK, REQUIREMENTS, UV, form_of, write_requirements, write_uv_snippet
-from jaxlib_select.lock.resolution import make_relative, pip_remark, resolve_group
-from jaxlib_select.lock.target import Target, check_machine, minor_of, read_target
-from jaxlib_select.lock.toml_writer import write_toml
-from jaxlib_select.policy import Policy, from_arguments
-from jaxlib_select.resolve import resolve
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +53,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="default: pylock.toml, requirements.txt, or stdout for uv"
     )
-    parser.add_argument("--format", choices=FORMS, help="default: what the name of the file says, else pylock")
+    parser.add_argument("--format", choices=FORMATS, help="default: what the name of the file says, else pylock")
     parser.add_argument(
         "--groups", metavar="LIST", help="backends for other machines, as in cpu,cuda12 (default: all there are)"
     )
@@ -70,7 +76,7 @@ def execute(args: argparse.Namespace) -> int:
     """Write a lock, or check one."""
     if args.check is not None:
         return _check(args)
-    form = args.format or (form_of(args.output) if args.output is not None else PYLOCK)
+    form = args.format or (format_of(args.output) if args.output is not None else PYLOCK)
     if args.output is not None and not args.output.absolute().parent.is_dir():
         raise LockError(f"cannot write {args.output}", cause=f"there is no folder {args.output.absolute().parent}")
     wanted = args.groups.split(",") if args.groups is not None else None
@@ -113,9 +119,9 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
         return write_uv_snippet(choices.decisions, options_from(args)), args.output
     environment = environment_from(args)
     check_python(choices.decisions, environment)
-    target = read_target(environment.python)
+    wanted = read_lock_environment(environment.python)
     check_machine(
-        target,
+        wanted,
         choices.machine,
         "write the lock on a machine of that platform, or one that every tool resolves: --format uv",
     )
@@ -125,12 +131,12 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
     options = find_order([choices.decision], installer, options_from(args))
     path = args.output or Path("requirements.txt" if form == REQUIREMENTS else "pylock.toml")
     folder = path.absolute().parent
-    evidence = {**choices.evidence(target), "arguments": pack_arguments(_arguments(args, options), folder)}
+    evidence = choices.evidence(wanted, pack_arguments(_arguments(args, options), folder))
     if form == REQUIREMENTS:
         group = _resolve_aloud(choices.decision, installer, options)
         return write_requirements(group, evidence, only_from(choices.decision.index_url, options)), path
     groups = _relative(_resolve(choices, installer, options, strict=args.groups is not None), folder)
-    return write_toml(build_document(groups, choices.decision.group, evidence, target)), path
+    return write_toml(build_document(groups, choices.decision.group, evidence, wanted)), path
 
 
 def _arguments(args: argparse.Namespace, options: Sequence[str]) -> tuple[str, ...]:
@@ -183,12 +189,13 @@ def _check(args: argparse.Namespace) -> int:
     """Say whether a lock and this machine agree."""
     lock = read_lock(args.check)
     if options_from(args):
-        lock = replace(lock, arguments=with_sources(lock.arguments, options_from(args)))
-    name, _, release = lock.package.partition("==")
-    policy = policy_from(args) if args.backend else Policy((from_arguments([lock.asked]),))
+        arguments = with_sources(lock.evidence.arguments, options_from(args))
+        lock = replace(lock, evidence=replace(lock.evidence, arguments=arguments))
+    name, _, release = lock.evidence.package.partition("==")
+    policy = policy_from(args) if args.backend else Policy((from_arguments([lock.evidence.asked]),))
     machine = machine_from(args)
     decision = resolve(name, machine, policy, release=release)
-    here = Target(machine.platform, minor_of(environment_from(args).version))
+    here = LockEnvironment(machine.platform, ".".join(map(str, environment_from(args).version[:2])))
     differences = find_differences(lock, decision, here)
     if args.json:
         print(

@@ -8,9 +8,9 @@ import argparse
 import json
 import sys
 
+from jaxlib_select.choose.decision import Decision
+from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.cli.arguments import add_backend, add_machine, machine_from, policy_from
-from jaxlib_select.decision import Decision
-from jaxlib_select.resolve import resolve
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:

@@ -1,18 +1,21 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Put together what JAX will find, what it will do with that, and what is wrong with it."""
+"""Examine an environment: what JAX will find there, what it will do with that on a machine, and what is wrong."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
-from jaxlib_select.decision import Decision
-from jaxlib_select.doctor.case import Case, switch_remedy
-from jaxlib_select.doctor.dependencies import find_missing
-from jaxlib_select.doctor.findings import find_problems
-from jaxlib_select.doctor.forecast import SERVES, Prediction, World, predict
+from jaxlib_select.apply.installer import Installer, find_installer, pip_installer
+from jaxlib_select.choose.decision import Decision
+from jaxlib_select.choose.policy import Policy, PolicySource, from_arguments
+from jaxlib_select.choose.resolve import resolve
+from jaxlib_select.doctor.ask import ask_plugins
 from jaxlib_select.doctor.hardware import (
     describe_hardware,
     find_libtpu,
@@ -21,15 +24,16 @@ from jaxlib_select.doctor.hardware import (
     missing_hardware,
     unfit_packages,
 )
-from jaxlib_select.doctor.libraries import Loaded, find_libraries, unusable_without
+from jaxlib_select.doctor.installation import find_break, find_missing
+from jaxlib_select.doctor.predict import SERVES, Conditions, Prediction, predict
+from jaxlib_select.doctor.problems import find_problems
+from jaxlib_select.doctor.remedies import Examination, set_variable
 from jaxlib_select.doctor.report import ERROR, WARNING, Finding, Report, sort_findings
-from jaxlib_select.doctor.wheel_set import find_break, renew
-from jaxlib_select.facts import Facts
-from jaxlib_select.install.commands import Installer
-from jaxlib_select.installed.discovery import Plugin, find_plugins, locate, read_lock
-from jaxlib_select.installed.elf import find_misfit
-from jaxlib_select.installed.environment import Environment
-from jaxlib_select.machine import Machine
+from jaxlib_select.errors import FactsError, InstallError, SelectError
+from jaxlib_select.facts import Facts, known_releases, load_facts
+from jaxlib_select.installed.environment import Environment, this_environment
+from jaxlib_select.installed.plugins import Plugin, find_plugins, locate, read_lock
+from jaxlib_select.machine.model import Machine
 from jaxlib_select.names import normalize
 
 # Results of cuInit that do not mean "no GPU": the hardware is there and cannot be used.
@@ -38,159 +42,201 @@ _HARMLESS_CUINIT = (None, 0, 34, 100)
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What the environment is judged by.
+    """What an environment is judged by.
 
     Attributes:
         machine: The hardware.
-        variables: Environment variables.
         facts: What is known about the packages of the release.
+        variables: Environment variables.
         decision: What should be installed on this machine; nothing if that could not be worked out.
+        described: Whether the machine is one of a file: what plugins say about this one does not count then.
         root: Root of the file system.
     """
 
     machine: Machine
-    variables: Mapping[str, str]
     facts: Facts
+    variables: Mapping[str, str] = field(default_factory=dict)
     decision: Decision | None = None
+    described: bool = False
     root: Path = Path("/")
 
-    @property
-    def hardware(self) -> tuple[str, ...]:
-        """Accelerators of the machine, one line each."""
-        return describe_hardware(self.machine, self.facts.backends)
+
+def examine_here(
+    environment: Environment | None = None,
+    machine: Machine | None = None,
+    *,
+    options: Sequence[str] = (),
+    kind: str | None = None,
+    described: bool = False,
+) -> Report:
+    """Examine an environment on this machine.
+
+    Args:
+        environment: The environment; the one this program runs in unless given.
+        machine: The machine; this one unless given.
+        options: What the commands that fix are to say to the installer, such as `--find-links DIR`.
+        kind: `uv` or `pip` to insist on one.
+        described: Whether the machine is one of a file.
+    """
+    environment = environment if environment is not None else this_environment()
+    machine = machine if machine is not None else detect_here()
+    facts = facts_for(environment)
+    around = Surroundings(machine, facts, os.environ, decide(machine, facts, "auto"), described)
+    return examine(environment, around, installer_of(environment, options=options, kind=kind))
+
+
+def detect_here() -> Machine:
+    """Look at this machine."""
+    from jaxlib_select.machine.detect import detect  # not needed where a machine is described by a file
+
+    return detect()
 
 
 def examine(environment: Environment, around: Surroundings, installer: Installer) -> Report:
-    """Examine an environment; nothing of it is imported or run.
+    """Examine an environment; JAX is not started, and what is opened is opened by other processes.
 
     Args:
         environment: The environment.
         around: What it is judged by.
-        installer: Writes the commands that mend.
+        installer: Writes the commands that fix.
     """
-    found = find_plugins(environment, around.variables)
-    plugins = tuple(_without_foreign(plugin, around.machine.arch) for plugin in found)
-    libraries, unreadable = _libraries(plugins, environment, around)
-    unusable = {name: reason for name, entries in libraries.items() for reason in [unusable_without(entries)] if reason}
-    world = _world(environment, around, unusable)
-    prediction = predict(plugins, world)
-    case = Case(environment, plugins, world, prediction, libraries, installer, around.facts, around.decision)
-    silent = is_silent_cpu(prediction, around)
-    findings = [*unreadable, *find_problems(case), *_cpu_findings(case, around, silent=silent), *_other_backend(case)]
+    found = find_plugins(environment, around.variables, around.facts)
+    works = around.machine.nvidia.libcuda not in ("hung", "crashed")  # a driver that does not is not asked again
+    asked = ask_plugins(found, environment, around.variables, opening=works)
+    plugins = tuple(_judge_entry(plugin) for plugin in asked)
+    if around.described:
+        plugins = tuple(replace(plugin, answer=plugin.answer.without_hardware()) for plugin in plugins)
+    conditions = _conditions(environment, around)
+    case = Examination(
+        environment=environment,
+        plugins=plugins,
+        conditions=conditions,
+        prediction=predict(plugins, conditions),
+        installer=installer,
+        facts=around.facts,
+        jaxlib=read_lock(locate(environment, "jaxlib")),
+        decision=around.decision,
+    )
+    silent = is_silent_cpu(case.prediction, around)
+    cpu = _cpu_finding(case, around) if silent else ()
     return Report(
         environment=environment,
         versions=_versions(environment, plugins),
         plugins=plugins,
-        prediction=prediction,
-        hardware=around.hardware,
-        libraries=libraries,
-        findings=sort_findings(findings),
+        prediction=case.prediction,
+        hardware=describe_hardware(around.machine, around.facts.backends),
+        findings=sort_findings([*find_problems(case), *cpu, *_other_backend(case)]),
         silent_cpu=silent,
-        renewal=renew(case),
+        renewal=case.renew(),
     )
 
 
-def is_silent_cpu(prediction: Prediction, around: Surroundings) -> bool:
-    """Return whether JAX would run on the CPU though there is an accelerator, and nobody asked for the CPU."""
-    return prediction.default == "cpu" and has_accelerator(around) and not around.variables.get("JAX_PLATFORMS")
+def _judge_entry(plugin: Plugin) -> Plugin:
+    """Return a plugin; what the environment variable names must be one."""
+    if plugin.module or plugin.refused or plugin.answer.library.path is not None:
+        return plugin
+    refused = f"{str(plugin.location)!r} is no PJRT plugin that can be opened, which makes every use of JAX fail"
+    return replace(plugin, refused=refused)
 
 
-def has_accelerator(around: Surroundings) -> bool:
-    """Return whether there is an accelerator: one that a package serves, or one that nobody calls integrated."""
-    nvidia = around.machine.nvidia
-    served = around.decision is not None and around.decision.backend != "cpu"
-    return served or bool(nvidia.gpus) or nvidia.cuinit not in _HARMLESS_CUINIT
-
-
-def _world(environment: Environment, around: Surroundings, unusable: Mapping[str, str]) -> World:
-    return World(
+def _conditions(environment: Environment, around: Surroundings) -> Conditions:
+    return Conditions(
         variables=around.variables,
-        jaxlib=read_lock(locate(environment, "jaxlib")),
-        jaxlib_version=environment.version_of("jaxlib"),
         broken=find_break(environment)[1] or find_missing(environment),
+        described=around.described,
         no_hardware=missing_hardware(around.machine, around.facts.backends),
-        unfit={**unusable, **unfit_packages(around.machine, around.facts.backends)},
+        unfit=unfit_packages(around.machine, around.facts.backends),
         nvidia_nodes=has_nvidia_node(around.root),
         nvidia_driver=has_nvidia_driver(around.machine),
         tpu_library=find_libtpu(environment, around.variables),
     )
 
 
-def _without_foreign(plugin: Plugin, arch: str) -> Plugin:
-    """Return a plugin whose libraries count as damaged if they are incomplete, or for another processor."""
-    misfits = {path: misfit for path in plugin.libraries for misfit in [find_misfit(path, arch)] if misfit is not None}
-    return replace(
-        plugin,
-        libraries=tuple(path for path in plugin.libraries if path not in misfits),
-        damaged={**plugin.damaged, **{str(path): misfit.what for path, misfit in misfits.items()}},
-    )
+def is_silent_cpu(prediction: Prediction, around: Surroundings) -> bool:
+    """Return whether JAX would run on the CPU though there is an accelerator, and nobody asked for the CPU.
+
+    An accelerator is one that a package serves, or one that nobody calls integrated.
+    """
+    nvidia = around.machine.nvidia
+    served = around.decision is not None and around.decision.backend != "cpu"
+    there = served or bool(nvidia.gpus) or nvidia.cuinit not in _HARMLESS_CUINIT
+    return prediction.default == "cpu" and there and not around.variables.get("JAX_PLATFORMS")
 
 
-def _libraries(
-    plugins: Sequence[Plugin], environment: Environment, around: Surroundings
-) -> tuple[dict[str, tuple[Loaded, ...]], list[Finding]]:
-    """Return what each plugin would load; what cannot be read was reported with the plugin."""
-    found = {plugin.label: _load_or_reason(plugin, environment, around) for plugin in plugins}
-    problems = [
-        Finding(WARNING, "unreadable", f"cannot look into {label}: {reason}")
-        for label, reason in found.items()
-        if isinstance(reason, str)
-    ]
-    return {label: entries for label, entries in found.items() if entries and not isinstance(entries, str)}, problems
-
-
-def _load_or_reason(plugin: Plugin, environment: Environment, around: Surroundings) -> tuple[Loaded, ...] | str:
-    arch = around.machine.arch or "x86_64"
-    try:
-        return find_libraries(plugin, environment, around.variables, root=around.root, arch=arch)
-    except (OSError, ValueError) as error:
-        return str(error)
-
-
-def _cpu_findings(case: Case, around: Surroundings, *, silent: bool) -> Iterator[Finding]:
+def _cpu_finding(case: Examination, around: Surroundings) -> Iterator[Finding]:
     """Say why JAX would silently run on the CPU."""
-    if not silent:
-        return
-    seen = ", ".join(around.hardware) or "an accelerator"
+    seen = ", ".join(describe_hardware(around.machine, around.facts.backends)) or "an accelerator"
     decision = around.decision
     if decision is None or decision.backend == "cpu":
         reasons = [entry.reason for entry in decision.candidates if not entry.chosen] if decision is not None else []
-        what = f"JAX will run on the CPU: no package serves {seen}" + (
-            f" ({'; '.join(reasons[:2])})" if reasons else ""
-        )
-        yield Finding(ERROR, "silent-cpu", what, switch_remedy("JAX_PLATFORMS", "cpu", "if that is meant"))
+        because = f" ({'; '.join(reasons[:2])})" if reasons else ""
+        what = f"JAX will run on the CPU: no package serves {seen}{because}"
+        yield Finding(ERROR, "silent-cpu", what, set_variable("JAX_PLATFORMS", "cpu", "if that is meant"))
         return
     installed = normalize(decision.package) in case.environment.distributions
-    because = next(
-        (
-            entry.reason
-            for entry in case.prediction.forecasts
-            if entry.outcome != SERVES and entry.reason and entry.provider == decision.package
-        ),
-        "",
-    )
-    what = f"JAX will run on the CPU, though there is {seen}"
+    idle = [entry for entry in case.prediction.platforms if entry.outcome != SERVES]
+    because = next((entry.reason for entry in idle if entry.reason and entry.provider == decision.package), "")
     state = "is installed, but JAX leaves it out" if installed else "is not installed"
-    what += f": {because or f'{decision.package} {state}'}"
+    what = f"JAX will run on the CPU, though there is {seen}: {because or f'{decision.package} {state}'}"
     # Why JAX leaves it out is another finding, whose remedy is the one.
     yield Finding(ERROR, "silent-cpu", what, "" if installed and not because else case.advise())
 
 
-def _other_backend(case: Case) -> Iterator[Finding]:
+def _other_backend(case: Examination) -> Iterator[Finding]:
     """Say that another backend than the one for this machine is installed, and serves."""
-    decision = case.decision
-    if decision is None or case.prediction.default in (None, "cpu"):
+    decision, default = case.decision, case.prediction.find(case.prediction.default)
+    if decision is None or default is None or default.platform == "cpu":
         return
-    (forecast,) = (entry for entry in case.prediction.forecasts if entry.platform == case.prediction.default)
-    ours = forecast.provider in {backend.distribution for backend in case.facts.backends}
-    if ours and forecast.provider != decision.package:
-        what = f"{forecast.provider} serves, but {decision.package} is the one for this machine"
+    ours = default.provider in {backend.distribution for backend in case.facts.backends}
+    if ours and default.provider != decision.package:
+        what = f"{default.provider} serves, but {decision.package} is the one for this machine"
         yield Finding(WARNING, "other-backend", what, case.advise())
 
 
 def _versions(environment: Environment, plugins: Sequence[Plugin]) -> dict[str, str]:
     names = ["jax", "jaxlib", *sorted({plugin.distribution for plugin in plugins if plugin.distribution})]
     names += sorted(name for name in environment.distributions if name.startswith("jax-") and name.endswith("-plugin"))
-    names += ["libtpu"]
-    versions = {name: environment.version_of(name) for name in names}
+    versions = {name: environment.version_of(name) for name in (*names, "libtpu")}
     return {name: version for name, version in versions.items() if version is not None}
+
+
+def installer_of(environment: Environment, *, options: Sequence[str] = (), kind: str | None = None) -> Installer:
+    """Return the installer for messages: there is always one to show.
+
+    Args:
+        environment: The environment.
+        options: Where wheels are; where those that are installed came from unless given.
+        kind: `uv` or `pip` to insist on one.
+    """
+    try:
+        installer = find_installer(environment, os.environ, kind=kind)
+    except InstallError:
+        installer = pip_installer(environment.python)
+    return replace(installer, sources=tuple(options) or find_sources(environment))
+
+
+def find_sources(environment: Environment) -> tuple[str, ...]:
+    """Return the options that lead to the folders from which our wheels were installed, where that is recorded."""
+    names = {backend.distribution for backend in facts_for(environment).backends}
+    names |= {"jaxlib"} if read_lock(locate(environment, "jaxlib")) is not None else set()
+    urls = [urlsplit(found.url) for name, found in environment.distributions.items() if name in names]
+    folders = [Path(url2pathname(url.path)).parent for url in urls if url.scheme == "file"]
+    there = dict.fromkeys(str(folder) for folder in folders if folder.is_dir())
+    return tuple(word for folder in there for word in ("--find-links", folder))
+
+
+def facts_for(environment: Environment) -> Facts:
+    """Return the facts about the JAX that is installed, else about the newest known release; none if none is known."""
+    version = environment.version_of("jax") or environment.version_of("jaxlib") or ""
+    try:
+        return load_facts(version if version in known_releases() else "")
+    except FactsError:
+        return Facts(version, ())
+
+
+def decide(machine: Machine, facts: Facts, backend: str) -> Decision | None:
+    """Return what to install for a backend on a machine; nothing if there is nothing."""
+    try:
+        return resolve("jax", machine, Policy((from_arguments([backend]), PolicySource())), release=facts.release)
+    except SelectError:
+        return None

@@ -8,14 +8,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from jaxlib_select.doctor.forecast import BUILT_IN
+from jaxlib_select.choose.policy import CPU
+from jaxlib_select.choose.rules import Fit, matching
+from jaxlib_select.choose.vendors import find_judge, judge
+from jaxlib_select.doctor.predict import BUILT_IN
 from jaxlib_select.facts import Backend
 from jaxlib_select.installed.environment import Environment
-from jaxlib_select.machine import NO_DEVICE, STUB, Machine, format_version
-from jaxlib_select.policy import CPU
-from jaxlib_select.vendors import JUDGES, judge
-from jaxlib_select.vendors.devices import matching
-from jaxlib_select.vendors.verdict import Fit
+from jaxlib_select.machine.model import NO_DEVICE, STUB, Machine, format_version
 
 # The device nodes by which JAX decides whether to try `cuda` (`jax._src.hardware_utils`).
 NVIDIA_NODES = ("dev/nvidia0", "dev/nvidiactl", "dev/dxg")
@@ -32,8 +31,8 @@ def missing_hardware(machine: Machine, backends: Sequence[Backend]) -> dict[str,
     there = {CPU}
     for backend in backends:
         vendor = backend.select.vendor if backend.select is not None else ""
-        if vendor in JUDGES:
-            verdict = JUDGES[vendor](machine, backend)
+        if (judge_vendor := find_judge(vendor)) is not None:
+            verdict = judge_vendor(machine, backend)
             reasons[backend.family] = verdict.reason
             there |= {backend.family} if verdict.present or verdict.fit is not Fit.NONE else set()
     return {platform: reason for platform, reason in reasons.items() if platform not in there}

@@ -8,10 +8,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from jaxlib_select import tables
 from jaxlib_select.errors import FactsError
-from jaxlib_select.machine import Version
+from jaxlib_select.machine.model import VERSION, Version
+from jaxlib_select.tables import column
 from jaxlib_select.versions import read_version
 
 SCHEMA = 1
@@ -37,10 +38,10 @@ class Select:
 
     vendor: str
     rank: int = 0
-    driver: Version | None = None
+    driver: Version | None = column(form=VERSION, default=None)  # noqa: RUF009  # `field` of dataclasses
     bundled: bool = False
-    toolkit: Version | None = None
-    oldest_capability: Version | None = None
+    toolkit: Version | None = column(form=VERSION, default=None)  # noqa: RUF009  # as above
+    oldest_capability: Version | None = column(form=VERSION, default=None)  # noqa: RUF009  # as above
     supported: Mapping[str, str] = field(default_factory=dict)
     integrated: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
@@ -90,11 +91,13 @@ class Facts:
         release: Version of JAX (or of another framework) that they belong to.
         backends: In the order of their names.
         requires_python: Which Pythons its wheels run on.
+        schema: Of the file.
     """
 
     release: str
     backends: tuple[Backend, ...]
     requires_python: str = ""
+    schema: int = 0
 
 
 def known_releases(folder: Path = Path(__file__).parent) -> tuple[str, ...]:
@@ -104,11 +107,7 @@ def known_releases(folder: Path = Path(__file__).parent) -> tuple[str, ...]:
 
 
 def load_facts(release: str = "", folder: Path = Path(__file__).parent) -> Facts:
-    """Read the facts about a release of JAX.
-
-    Args:
-        release: Such as `0.11.2`; the newest known one when empty.
-        folder: Where the files are.
+    """Read the facts about a release of JAX, such as `0.11.2`; the newest known one when empty.
 
     Raises:
         FactsError: There are none about this release, or the file is damaged.
@@ -129,60 +128,13 @@ def read_facts(path: Path) -> Facts:
         FactsError: It cannot be read, or is not of the form that the build writes.
     """
     try:
-        return parse_facts(json.loads(path.read_text("utf-8")))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise FactsError(
-            f"damaged facts: {path}", cause=f"{type(error).__name__}: {error}", remedy="install jaxlib-select again"
-        ) from error
+        facts = tables.read(Facts, json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError) as error:  # TableError is one
+        raise _damaged(path, f"{type(error).__name__}: {error}") from error
+    if facts.schema != SCHEMA:
+        raise _damaged(path, f"schema {facts.schema!r}, expected {SCHEMA}")
+    return facts
 
 
-def parse_facts(document: Any) -> Facts:
-    """Turn a decoded facts file into facts.
-
-    Raises:
-        ValueError: It is of another schema; what else is amiss raises KeyError, TypeError or AttributeError.
-    """
-    if document["schema"] != SCHEMA:
-        raise ValueError(f"schema {document['schema']!r}, expected {SCHEMA}")
-    return Facts(
-        release=document["release"],
-        backends=tuple(_backend(table) for table in document["backends"]),
-        requires_python=document.get("requires_python", ""),
-    )
-
-
-def _backend(table: Mapping[str, Any]) -> Backend:
-    """Read one backend."""
-    return Backend(
-        name=table["name"],
-        distribution=table["distribution"],
-        version=table["version"],
-        family=table["family"],
-        tags=dict(table["tags"]),
-        variants=_tuples(table["variants"]),
-        code=_tuples(table.get("code", {})),
-        select=_select(table["select"]) if table.get("select") else None,
-        index_url=table.get("index_url"),
-        package=table.get("package", ""),
-    )
-
-
-def _select(table: Mapping[str, Any]) -> Select:
-    """Read which machines a backend serves."""
-    return Select(
-        vendor=table["vendor"],
-        rank=int(table.get("rank", 0)),
-        driver=read_version(table.get("driver", "")),
-        bundled=bool(table.get("bundled", False)),
-        toolkit=read_version(table.get("toolkit", "")),
-        oldest_capability=read_version(table.get("oldest_capability", "")),
-        supported=dict(table.get("supported", {})),
-        integrated=tuple(table.get("integrated", ())),
-        devices=tuple(table.get("devices", ())),
-        constraints=_tuples(table.get("constraints", {})),
-        notes=dict(table.get("notes", {})),
-    )
-
-
-def _tuples(table: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
-    return {key: tuple(values) for key, values in table.items()}
+def _damaged(path: Path, cause: str) -> FactsError:
+    return FactsError(f"damaged facts: {path}", cause=cause, remedy="install jaxlib-select again")

@@ -55,7 +55,7 @@ class Environment:
         paths: Folders where it looks for modules, in order.
         prefix: Its root.
         distributions: What is installed, by normalized name; the one that Python takes, where there are several.
-        doubled: Names of which there are several in one folder: remains of an interrupted installation.
+        duplicates: Names of which there are several in one folder: left by an interrupted installation.
         damaged: Folders of metadata without a name or version.
     """
 
@@ -64,7 +64,7 @@ class Environment:
     paths: tuple[Path, ...]
     prefix: Path
     distributions: Mapping[str, Distribution]
-    doubled: tuple[str, ...] = ()
+    duplicates: tuple[str, ...] = ()
     damaged: tuple[Path, ...] = ()
 
     def version_of(self, name: str) -> str | None:
@@ -90,7 +90,7 @@ def read_environment(
     """
     folders = tuple(dict.fromkeys(path for path in paths if path.is_dir()))
     found: dict[str, Distribution] = {}
-    doubled: list[str] = []
+    duplicates: list[str] = []
     damaged: list[Path] = []
     for folder in folders:
         here = set()
@@ -100,11 +100,11 @@ def read_environment(
                 damaged.append(_metadata_folder(metadata, folder))
                 continue
             if distribution.name in here:
-                doubled.append(distribution.name)
+                duplicates.append(distribution.name)
             here.add(distribution.name)
             found.setdefault(distribution.name, distribution)
     root = prefix if prefix is not None else python.parent.parent
-    return Environment(python, version, folders, root, found, tuple(sorted(set(doubled))), tuple(sorted(damaged)))
+    return Environment(python, version, folders, root, found, tuple(sorted(set(duplicates))), tuple(sorted(damaged)))
 
 
 def this_environment() -> Environment:
@@ -182,7 +182,7 @@ def _read_distribution(metadata: importlib.metadata.Distribution, folder: Path) 
         plugins = {
             entry.name: entry.value.split(":")[0].strip() for entry in metadata.entry_points if entry.group == GROUP
         }
-    except Exception:  # noqa: BLE001  # whatever the remains of an installation look like
+    except Exception:  # noqa: BLE001  # whatever an interrupted installation left
         return None
     if not name or not version:
         return None

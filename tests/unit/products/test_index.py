@@ -18,7 +18,8 @@ from pjrtwheel import tables
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
-from pjrtwheel.products.index import swap, write_index
+from pjrtwheel.products import index
+from pjrtwheel.products.index import write_index
 from pjrtwheel.products.index.about import chips
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
@@ -163,7 +164,7 @@ def test_a_project_that_is_gone_leaves_the_index(dist: Path, monkeypatch: pytest
     write_index(dist, dist / "simple")
     write_release(dist, entry_of(dist / NAME, distribution="jaxlib-abacus") | {"gpu_code": []})
     (dist / VARIANTS).unlink()
-    monkeypatch.setattr(swap, "_exchange", lambda *_: False)
+    monkeypatch.setattr(index, "_exchange", lambda *_: False)
     write_index(dist, dist / "simple")
     names = sorted(path.name for path in (dist / "simple" / "jaxlib-abacus").iterdir())
     assert names == ["about.html", "index.html", "index.v1+json", NAME, f"{NAME}.metadata"]

@@ -10,12 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from jaxlib_select.doctor.forecast import switch_name
 from jaxlib_select.facts import known_releases, load_facts, read_facts
 from pjrtwheel.backend import load_backends, parse_backend
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
-from pjrtwheel.products.select_facts import Record, format_facts, make_facts, record_of_library, records_of_release
+from pjrtwheel.products.select_facts import (
+    KnownCode,
+    Source,
+    code_of_library,
+    code_of_release,
+    format_facts,
+    make_facts,
+    parse_facts,
+)
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
@@ -51,8 +58,8 @@ rank = 0
 driver = "1.0"
 """
 BACKEND = parse_backend(ABACUS, Path("plugins/abacus/backend.toml"))
-X86 = Record("abacus", "linux_x86_64", ("bead_5",), "a.whl", "00")
-ARM = Record("abacus", "linux_aarch64", ("bead_6",), "b.whl", "11")
+X86 = KnownCode("abacus", "linux_x86_64", ("bead_5",), Source("a.whl", "00"))
+ARM = KnownCode("abacus", "linux_aarch64", ("bead_6",), Source("b.whl", "11"))
 
 
 def entry(tag: str, version: str = "1", distribution: str = "jaxlib-abacus") -> Entry:
@@ -71,12 +78,12 @@ def test_code_is_taken_from_the_wheels_of_the_release() -> None:
         entry("manylinux_2_27_x86_64", distribution="jaxlib"),
         entry("win_amd64"),
     ]
-    assert records_of_release([BACKEND], entries, "1") == [X86]
+    assert code_of_release([BACKEND], entries, "1") == [X86]
 
 
 def test_everything_known_about_a_backend_is_written() -> None:
     """What selection needs, and from which file the code was read; empty keys are left out of `select`."""
-    facts = make_facts([BACKEND], "1", [X86, ARM], {})
+    facts = json.loads(format_facts(make_facts([BACKEND], "1", [X86, ARM])))
     assert (facts["schema"], facts["release"], facts["requires_python"]) == (1, "1", ">=3.12")
     assert facts["backends"] == [
         {
@@ -98,17 +105,17 @@ def test_everything_known_about_a_backend_is_written() -> None:
 
 
 def test_what_is_not_built_now_stays_as_recorded() -> None:
-    """A new record goes before an old one of the same place; the text is the same each time."""
-    old = make_facts([BACKEND], "1", [X86, ARM], {})
-    new = make_facts([BACKEND], "1", [Record("abacus", "linux_x86_64", ("bead_7",), "c.whl", "22")], old)
-    assert new["backends"][0]["code"] == {"linux_x86_64": ["bead_7"], "linux_aarch64": ["bead_6"]}
+    """What is known now goes before what was recorded for the same place; the text is the same each time."""
+    old = make_facts([BACKEND], "1", [X86, ARM])
+    new = make_facts([BACKEND], "1", [KnownCode("abacus", "linux_x86_64", ("bead_7",), Source("c.whl", "22"))], old)
+    assert new.backends[0].code == {"linux_x86_64": ("bead_7",), "linux_aarch64": ("bead_6",)}
     assert format_facts(make_facts([BACKEND], "1", [], old)) == format_facts(old)
 
 
 def test_a_platform_without_code_is_refused() -> None:
     """Half a record would send machines of the other platform to the CPU."""
     with pytest.raises(UsageError) as caught:
-        make_facts([BACKEND], "1", [X86], {})
+        make_facts([BACKEND], "1", [X86])
     assert str(caught.value).splitlines() == [
         "no GPU code is known for abacus on linux_aarch64",
         "build it first, or give its library: --library abacus:linux_aarch64=PATH",
@@ -118,25 +125,24 @@ def test_a_platform_without_code_is_refused() -> None:
 def test_a_platform_without_a_wheel_is_not_named() -> None:
     """The index has no library for it; once somebody built one from source it stays known."""
     backend = parse_backend(ABACUS.replace(', "linux_aarch64"]', "]"), Path("plugins/abacus/backend.toml"))
-    (facts,) = make_facts([backend], "1", [X86], {})["backends"]
-    assert facts["tags"] == {"linux_x86_64": "manylinux_2_27_x86_64"}
-    built = make_facts([backend], "1", [X86, ARM], {})
-    assert built["backends"][0]["tags"] == BACKEND.tags
+    (facts,) = make_facts([backend], "1", [X86]).backends
+    assert facts.tags == {"linux_x86_64": "manylinux_2_27_x86_64"}
+    built = make_facts([backend], "1", [X86, ARM])
+    assert built.backends[0].tags == BACKEND.tags
     assert make_facts([backend], "1", [], built) == built
     codeless = dataclasses.replace(ARM, code=())
-    (facts,) = make_facts([backend], "1", [codeless], {})["backends"]
-    assert facts["tags"] == BACKEND.tags
+    (facts,) = make_facts([backend], "1", [codeless]).backends
+    assert facts.tags == BACKEND.tags
 
 
 def test_a_library_is_recorded_with_its_digest(tmp_path: Path) -> None:
     """So that anybody can tell which file the code was read from."""
     (tmp_path / "abacus.so").write_bytes(b"")
-    assert record_of_library("abacus", "linux_x86_64", tmp_path / "abacus.so", ("bead_5",)) == Record(
+    assert code_of_library("abacus", "linux_x86_64", tmp_path / "abacus.so", ("bead_5",)) == KnownCode(
         "abacus",
         "linux_x86_64",
         ("bead_5",),
-        "abacus.so",
-        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        Source("abacus.so", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
     )
 
 
@@ -146,8 +152,8 @@ def test_the_shipped_facts_are_those_of_the_repository(root: Path) -> None:
     A backend that came since is not in it until the command is run again, so that a new directory breaks nothing.
     """
     text = (root / f"selector/jaxlib_select/facts/{DEFAULT_RELEASE}.json").read_text("utf-8")
-    old = json.loads(text)
-    listed = {backend["name"] for backend in old["backends"]}
+    old = parse_facts(text, Path("facts.json"))
+    listed = {backend.name for backend in old.backends}
     backends = [backend for backend in load_backends(root).values() if backend.name in listed]
     assert format_facts(make_facts(backends, DEFAULT_RELEASE, [], old)) == text
 
@@ -162,16 +168,10 @@ def test_the_selector_reads_what_the_build_writes(root: Path, tmp_path: Path) ->
         assert (backend.select.vendor, backend.select.rank) == (table.vendor, table.rank)
         assert (dict(backend.select.constraints), backend.select.devices) == (dict(table.constraints), table.devices)
     path = tmp_path / "1.json"
-    path.write_text(format_facts(make_facts([BACKEND], "1", [X86, ARM], {})), "utf-8")
+    path.write_text(format_facts(make_facts([BACKEND], "1", [X86, ARM])), "utf-8")
     (abacus,) = read_facts(path).backends
     assert (abacus.name, abacus.code["linux_aarch64"]) == ("abacus", ("bead_6",))
     assert known_releases(tmp_path) == ("1",)
-
-
-def test_the_selector_knows_every_switch(root: Path) -> None:
-    """The variable that switches a loader off follows from the name of its distribution."""
-    backends = load_backends(root).values()
-    assert [switch_name(backend.distribution) for backend in backends] == [backend.disable for backend in backends]
 
 
 def test_the_command_writes_the_file_and_says_whether_it_is_up_to_date(

@@ -19,8 +19,8 @@ import pytest
 
 from jaxlib_select.cli import COMMANDS, main
 from jaxlib_select.cli.detect import format_machine
-from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu
-from jaxlib_select.machine_json import to_json
+from jaxlib_select.machine.file import to_json
+from jaxlib_select.machine.model import Amd, Devices, Intel, Machine, Nvidia, NvidiaGpu
 
 PASCAL = Machine("linux", "x86_64", nvidia=Nvidia((12, 4), cuinit=0, gpus=(NvidiaGpu((6, 1), "GTX 1080 Ti"),)))
 
@@ -152,7 +152,7 @@ def test_a_machine_comes_through_a_pipe(capsys: pytest.CaptureFixture[str], monk
         (None, "error: cannot read machine.json\n       No such file or directory\n"),
         (b"\xff", "error: not a machine description: machine.json\n"),
         (b"{", "error: machine description is not JSON\n"),
-        (b"[]", "error: machine description is a list, not an object\n"),
+        (b"[]", "error: machine description: the document is [], expected an object\n"),
         (b'{"nvidia": {"gpus": 8}}', "error: machine description: nvidia.gpus is 8, expected a list\n"),
     ],
 )
@@ -211,7 +211,7 @@ def test_a_machine_is_printed_for_people() -> None:
         nvidia=Nvidia(None, "580.95.05", 803, (), None, "ok", ("10de:2684",)),
         amd=Amd(None, ("gfx942",), accessible=False),
         intel=Intel(("8086:46a6",)),
-        tpu=Tpu(("1ae0:0042",)),
+        tpu=Devices(("1ae0:0042",)),
         container="docker",
         libc="glibc 2.39",
         visible={"CUDA_VISIBLE_DEVICES": "0"},
@@ -297,7 +297,14 @@ def test_a_stream_may_be_closed(
 
 def test_modules_that_are_not_needed_are_not_imported(root: Path) -> None:
     """Detection must start fast: none of the slow ones, and nothing about other subcommands."""
-    slow = ["importlib.metadata", "urllib.request", "email", "pathlib", "jaxlib_select.facts", "jaxlib_select.policy"]
+    slow = [
+        "importlib.metadata",
+        "urllib.request",
+        "email",
+        "pathlib",
+        "jaxlib_select.facts",
+        "jaxlib_select.choose.policy",
+    ]
     program = (
         f"import sys; sys.path.insert(0, {str(root / 'selector')!r}); from jaxlib_select.cli import main;"
         f"main(['detect']); print([name for name in {slow!r} if name in sys.modules], file=sys.stderr)"

@@ -13,54 +13,55 @@ from pathlib import Path
 
 import pytest
 
-from jaxlib_select.detect import detect
-from jaxlib_select.detect.outcome import Outcome
-from jaxlib_select.detect.probe import read_answer
-from jaxlib_select.detect.process import run
-from jaxlib_select.detect.world import World, this_world
+from jaxlib_select.choose.policy import read_policy
+from jaxlib_select.choose.resolve import resolve
+from jaxlib_select.choose.rules import visible_value
 from jaxlib_select.errors import UsageError
-from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu
-from jaxlib_select.machine_json import parse_machine, to_json
-from jaxlib_select.policy import read_policy
-from jaxlib_select.resolve import resolve
-from jaxlib_select.vendors.hiding import visible_value
+from jaxlib_select.machine.detect import detect
+from jaxlib_select.machine.file import parse_machine, to_json
+from jaxlib_select.machine.host import Host, ProcessResult, this_host
+from jaxlib_select.machine.model import Amd, Devices, Intel, Machine, Nvidia, NvidiaGpu
+from jaxlib_select.machine.process import run
+from jaxlib_select.machine.query import read_answer
 
 LIBCUDA = "/usr/lib/x86_64-linux-gnu/libcuda.so.1"
 NVML = "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1"
 NODE = "/sys/class/kfd/kfd/topology/nodes"
 H100 = NvidiaGpu((9, 0), "NVIDIA H100")
 
-MakeWorld = Callable[..., World]
+MakeHost = Callable[..., Host]
 
 
 class Programs:
     """A process runner with an answer for each program, by a word of its command."""
 
-    def __init__(self, answers: Mapping[str, Outcome]) -> None:
+    def __init__(self, answers: Mapping[str, ProcessResult]) -> None:
         """Remember the answers, and which were asked for."""
         self.answers = answers
         self.asked: list[str] = []
 
-    def __call__(self, command: Sequence[str], environ: Mapping[str, str], timeout: float) -> Outcome:
+    def __call__(self, command: Sequence[str], environ: Mapping[str, str], timeout: float) -> ProcessResult:
         """Answer by the first word that occurs in the command; a program without an answer is absent."""
         del environ, timeout
         words = [word for word in self.answers if any(word in part for part in command)]
         self.asked += words[:1]
-        return self.answers[words[0]] if words else Outcome(None)
+        return self.answers[words[0]] if words else ProcessResult(None)
 
 
 @pytest.fixture
-def make_world(tmp_path: Path) -> MakeWorld:
-    """Return a factory of worlds: path → text of its files, answers of programs by a word of their command."""
+def make_host(tmp_path: Path) -> MakeHost:
+    """Return a factory of hosts: path → text of its files, answers of programs by a word of their command."""
 
     def make(
-        files: Mapping[str, str | bytes] | None = None, programs: Mapping[str, Outcome] | None = None, **given: object
-    ) -> World:
+        files: Mapping[str, str | bytes] | None = None,
+        programs: Mapping[str, ProcessResult] | None = None,
+        **given: object,
+    ) -> Host:
         for name, content in (files or {}).items():
             path = tmp_path / name.lstrip("/")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return World(root=str(tmp_path), run=Programs(programs or {}), can_open=os.path.exists, **given)  # type: ignore[arg-type]
+        return Host(root=str(tmp_path), run=Programs(programs or {}), can_open=os.path.exists, **given)  # type: ignore[arg-type]
 
     return make
 
@@ -71,16 +72,16 @@ def pci(address: str, vendor: str, device: str, kind: str = "0x030000") -> dict[
     return {f"{folder}/vendor": f"{vendor}\n", f"{folder}/device": f"{device}\n", f"{folder}/class": f"{kind}\n"}
 
 
-def said(*lines: str, status: int = 0) -> Outcome:
+def said(*lines: str, status: int = 0) -> ProcessResult:
     """Return what a program that printed these lines became."""
-    return Outcome(status, "\n".join(lines) + "\n")
+    return ProcessResult(status, "\n".join(lines) + "\n")
 
 
-def test_a_machine_with_nothing_starts_no_program(make_world: MakeWorld) -> None:
+def test_a_machine_with_nothing_starts_no_program(make_host: MakeHost) -> None:
     """No library, no program, no device: no child process either."""
-    world = make_world()
-    assert detect(world) == Machine("linux", "x86_64", nvidia=Nvidia(libcuda="absent"))
-    assert world.run.asked == []  # type: ignore[attr-defined]
+    host = make_host()
+    assert detect(host) == Machine("linux", "x86_64", nvidia=Nvidia(libcuda="absent"))
+    assert host.run.asked == []  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -94,9 +95,9 @@ def test_a_machine_with_nothing_starts_no_program(make_world: MakeWorld) -> None
         ("freebsd14", "amd64", "x86_64"),
     ],
 )
-def test_processors_have_one_name_each(make_world: MakeWorld, system: str, machine: str, arch: str) -> None:
+def test_processors_have_one_name_each(make_host: MakeHost, system: str, machine: str, arch: str) -> None:
     """As wheels spell them."""
-    found = detect(make_world(system=system, machine=machine))
+    found = detect(make_host(system=system, machine=machine))
     assert (found.os, found.arch) == (system, arch)
 
 
@@ -118,22 +119,22 @@ def test_processors_have_one_name_each(make_world: MakeWorld, system: str, machi
     ],
 )
 def test_the_host_is_recognised(
-    make_world: MakeWorld, files: dict[str, str], given: dict[str, object], expected: set[str]
+    make_host: MakeHost, files: dict[str, str], given: dict[str, object], expected: set[str]
 ) -> None:
     """Tegra, WSL2 and containers, by any of their signs."""
-    found = detect(make_world(files, **given))
+    found = detect(make_host(files, **given))
     signs = {"tegra": found.tegra, "wsl": found.wsl, str(found.container): found.container is not None}
     assert {name for name, holds in signs.items() if holds} == expected
 
 
-def test_libcuda_decides(make_world: MakeWorld) -> None:
+def test_libcuda_decides(make_host: MakeHost) -> None:
     """Its answers are taken, and nothing else is asked; the kernel module's version is for the reader."""
-    world = make_world(
+    host = make_host(
         {LIBCUDA: "", NVML: "", "/sys/module/nvidia/version": "580.95.05\n"},
-        {"probe_cuda": said("version 13000", "init 0", "count 2", "gpu 9 0 NVIDIA H100", "gpu 9 0 NVIDIA H100")},
+        {"libcuda": said("version 13000", "init 0", "count 2", "gpu 9 0 NVIDIA H100", "gpu 9 0 NVIDIA H100")},
     )
-    assert detect(world).nvidia == Nvidia((13, 0), "580.95.05", 0, (H100, H100), "libcuda", "ok")
-    assert world.run.asked == ["probe_cuda"]  # type: ignore[attr-defined]
+    assert detect(host).nvidia == Nvidia((13, 0), "580.95.05", 0, (H100, H100), "libcuda", "ok")
+    assert host.run.asked == ["libcuda"]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -145,17 +146,17 @@ def test_libcuda_decides(make_world: MakeWorld) -> None:
     ],
     ids=["cache", "wsl", "LD_LIBRARY_PATH"],
 )
-def test_libcuda_is_looked_for_where_the_linker_looks(make_world: MakeWorld, files: dict[str, bytes]) -> None:
+def test_libcuda_is_looked_for_where_the_linker_looks(make_host: MakeHost, files: dict[str, bytes]) -> None:
     """Its cache, its folders and LD_LIBRARY_PATH."""
-    answers = {"probe_cuda": said("version 12040", "init 0", "count 1", "gpu 8 9 L4")}
-    world = make_world(files, answers, environ={"LD_LIBRARY_PATH": ":/odd{}"})
-    assert detect(world).nvidia.gpus == (NvidiaGpu((8, 9), "L4"),)
+    answers = {"libcuda": said("version 12040", "init 0", "count 1", "gpu 8 9 L4")}
+    host = make_host(files, answers, environ={"LD_LIBRARY_PATH": ":/odd{}"})
+    assert detect(host).nvidia.gpus == (NvidiaGpu((8, 9), "L4"),)
 
 
 @pytest.mark.parametrize(
-    ("outcome", "state", "note"),
+    ("result", "state", "note"),
     [
-        (Outcome(None, "version 13000\n", timed_out=True), "hung", "libcuda.so.1 did not answer within 10 s"),
+        (ProcessResult(None, "version 13000\n", timed_out=True), "hung", "libcuda.so.1 did not answer within 10 s"),
         (said("version 13000", status=-11), "crashed", "the process that asked libcuda.so.1 ended with signal 11"),
         (said("version 13000", status=1), "crashed", "the process that asked libcuda.so.1 ended with status 1"),
         (said("load no such file", status=3), "absent", "libcuda.so.1 cannot be loaded: no such file"),
@@ -168,11 +169,11 @@ def test_libcuda_is_looked_for_where_the_linker_looks(make_world: MakeWorld, fil
     ids=["hangs", "crashes", "exits", "cannot be loaded", "version", "zero", "negative", "many", "capability"],
 )
 def test_a_libcuda_that_does_not_work_is_told_apart(
-    make_world: MakeWorld, outcome: Outcome, state: str, note: str
+    make_host: MakeHost, result: ProcessResult, state: str, note: str
 ) -> None:
     """What it said before is kept; NVML says which GPUs are there all the same."""
     nvml = said("driver 580.95.05", "version 13000", "count 1", "gpu 9 0 NVIDIA H100")
-    found = detect(make_world({LIBCUDA: "", NVML: ""}, {"probe_cuda": outcome, "probe_nvml": nvml}))
+    found = detect(make_host({LIBCUDA: "", NVML: ""}, {"libcuda": result, "libnvidia-ml": nvml}))
     assert found.nvidia.libcuda == state
     assert any(note in text for text in found.notes)
     assert found.nvidia.gpus in {(H100,), (NvidiaGpu(None, "odd"),)}
@@ -181,14 +182,14 @@ def test_a_libcuda_that_does_not_work_is_told_apart(
 MIG = "MIG-3b5f2c9a-8d0e-5c1f-9a63-0e2b7f1d4c55"
 
 
-def test_a_mig_instance_is_what_libcuda_shows(make_world: MakeWorld) -> None:
+def test_a_mig_instance_is_what_libcuda_shows(make_host: MakeHost) -> None:
     """One instance, by its own name; the variable that names it is kept for what is decided later."""
-    world = make_world(
+    host = make_host(
         {LIBCUDA: "", NVML: ""},
-        {"probe_cuda": said("version 13000", "init 0", "count 1", "gpu 8 0 NVIDIA A100-SXM4-40GB MIG 1g.5gb")},
+        {"libcuda": said("version 13000", "init 0", "count 1", "gpu 8 0 NVIDIA A100-SXM4-40GB MIG 1g.5gb")},
         environ={"CUDA_VISIBLE_DEVICES": MIG},
     )
-    machine = detect(world)
+    machine = detect(host)
     assert machine.nvidia.gpus == (NvidiaGpu((8, 0), "NVIDIA A100-SXM4-40GB MIG 1g.5gb"),)
     assert machine.visible == {"CUDA_VISIBLE_DEVICES": MIG}
     assert visible_value(machine, "CUDA_VISIBLE_DEVICES", [0], 1) == MIG
@@ -196,29 +197,29 @@ def test_a_mig_instance_is_what_libcuda_shows(make_world: MakeWorld) -> None:
 
 
 def test_the_gpu_of_a_mig_instance_stands_in_where_libcuda_does_not_answer(
-    make_world: MakeWorld, smi_path: dict[str, str]
+    make_host: MakeHost, smi_path: dict[str, str]
 ) -> None:
     """`nvidia-smi` lists whole GPUs, which run the same code, so that what is asked for gets the right bounds."""
-    world = make_world(
+    host = make_host(
         {LIBCUDA: ""},
         {
-            "probe_cuda": Outcome(None, timed_out=True),
+            "libcuda": ProcessResult(None, timed_out=True),
             "--query-gpu": said("NVIDIA A100-SXM4-40GB, 8.0, 580.95.05"),
             "-q": said("CUDA Version : 13.0"),
         },
         environ={**smi_path, "CUDA_VISIBLE_DEVICES": MIG},
     )
-    machine = detect(world)
+    machine = detect(host)
     assert (machine.nvidia.source, len(machine.nvidia.gpus)) == ("nvidia-smi", 1)
     decision = resolve("jax", machine, read_policy(["prefer-gpu"], {}, None))
     assert (decision.package, dict(decision.environment)) == ("jaxlib-cuda-13", {})
 
 
-def test_no_device_is_an_answer(make_world: MakeWorld) -> None:
+def test_no_device_is_an_answer(make_host: MakeHost) -> None:
     """CuInit 100 is believed: nobody else is asked."""
-    world = make_world({LIBCUDA: "", NVML: ""}, {"probe_cuda": said("version 12040", "init 100")})
-    assert detect(world).nvidia == Nvidia((12, 4), cuinit=100, source="libcuda", libcuda="ok")
-    assert world.run.asked == ["probe_cuda"]  # type: ignore[attr-defined]
+    host = make_host({LIBCUDA: "", NVML: ""}, {"libcuda": said("version 12040", "init 100")})
+    assert detect(host).nvidia == Nvidia((12, 4), cuinit=100, source="libcuda", libcuda="ok")
+    assert host.run.asked == ["libcuda"]  # type: ignore[attr-defined]
 
 
 @pytest.fixture
@@ -258,74 +259,74 @@ def smi_path(tmp_path: Path) -> dict[str, str]:
         ),
         (
             said("NVIDIA L4, 8.9, 580.95.05-foo"),
-            Outcome(1),
+            ProcessResult(1),
             Nvidia(None, "580.95.05", None, (NvidiaGpu((8, 9), "NVIDIA L4"),), "nvidia-smi", "absent"),
         ),
         (
             said("A\x1b[2J, 9.0, 580.95.05"),
-            Outcome(1),
+            ProcessResult(1),
             Nvidia(None, "580.95.05", None, (NvidiaGpu((9, 0), "A?[2J"),), "nvidia-smi", "absent"),
         ),
         (
             said("Tesla K80, [N/A], [GPU is lost]"),
-            Outcome(0),
+            ProcessResult(0),
             Nvidia(None, None, None, (NvidiaGpu(None, "Tesla K80"),), "nvidia-smi", "absent"),
         ),
-        (said("No devices were found", status=6), Outcome(6), Nvidia(libcuda="absent")),
-        (said("N/A", "N/A, N/A, N/A"), Outcome(0), Nvidia(libcuda="absent")),
-        (said("\ufffd\ufffd, \ufffd, \ufffd"), Outcome(0), Nvidia(libcuda="absent")),
-        (Outcome(None, timed_out=True), Outcome(None), Nvidia(libcuda="absent")),
-        (Outcome(0, ""), Outcome(0), Nvidia(libcuda="absent")),
+        (said("No devices were found", status=6), ProcessResult(6), Nvidia(libcuda="absent")),
+        (said("N/A", "N/A, N/A, N/A"), ProcessResult(0), Nvidia(libcuda="absent")),
+        (said("\ufffd\ufffd, \ufffd, \ufffd"), ProcessResult(0), Nvidia(libcuda="absent")),
+        (ProcessResult(None, timed_out=True), ProcessResult(None), Nvidia(libcuda="absent")),
+        (ProcessResult(0, ""), ProcessResult(0), Nvidia(libcuda="absent")),
     ],
     ids=["one", "several", "N/A", "suffix", "escapes", "unknown", "fails", "nothing", "not UTF-8", "slow", "empty"],
 )
 def test_nvidia_smi_may_print_anything(
-    make_world: MakeWorld, smi_path: dict[str, str], rows: Outcome, report: Outcome, expected: Nvidia
+    make_host: MakeHost, smi_path: dict[str, str], rows: ProcessResult, report: ProcessResult, expected: Nvidia
 ) -> None:
     """Lines that make sense are taken, all others are passed over."""
-    world = make_world(programs={"--query-gpu": rows, "-q": report}, environ=smi_path)
-    assert detect(world).nvidia == expected
+    host = make_host(programs={"--query-gpu": rows, "-q": report}, environ=smi_path)
+    assert detect(host).nvidia == expected
 
 
 @pytest.mark.parametrize(
     ("rows", "note"),
     [
-        (Outcome(None, "\n", timed_out=True), "nvidia-smi did not answer within 15 s and was stopped"),
-        (Outcome(None), "nvidia-smi could not be started"),
+        (ProcessResult(None, "\n", timed_out=True), "nvidia-smi did not answer within 15 s and was stopped"),
+        (ProcessResult(None), "nvidia-smi could not be started"),
         (
             said("", "NVIDIA-SMI has failed because it couldn't communicate", "with the driver", status=9),
             "nvidia-smi failed with status 9: NVIDIA-SMI has failed because it couldn't communicate",
         ),
         (said("y" * 999, status=-13), f"nvidia-smi failed with status -13: {'y' * 120}"),
         (said("[N/A], [N/A], [N/A]\x1b"), "nvidia-smi lists no GPU: [N/A], [N/A], [N/A]?"),
-        (Outcome(0), "nvidia-smi lists no GPU"),
+        (ProcessResult(0), "nvidia-smi lists no GPU"),
     ],
     ids=["slow", "not started", "fails", "floods", "N/A", "empty"],
 )
 def test_an_nvidia_smi_that_lists_nothing_is_noted(
-    make_world: MakeWorld, smi_path: dict[str, str], rows: Outcome, note: str
+    make_host: MakeHost, smi_path: dict[str, str], rows: ProcessResult, note: str
 ) -> None:
     """The program is there, so that somebody expects a GPU."""
-    found = detect(make_world(programs={"--query-gpu": rows}, environ=smi_path, timeout=30.0))
+    found = detect(make_host(programs={"--query-gpu": rows}, environ=smi_path, timeout=30.0))
     assert (found.nvidia, found.notes) == (Nvidia(libcuda="absent"), (note,))
 
 
-def test_an_nvml_that_hangs_is_noted_and_nvidia_smi_spared(make_world: MakeWorld, smi_path: dict[str, str]) -> None:
+def test_an_nvml_that_hangs_is_noted_and_nvidia_smi_spared(make_host: MakeHost, smi_path: dict[str, str]) -> None:
     """It asks NVML itself."""
-    world = make_world({NVML: ""}, {"probe_nvml": Outcome(None, timed_out=True)}, environ=smi_path, timeout=4.0)
-    assert detect(world).notes == ("libnvidia-ml.so.1 did not answer within 2 s and was stopped",)
-    assert world.run.asked == ["probe_nvml"]  # type: ignore[attr-defined]
+    host = make_host({NVML: ""}, {"libnvidia-ml": ProcessResult(None, timed_out=True)}, environ=smi_path, timeout=4.0)
+    assert detect(host).notes == ("libnvidia-ml.so.1 did not answer within 2 s and was stopped",)
+    assert host.run.asked == ["libnvidia-ml"]  # type: ignore[attr-defined]
 
 
-def test_who_was_named_by_libcuda_is_not_asked_for_again(make_world: MakeWorld) -> None:
+def test_who_was_named_by_libcuda_is_not_asked_for_again(make_host: MakeHost) -> None:
     """A libcuda that dies after it named its GPUs costs no more time."""
     crash = said("version 13000", "init 0", "count 1", "gpu 9 0 NVIDIA H100", status=-6)
-    world = make_world({LIBCUDA: "", NVML: ""}, {"probe_cuda": crash})
-    assert detect(world).nvidia.gpus == (H100,)
-    assert world.run.asked == ["probe_cuda"]  # type: ignore[attr-defined]
+    host = make_host({LIBCUDA: "", NVML: ""}, {"libcuda": crash})
+    assert detect(host).nvidia.gpus == (H100,)
+    assert host.run.asked == ["libcuda"]  # type: ignore[attr-defined]
 
 
-def test_a_gpu_without_a_driver_is_seen_on_the_bus(make_world: MakeWorld) -> None:
+def test_a_gpu_without_a_driver_is_seen_on_the_bus(make_host: MakeHost) -> None:
     """Display devices of NVIDIA count, its sound and network devices do not."""
     files = {
         **pci("0000:01:00.0", "0x10de", "0x2684"),
@@ -334,7 +335,7 @@ def test_a_gpu_without_a_driver_is_seen_on_the_bus(make_world: MakeWorld) -> Non
         **pci("0000:42:00.0", "garbage", "0x20b0"),
         **pci("0000:43:00.0", "0x10de", "0xzzzz"),
     }
-    assert detect(make_world(files)).nvidia == Nvidia(libcuda="absent", pci=("10de:2684", "10de:20b0"))
+    assert detect(make_host(files)).nvidia == Nvidia(libcuda="absent", pci=("10de:2684", "10de:20b0"))
 
 
 def node(version: int, simd: int = 256) -> str:
@@ -355,12 +356,12 @@ def node(version: int, simd: int = 256) -> str:
         (100306, "gfx1036"),
     ],
 )
-def test_amd_architectures_are_hexadecimal(make_world: MakeWorld, number: int, name: str) -> None:
+def test_amd_architectures_are_hexadecimal(make_host: MakeHost, number: int, name: str) -> None:
     """Minor version and step are digits to the base of 16."""
-    assert detect(make_world({f"{NODE}/1/properties": node(number)})).amd.gpus == (name,)
+    assert detect(make_host({f"{NODE}/1/properties": node(number)})).amd.gpus == (name,)
 
 
-def test_an_amd_machine(make_world: MakeWorld) -> None:
+def test_an_amd_machine(make_host: MakeHost) -> None:
     """The processor's node is no GPU; nodes come in the order of their numbers."""
     files = {
         f"{NODE}/0/properties": node(0, simd=0),
@@ -370,7 +371,7 @@ def test_an_amd_machine(make_world: MakeWorld) -> None:
         "/dev/kfd": "",
         "/dev/dri/renderD128": "",
     }
-    assert detect(make_world(files)).amd == Amd("7.0.0", ("gfx1100", "gfx942"), accessible=True)
+    assert detect(make_host(files)).amd == Amd("7.0.0", ("gfx1100", "gfx942"), accessible=True)
 
 
 @pytest.mark.parametrize(
@@ -384,11 +385,9 @@ def test_an_amd_machine(make_world: MakeWorld) -> None:
     ],
     ids=["ROCM_PATH", "library", "distribution", "pip", "garbage"],
 )
-def test_rocm_is_found(
-    make_world: MakeWorld, files: dict[str, str], given: dict[str, object], rocm: str | None
-) -> None:
+def test_rocm_is_found(make_host: MakeHost, files: dict[str, str], given: dict[str, object], rocm: str | None) -> None:
     """By its version file, else by its HIP library."""
-    amd = detect(make_world({**files, f"{NODE}/1/properties": node(90402)}, **given)).amd
+    amd = detect(make_host({**files, f"{NODE}/1/properties": node(90402)}, **given)).amd
     assert amd == Amd(rocm, ("gfx942",), accessible=False)
 
 
@@ -405,25 +404,25 @@ def test_rocm_is_found(
     ],
 )
 def test_hidden_amd_gpus_are_not_there(
-    make_world: MakeWorld, environ: dict[str, str], gpus: tuple[str, ...], notes: int
+    make_host: MakeHost, environ: dict[str, str], gpus: tuple[str, ...], notes: int
 ) -> None:
     """As HIP counts them."""
     files = {f"{NODE}/1/properties": node(90402), f"{NODE}/2/properties": node(110000)}
-    found = detect(make_world(files, environ=environ))
+    found = detect(make_host(files, environ=environ))
     assert (found.amd.gpus, len(found.notes), found.visible) == (gpus, notes, environ)
 
 
-def test_an_impossible_amd_architecture_is_noted(make_world: MakeWorld) -> None:
+def test_an_impossible_amd_architecture_is_noted(make_host: MakeHost) -> None:
     """And the other GPUs are kept."""
     files = {f"{NODE}/1/properties": node(99), f"{NODE}/2/properties": node(90402), f"{NODE}/3/properties": "\0\xff"}
-    found = detect(make_world(files))
+    found = detect(make_host(files))
     assert (found.amd.gpus, found.notes) == (
         ("gfx942",),
         ("an AMD GPU has an architecture number that makes no sense",),
     )
 
 
-def test_intel_and_google(make_world: MakeWorld) -> None:
+def test_intel_and_google(make_host: MakeHost) -> None:
     """Intel's display devices with Level Zero; Google's devices, with nodes only where one of them is."""
     files = {
         **pci("0000:00:02.0", "0x8086", "0x46a6"),
@@ -435,22 +434,22 @@ def test_intel_and_google(make_world: MakeWorld) -> None:
         "/dev/accel/accel0": "",
         "/dev/accel1": "",
     }
-    found = detect(make_world(files))
-    assert (found.intel, found.tpu) == (Intel(("8086:46a6", "8086:0bd5"), level_zero=True), Tpu())
-    found = detect(make_world(pci("0000:00:05.0", "0x1ae0", "0x0063", "0x120000")))
-    assert found.tpu == Tpu(("1ae0:0063",), ("/dev/accel1", "/dev/vfio/0"))
+    found = detect(make_host(files))
+    assert (found.intel, found.tpu) == (Intel(("8086:46a6", "8086:0bd5"), level_zero=True), Devices())
+    found = detect(make_host(pci("0000:00:05.0", "0x1ae0", "0x0063", "0x120000")))
+    assert found.tpu == Devices(("1ae0:0063",), ("/dev/accel1", "/dev/vfio/0"))
 
 
-def test_other_systems_are_not_searched_for_linux_files(make_world: MakeWorld) -> None:
+def test_other_systems_are_not_searched_for_linux_files(make_host: MakeHost) -> None:
     """On Windows only the NVIDIA driver is looked for, on macOS nothing."""
     files = {**pci("0", "0x8086", "0x0bd5"), "/Windows/System32/nvcuda.dll": ""}
-    answers = {"probe_cuda": said("version 12080", "init 0", "count 1", "gpu 8 9 RTX")}
-    windows = detect(make_world(files, answers, system="windows", machine="AMD64"))
+    answers = {"nvcuda": said("version 12080", "init 0", "count 1", "gpu 8 9 RTX")}
+    windows = detect(make_host(files, answers, system="windows", machine="AMD64"))
     assert (windows.nvidia.cuda, windows.intel) == ((12, 8), Intel())
-    assert detect(make_world(files, answers, system="darwin", machine="arm64")) == Machine("darwin", "arm64")
+    assert detect(make_host(files, answers, system="darwin", machine="arm64")) == Machine("darwin", "arm64")
 
 
-def test_unreadable_files_are_not_there(make_world: MakeWorld, tmp_path: Path) -> None:
+def test_unreadable_files_are_not_there(make_host: MakeHost, tmp_path: Path) -> None:
     """Folders where files should be, files where folders should be, and loops."""
     (tmp_path / "sys/bus/pci").mkdir(parents=True)
     (tmp_path / "sys/bus/pci/devices").write_text("a file", "utf-8")
@@ -458,17 +457,17 @@ def test_unreadable_files_are_not_there(make_world: MakeWorld, tmp_path: Path) -
     (tmp_path / "etc").mkdir()
     (tmp_path / "etc/ld.so.cache").symlink_to("ld.so.cache")
     (tmp_path / "proc/1/cgroup").mkdir(parents=True)
-    assert detect(make_world()) == Machine("linux", "x86_64", nvidia=Nvidia(libcuda="absent"))
+    assert detect(make_host()) == Machine("linux", "x86_64", nvidia=Nvidia(libcuda="absent"))
 
 
-def test_detection_never_raises(make_world: MakeWorld) -> None:
+def test_detection_never_raises(make_host: MakeHost) -> None:
     """What fails in one place is a note, and the rest is found."""
 
-    def broken(*_: object) -> Outcome:
+    def broken(*_: object) -> ProcessResult:
         raise RuntimeError("out of cheese")
 
-    world = make_world({LIBCUDA: "", **pci("0", "0x8086", "0x0bd5")})
-    found = detect(World(**{**vars(world), "run": broken}))
+    host = make_host({LIBCUDA: "", **pci("0", "0x8086", "0x0bd5")})
+    found = detect(Host(**{**vars(host), "run": broken}))
     assert found.notes == ("a part of the detection failed (RuntimeError: out of cheese)",)
     assert found.intel.pci == ("8086:0bd5",)
 
@@ -483,14 +482,14 @@ def test_this_machine_can_be_looked_at() -> None:
 @pytest.mark.parametrize(("text", "seconds"), [("2.5", 2.5), ("0.001", 0.1), ("1e9", 600), ("inf", 600), ("", 10)])
 def test_the_time_limit_can_be_set(text: str, seconds: float) -> None:
     """Within reason."""
-    assert this_world({"JAXLIB_SELECT_TIMEOUT": text}).timeout == seconds
+    assert this_host({"JAXLIB_SELECT_TIMEOUT": text}).timeout == seconds
 
 
 @pytest.mark.parametrize("text", ["soon", "0", "-1", "nan", "10s"])
 def test_a_time_limit_that_is_none_is_refused(text: str) -> None:
     """The user means something by it."""
     with pytest.raises(UsageError) as caught:
-        this_world({"JAXLIB_SELECT_TIMEOUT": text})
+        this_host({"JAXLIB_SELECT_TIMEOUT": text})
     assert str(caught.value).splitlines() == [
         f"JAXLIB_SELECT_TIMEOUT={text}",
         "expected a positive number of seconds, such as 30",
@@ -502,40 +501,42 @@ def test_a_slow_program_is_stopped_with_its_children() -> None:
     child = "[sys.executable, '-c', 'import time; time.sleep(60)']"
     script = f"import subprocess, sys; print('early', flush=True); subprocess.run({child})"
     start = time.monotonic()
-    outcome = run([sys.executable, "-I", "-c", script], {}, 1.0)
+    result = run([sys.executable, "-I", "-c", script], {}, 1.0)
     assert time.monotonic() - start < 10
-    assert outcome == Outcome(None, "early\n", timed_out=True)
+    assert result == ProcessResult(None, "early\n", timed_out=True)
 
 
 def test_a_program_may_be_absent_or_print_garbage() -> None:
     """Neither raises."""
-    assert run(["/nowhere/at-all"], {}, 1.0) == Outcome(None)
+    assert run(["/nowhere/at-all"], {}, 1.0) == ProcessResult(None)
     script = "import sys; sys.stdout.buffer.write(b'\\xff ok'); sys.exit(4)"
-    assert run([sys.executable, "-I", "-c", script], {}, 30.0) == Outcome(4, "\ufffd ok")
+    assert run([sys.executable, "-I", "-c", script], {}, 30.0) == ProcessResult(4, "\ufffd ok")
 
 
 def test_a_flood_is_cut_off() -> None:
     """Neither time nor memory is spent on it."""
     start = time.monotonic()
-    outcome = run([sys.executable, "-I", "-c", "while True: print('y' * 9999)"], {}, 30.0)
+    result = run([sys.executable, "-I", "-c", "while True: print('y' * 9999)"], {}, 30.0)
     assert time.monotonic() - start < 10
-    assert (outcome.status in {None, 0}, len(outcome.output), outcome.timed_out) == (False, 1 << 20, False)
+    assert (result.status in {None, 0}, len(result.output), result.timed_out) == (False, 1 << 20, False)
 
 
 def test_garbage_of_a_probe_is_passed_over() -> None:
     """Only whole lines of the agreed form count, such as a library's own chatter does not have."""
-    answer = read_answer(said("hello", "version x", "gpu", "version 13000 ", "init 0", "gpu 9 0"), "libcuda.so.1", 1)
-    assert (answer.state, answer.cuda, answer.cuinit, answer.gpus) == ("ok", None, 0, (NvidiaGpu((9, 0)),))
+    answer, notes = read_answer(
+        said("hello", "version x", "gpu", "version 13000 ", "init 0", "gpu 9 0"), "libcuda.so.1", 1
+    )
+    assert (answer, notes) == (Nvidia(None, cuinit=0, gpus=(NvidiaGpu((9, 0)),), libcuda="ok"), [])
 
 
-def test_what_cannot_be_printed_forges_no_lines(make_world: MakeWorld) -> None:
+def test_what_cannot_be_printed_forges_no_lines(make_host: MakeHost) -> None:
     """Names from drivers and values of variables become texts that a machine file may hold."""
-    world = make_world(
+    host = make_host(
         {LIBCUDA: ""},
-        {"probe_cuda": said("version 13000", "init 0", "count 1", "gpu 9 0 H100\x1b[2J\t80GB")},
+        {"libcuda": said("version 13000", "init 0", "count 1", "gpu 9 0 H100\x1b[2J\t80GB")},
         environ={"CUDA_VISIBLE_DEVICES": "0\nchosen  cpu", "TPU_VISIBLE_CHIPS": "\udcff"},
     )
-    machine = detect(world)
+    machine = detect(host)
     assert machine.nvidia.gpus == (NvidiaGpu((9, 0), "H100?[2J 80GB"),)
     assert machine.visible == {"CUDA_VISIBLE_DEVICES": "0 chosen  cpu", "TPU_VISIBLE_CHIPS": "?"}
     assert parse_machine(json.dumps(to_json(machine))) == machine

@@ -4,28 +4,31 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import platform
+import re
 import shutil
 import struct
 import sys
+import sysconfig
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from jaxlib_select.decision import Candidate, Decision
-from jaxlib_select.doctor.child import Answer, ask_jax, compare, read_answer
-from jaxlib_select.doctor.examine import Surroundings, examine
-from jaxlib_select.doctor.forecast import Prediction
-from jaxlib_select.doctor.here import find_sources
+from jaxlib_select.apply.installer import pip_installer
+from jaxlib_select.choose.decision import Candidate, Decision
+from jaxlib_select.doctor.confirm import JaxAnswer, ask_jax, compare, read_answer
+from jaxlib_select.doctor.examine import Surroundings, examine, find_sources
+from jaxlib_select.doctor.predict import Prediction
 from jaxlib_select.doctor.report import Report
 from jaxlib_select.errors import UsageError
 from jaxlib_select.facts import load_facts
-from jaxlib_select.install.commands import pip_installer
-from jaxlib_select.installed.elf import Misfit, find_misfit
 from jaxlib_select.installed.environment import Environment, find_interpreter, other_environment, read_environment
-from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu
+from jaxlib_select.machine.model import Amd, Devices, Intel, Machine, Nvidia, NvidiaGpu
+from pjrtwheel.backend import load_backends
 
 PYTHON = Path("/venv/bin/python")
 H100 = Machine(os="linux", arch="x86_64", nvidia=Nvidia(cuda=(13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
@@ -40,20 +43,46 @@ SOURCE = "  # with --find-links DIR or --index-url URL, where our wheels are"
 INSTALL_CUDA13 = f"/venv/bin/python -m pip install jax==0.11.2 'jaxlib-cuda-13[with-cuda]==0.11.2'{SOURCE}"
 SET = "jax==0.11.2 jaxlib==0.11.2"  # after which the plugins of 0.11.2 fit
 AGAIN = "--force-reinstall --no-deps jaxlib==0.11.2"
+MI300 = replace(NONE, amd=Amd("7.0", ("gfx942",), accessible=True))
 FACTS = load_facts("0.11.2")
-TPU = Tpu(pci=("1ae0:0063",), devices=("/dev/vfio/0",))
+TPU = Devices(pci=("1ae0:0063",), devices=("/dev/vfio/0",))
+
+
+BACKENDS = load_backends(Path(__file__).resolve().parents[3])
+THIS = f"{sys.version_info.major}{sys.version_info.minor}"  # as in the names of extension modules
+HOST_ELF = {"x86_64": 62, "aarch64": 183}.get(platform.machine(), 62)  # e_machine
+
+# What NVIDIA's libraries are told by, and what stands for our extension module, which is compiled: it opens any file.
+COMPONENTS = (
+    *("cudnnGetVersion", "cudaRuntimeGetVersion", "cublasGetProperty"),
+    *("cuptiGetVersion", "cusparseGetProperty", "cufftGetVersion"),
+)
+EXTENSION = """
+import os
+
+def preload(path, _):
+    if not os.path.isfile(path):
+        raise OSError(f"{path}: cannot open shared object file")
+
+def load(path): return None
+def api_version(api): return 0, 115
+def extensions(api): return []
+def attributes(api): return {}
+def library_version(*_): raise RuntimeError("it is made for a test")
+"""
 
 
 class Site:
-    """A `site-packages` that is put together file by file."""
+    """A `site-packages` that is put together file by file; what is ours are the loaders of our wheels."""
 
-    def __init__(self, folder: Path, elf: Callable[..., bytes]) -> None:
+    def __init__(self, folder: Path, elf: Callable[..., bytes], put_loader: Callable[[str, Path], Path]) -> None:
         """Make the folders, empty."""
         self.folder = folder / "venv/lib/python3.13/site-packages"
         self.folder.mkdir(parents=True)
         self.root = folder / "root"
         self.root.mkdir()
         self.elf = elf
+        self.put_loader = put_loader
 
     def write(self, path: str, content: str | bytes = "") -> Path:
         """Write one file."""
@@ -84,22 +113,31 @@ class Site:
             self.write("jaxlib/release_lock.json", lock_text(jaxlib, lock))
         return self
 
-    def ours(self, package: str, platform: str, priority: int, *, lock: str = "1" * 32, **elf: object) -> Site:
-        """Install one of our plugins."""
-        self.distribution(package.replace("_", "-"), plugin=package)
-        self.write(f"{package}/__init__.py", f'PLUGIN = Plugin(name="{platform}")\nPRIORITY = {priority}\n')
-        self.write(f"{package}/release_lock.json", lock_text("0.11.2", lock))
-        self.write(f"{package}/plugin.so", self.elf(**elf))
-        self.write(f"{package}/pjrt/_pjrt.abi3.so", self.elf(exports=["PyInit__pjrt"]))
+    def ours(self, name: str, *, lock: str = "1" * 32, libraries: bool = True, **elf: object) -> Site:
+        """Install one of our plugins, with the libraries of its vendor."""
+        backend = BACKENDS[name]
+        self.distribution(backend.distribution, plugin=backend.package)
+        self.put_loader(name, self.folder)
+        self.write(f"{backend.package}/release_lock.json", lock_text("0.11.2", lock))
+        self.write(f"{backend.package}/{backend.library}", self.elf(**elf))
+        self.write(f"{backend.package}/pjrt/_pjrt.py", EXTENSION)
+        if backend.kernels is not None:
+            self.write(f"{backend.kernels.package}/_solver{sysconfig.get_config_var('EXT_SUFFIX')}", self.elf())
+        text = (self.folder / backend.package / "toolkit.py").read_text("utf-8") if "cuda" in name else ""
+        for soname, folder in re.findall(r'NvidiaLibrary\("([^"]+)", "([^"]+)"', text) if libraries else ():
+            self.write(f"nvidia/{folder}/lib/{soname}", self.elf(exports=COMPONENTS))
         return self
 
-    def upstream(self, backend: str, platform: str, kernels: str = "0.11.2") -> Site:
+    def upstream(
+        self, backend: str, platform: str, kernels: str = "0.11.2", source: str = "", needed: Sequence[str] = ()
+    ) -> Site:
         """Install one of upstream's plugins, in the namespace package."""
         package = f"jax_plugins/xla_{backend}"
         self.distribution(f"jax-{backend}-pjrt", record=f"{package}/__init__.py")
         self.distribution(f"jax-{backend}-plugin", kernels)
-        self.write(f"{package}/__init__.py", f"def initialize():\n    xb.register_plugin('{platform}', priority=500)\n")
-        self.write(f"{package}/plugin.so", self.elf())
+        register = f"def initialize():\n    xb.register_plugin('{platform}', priority=500)\n"
+        self.write(f"{package}/__init__.py", f"{source}\n{register}")
+        self.write(f"{package}/plugin.so", loadable_elf("GetPjrtApi", needed=needed))
         return self
 
     def node(self, path: str = "dev/nvidia0") -> Site:
@@ -109,8 +147,12 @@ class Site:
         return self
 
     def environment(self) -> Environment:
-        """Return it as the doctor reads it."""
-        return read_environment([self.folder], python=PYTHON, version=(3, 13, 0), prefix=self.folder.parents[2])
+        """Return it as the doctor reads it: a folder before the standard library of this Python."""
+        stdlib = Path(sysconfig.get_path("stdlib"))
+        paths = [self.folder, stdlib, stdlib / "lib-dynload"]
+        return read_environment(
+            paths, python=Path(sys.executable), version=sys.version_info[:3], prefix=self.folder.parents[2]
+        )
 
     def examine(
         self,
@@ -119,9 +161,29 @@ class Site:
         decision: Decision | None = None,
         sources: tuple[str, ...] = (),
     ) -> Report:
-        """Run the doctor."""
-        around = Surroundings(machine, variables or {}, FACTS, decision, self.root)
+        """Run the doctor, for a machine that is described."""
+        around = Surroundings(machine, FACTS, variables or {}, decision, described=True, root=self.root)
         return examine(self.environment(), around, replace(pip_installer(PYTHON), sources=sources))
+
+
+def loadable_elf(*exports: str, needed: Sequence[str] = ()) -> bytes:
+    """Return a shared library that the dynamic linker loads: one segment with the tables that it reads."""
+    texts = [*exports, *needed]
+    names = b"\0" + b"".join(text.encode() + b"\0" for text in texts)
+    at = {text: names.index(b"\0" + text.encode() + b"\0") + 1 for text in texts}
+    symbols = bytes(24) + b"".join(struct.pack("<IBBHQQ", at[name], 0x12, 0, 1, 0x40, 8) for name in exports)
+    count = 1 + len(exports)
+    chains = struct.pack(f"<{3 + count}I", 1, count, count - 1, *(max(index - 1, 0) for index in range(count)))
+    parts = [part + bytes(-len(part) % 8) for part in (symbols, chains, names)]
+    symbols_at, chains_at, names_at, dynamic_at = itertools.accumulate(map(len, parts), initial=64 + 2 * 56)
+    entries = [*((1, at[name]) for name in needed), (4, chains_at), (5, names_at), (6, symbols_at)]
+    entries += [(10, len(names)), (11, 24), (0, 0)]
+    dynamic = b"".join(struct.pack("<qQ", *entry) for entry in entries)
+    size = dynamic_at + len(dynamic)
+    segments = struct.pack("<IIQQQQQQ", 1, 6, 0, 0, 0, size, size, 0x1000)
+    segments += struct.pack("<IIQQQQQQ", 2, 6, *[dynamic_at] * 3, *[len(dynamic)] * 2, 8)
+    header = struct.pack("<HHIQQQIHHHHHH", 3, HOST_ELF, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0)
+    return b"\x7fELF\x02\x01\x01".ljust(16, b"\0") + header + segments + b"".join(parts) + dynamic
 
 
 def lock_text(release: str, lock: str) -> str:
@@ -135,14 +197,14 @@ def codes(report: Report) -> list[str]:
 
 
 @pytest.fixture
-def site(tmp_path: Path, make_elf: Callable[..., bytes]) -> Site:
+def site(tmp_path: Path, make_elf: Callable[..., bytes], put_loader: Callable[[str, Path], Path]) -> Site:
     """Return an empty environment."""
-    return Site(tmp_path, make_elf)
+    return Site(tmp_path, make_elf, put_loader)
 
 
 def test_a_good_cpu_environment_has_nothing_to_mend(site: Site) -> None:
     """JAX, our jaxlib and our plugin, on a machine without accelerators."""
-    report = site.jax().ours("jaxlib_cpu", "cpu", 0).examine()
+    report = site.jax().ours("cpu").examine()
     assert (report.findings, report.prediction.default, report.exit_code) == ((), "cpu", 0)
     assert report.versions == {"jax": "0.11.2", "jaxlib": "0.11.2", "jaxlib-cpu": "0.11.2"}
     (plugin,) = report.plugins
@@ -152,14 +214,14 @@ def test_a_good_cpu_environment_has_nothing_to_mend(site: Site) -> None:
         "cpu",
         0,
     )
-    assert plugin.libraries == (site.folder / "jaxlib_cpu/plugin.so",)
+    assert plugin.libraries == (site.folder / "jaxlib_cpu/pjrt_c_api_cpu_plugin.so",)
 
 
 def test_a_good_gpu_environment_runs_on_the_gpu(site: Site) -> None:
     """The platform with the highest priority is the default."""
-    report = site.jax().ours("jaxlib_cuda_13", "cuda", 500).node().examine(H100, decision=CUDA13)
+    report = site.jax().ours("cuda13").node().examine(H100, decision=CUDA13)
     assert (report.findings, report.prediction.default, report.exit_code) == ((), "cuda", 0)
-    assert [(entry.platform, entry.outcome) for entry in report.prediction.forecasts] == [
+    assert [(entry.platform, entry.outcome) for entry in report.prediction.platforms] == [
         ("cpu", "serves"),
         ("tpu", "absent"),
         ("cuda", "serves"),
@@ -191,7 +253,7 @@ def test_who_asks_for_the_cpu_gets_it(site: Site) -> None:
 
 def test_asking_for_the_cpu_leaves_a_gpu_out(site: Site) -> None:
     """Somebody who wonders why is told."""
-    site.jax().ours("jaxlib_cuda_13", "cuda", 500).node()
+    site.jax().ours("cuda13").node()
     report = site.examine(H100, {"JAX_PLATFORMS": "cpu"}, CUDA13)
     (finding,) = report.findings
     assert (finding.level, finding.what, finding.remedy) == (
@@ -204,7 +266,7 @@ def test_asking_for_the_cpu_leaves_a_gpu_out(site: Site) -> None:
 def test_a_gpu_that_no_package_serves_is_silent_cpu_too(site: Site) -> None:
     """There is nothing to install, but the user may say that the CPU is meant."""
     cpu = Decision("jaxlib-cpu", "cpu", (), (Candidate("cuda13", chosen=False, reason="too old"),))
-    report = site.jax().ours("jaxlib_cpu", "cpu", 0).node().examine(H100, decision=cpu)
+    report = site.jax().ours("cpu").node().examine(H100, decision=cpu)
     assert [(finding.code, finding.remedy) for finding in report.findings] == [
         ("silent-cpu", "export JAX_PLATFORMS=cpu  # if that is meant")
     ]
@@ -214,17 +276,22 @@ def test_a_gpu_that_no_package_serves_is_silent_cpu_too(site: Site) -> None:
 @pytest.mark.parametrize(
     ("jaxlib", "lock", "problem", "remedy"),
     [
-        ("0.11.2", "2" * 32, f"it is of the build {'1' * 32}, and jaxlib is of the build {'2' * 32}", AGAIN),
-        ("0.11.2", "", "the installed jaxlib has no release lock: it was not built together with the plugin", AGAIN),
-        ("0.11.1", "", "it is for jaxlib 0.11.2, and jaxlib 0.11.1 is installed", SET),
-        ("0.11.1", "1" * 32, "it is for jaxlib 0.11.2, and jaxlib 0.11.1 is installed", SET),
+        (
+            "0.11.2",
+            "2" * 32,
+            f"jaxlib-cpu 0.11.2 (lock {'1' * 32}, prebuilt) and jaxlib 0.11.2 (lock {'2' * 32}, prebuilt) are not of",
+            AGAIN,
+        ),
+        ("0.11.2", "", "jaxlib has no readable release lock: ", AGAIN),
+        ("0.11.1", "", "jaxlib-cpu 0.11.2 cannot run with jaxlib 0.11.1", SET),
+        ("0.11.1", "1" * 32, "jaxlib-cpu 0.11.2 cannot run with jaxlib 0.11.1", SET),
     ],
 )
 def test_wheels_of_different_sets_are_named(site: Site, jaxlib: str, lock: str, problem: str, remedy: str) -> None:
-    """The plugin refuses, so the first use of JAX fails; the remedy installs what fits together."""
-    report = site.jax(jaxlib=jaxlib, lock=lock).ours("jaxlib_cpu", "cpu", 0).examine()
+    """The plugin refuses in its own words, so the first use of JAX fails; the remedy installs what fits together."""
+    report = site.jax(jaxlib=jaxlib, lock=lock).ours("cpu").examine()
     finding = report.findings[0]
-    assert (finding.code, finding.what) == ("lock-mismatch", f"jaxlib-cpu refuses to serve: {problem}")
+    assert (finding.code, finding.what[: len(problem)]) == ("lock-mismatch", problem)
     assert finding.remedy == f"/venv/bin/python -m pip install {remedy} jaxlib-cpu==0.11.2{SOURCE}"
     assert (report.prediction.default, report.exit_code) == (None, 1)
 
@@ -246,7 +313,7 @@ def test_wheels_of_different_sets_are_named(site: Site, jaxlib: str, lock: str, 
 )
 def test_one_remedy_for_the_whole_set(site: Site, jax: str, jaxlib: str, lock: str, code: str, remedy: str) -> None:
     """Whoever follows it gets what fits together at once: no step of it leads back."""
-    site.jax(jax, jaxlib, lock).ours("jaxlib_cpu", "cpu", 0)
+    site.jax(jax, jaxlib, lock).ours("cpu")
     site.write("jax/version.py", f'_version = "{jax}"')
     if not jaxlib:
         for path in ("jaxlib", "jaxlib-.dist-info"):
@@ -259,9 +326,9 @@ def test_one_remedy_for_the_whole_set(site: Site, jax: str, jaxlib: str, lock: s
 
 def test_wheels_that_all_refuse_are_one_error(site: Site) -> None:
     """With the one cause, and one command that keeps what only this machine needs."""
-    site.jax(lock="2" * 32).ours("jaxlib_cpu", "cpu", 0).ours("jaxlib_cuda_13", "cuda", 500).node()
+    site.jax(lock="2" * 32).ours("cpu").ours("cuda13").node()
     (finding,) = site.examine(H100, decision=CUDA13).findings
-    assert finding.what.count("refuses to serve") == 2
+    assert finding.what.count("are not of one build") == 2
     assert (
         finding.remedy == f"/venv/bin/python -m pip install {AGAIN} jaxlib-cpu==0.11.2 jaxlib-cuda-13==0.11.2{SOURCE}"
     )
@@ -269,7 +336,7 @@ def test_wheels_that_all_refuse_are_one_error(site: Site) -> None:
 
 def test_what_is_to_be_removed_is_not_mended(site: Site) -> None:
     """An old plugin for the platform of another one is told of once."""
-    site.jax().ours("jaxlib_cuda_12", "cuda", 500, lock="2" * 32).ours("jaxlib_cuda_13", "cuda", 500).node()
+    site.jax().ours("cuda12", lock="2" * 32).ours("cuda13").node()
     (finding,) = site.examine(H100, decision=CUDA13).findings
     assert (finding.code, finding.remedy) == (
         "doubled-backend",
@@ -279,31 +346,31 @@ def test_what_is_to_be_removed_is_not_mended(site: Site) -> None:
 
 def test_two_of_our_plugins_for_one_platform(site: Site) -> None:
     """The newer one serves, as the loaders agree among themselves; the other is to be removed."""
-    site.jax().ours("jaxlib_cuda_12", "cuda", 500).ours("jaxlib_cuda_13", "cuda", 500).node()
+    site.jax().ours("cuda12").ours("cuda13").node()
     report = site.examine(H100, decision=CUDA13)
     (finding,) = report.findings
     assert (finding.code, finding.remedy) == (
         "doubled-backend",
         "/venv/bin/python -m pip uninstall -y jaxlib-cuda-12",
     )
-    assert report.prediction.forecasts[-1].provider == "jaxlib-cuda-13"
+    assert report.prediction.platforms[-1].provider == "jaxlib-cuda-13"
 
 
 def test_upstreams_plugin_beside_ours(site: Site) -> None:
     """Ours stands back; upstream's two distributions are removed together, ours is the one for this machine."""
-    site.jax().upstream("cuda12", "cuda").ours("jaxlib_cuda_13", "cuda", 500).node()
+    site.jax().upstream("cuda12", "cuda").ours("cuda13").node()
     report = site.examine(H100, decision=CUDA13)
     (finding,) = report.findings
     assert finding.what == (
         "jax-cuda12-pjrt and jaxlib-cuda-13 are both for JAX's platform 'cuda', and JAX can take only one"
     )
     assert finding.remedy == "/venv/bin/python -m pip uninstall -y jax-cuda12-pjrt jax-cuda12-plugin"
-    assert report.prediction.forecasts[-1].provider == "jax-cuda12-pjrt"
+    assert report.prediction.platforms[-1].provider == "jax-cuda12-pjrt"
 
 
 def test_kernels_without_their_plugin(site: Site) -> None:
     """JAX imports kernels of CUDA 13 before those of 12, whoever they belong to."""
-    site.jax().ours("jaxlib_cpu", "cpu", 0).distribution("jax-cuda13-plugin")
+    site.jax().ours("cpu").distribution("jax-cuda13-plugin")
     assert codes(site.examine()) == ["stale-kernels"]
 
 
@@ -344,7 +411,7 @@ def damage_metadata(site: Site) -> None:
 
 def lose_library(site: Site) -> None:
     """Remove the library."""
-    (site.folder / "jaxlib_cuda_13/plugin.so").unlink()
+    (site.folder / "jaxlib_cuda_13/xla_cuda_plugin.so").unlink()
 
 
 def take_another_build(site: Site) -> None:
@@ -354,7 +421,7 @@ def take_another_build(site: Site) -> None:
 
 def add_a_second(site: Site) -> None:
     """Install a plugin for the same platform."""
-    site.ours("jaxlib_cuda_12", "cuda", 500)
+    site.ours("cuda12")
 
 
 @pytest.mark.parametrize(
@@ -370,7 +437,7 @@ def add_a_second(site: Site) -> None:
 )
 def test_the_status_is_what_becomes_of_jax(site: Site, change: Callable[[Site], None], code: str, status: int) -> None:
     """The same damage is an error where a GPU is left out for it, and a warning where there is none."""
-    change(site.jax().ours("jaxlib_cpu", "cpu", 0).ours("jaxlib_cuda_13", "cuda", 500))
+    change(site.jax().ours("cpu").ours("cuda13"))
     idle = site.examine()
     assert ([(finding.level, finding.code) for finding in idle.findings], idle.exit_code) == ([("warning", code)], 0)
     busy = site.node().examine(H100, decision=CUDA13)
@@ -389,7 +456,7 @@ def test_a_plugin_whose_metadata_is_gone(site: Site) -> None:
 
 def test_what_is_left_of_the_plugin_for_this_machine_is_completed(site: Site) -> None:
     """By the one command that installs it: removing it after that would undo it."""
-    site.jax().write("jaxlib_cuda_13/plugin.so", site.elf())
+    site.jax().write("jaxlib_cuda_13/xla_cuda_plugin.so", site.elf())
     report = site.node().examine(H100, decision=CUDA13)
     assert [(finding.code, finding.remedy) for finding in report.findings] == [
         ("silent-cpu", INSTALL_CUDA13),
@@ -399,25 +466,26 @@ def test_what_is_left_of_the_plugin_for_this_machine_is_completed(site: Site) ->
 
 def test_a_plugin_without_its_library(site: Site) -> None:
     """Our loader refuses."""
-    site.jax().ours("jaxlib_cpu", "cpu", 0)
-    (site.folder / "jaxlib_cpu/plugin.so").unlink()
+    site.jax().ours("cpu")
+    (site.folder / "jaxlib_cpu/pjrt_c_api_cpu_plugin.so").unlink()
     report = site.examine()
     assert (codes(report), report.prediction.default) == (["library-missing"], None)
 
 
 def test_a_truncated_library(site: Site) -> None:
     """It is named, with what is wrong with it."""
-    site.jax().ours("jaxlib_cpu", "cpu", 0)
-    library = site.folder / "jaxlib_cpu/plugin.so"
-    library.write_bytes(library.read_bytes()[:200])
+    site.jax().ours("cpu")
+    library = site.folder / "jaxlib_cpu/pjrt_c_api_cpu_plugin.so"
+    whole = library.read_bytes()
+    library.write_bytes(whole[:200])
     report = site.examine()
     assert (codes(report), report.exit_code) == (["library-damaged"], 1)
-    assert report.findings[0].what == f"{library} cannot be used: it is a library whose end is missing"
+    assert report.findings[0].what == (f"the plugin library {library} is truncated: 200 bytes of at least {len(whole)}")
 
 
 def test_metadata_twice_in_one_folder(site: Site) -> None:
     """An upgrade was cut off."""
-    site.jax().ours("jaxlib_cpu", "cpu", 0).distribution("jaxlib", "0.11.1")
+    site.jax().ours("cpu").distribution("jaxlib", "0.11.1")
     report = site.examine()
     (remedy,) = (finding.remedy for finding in report.findings if finding.code == "doubled-metadata")
     assert remedy == f"/venv/bin/python -m pip install {AGAIN}{SOURCE}", "not the version that does not fit"
@@ -425,7 +493,7 @@ def test_metadata_twice_in_one_folder(site: Site) -> None:
 
 def test_remains_of_another_version_are_removed(site: Site) -> None:
     """What is installed beside them stays."""
-    site.jax().ours("jaxlib_cpu", "cpu", 0).write("jaxlib-0.11.1.dist-info/INSTALLER", "uv")
+    site.jax().ours("cpu").write("jaxlib-0.11.1.dist-info/INSTALLER", "uv")
     (finding,) = site.examine().findings
     assert (finding.code, finding.remedy) == ("damaged-metadata", f"rm -r {site.folder / 'jaxlib-0.11.1.dist-info'}")
 
@@ -442,7 +510,7 @@ def test_remains_of_another_version_are_removed(site: Site) -> None:
 )
 def test_damaged_metadata_hides_nothing_else(site: Site, name: str, content: bytes, expected: list[str]) -> None:
     """What is around it is read all the same, and what JAX will do is known."""
-    site.jax().ours("jaxlib_cpu", "cpu", 0).distribution("jaxlib-cuda-13")
+    site.jax().ours("cpu").distribution("jaxlib-cuda-13")
     site.write(f"jaxlib_cuda_13-0.11.2.dist-info/{name}", content)
     report = site.examine()
     assert (codes(report), report.prediction.default) == (expected, "cpu")
@@ -472,7 +540,7 @@ def test_no_jax_at_all(site: Site) -> None:
         "jax and jaxlib are not installed",
         INSTALL_CUDA13,
     )
-    assert (report.prediction.default, report.prediction.forecasts) == (None, ())
+    assert (report.prediction.default, report.prediction.platforms) == (None, ())
     assert "serves" not in report.to_text()
     assert "JAX        cannot be imported: jax and jaxlib are not installed" in report.to_text().splitlines()
 
@@ -500,7 +568,7 @@ NEEDS = ("numpy>=2.1", "scipy (>=1.15)", "opt_einsum", "jaxlib<=0.11.2,>=0.11.2"
 
 def test_what_jax_needs_and_is_not_there(site: Site) -> None:
     """JAX cannot be imported; one command brings all of it, and what has metadata, but no files, again."""
-    site.jax().ours("jaxlib_cpu", "cpu", 0)
+    site.jax().ours("cpu")
     site.distribution("jax", requires=NEEDS)
     site.distribution("jaxlib", requires=("numpy>=2.0",))
     site.distribution("ml_dtypes", "0.5")
@@ -522,7 +590,7 @@ def test_what_jax_needs_and_is_not_there(site: Site) -> None:
 
 def test_what_jax_needs_in_another_version(site: Site) -> None:
     """JAX may run: a warning, as is what a plugin alone does not have."""
-    site.jax().ours("jaxlib_cpu", "cpu", 0)
+    site.jax().ours("cpu")
     site.distribution("jax", requires=("numpy>=2.1",))
     site.distribution("numpy", "1.26.4")
     site.distribution("jaxlib-cpu", plugin="jaxlib_cpu", requires=("abacus>1,<2", "jaxlib==0.11.2"))
@@ -577,47 +645,50 @@ def test_the_folder_that_the_wheels_came_from(site: Site, tmp_path: Path) -> Non
 
 def test_a_plugin_without_its_extension_module(site: Site) -> None:
     """Nothing else opens its library, so the first use of JAX fails."""
-    site.jax().ours("jaxlib_cpu", "cpu", 0)
-    (site.folder / "jaxlib_cpu/pjrt/_pjrt.abi3.so").unlink()
+    site.jax().ours("cpu")
+    (site.folder / "jaxlib_cpu/pjrt/_pjrt.py").unlink()
     report = site.examine()
     (finding,) = report.findings
     assert (finding.level, finding.code, report.prediction.default) == ("error", "extension-missing", None)
-    assert finding.what == (
-        "jaxlib-cpu has no extension module pjrt/_pjrt.abi3.so, without which it cannot open its library"
-    )
+    assert finding.what == "cannot import the extension of jaxlib-cpu: No module named 'jaxlib_cpu.pjrt._pjrt'"
     assert finding.remedy == (f"/venv/bin/python -m pip install --force-reinstall --no-deps jaxlib-cpu==0.11.2{SOURCE}")
 
 
 @pytest.mark.parametrize(
     ("recorded", "there", "level", "remedy"),
     [
-        (("312", "313"), ("312", "313"), "", ""),
-        (("312", "314"), ("312", "314"), "warning", "use a Python that it has them for: 3.12, 3.14"),
-        (("312", "313"), ("312",), "error", "--force-reinstall --no-deps jaxlib-cuda-13==0.11.2"),
-        (("312", "313"), (), "error", "--force-reinstall --no-deps jaxlib-cuda-13==0.11.2"),
+        ((THIS, "399"), (THIS, "399"), "", ""),
+        (("398", "399"), ("398", "399"), "warning", "use a Python that it has them for: 3.98, 3.99"),
+        ((THIS, "399"), ("399",), "error", "--force-reinstall --no-deps jaxlib-cuda-13==0.11.2"),
+        ((THIS, "399"), (), "error", "--force-reinstall --no-deps jaxlib-cuda-13==0.11.2"),
     ],
 )
 def test_kernels_for_this_python(
     site: Site, recorded: tuple[str, ...], there: tuple[str, ...], level: str, remedy: str
 ) -> None:
-    """Lost ones are an error that a new installation mends; those that the wheel never had ask for another Python."""
-    site.jax().ours("jaxlib_cuda_13", "cuda", 500).node()
-    kernels = "jax_cuda13_plugin/_solver.cpython-{}-x86_64-linux-gnu.so"
-    site.write("jaxlib_cuda_13/accelerator.py", 'KERNELS = Kernels("jax_cuda13_plugin", "cuda_plugin_extension")\n')
-    site.distribution("jaxlib-cuda-13", plugin="jaxlib_cuda_13", record=" ".join(map(kernels.format, recorded)))
+    """Lost ones are an error that a new installation fixes; those that the wheel never had ask for another Python."""
+    site.jax().ours("cuda13").node()
+    shutil.rmtree(site.folder / "jax_cuda13_plugin")
+    suffix = str(sysconfig.get_config_var("EXT_SUFFIX"))
+    files = {python: f"jax_cuda13_plugin/_solver{suffix.replace(THIS, python)}" for python in (*recorded, *there)}
+    record = " ".join(files[python] for python in recorded)
+    site.distribution("jaxlib-cuda-13", plugin="jaxlib_cuda_13", record=record)
     for python in there:
-        site.write(kernels.format(python), site.elf())
-    found = [(finding.level, finding.code) for finding in site.examine(H100, decision=CUDA13).findings]
+        site.write(files[python], site.elf())
+    report = site.examine(H100, decision=CUDA13)
+    found = [(finding.level, finding.code) for finding in report.findings]
     assert found == ([(level, "kernels-missing")] if level else [])
-    for finding in site.examine(H100, decision=CUDA13).findings:
-        assert finding.what.startswith("jaxlib-cuda-13 has no GPU kernels for Python 3.13: JAX runs, but solvers")
+    for finding in report.findings:
+        assert finding.what.startswith(
+            f"jaxlib-cuda-13 has no GPU kernels for Python 3.{THIS[1:]}: JAX runs, but solvers"
+        )
         assert remedy in finding.remedy
 
 
 def test_code_that_is_gone(site: Site) -> None:
     """What was installed and another Python's kernels do not count."""
-    site.jax().ours("jaxlib_cpu", "cpu", 0)
-    record = "jaxlib_cpu/__init__.py jaxlib_cpu/gone.py jaxlib_cpu/notes.txt k/_solver.cpython-312-x.so"
+    site.jax().ours("cpu")
+    record = "jaxlib_cpu/__init__.py jaxlib_cpu/gone.py jaxlib_cpu/notes.txt k/_solver.cpython-399-x.so"
     site.distribution("jaxlib-cpu", plugin="jaxlib_cpu", record=record)
     (finding,) = site.examine().findings
     assert (finding.level, finding.code, finding.what) == (
@@ -627,117 +698,61 @@ def test_code_that_is_gone(site: Site) -> None:
     )
 
 
-def header(site: Site, **changes: int) -> bytes:
-    """Return a library with a changed ELF header: e_ident's class and data, and e_type."""
-    data = bytearray(site.elf(**{key: changes[key] for key in ("machine", "kind") if key in changes}))
-    data[4:6] = bytes((changes.get("bits", 2), changes.get("order", 1)))
-    return bytes(data)
-
-
-@pytest.mark.parametrize(
-    ("changes", "what", "passed_over"),
-    [
-        ({}, None, False),
-        ({"machine": 183}, "a library for aarch64", True),
-        ({"machine": 999}, "a library for another processor (ELF machine 999)", True),
-        ({"machine": 3, "bits": 1}, "a 32-bit library for x86", True),
-        ({"order": 2, "machine": 62 << 8}, "a big-endian library for x86_64", False),
-        ({"kind": 1}, "an object file, not yet linked", False),
-        ({"kind": 2}, "a program, not a library", False),
-        ({"kind": 77}, "an ELF file of type 77", False),
-    ],
-)
-def test_elf_headers(site: Site, changes: dict[str, int], what: str | None, passed_over: bool) -> None:  # noqa: FBT001
-    """The linker passes over libraries of other processors only."""
-    misfit = find_misfit(site.write("it.so", header(site, **changes)), "x86_64")
-    assert misfit == (None if what is None else Misfit(what, passed_over))
-
-
-@pytest.mark.parametrize(
-    ("content", "what"),
-    [
-        (b"", "an empty file"),
-        (b"GROUP ( libx.so.1 )\n", "a text file"),
-        ("n\u00e9".encode() * 21 + b"\xc3", "a text file"),
-        (b"MZ\x90\0\x03", "no ELF file"),
-        (b"\xff" * 64, "no ELF file"),
-        (b"\x7fELF\x02\x01", "a library whose end is missing"),
-    ],
-)
-def test_files_that_are_no_libraries(site: Site, content: bytes, what: str) -> None:
-    """They are called what they are."""
-    assert find_misfit(site.write("it.so", content), "x86_64") == Misfit(what)
-
-
-def test_a_library_whose_end_is_missing(site: Site) -> None:
-    """Its headers are whole, and speak of more than is there."""
-    data = site.elf()
-    (size,) = struct.unpack_from("<Q", data, 64 + 32)  # p_filesz of the first segment
-    assert find_misfit(site.write("whole.so", data[:size]), "x86_64") is None
-    assert find_misfit(site.write("short.so", data[: size - 1]), "x86_64") == Misfit("a library whose end is missing")
-
-
 def test_a_plugin_library_for_another_processor(site: Site) -> None:
     """The plugin refuses it, and so does the doctor."""
-    report = site.jax().ours("jaxlib_cpu", "cpu", 0, machine=183).examine()
+    report = site.jax().ours("cpu", machine=183).examine()
     (finding,) = report.findings
-    library = site.folder / "jaxlib_cpu/plugin.so"
+    library = site.folder / "jaxlib_cpu/pjrt_c_api_cpu_plugin.so"
     assert (finding.code, finding.what) == (
         "library-damaged",
-        f"{library} cannot be used: it is a library for aarch64",
+        f"the plugin library {library} is built for another machine than x86_64 (e_machine 183)",
     )
     assert report.prediction.default is None
 
 
 @pytest.mark.parametrize(
-    ("kind", "path", "expected"),
+    ("folder", "expected", "remedy"),
     [
-        ("text", "elsewhere", ("error", "unfit-backend")),
-        ("foreign", "foo", ("note", "library-foreign")),
+        ("elsewhere", ("error", "unfit-backend"), "unset LD_LIBRARY_PATH"),
+        ("foo/lib", ("note", "library-foreign"), ""),
     ],
 )
-def test_what_is_no_library_on_the_search_path(site: Site, kind: str, path: str, expected: tuple[str, str]) -> None:
-    """A text file stops the dynamic linker; a library for another processor does not."""
-    site.jax().ours("jaxlib_cuda_13", "cuda", 500, needed=["libfoo.so.1"], runpath="$ORIGIN/../foo").node()
-    site.write("foo/libfoo.so.1", site.elf())
-    bad = site.write("elsewhere/libfoo.so.1", b"no library\n" if kind == "text" else site.elf(machine=183))
-    report = site.examine(H100, {"LD_LIBRARY_PATH": str(bad.parent)}, CUDA13)
+def test_what_is_no_library_on_the_search_path(site: Site, folder: str, expected: tuple[str, str], remedy: str) -> None:
+    """A text file stops the dynamic linker, unless the plugin finds the library in a place that it knows."""
+    site.jax().ours("rocm7", needed=["libfoo.so.1"])
+    site.write(f"{folder}/libfoo.so.1", site.elf())
+    bad = site.write("elsewhere/libfoo.so.1", b"no library\n")
+    paths = {"LD_LIBRARY_PATH": str(bad.parent), "ROCM_PATH": str(site.folder / "foo")}
+    report = site.examine(MI300, paths)
     (finding,) = report.findings
-    (entry,) = report.libraries["jaxlib-cuda-13"]
-    assert (entry.path, (finding.level, finding.code)) == (site.folder / path / "libfoo.so.1", expected)
-    what, remedy = {
-        "text": (f"jaxlib-cuda-13 does not run here: {bad} is a text file, not libfoo.so.1", "unset LD_LIBRARY_PATH"),
-        "foreign": (f"LD_LIBRARY_PATH: {bad} is a library for aarch64, which is passed over", ""),
-    }[kind]
-    assert (finding.what, finding.remedy) == (what, remedy)
+    assert (finding.level, finding.code, finding.remedy) == (*expected, remedy)
+    (entry,) = report.libraries["jaxlib-rocm-7"]
+    assert (entry.needed, [file.path for file in entry.on_library_path]) == (True, [str(bad)])
+    assert entry.path == (str(site.folder / folder / "libfoo.so.1") if expected[0] == "note" else None)
+    assert f"{bad} is not a library: not an ELF file" in f"{finding.what} {entry.on_library_path[0].misfit}"
 
 
 def test_a_driver_that_is_no_library(site: Site) -> None:
     """Where no GPU is seen, that may be why."""
-    site.jax().ours("jaxlib_cuda_13", "cuda", 500)
-    site.write("jaxlib_cuda_13/toolkit.py", 'LIBRARIES = ("libcuda.so.1",)\n')
-    bad = site.write("elsewhere/libcuda.so.1", b"no library\n")
+    site.jax().ours("cuda13")
+    bad = site.write("elsewhere/libcuda.so.1", b"no library\n" * 100)
     (finding,) = site.examine(NONE, {"LD_LIBRARY_PATH": str(bad.parent)}).findings
-    assert (finding.level, finding.what) == (
-        "warning",
-        f"LD_LIBRARY_PATH leads to {bad}, which is a text file: libcuda.so.1 cannot be loaded",
-    )
+    assert (finding.level, finding.code, finding.remedy) == ("warning", "library-foreign", "unset LD_LIBRARY_PATH")
+    assert finding.what == f"LD_LIBRARY_PATH: {bad}: invalid ELF header"
 
 
 def test_a_plugin_takes_from_the_wheels_first_what_it_opens(site: Site) -> None:
     """By path, so LD_LIBRARY_PATH does not matter."""
-    site.jax().ours("jaxlib_cuda_13", "cuda", 500).node()
-    site.write("jaxlib_cuda_13/toolkit.py", 'LIBRARIES = ("libbar.so.3",)\n')
-    wheel = site.write("nvidia/cu13/lib/libbar.so.3", site.elf())
-    other = site.write("elsewhere/libbar.so.3", site.elf())
+    site.jax().ours("cuda13").node()
+    other = site.write("elsewhere/libcudnn.so.9", site.elf(exports=COMPONENTS))
     report = site.examine(H100, {"LD_LIBRARY_PATH": str(other.parent)}, CUDA13)
-    (entry,) = report.libraries["jaxlib-cuda-13"]
-    assert (entry.path, report.findings) == (wheel, ())
+    (path,) = (entry.path for entry in report.libraries["jaxlib-cuda-13"] if entry.name == "libcudnn.so.9")
+    assert (path, report.findings) == (str(site.folder / "nvidia/cudnn/lib/libcudnn.so.9"), ())
 
 
 def test_switched_off(site: Site) -> None:
     """The variable is named."""
-    site.jax().ours("jaxlib_cuda_13", "cuda", 500).node()
+    site.jax().ours("cuda13").node()
     report = site.examine(H100, {"JAXLIB_CUDA_13_DISABLE": "1"}, CUDA13)
     assert codes(report) == ["silent-cpu", "switched-off"]
     assert report.findings[1].remedy == "unset JAXLIB_CUDA_13_DISABLE"
@@ -745,7 +760,7 @@ def test_switched_off(site: Site) -> None:
 
 def test_a_driver_that_is_too_old_for_the_plugin(site: Site) -> None:
     """What the rules of the vendor say is the reason."""
-    site.jax().ours("jaxlib_cuda_13", "cuda", 500).node()
+    site.jax().ours("cuda13").node()
     cuda12 = Decision("jaxlib-cuda-12", "cuda12", ("jaxlib-cuda-12==0.11.2",), ())
     report = site.examine(replace(H100, nvidia=replace(H100.nvidia, cuda=(12, 4))), decision=cuda12)
     (finding,) = report.findings
@@ -760,7 +775,7 @@ def test_a_driver_that_is_too_old_for_the_plugin(site: Site) -> None:
 
 
 def test_jax_platforms_asks_for_what_is_not_there(site: Site) -> None:
-    """JAX fails loudly, as foretold."""
+    """JAX fails loudly, as predicted."""
     report = site.jax().examine(variables={"JAX_PLATFORMS": "rocm"})
     assert [(finding.what, finding.remedy) for finding in report.findings] == [
         ("JAX_PLATFORMS=rocm asks for 'rocm', which nothing installed registers", "export JAX_PLATFORMS=cpu")
@@ -769,7 +784,7 @@ def test_jax_platforms_asks_for_what_is_not_there(site: Site) -> None:
 
 def test_jax_platforms_gpu_asks_for_all_gpus(site: Site) -> None:
     """JAX expands the alias and wants each of the platforms: a trap of its own."""
-    site.jax().ours("jaxlib_cuda_13", "cuda", 500).node()
+    site.jax().ours("cuda13").node()
     report = site.examine(H100, {"JAX_PLATFORMS": "gpu"}, CUDA13)
     assert report.prediction.error == "JAX_PLATFORMS=gpu asks for 'rocm', which nothing installed registers"
 
@@ -786,7 +801,7 @@ def test_a_bad_entry_of_the_environment_variable(site: Site) -> None:
 
 def test_a_plugin_from_the_environment_variable(site: Site) -> None:
     """With a JSON file between, it comes before everything else that is here."""
-    library = site.write("mine.so", site.elf())
+    library = site.write("mine.so", loadable_elf("GetPjrtApi"))
     config = site.write("mine.json", json.dumps({"library_path": str(library)}))
     report = site.jax().examine(variables={"PJRT_NAMES_AND_LIBRARY_PATHS": f"mine:{config}"})
     assert (report.prediction.default, report.findings) == ("mine", ())
@@ -799,46 +814,71 @@ def test_a_regular_package_hides_the_namespace(site: Site) -> None:
     (other / "jax_plugins").mkdir(parents=True)
     (other / "jax_plugins/__init__.py").touch()
     environment = read_environment([other, site.folder], python=PYTHON, version=(3, 13, 0))
-    report = examine(environment, Surroundings(NONE, {}, FACTS, root=site.root), pip_installer(PYTHON))
+    report = examine(environment, Surroundings(NONE, FACTS, root=site.root), pip_installer(PYTHON))
     assert report.plugins == ()
     assert "namespace-hidden" in codes(report)
 
 
-def test_libraries_and_where_they_come_from(site: Site) -> None:
-    """The order is the dynamic linker's; a file of a wheel that LD_LIBRARY_PATH shadows is named."""
-    site.jax().ours(
-        "jaxlib_cuda_13", "cuda", 500, needed=["libc.so.6", "libfoo.so.1", "libgone.so.2"], runpath="$ORIGIN/../foo"
+def test_libraries_of_another_plugin_and_where_they_come_from(site: Site) -> None:
+    """The dynamic linker is asked; a file of a wheel that LD_LIBRARY_PATH shadows is named."""
+    source = 'LIBRARIES = ("libbar.so.3", "libgone.so.2")'
+    site.jax(lock="").upstream("cuda12", "cuda", source=source, needed=["libfoo.so.1"]).node()
+    bar = site.write("nvidia/cu12/lib/libbar.so.3", loadable_elf("bar"))
+    wheel = site.write("nvidia/cu12/lib/libfoo.so.1", loadable_elf("foo"))
+    elsewhere = site.write("elsewhere/libfoo.so.1", loadable_elf("foo"))
+    report = site.examine(H100, {"LD_LIBRARY_PATH": str(elsewhere.parent)}, CUDA13)
+    assert [(entry.name, entry.path, entry.origin) for entry in report.libraries["jax-cuda12-pjrt"]] == [
+        ("libbar.so.3", str(bar), "vendor"),
+        ("libgone.so.2", None, ""),
+        ("libfoo.so.1", str(elsewhere), "LD_LIBRARY_PATH"),
+    ]
+    (finding,) = report.findings
+    assert (finding.level, finding.code, finding.what) == (
+        "warning",
+        "library-shadowed",
+        f"LD_LIBRARY_PATH leads to {elsewhere} instead of {wheel}",
     )
-    wheel = site.write("foo/libfoo.so.1", site.elf())
-    site.write("jaxlib_cuda_13/toolkit.py", 'LIBRARIES = ("libbar.so.3",)\n')
-    bar = site.write("nvidia/cu13/lib/libbar.so.3", site.elf())
-    elsewhere = site.write("elsewhere/libfoo.so.1", site.elf())
-    report = site.node().examine(H100, {"LD_LIBRARY_PATH": str(elsewhere.parent)}, CUDA13)
-    assert [(entry.name, entry.path, entry.origin, entry.how) for entry in report.libraries["jaxlib-cuda-13"]] == [
-        ("libfoo.so.1", elsewhere, "LD_LIBRARY_PATH", "needed"),
-        ("libgone.so.2", None, "", "needed"),
-        ("libbar.so.3", bar, "wheel", "opened"),
-    ]
-    assert [(finding.level, finding.code) for finding in report.findings] == [
-        ("error", "unfit-backend"),
-        ("warning", "library-shadowed"),
-    ]
-    assert report.findings[0].what.endswith("its libraries are nowhere on the search path: libgone.so.2")
-    assert str(wheel) in report.findings[1].what
+
+
+def test_another_plugin_that_cannot_be_opened(site: Site) -> None:
+    """JAX logs what the dynamic linker says and goes on: on the CPU, which is an error where there is a GPU."""
+    site.jax(lock="").upstream("cuda12", "cuda", needed=["libgone.so.2"]).node()
+    report = site.examine(H100, decision=CUDA13)
+    library = site.folder / "jax_plugins/xla_cuda12/plugin.so"
+    assert codes(report) == ["silent-cpu", "library-damaged"]
+    assert report.findings[1].what == (
+        f"{library} cannot be used: libgone.so.2: cannot open shared object file: No such file or directory"
+    )
+
+
+def test_another_plugin_without_its_vendors_libraries(site: Site) -> None:
+    """None of those that its source names is there."""
+    site.jax(lock="").upstream("cuda12", "cuda", source='L = ["libcuda.so.1", "libgone.so.1"]').node()
+    report = site.examine(H100, decision=CUDA13)
+    (finding,) = report.findings
+    assert (finding.code, finding.what) == (
+        "unfit-backend",
+        "jax-cuda12-pjrt does not run here: its libraries are nowhere on the search path: libgone.so.1",
+    )
+    assert report.prediction.default is None
 
 
 def test_a_plugin_without_its_vendors_libraries(site: Site) -> None:
     """On the hardware its first use fails, and the remedy brings them; elsewhere nobody is bothered."""
-    site.jax().ours("jaxlib_cuda_13", "cuda", 500).node()
-    source = '"""As in `f("libexample.so.1")`."""\nLIBRARIES = ("libcuda.so.1", "libcudart.so.13", "libcudnn.so.9")\n'
-    site.write("jaxlib_cuda_13/toolkit.py", source)
+    site.jax().ours("cuda13", libraries=False).node()
     report = site.examine(H100, decision=CUDA13)
     assert [(finding.code, finding.remedy) for finding in report.findings] == [("unfit-backend", INSTALL_CUDA13)]
-    assert report.prediction.error.endswith("nowhere on the search path: libcudart.so.13, libcudnn.so.9")
+    assert "cuDNN is missing (libcudnn.so.9)" in report.prediction.error
     assert codes(site.examine()) == []
-    site.write("nvidia/cu13/lib/libcudart.so.13", site.elf())
-    (partial,) = site.examine(H100, decision=CUDA13).findings
-    assert (partial.level, partial.code) == ("warning", "library-not-found")
+
+
+def test_a_plugin_without_some_of_its_vendors_libraries(site: Site) -> None:
+    """JAX starts, and the programs that need them fail."""
+    site.jax().ours("cuda13").node()
+    (site.folder / "nvidia/cu13/lib/libcusolver.so.12").unlink()
+    (finding,) = site.examine(H100, decision=CUDA13).findings
+    assert (finding.level, finding.code, finding.remedy) == ("warning", "library-not-found", INSTALL_CUDA13)
+    assert "cusolver is missing (libcusolver.so.12)" in finding.what
 
 
 def test_a_tpu_machine_asks_for_tpu_by_itself(site: Site) -> None:
@@ -859,53 +899,53 @@ def test_a_tpu_without_its_device_fails(site: Site) -> None:
 def test_what_google_makes_beside_tpus_is_none(site: Site, device: str) -> None:
     """Its network card and its disks are on every machine of its cloud, with or without libtpu."""
     site.jax().write("libtpu/libtpu.so", b"")
-    report = site.examine(replace(NONE, tpu=Tpu(pci=(device,))))
+    report = site.examine(replace(NONE, tpu=Devices(pci=(device,))))
     assert (report.hardware, report.prediction.default, report.findings) == ((), "cpu", ())
-    assert report.prediction.forecasts[1].reason == f"{device} is a device of Google's, but no TPU"
+    assert report.prediction.platforms[1].reason == f"{device} is a device of Google's, but no TPU"
 
 
 @pytest.mark.parametrize(
-    ("package", "platform", "machine", "outcome", "reason"),
+    ("backend", "platform", "machine", "outcome", "reason"),
     [
         (
-            "jaxlib_oneapi",
+            "oneapi",
             "oneapi",
             replace(NONE, intel=Intel(("8086:46a6",), level_zero=True)),
             "absent",
             "no discrete Intel",
         ),
         (
-            "jaxlib_oneapi",
+            "oneapi",
             "oneapi",
             replace(NONE, intel=Intel(("8086:0bd5",), level_zero=False)),
             "fails",
             "not Level Zero",
         ),
-        ("jaxlib_oneapi", "oneapi", replace(NONE, intel=Intel(("8086:0bd5",), level_zero=True)), "serves", ""),
+        ("oneapi", "oneapi", replace(NONE, intel=Intel(("8086:0bd5",), level_zero=True)), "serves", ""),
         (
-            "jaxlib_rocm_7",
+            "rocm7",
             "rocm",
             replace(NONE, amd=Amd("7.0", ("gfx942",), accessible=False)),
             "fails",
             "may not be opened",
         ),
-        ("jaxlib_rocm_7", "rocm", replace(NONE, amd=Amd("7.0", ("gfx942",), accessible=True)), "serves", ""),
-        ("jaxlib_cuda_13", "cuda", replace(H100, nvidia=Nvidia(cuinit=803)), "fails", "(cuInit 803)"),
-        ("jaxlib_cuda_13", "cuda", replace(H100, nvidia=Nvidia(cuinit=100, pci=("10de:2330",))), "absent", "no GPU"),
+        ("rocm7", "rocm", replace(NONE, amd=Amd("7.0", ("gfx942",), accessible=True)), "serves", ""),
+        ("cuda13", "cuda", replace(H100, nvidia=Nvidia(cuinit=803)), "fails", "(cuInit 803)"),
+        ("cuda13", "cuda", replace(H100, nvidia=Nvidia(cuinit=100, pci=("10de:2330",))), "absent", "no GPU"),
     ],
 )
 def test_the_vendors_rules_are_the_only_ones(
-    site: Site, package: str, platform: str, machine: Machine, outcome: str, reason: str
+    site: Site, backend: str, platform: str, machine: Machine, outcome: str, reason: str
 ) -> None:
     """What is there and cannot be used fails, as the plugin does; what counts for nothing is absent."""
-    forecast = site.jax().ours(package, platform, 500).node().examine(machine).prediction.forecasts[-1]
+    forecast = site.jax().ours(backend).node().examine(machine).prediction.platforms[-1]
     assert (forecast.platform, forecast.outcome) == (platform, outcome)
     assert reason in forecast.reason
 
 
 def test_the_report_is_json_and_text(site: Site) -> None:
     """Everything in it can be written down."""
-    report = site.jax().ours("jaxlib_cpu", "cpu", 0).node().examine(H100, decision=CUDA13)
+    report = site.jax().ours("cpu").node().examine(H100, decision=CUDA13)
     document = json.loads(json.dumps(report.to_json()))
     assert (document["default"], document["silent_cpu"], document["hardware"]) == (
         "cpu",
@@ -918,14 +958,14 @@ def test_the_report_is_json_and_text(site: Site) -> None:
 @pytest.mark.parametrize(
     ("prediction", "answer", "expected"),
     [
-        (Prediction("cpu", ()), Answer("cpu", ("cpu",), ("cpu:0",)), ("warning", "forecast")),
-        (Prediction("cuda", ()), Answer("cpu", ("cpu",)), ("error", "forecast")),
-        (Prediction("cpu", ()), Answer(error="boom"), ("error", "jax-fails")),
-        (Prediction(None, (), "bad"), Answer(error="boom"), ("note", "jax-fails")),
-        (Prediction(None, (), "bad"), Answer("cpu"), ("warning", "forecast")),
+        (Prediction("cpu", ()), JaxAnswer("cpu", ("cpu",), ("cpu:0",)), ("warning", "forecast")),
+        (Prediction("cuda", ()), JaxAnswer("cpu", ("cpu",)), ("error", "forecast")),
+        (Prediction("cpu", ()), JaxAnswer(error="boom"), ("error", "jax-fails")),
+        (Prediction(None, (), "bad"), JaxAnswer(error="boom"), ("note", "jax-fails")),
+        (Prediction(None, (), "bad"), JaxAnswer("cpu"), ("warning", "forecast")),
     ],
 )
-def test_the_real_jax_has_the_last_word(prediction: Prediction, answer: Answer, expected: tuple[str, str]) -> None:
+def test_the_real_jax_has_the_last_word(prediction: Prediction, answer: JaxAnswer, expected: tuple[str, str]) -> None:
     """A difference between forecast and JAX is told; a CPU instead of an accelerator is an error."""
     (finding,) = compare(prediction, answer)
     assert (finding.level, finding.code) == expected
@@ -933,16 +973,16 @@ def test_the_real_jax_has_the_last_word(prediction: Prediction, answer: Answer, 
 
 def test_what_only_jax_knows_is_mended_by_installing_again(site: Site) -> None:
     """A plugin that raises when it is imported looks like any other; what another rule mends needs no more."""
-    report = site.jax().ours("jaxlib_cuda_13", "cuda", 500).node().examine(H100, decision=CUDA13)
+    report = site.jax().ours("cuda13").node().examine(H100, decision=CUDA13)
     again = f"/venv/bin/python -m pip install {AGAIN.replace('jaxlib', 'jax==0.11.2 jaxlib')} jaxlib-cuda-13==0.11.2"
     assert report.renewal == again + SOURCE
     for answer, codes_ in (
         (
-            Answer("cpu", ("cpu",), complaints=("it could not be loaded: ImportError: boom",)),
+            JaxAnswer("cpu", ("cpu",), complaints=("it could not be loaded: ImportError: boom",)),
             ["plugin-fails", "forecast"],
         ),
-        (Answer("cpu", ("cpu",)), ["forecast"]),
-        (Answer(error="boom"), ["jax-fails"]),
+        (JaxAnswer("cpu", ("cpu",)), ["forecast"]),
+        (JaxAnswer(error="boom"), ["jax-fails"]),
     ):
         found = list(compare(report.prediction, answer, renewal=report.renewal))
         assert [finding.code for finding in found] == codes_

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from jaxlib_select import facts as facts_package
+from jaxlib_select.choose.rules import matching
 from jaxlib_select.errors import FactsError
 from jaxlib_select.facts import load_facts, read_facts
-from jaxlib_select.vendors.devices import matching
 from jaxlib_select.versions import at_least, in_range, read_version
 
 FOLDER = Path(facts_package.__file__).parent

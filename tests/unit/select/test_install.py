@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from jaxlib_select.apply.installer import find_installer, only_from, pip_installer, show, uv_installer
+from jaxlib_select.apply.plan import accelerator_families, make_plan, other_backends
+from jaxlib_select.apply.process import explain_failure, run_installer
+from jaxlib_select.choose.decision import Decision
 from jaxlib_select.cli import main
 from jaxlib_select.cli.environments import active_python
-from jaxlib_select.decision import Decision
 from jaxlib_select.errors import InstallError, UsageError
 from jaxlib_select.facts import load_facts
-from jaxlib_select.install.commands import find_installer, only_from, pip_installer, show, uv_installer
-from jaxlib_select.install.plan import accelerator_families, make_plan, other_backends
-from jaxlib_select.install.process import explain_failure, run_installer
-from jaxlib_select.installed.discovery import Plugin
 from jaxlib_select.installed.environment import Distribution, Environment
+from jaxlib_select.installed.plugins import Plugin
 
 PYTHON = Path("/venv/bin/python")
 UV, PIP = uv_installer(PYTHON), pip_installer(PYTHON)

@@ -10,12 +10,11 @@ from dataclasses import replace
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from jaxlib_select.choose.policy import Policy, read_policy
+from jaxlib_select.choose.resolve import find_resolver, resolve
 from jaxlib_select.errors import PolicyError
-from jaxlib_select.machine import Amd, Intel, Machine, Nvidia, NvidiaGpu, Tpu
-from jaxlib_select.machine_json import from_json, to_json
-from jaxlib_select.policy import Policy, read_policy
-from jaxlib_select.registry import find_resolver
-from jaxlib_select.resolve import resolve
+from jaxlib_select.machine.file import from_json, to_json
+from jaxlib_select.machine.model import Amd, Devices, Intel, Machine, Nvidia, NvidiaGpu
 
 CAPABILITIES = [
     (3, 7),
@@ -55,7 +54,9 @@ amds = st.builds(
     accessible=st.sampled_from([None, True, False]),
 )
 intels = st.builds(Intel, st.sampled_from([(), ("8086:0bd5",), ("8086:46a6",)]), st.booleans())
-tpus = st.builds(Tpu, st.sampled_from([(), ("1ae0:0042",), ("1ae0:0063",)]), st.sampled_from([(), ("/dev/vfio/0",)]))
+tpus = st.builds(
+    Devices, st.sampled_from([(), ("1ae0:0042",), ("1ae0:0063",)]), st.sampled_from([(), ("/dev/vfio/0",)])
+)
 machines = st.builds(
     Machine,
     os=st.sampled_from(["", "linux", "linux", "linux", "darwin", "windows", "freebsd"]),

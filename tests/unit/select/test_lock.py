@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 import importlib
 import json
@@ -23,30 +24,41 @@ from hypothesis import strategies as st
 from packaging.markers import default_environment
 from packaging.pylock import Pylock, PylockSelectError
 
+from jaxlib_select.apply.formats import format_of, write_requirements, write_uv_snippet
+from jaxlib_select.apply.groups import make_choices
+from jaxlib_select.apply.install_lock import apply_lock, choose_group, versions_of
+from jaxlib_select.apply.installer import pip_installer, uv_installer
+from jaxlib_select.apply.locations import local_file, make_relative, pack_arguments, unpack_arguments
+from jaxlib_select.apply.lock_environment import (
+    LockEnvironment,
+    check_machine,
+    make_lock_environment,
+    read_lock_environment,
+)
+from jaxlib_select.apply.lock_file import find_differences, read_lock, write_again
+from jaxlib_select.apply.pylock import (
+    Evidence,
+    Group,
+    Table,
+    build_document,
+    drop_superseded,
+    merge_packages,
+    packages_of,
+)
+from jaxlib_select.apply.resolution import pip_remark, read_report
+from jaxlib_select.apply.toml_writer import write_toml
+from jaxlib_select.choose.decision import Candidate, Decision
+from jaxlib_select.choose.policy import Policy, read_policy
+from jaxlib_select.choose.resolvers.jax import _bounds
 from jaxlib_select.cli import main
-from jaxlib_select.decision import Candidate, Decision
 from jaxlib_select.errors import LockError, UsageError
-from jaxlib_select.install.commands import pip_installer, uv_installer
 from jaxlib_select.installed.environment import Distribution, Environment
-from jaxlib_select.lock.apply import apply_lock, choose_group, versions_of
-from jaxlib_select.lock.arguments import pack_arguments, unpack_arguments
-from jaxlib_select.lock.check import find_differences, read_lock, write_again
-from jaxlib_select.lock.choices import make_choices
-from jaxlib_select.lock.document import Group, Table, build_document, drop_outbid, merge_packages, packages_of
-from jaxlib_select.lock.forms import form_of, write_requirements, write_uv_snippet
-from jaxlib_select.lock.places import local_file
-from jaxlib_select.lock.resolution import make_relative, pip_remark, read_report
-from jaxlib_select.lock.target import Target, check_machine, make_target, read_target
-from jaxlib_select.lock.toml_reader import read_toml
-from jaxlib_select.lock.toml_writer import write_toml
-from jaxlib_select.machine import Machine, Nvidia, NvidiaGpu
-from jaxlib_select.policy import Policy, read_policy
-from jaxlib_select.resolvers.jax import _bounds
+from jaxlib_select.machine.model import Machine, Nvidia, NvidiaGpu
 
 H100 = Machine(os="linux", arch="x86_64", nvidia=Nvidia(cuda=(13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
 V100 = Machine(os="linux", arch="x86_64", nvidia=Nvidia(cuda=(13, 0), cuinit=0, gpus=(NvidiaGpu((7, 0), "V100"),)))
 PYTHON = Path("/venv/bin/python")
-HERE = make_target("linux", "x86_64", (3, 12, 1))
+HERE = make_lock_environment("linux", "x86_64", (3, 12, 1))
 ENVIRONMENT: Any = {
     **default_environment(),
     "sys_platform": "linux",
@@ -77,10 +89,10 @@ GROUPS = (
 )
 
 
-def evidence(**more: object) -> dict[str, object]:
-    """Return the evidence of a lock."""
-    table = {"schema": 1, "package": "jax", "asked": "auto", "backend": "cuda13", "requirements": ["jax==0.11.2"]}
-    return {**table, "platform": HERE.platform, "python": HERE.python, **more}
+def evidence(**more: Any) -> Evidence:
+    """Return the evidence of a lock file."""
+    given = Evidence(1, "jax", "auto", "cuda13", ("jax==0.11.2",), HERE.platform, HERE.python)
+    return dataclasses.replace(given, **more)
 
 
 @pytest.fixture
@@ -154,7 +166,7 @@ def test_a_wheel_with_a_higher_build_tag_outbids() -> None:
     """Our jaxlib and upstream's differ by that only, and must not be mixed up; a source archive goes as well."""
     ours, theirs = wheel("jaxlib-0.11.2-1-cp312-cp312-linux.whl"), wheel("jaxlib-0.11.2-cp312-cp312-linux.whl")
     other = wheel("jaxlib-0.11.2-cp313-cp313-linux.whl")
-    assert drop_outbid([theirs, ours, other]) == [ours, other]
+    assert drop_superseded([theirs, ours, other]) == [ours, other]
     (merged,) = merge_packages(
         [
             Group(
@@ -210,16 +222,16 @@ def test_lock_and_machine_agree(make_lock: Callable[..., Path]) -> None:
 @pytest.mark.parametrize(
     ("here", "misfits"),
     [
-        (Target("linux_aarch64", "3.12"), ["it holds for linux_x86_64, not for linux_aarch64"]),
-        (Target("linux_x86_64", "3.13"), ["it holds for Python 3.12, not for 3.13"]),
+        (LockEnvironment("linux_aarch64", "3.12"), ["it holds for linux_x86_64, not for linux_aarch64"]),
+        (LockEnvironment("linux_x86_64", "3.13"), ["it holds for Python 3.12, not for 3.13"]),
         (
-            Target("darwin_arm64", "3.14"),
+            LockEnvironment("darwin_arm64", "3.14"),
             ["it holds for linux_x86_64, not for darwin_arm64", "it holds for Python 3.12, not for 3.14"],
         ),
     ],
 )
 def test_another_platform_or_python_needs_another_lock(
-    make_lock: Callable[..., Path], here: Target, misfits: list[str]
+    make_lock: Callable[..., Path], here: LockEnvironment, misfits: list[str]
 ) -> None:
     """Though the backend is the same: no group of this one is proposed."""
     path = make_lock()
@@ -242,7 +254,7 @@ def test_another_platform_or_python_needs_another_lock(
 )
 def test_platforms_in_machines_and_in_markers(says: tuple[str, str], platform: str, marker: str) -> None:
     """The interpreter's words are those of markers; machines have names of their own."""
-    assert make_target(*says, (3, 12, 1)) == Target(platform, "3.12", marker)
+    assert make_lock_environment(*says, (3, 12, 1)) == LockEnvironment(platform, "3.12", marker)
 
 
 def test_a_lock_for_a_machine_of_another_platform_is_refused() -> None:
@@ -363,7 +375,7 @@ def test_with_which_arguments_a_lock_was_written(tmp_path: Path) -> None:
     unpacked = unpack_arguments(packed, Path("moved"))
     assert list(unpacked) == [*given[:3], str(Path("moved/my dist")), *kept[4:]]
     path = tmp_path / "pylock.toml"
-    path.write_text(write_toml(build_document(GROUPS, "cuda13", evidence(arguments=packed), HERE)), "utf-8")
+    path.write_text(write_toml(build_document(GROUPS, "cuda13", evidence(arguments=tuple(packed)), HERE)), "utf-8")
     assert (
         write_again(read_lock(path))
         == f"jaxlib-select lock jax --groups cpu --find-links '{tmp_path}/my dist' --find-links /dist "
@@ -377,7 +389,7 @@ def test_a_lock_edited_by_hand_is_not_applied(
     """Unless the user insists."""
     (tmp_path / "uv").touch(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    here = read_target(Path(sys.executable))
+    here = read_lock_environment(Path(sys.executable))
     path = make_lock(
         (f'platform = "{HERE.platform}"', f'platform = "{here.platform}"'),
         (f'\npython = "{HERE.python}"', f'\npython = "{here.python}"'),
@@ -402,11 +414,11 @@ def test_no_lock_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
 def test_the_names_of_locks() -> None:
     """Those of PEP 751, and requirements files."""
     names = ["pylock.toml", "pylock.gpu.toml", "requirements.txt"]
-    assert [form_of(Path(name)) for name in names] == ["pylock", "pylock", "requirements"]
+    assert [format_of(Path(name)) for name in names] == ["pylock", "pylock", "requirements"]
     with pytest.raises(UsageError, match=re.escape("not the name of a lock: 'pylock.a.b.toml'")):
-        form_of(Path("pylock.a.b.toml"))
+        format_of(Path("pylock.a.b.toml"))
     with pytest.raises(UsageError) as caught:
-        form_of(Path("uv.lock"))
+        format_of(Path("uv.lock"))
     assert caught.value.remedy == "uv compares it with its project: uv lock --check"
 
 
@@ -528,7 +540,7 @@ def test_a_lock_is_about_every_backend_with_wheels_for_the_platform() -> None:
     assert sorted(d.group for d in make_choices("jax", arm, Policy()).decisions) == ["cpu", *cuda]
     chosen = make_choices("jax", H100, Policy(), ["cuda12-local"])
     assert [decision.backend for decision in chosen.decisions] == ["cuda13", "cuda12-local"]
-    assert json.loads(str(chosen.evidence(HERE)["machine"]))["nvidia"]["cuda"] == "13.0"
+    assert json.loads(str(chosen.evidence(HERE).machine))["nvidia"]["cuda"] == "13.0"
 
 
 def test_a_lock_remembers_the_wish_that_counted() -> None:
@@ -663,10 +675,3 @@ def test_a_lock_is_written_whole_or_not_at_all(tmp_path: Path, capsys: pytest.Ca
     assert main(["lock", "jax", "--format", "uv", "-o", str(tmp_path / "absent/x.toml")]) == 5
     assert main(["lock", "jax", "--format", "uv", "-o", str(tmp_path / "x.toml")]) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["x.toml"]
-
-
-def test_toml_is_read_by_what_there_is() -> None:
-    """What is no TOML is the file's fault."""
-    assert read_toml("a = 1") == {"a": 1}
-    with pytest.raises(LockError, match="not a TOML file"):
-        read_toml("a =")

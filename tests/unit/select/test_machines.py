@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from jaxlib_select.machine_json import from_json, to_json
-from jaxlib_select.policy import read_policy
-from jaxlib_select.resolve import resolve
+from jaxlib_select.choose.policy import read_policy
+from jaxlib_select.choose.resolve import resolve
+from jaxlib_select.machine.file import from_json, to_json
 
 TABLE = Path(__file__).parents[2] / "data/machines/table.json"
 ROWS: list[dict[str, Any]] = json.loads(TABLE.read_text("utf-8"))["rows"]

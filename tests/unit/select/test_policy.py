@@ -4,18 +4,15 @@
 
 from __future__ import annotations
 
-import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
-from jaxlib_select.detect.world import this_world
+from jaxlib_select.choose.policy import Choice, Policy, PolicySource, find_table, read_policy
+from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.errors import PolicyError, UsageError
-from jaxlib_select.machine import Amd, Machine, Nvidia, NvidiaGpu
-from jaxlib_select.policy import Choice, Policy, Wishes, read_policy
-from jaxlib_select.resolve import resolve
-from jaxlib_select.toml import read_plain_table, read_table
+from jaxlib_select.machine.host import this_host
+from jaxlib_select.machine.model import Amd, Machine, Nvidia, NvidiaGpu
 
 PYPROJECT = """
 [project]
@@ -141,7 +138,7 @@ def test_half_a_wish_is_refused(argument: str) -> None:
 )
 def test_a_variable_that_only_looks_like_ours_is_refused(name: str) -> None:
     """Wherever variables are read, with those there are."""
-    for read in (lambda environ: read_policy([], environ, None), this_world):
+    for read in (lambda environ: read_policy([], environ, None), this_host):
         with pytest.raises(UsageError) as caught:
             read({name: "cuda12"})
         known = "JAXLIB_SELECT_BACKENDS_DEFAULT, JAXLIB_SELECT_TIMEOUT, and for one package such as"
@@ -288,7 +285,7 @@ def test_a_bad_pyproject_is_named(text: str, message: str, tmp_path: Path) -> No
 def test_a_pyproject_without_the_table_is_not_parsed(tmp_path: Path) -> None:
     """Even if it is broken."""
     (tmp_path / "pyproject.toml").write_text("[project\n", "utf-8")
-    assert read_policy([], {}, tmp_path) == Policy((Wishes(), Wishes(), Wishes()))
+    assert read_policy([], {}, tmp_path) == Policy((PolicySource(), PolicySource(), PolicySource()))
 
 
 def test_an_unreadable_pyproject_is_named(tmp_path: Path) -> None:
@@ -296,17 +293,6 @@ def test_an_unreadable_pyproject_is_named(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_bytes(b"\xff")
     with pytest.raises(UsageError, match=r"cannot read .*pyproject.toml"):
         read_policy([], {}, tmp_path)
-
-
-def test_old_pythons_read_the_same_table() -> None:
-    """Our reader of one table agrees with `tomllib`, and refuses what it cannot read."""
-    path = ("tool", "jaxlib-select", "backends")
-    assert read_plain_table(PYPROJECT, path) == read_table(PYPROJECT, path) == {"default": "cpu", "jax": "cuda13"}
-    assert read_plain_table("[tool.jaxlib-select . \"backends\"]\na='b'", path) == {"a": "b"}
-    with pytest.raises(ValueError, match="line 2: expected KEY"):
-        read_plain_table("[tool.jaxlib-select.backends]\njax = [1]\n", path)
-    with pytest.raises(ValueError, match="line 1: expected ] at the end"):
-        read_plain_table("[tool.jaxlib-select.backends\njax = 'a'\n", path)
 
 
 UV_PROJECT = """
@@ -317,12 +303,6 @@ dependencies = [
 [tool.uv]
 conflicts = [
     [{ extra = "cpu" }, { extra = "cuda12" }],
-    [
-        { extra = "a" },
-    ],
-]
-environments = [
-["linux"]
 ]
 [[tool.uv.index]]
 name = "jaxlib-select"
@@ -334,38 +314,11 @@ name = "jaxlib-select"
     [
         (UV_PROJECT, {}),
         (UV_PROJECT + '[ tool . jaxlib-select . backends ]\n# "here"\njax = "cpu"\n[[x]]\njax = 3', {"jax": "cpu"}),
+        ("[tool]\njaxlib-select.backends.jax = 'cpu'", {"jax": "cpu"}),
+        ("[tool.jaxlib-select]\nbackends = { jax = 'cpu' }", {"jax": "cpu"}),
     ],
 )
-def test_old_pythons_pass_over_what_is_not_ours(text: str, expected: dict[str, str]) -> None:
+def test_the_table_is_read_however_it_is_written(text: str, expected: dict[str, str], tmp_path: Path) -> None:
     """Any valid pyproject.toml can be read, such as one with the table that `lock --format uv` asks for."""
-    path = ("tool", "jaxlib-select", "backends")
-    assert read_plain_table(text, path) == read_table(text, path) == expected
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[tool.jaxlib-select]\nbackends = 3",
-        "[tool.jaxlib-select]\nbackend = 'cpu'",
-        "[tool.jaxlib-select.backend]\njax = 'cpu'",
-        "[tool.jaxlib-select]\nbackends.jax = 'cpu'",
-        "[tool.jaxlib-select]\n\"backends\" = { jax = 'cpu' }",
-        "[tool]\njaxlib-select.backends.jax = 'cpu'",
-        "\ntool.jaxlib-select = {}",
-    ],
-)
-def test_old_pythons_ignore_no_wish(text: str) -> None:
-    """A table that only a real reader understands is refused."""
-    with pytest.raises(ValueError, match=r"line 2: expected a table \[tool.jaxlib-select.backends\], found"):
-        read_plain_table(text, ("tool", "jaxlib-select", "backends"))
-
-
-def test_the_reader_of_any_python_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """That of pip where there is no other, and ours where there is none at all."""
-    (tmp_path / "pyproject.toml").write_text("[tool.jaxlib-select]\nbackends.jax = 'cpu'\n", "utf-8")
-    for name, module in (("tomllib", None), ("tomli", None), ("pip._vendor.tomli", tomllib)):
-        monkeypatch.setitem(sys.modules, name, module)
-    assert read_policy([], {}, tmp_path).choose("jax").backend == "cpu"
-    monkeypatch.setitem(sys.modules, "pip._vendor.tomli", None)
-    with pytest.raises(UsageError, match=r"cannot read .*\n.*expected a table"):
-        read_policy([], {}, tmp_path)
+    (tmp_path / "pyproject.toml").write_text(text, "utf-8")
+    assert find_table(tmp_path) == expected

@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from jaxlib_select.decision import Candidate, Decision
+from jaxlib_select.choose.decision import Candidate, Decision
+from jaxlib_select.choose.policy import read_policy
+from jaxlib_select.choose.resolve import Resolver, find_resolver, resolve
 from jaxlib_select.errors import FactsError, PolicyError, ResolverError, UsageError
-from jaxlib_select.machine import Machine, Nvidia, NvidiaGpu
-from jaxlib_select.policy import read_policy
-from jaxlib_select.registry import Resolver, find_resolver
-from jaxlib_select.resolve import resolve
+from jaxlib_select.machine.model import Machine, Nvidia, NvidiaGpu
 
 PLAIN = Machine("linux", "x86_64")
 L4 = Machine("linux", "x86_64", nvidia=Nvidia((13, 0), cuinit=0, gpus=(NvidiaGpu((8, 9), "L4"),)))
@@ -101,7 +100,7 @@ def test_the_resolver_in_the_readme_works(root: Path, install_resolver: InstallR
         ),
         (
             "import jaxlib_select as s\ndef f(*_): raise ValueError('a\\nb\\n\\x1b[2J')\nRESOLVER = s.Resolver(f)",
-            "the resolver of abacus failed\nValueError: a b ?[2J\ntell its author",
+            "the resolver of abacus failed\nValueError: a b ?[2J\nreport it to its author",
         ),
     ],
     ids=["import", "kind", "decide", "answer", "exit", "exit at import", "backends", "lines"],
@@ -126,17 +125,17 @@ BEAD = Decision("abacus", "beads", ("abacus",), (BEADS,))
         (replace(BEAD, candidates=None), "without exactly one Candidate that is chosen"),  # type: ignore[arg-type]
         (replace(BEAD, candidates=(BEADS, BEADS)), "without exactly one Candidate that is chosen"),
         (replace(BEAD, environment=None), "whose environment is no mapping"),  # type: ignore[arg-type]
-        (replace(BEAD, environment={"X": 1}), "with something else where texts belong"),  # type: ignore[dict-item]
-        (replace(BEAD, requirements="abacus"), "with something else where texts belong"),  # type: ignore[arg-type]
-        (replace(BEAD, requirements=(None,)), "with something else where texts belong"),  # type: ignore[arg-type]
-        (replace(BEAD, index_url=5), "with something else where texts belong"),  # type: ignore[arg-type]
+        (replace(BEAD, environment={"X": 1}), "with something else where strings belong"),  # type: ignore[dict-item]
+        (replace(BEAD, requirements="abacus"), "with something else where strings belong"),  # type: ignore[arg-type]
+        (replace(BEAD, requirements=(None,)), "with something else where strings belong"),  # type: ignore[arg-type]
+        (replace(BEAD, index_url=5), "with something else where strings belong"),  # type: ignore[arg-type]
     ],
 )
 def test_a_decision_that_nobody_can_use_is_refused(
     decision: Decision, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before anything is printed or installed by it."""
-    monkeypatch.setattr("jaxlib_select.resolve.find_resolver", lambda _: Resolver(lambda *_: decision))
+    monkeypatch.setattr("jaxlib_select.choose.resolve.find_resolver", lambda _: Resolver(lambda *_: decision))
     with pytest.raises(ResolverError) as caught:
         resolve("abacus", PLAIN)
     assert caught.value.what == f"the resolver of abacus returned a Decision {fault}"
@@ -149,7 +148,7 @@ def test_no_resolver_passes_over_a_gpu_that_is_required(monkeypatch: pytest.Monk
         Candidate("cpu", chosen=True, reason="always"),
     )
     decision = replace(BEAD, backend="cpu", candidates=candidates)
-    monkeypatch.setattr("jaxlib_select.resolve.find_resolver", lambda _: Resolver(lambda *_: decision))
+    monkeypatch.setattr("jaxlib_select.choose.resolve.find_resolver", lambda _: Resolver(lambda *_: decision))
     with pytest.raises(PolicyError) as caught:
         resolve("abacus", PLAIN, read_policy(["require-gpu"], {}, None))
     assert str(caught.value) == ("an accelerator is required for abacus, but none can be used\nbeads: no beads here")
@@ -173,7 +172,9 @@ def test_what_a_resolver_says_in_our_words_is_passed_on(monkeypatch: pytest.Monk
     def complain() -> tuple[str, ...]:
         raise FactsError("damaged facts: abacus.json")
 
-    monkeypatch.setattr("jaxlib_select.resolve.find_resolver", lambda _: Resolver(lambda *_: BEAD, backends=complain))
+    monkeypatch.setattr(
+        "jaxlib_select.choose.resolve.find_resolver", lambda _: Resolver(lambda *_: BEAD, backends=complain)
+    )
     with pytest.raises(FactsError, match="damaged facts"):
         resolve("abacus", PLAIN)
 
@@ -181,7 +182,7 @@ def test_what_a_resolver_says_in_our_words_is_passed_on(monkeypatch: pytest.Monk
 def test_a_usable_decision_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists are as good as tuples."""
     decision = replace(BEAD, requirements=["abacus"], environment={"X": "1"})  # type: ignore[arg-type]
-    monkeypatch.setattr("jaxlib_select.resolve.find_resolver", lambda _: Resolver(lambda *_: decision))
+    monkeypatch.setattr("jaxlib_select.choose.resolve.find_resolver", lambda _: Resolver(lambda *_: decision))
     assert resolve("abacus", PLAIN) is decision
 
 

@@ -12,50 +12,78 @@ from pathlib import Path
 import pytest
 
 from jaxlib_select import runtime
-from jaxlib_select.doctor import here
+from jaxlib_select.doctor import examine
 from jaxlib_select.errors import BackendError
-from jaxlib_select.machine import Machine, Nvidia, NvidiaGpu
+from jaxlib_select.machine.model import Machine, Nvidia, NvidiaGpu
+from pjrtwheel.backend import Backend, load_backends
 
 H100 = Machine("linux", "x86_64", nvidia=Nvidia((13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
-LOCK = json.dumps({"release": "0.11.2", "lock_id": "1" * 32})
+LOCK = json.dumps({"release": "0.11.2", "build": 1, "provider": "prebuilt", "lock_id": "1" * 32})
+BACKENDS = load_backends(Path(__file__).resolve().parents[3])
+
+# What stands for our extension module, which is compiled, and for NVIDIA's driver.
+EXTENSION = """
+def preload(*_): raise OSError("no such library")
+def load(path): return None
+def api_version(api): return 0, 115
+def extensions(api): return []
+def attributes(api): return {}
+"""
+MOCK_DRIVER = {
+    "cuda/hardware.py": "\nDEVICE_NODES = ('dev/null',)\n",
+    "cuda/driver.py": "\ndef ask_driver(*_): return Driver(13000, (90,))\n",
+}
+
+PutLoader = Callable[[str, Path], Path]
 
 Install = Callable[..., None]
 
 
 @pytest.fixture
-def install(tmp_path: Path, make_elf: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch) -> Install:
+def install(
+    tmp_path: Path, make_elf: Callable[..., bytes], put_loader: PutLoader, monkeypatch: pytest.MonkeyPatch
+) -> Install:
     """Return a function that installs JAX and plugins of ours on a machine with an H100."""
 
-    def distribution(name: str, files: dict[str, bytes]) -> None:
-        info = f"{name.replace('-', '_')}-0.11.2.dist-info"
-        texts = {f"{info}/METADATA": f"Metadata-Version: 2.4\nName: {name}\nVersion: 0.11.2\n".encode()}
-        for path, content in {**texts, **files}.items():
-            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / path).write_bytes(content)
+    def write(path: str, content: bytes) -> None:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(content)
 
-    def install(*plugins: str) -> None:
-        distribution("jax", {"jax/version.py": b'_version = "0.11.2"\n_minimum_jaxlib_version = "0.11.2"\n'})
-        distribution("jaxlib", {"jaxlib/__init__.py": b"", "jaxlib/release_lock.json": LOCK.encode()})
-        for name in plugins:
-            package = name.replace("-", "_")
-            files = {
-                f"{package}/__init__.py": b'PLUGIN = Plugin(name="cuda")\nPRIORITY = 500\n',
-                f"{package}/release_lock.json": LOCK.encode(),
-                f"{package}/plugin.so": make_elf(),
-                f"{package}/pjrt/_pjrt.abi3.so": make_elf(exports=["PyInit__pjrt"]),
-                f"{package}-0.11.2.dist-info/entry_points.txt": f"[jax_plugins]\nit = {package}\n".encode(),
-            }
-            distribution(name, files)
+    def distribution(name: str) -> None:
+        info = f"{name.replace('-', '_')}-0.11.2.dist-info"
+        write(f"{info}/METADATA", f"Metadata-Version: 2.4\nName: {name}\nVersion: 0.11.2\n".encode())
+
+    def put_plugin(backend: Backend) -> None:
+        package = backend.package
+        put_loader(backend.name, tmp_path)
+        distribution(backend.distribution)
+        write(f"{package}-0.11.2.dist-info/entry_points.txt", f"[jax_plugins]\nit = {package}\n".encode())
+        write(f"{package}/release_lock.json", LOCK.encode())
+        write(f"{package}/{backend.library}", make_elf())
+        write(f"{package}/pjrt/_pjrt.py", EXTENSION.encode())
+        for module, text in MOCK_DRIVER.items():
+            with (tmp_path / package / module).open("a") as file:
+                file.write(text)
+
+    def install(*backends: str) -> None:
+        distribution("jax")
+        write("jax/version.py", b'_version = "0.11.2"\n_minimum_jaxlib_version = "0.11.2"\n')
+        distribution("jaxlib")
+        write("jaxlib/__init__.py", b"")
+        write("jaxlib/release_lock.json", LOCK.encode())
+        for name in backends:
+            put_plugin(BACKENDS[name])
         elsewhere = [path for path in sys.path if "site-packages" not in path]
         monkeypatch.setattr(sys, "path", [str(tmp_path), *elsewhere])
-        monkeypatch.setattr(here, "detect_here", lambda: H100)
+        monkeypatch.setattr(examine, "detect_here", lambda: H100)
+        monkeypatch.setenv("JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1")  # NVIDIA's libraries are not there
 
     return install
 
 
 def test_a_package_that_serves_is_taken(install: Install) -> None:
     """By its own name, by that of its packaging, and by that of its platform."""
-    install("jaxlib-cuda-12")
+    install("cuda12")
     assert runtime.available() == ("cuda", "cpu")
     for name in ("cuda12", "cuda12-local", "cuda", "gpu"):
         assert runtime.require(name, initialize=False) == "cuda"
@@ -63,7 +91,7 @@ def test_a_package_that_serves_is_taken(install: Install) -> None:
 
 def test_another_package_for_the_platform_is_not_taken_for_it(install: Install) -> None:
     """Of two that are installed JAX takes the newer: who asks for the older is told, before JAX is started."""
-    install("jaxlib-cuda-12", "jaxlib-cuda-13")
+    install("cuda12", "cuda13")
     assert runtime.require("cuda13", initialize=False) == "cuda"
     for initialize in (False, True):
         with pytest.raises(BackendError) as caught:
@@ -75,6 +103,6 @@ def test_another_package_for_the_platform_is_not_taken_for_it(install: Install) 
 
 def test_a_package_that_is_not_installed_is_told_with_its_command(install: Install) -> None:
     """Though its platform is served."""
-    install("jaxlib-cuda-13")
+    install("cuda13")
     with pytest.raises(BackendError, match="jaxlib-cuda-12 is not installed"):
         runtime.require("cuda12", initialize=False)

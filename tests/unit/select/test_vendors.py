@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import pytest
 
+from jaxlib_select.choose.cuda_code import runs
+from jaxlib_select.choose.rules import Fit
+from jaxlib_select.choose.vendors import judge
 from jaxlib_select.facts import Backend, Select
-from jaxlib_select.machine import Amd, Machine, Nvidia, NvidiaGpu
-from jaxlib_select.vendors import judge
-from jaxlib_select.vendors.cuda_code import runs
-from jaxlib_select.vendors.verdict import Fit
+from jaxlib_select.machine.model import Amd, Machine, Nvidia, NvidiaGpu
 
 TAGS = {"linux_x86_64": "manylinux_2_27_x86_64"}
 

@@ -11,9 +11,8 @@ from pathlib import Path
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import write_atomically
-from pjrtwheel.products.auto.document import release_document
 from pjrtwheel.products.auto.variants import Variant, make_variants
-from pjrtwheel.products.auto.write import DISTRIBUTION, Common, write_variant
+from pjrtwheel.products.auto.wheel import DISTRIBUTION, Common, release_document, write_wheels
 from pjrtwheel.publish.dist import publish_pure_python, withdraw
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.wheel.names import requires_python
@@ -23,12 +22,7 @@ __all__ = ["Variant", "build_auto"]
 
 
 def build_auto(root: Path, dist: Path, version: str) -> list[Variant]:
-    """Build the wheels for what lies in a folder, into that folder.
-
-    Args:
-        root: Root of the repository.
-        dist: The folder, with `release.json`.
-        version: The JAX release.
+    """Build the wheels for what the `release.json` of a folder lists, into that folder.
 
     Returns:
         What was built, the plain wheel first.
@@ -43,11 +37,11 @@ def build_auto(root: Path, dist: Path, version: str) -> list[Variant]:
     variants = make_variants(backends, entries, version)
     common = _common(root, backends, entries, version)
     with tempfile.TemporaryDirectory(prefix="auto-") as scratch:
-        built = [write_variant(variant, common, Path(scratch)) for variant in variants]
+        built = write_wheels(variants, common, Path(scratch))
         publish_pure_python(built, backends, root, dist)
     labelled = [variant for variant in variants if variant.label]
     write_atomically(dist / f"{_stem(version)}-variants.json", release_document(labelled))
-    withdraw(_others(built, dist, version), dist)  # last: what lies there until now is whole
+    withdraw(_others(built, dist, version), dist)  # last: until now nothing is missing there
     return variants
 
 
@@ -71,17 +65,11 @@ def _common(root: Path, backends: Sequence[Backend], entries: Sequence[Entry], v
     if len(locks) != 1:
         raise UsageError(f"the wheels of {version} belong to {len(locks)} sets", remedy="build all of them again")
     newest = max((backend.python_tag for backend in backends), key=lambda tag: int(tag.removeprefix("cp3")))
-    return Common(
-        version,
-        requires_python(newest),
-        (root / "selector" / "auto" / "README.md").read_text("utf-8"),
-        (root / "LICENSE").read_text("utf-8"),
-        locks.pop(),
-    )
+    return Common(root, version, requires_python(newest), locks.pop())
 
 
 def _others(built: Sequence[BuiltWheel], dist: Path, version: str) -> set[str]:
-    """Return the variants of an earlier run that are none any more: uv would still find them."""
+    """Return the wheels of an earlier run that this one did not build: uv would still find them."""
     return {path.name for path in dist.glob(f"{_stem(version)}-*.whl")} - {wheel.report.wheel for wheel in built}
 
 

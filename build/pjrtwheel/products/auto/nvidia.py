@@ -33,7 +33,7 @@ class Group:
     """GPUs of one backend that need the same further bounds.
 
     Attributes:
-        suffix: What tells it from the other groups of the backend; empty for the main one.
+        suffix: What distinguishes it from the other groups of the backend; empty for the main one.
         properties: Variant properties, `namespace::feature::value`.
         requires: Bounds on what the wheel brings along.
     """
@@ -44,13 +44,7 @@ class Group:
 
 
 def nvidia_groups(select: Select, code: Iterable[str], architecture: str) -> list[Group]:
-    """Return the groups of GPUs that a wheel serves, each with its properties.
-
-    Args:
-        select: What selection needs to know of the backend.
-        code: GPU code in the wheel, such as `sm_90` and `compute_120`.
-        architecture: Of the platform; Tegra chips are aarch64.
-    """
+    """Return the groups of GPUs that a wheel serves, each with its properties."""
     names = list(code)
     real = served(names, select, tegra=architecture == "aarch64")
     virtual = compiled(names) if Version(select.driver) >= Version(select.toolkit) else ()
@@ -71,13 +65,7 @@ def nvidia_groups(select: Select, code: Iterable[str], architecture: str) -> lis
 
 
 def served(code: Iterable[str], select: Select, *, tegra: bool) -> list[Capability]:
-    """Return the compute capabilities whose `_real` value says no more than what the machine code in a wheel keeps.
-
-    Args:
-        code: GPU code in the wheel.
-        select: What selection needs to know; Thor's name depends on the oldest driver.
-        tegra: Whether the provider can meet Tegra chips on this platform.
-    """
+    """Return the compute capabilities whose `_real` value says no more than what the machine code in a wheel keeps."""
     exact = _targets(code, "sm")
     thor = THOR[min(max(Version(select.driver).major, 12), 13)]
     oldest = Version(select.oldest_capability or "0")
@@ -126,7 +114,7 @@ def _lowest(capabilities: Iterable[Capability]) -> list[Capability]:
 
 
 def _suffix(group: list[Capability], main: list[Capability]) -> str:
-    """Return what to call a group beside the main one: by age, else by its first GPU."""
+    """Return what to call a group that is not the main one: by age, else by its first GPU."""
     if main and group and group[-1] < main[0]:
         return "legacy"
     return f"cc{group[0][0]}{group[0][1]}" if group else "future"

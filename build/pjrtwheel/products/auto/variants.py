@@ -39,11 +39,6 @@ class Variant:
 def make_variants(backends: Iterable[Backend], entries: Iterable[Entry], version: str) -> list[Variant]:
     """Return the wheels for what was built: a variant whose package is missing would make installers fail.
 
-    Args:
-        backends: Every backend; those whose vendor has no provider in uv get no variant.
-        entries: The wheels in `release.json`.
-        version: The JAX release.
-
     Raises:
         UsageError: There is no wheel for the CPU, which the plain wheel asks for.
     """

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write a static package index of the wheels in `dist/`, which any web server can serve.
 
-The folder stands for itself: it holds the wheels as hard links, so no bytes are doubled, and a wheel that is built anew
+The folder is complete: it holds the wheels as hard links, so no bytes are doubled, and a wheel that is built anew
 afterwards does not change an index that is being served. All of it appears at once.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,19 +17,16 @@ from pjrtwheel import files
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import copy_atomically
 from pjrtwheel.products.index import about, pages
-from pjrtwheel.products.index.project import Project
-from pjrtwheel.products.index.read import read_projects
-from pjrtwheel.products.index.swap import replace_folder
+from pjrtwheel.products.index.projects import Project, find_unlisted, read_projects
 
-__all__ = ["Project", "write_index"]
+__all__ = ["Project", "find_unlisted", "write_index"]
+
+_EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
+_HERE = -100  # AT_FDCWD
 
 
 def write_index(dist: Path, output: Path) -> tuple[Project, ...]:
-    """Write the index of a folder of wheels, in place of the one before.
-
-    Args:
-        dist: A folder with `release.json`.
-        output: The root of the index, as installers get it with `--index-url`.
+    """Write the index of a folder with `release.json`, in place of the one before.
 
     Returns:
         The projects, by name.
@@ -48,7 +46,7 @@ def write_index(dist: Path, output: Path) -> tuple[Project, ...]:
             for project in projects:
                 _link_files(project, dist, finished / project.name)
         _write_pages(_all_pages(projects), finished)
-        replace_folder(finished, output)
+        _replace_folder(finished, output)
     return projects
 
 
@@ -61,7 +59,7 @@ def _check_place(output: Path) -> None:
 
 
 def _link_files(project: Project, dist: Path, folder: Path) -> None:
-    """Put a project's files beside its pages, without their bytes where the file system allows it."""
+    """Put a project's files next to its pages, without their bytes where the file system allows it."""
     folder.mkdir(parents=True)
     for file in project.files:
         try:
@@ -72,22 +70,22 @@ def _link_files(project: Project, dist: Path, folder: Path) -> None:
 
 def _all_pages(projects: tuple[Project, ...]) -> dict[str, bytes]:
     """Return every page by its path."""
-    texts = {
+    written = {
         pages.HTML_PAGE: pages.projects_html(projects),
         pages.JSON_PAGE: pages.projects_json(projects),
         about.ABOUT_PAGE: about.projects_about(projects),
     }
     for project in projects:
-        texts[f"{project.name}/{pages.HTML_PAGE}"] = pages.project_html(project)
-        texts[f"{project.name}/{pages.JSON_PAGE}"] = pages.project_json(project)
-        texts[f"{project.name}/{about.ABOUT_PAGE}"] = about.project_about(project)
+        written[f"{project.name}/{pages.HTML_PAGE}"] = pages.project_html(project)
+        written[f"{project.name}/{pages.JSON_PAGE}"] = pages.project_json(project)
+        written[f"{project.name}/{about.ABOUT_PAGE}"] = about.project_about(project)
     metadata = {
         f"{project.name}/{file.name}{pages.METADATA_SUFFIX}": file.metadata
         for project in projects
         for file in project.files
         if file.metadata
     }
-    return {path: text.encode() for path, text in texts.items()} | metadata
+    return {path: text.encode() for path, text in written.items()} | metadata
 
 
 def _write_pages(contents: Mapping[str, bytes], folder: Path) -> None:
@@ -97,3 +95,27 @@ def _write_pages(contents: Mapping[str, bytes], folder: Path) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+
+
+def _replace_folder(finished: Path, place: Path) -> None:
+    """Give a folder its place; what was there before lies at the finished one's old path, for the caller to remove.
+
+    Readers see the old folder or the new one. Where the file system cannot exchange (some network ones), the place is
+    empty for a moment.
+    """
+    if not place.exists():
+        finished.rename(place)
+    elif not _exchange(finished, place):
+        aside = finished.with_name(f"{finished.name}.old")
+        place.rename(aside)
+        finished.rename(place)
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Exchange two paths; return whether this system can."""
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except AttributeError:  # glibc before 2.28
+        return False
+    status: int = renameat2(_HERE, os.fsencode(first), _HERE, os.fsencode(second), _EXCHANGE)
+    return status == 0

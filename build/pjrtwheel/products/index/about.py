@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from pjrtwheel.products.index.pages import HTML_PAGE
-from pjrtwheel.products.index.project import Project
+from pjrtwheel.products.index.projects import Project
 from pjrtwheel.publish.release_file import Entry
 from pjrtwheel.publish.summary import describe_level, describe_pythons
 
@@ -38,11 +38,7 @@ def project_about(project: Project) -> str:
 
 
 def chips(entry: Entry) -> str:
-    """Return what a wheel has machine code for: GPU code, else chips compiled for ahead of time, else the processor.
-
-    Args:
-        entry: The wheel in `release.json`.
-    """
+    """Return what a wheel has machine code for: GPU code, else chips compiled for ahead of time, else the processor."""
     compiled = {target.name for proof in entry.proofs() for target in proof.targets if target.code}
     platforms = sorted({tag.split("-", 2)[2] for tag in entry.tags})
     return ", ".join(entry.gpu_code or sorted(compiled) or platforms)

@@ -11,7 +11,7 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
-from pjrtwheel.products.index.project import IndexedFile, Project
+from pjrtwheel.products.index.projects import IndexedFile, Project
 
 HTML_PAGE = "index.html"
 JSON_PAGE = "index.v1+json"  # what a server sends as JSON_TYPE

@@ -1,0 +1,160 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The wheels of `jaxlib-auto`, which hold nothing but metadata, and the documents of wheel variants (PEP 825).
+
+The plain wheel is built by setuptools. The variants are copies of it with other requirements, written by our own
+writer: setuptools gives a wheel without extension modules no platform tag, and neither it nor `wheel pack` puts a
+variant's label into a file name. variantlib writes the documents: `variant.json`, and the list of a release.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pjrtwheel.products.auto.variants import Variant
+from pjrtwheel.products.pure_python import build_pure_wheel, read_dist_info
+from pjrtwheel.wheel.metadata import wheel_metadata
+from pjrtwheel.wheel.names import make_name
+from pjrtwheel.wheel.report import BuiltWheel
+from pjrtwheel.wheel.write.assemble import write_wheel
+from pjrtwheel.wheel.write.plan import WheelPlan, text_source
+
+if TYPE_CHECKING:
+    from variantlib.models.variant import VariantDescription
+    from variantlib.models.variant_info import VariantInfo
+
+DISTRIBUTION = "jaxlib-auto"
+_MEMBER = "variant.json"
+# A JSON string or list is a TOML one as well.
+_PYPROJECT = """\
+[build-system]
+requires = ["setuptools"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "{name}"
+version = {version}
+description = "The accelerator package of a JAX release that fits this machine"
+readme = "README.md"
+license = "Apache-2.0"
+license-files = ["LICENSE"]
+requires-python = {requires_python}
+dependencies = {dependencies}
+
+[tool.setuptools]
+packages = []
+"""
+# In order of priority. Namespace → what provides it, and its entry point, which uv wants to be given. uv brings the
+# providers along under these names and never installs them; a version outside its own would switch one off.
+_PROVIDERS = {
+    "tpu": ("tpu-variant-provider", "tpu_variant_provider.plugin:TpuVariantPlugin"),
+    "nvidia": ("nvidia-variant-provider>=0.0.1,<1", "nvidia_variant_provider.plugin:NvidiaVariantPlugin"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """What all wheels of a release share.
+
+    Attributes:
+        root: Root of the repository, for description and licence.
+        version: The JAX release.
+        requires_python: Which Pythons the packages run on.
+        lock_id: Identity of the set whose packages are required.
+    """
+
+    root: Path
+    version: str
+    requires_python: str
+    lock_id: str
+
+
+def write_wheels(variants: Iterable[Variant], common: Common, folder: Path) -> list[BuiltWheel]:
+    """Write the plain wheel, which comes first, and all others after its model, each into a folder of its own.
+
+    Raises:
+        WheelError: The build failed, or the disk is full.
+    """
+    plain, *labelled = variants
+    first = _build_plain(plain, common, folder / "plain")
+    model = read_dist_info(first.path)
+    return [first, *(_write_variant(variant, common, model, folder / variant.label) for variant in labelled)]
+
+
+def release_document(variants: Iterable[Variant]) -> str:
+    """Return the list of all variants of a release, which lies next to the wheels."""
+    from variantlib.variants_json import VariantsJson  # noqa: PLC0415 - only those who make variants have it
+
+    document = VariantsJson(_info())
+    document.variants = {variant.label: _describe(variant) for variant in variants}
+    return f"{document.to_str()}\n"
+
+
+def _build_plain(plain: Variant, common: Common, folder: Path) -> BuiltWheel:
+    """Build the wheel that every installer takes, from a project of a few lines."""
+    pyproject = _PYPROJECT.format(
+        name=DISTRIBUTION,
+        version=json.dumps(common.version),
+        requires_python=json.dumps(common.requires_python),
+        dependencies=json.dumps(list(plain.requires)),
+    )
+    with tempfile.TemporaryDirectory(prefix="auto-") as name:
+        (Path(name) / "pyproject.toml").write_text(pyproject, "utf-8")
+        shutil.copy(common.root / "selector" / "auto" / "README.md", name)
+        shutil.copy(common.root / "LICENSE", name)
+        return build_pure_wheel(Path(name), folder, common.lock_id)
+
+
+def _write_variant(variant: Variant, common: Common, plain: Mapping[str, str], folder: Path) -> BuiltWheel:
+    """Write one variant after the `.dist-info` of the plain wheel."""
+    name = make_name(DISTRIBUTION, common.version, f"py3-none-{variant.platform}", label=variant.label)
+    metadata = _with_requires(plain["METADATA"], variant.requires)
+    files = {
+        "METADATA": metadata,
+        "WHEEL": wheel_metadata(name, purelib=True),
+        "licenses/LICENSE": plain["licenses/LICENSE"],
+        _MEMBER: _variant_document(variant),
+    }
+    members = tuple(text_source(f"{name.dist_info}/{path}", text) for path, text in files.items())
+    report = write_wheel(WheelPlan(name, members, metadata, common.lock_id, "none"), folder)
+    return BuiltWheel(folder / report.wheel, report)
+
+
+def _with_requires(metadata: str, requires: Iterable[str]) -> str:
+    r"""Return METADATA with other requirements.
+
+    >>> _with_requires("Name: a\nRequires-Dist: b\n\nText", ["c"])
+    'Name: a\nRequires-Dist: c\n\nText'
+    """
+    head, blank, body = metadata.partition("\n\n")
+    kept = [line for line in head.split("\n") if not line.startswith("Requires-Dist:")]
+    return "\n".join([*kept, *(f"Requires-Dist: {need}" for need in requires)]) + blank + body
+
+
+def _variant_document(variant: Variant) -> str:
+    """Return the `variant.json` of one wheel."""
+    from variantlib.api import make_variant_dist_info  # noqa: PLC0415 - as above
+
+    return f"{make_variant_dist_info(_describe(variant), _info())}\n"
+
+
+def _info() -> VariantInfo:
+    """Return what all wheels have in common."""
+    from variantlib.models.variant_info import ProviderInfo, VariantInfo  # noqa: PLC0415 - as above
+
+    providers = {name: ProviderInfo(requires=[need], plugin_api=api) for name, (need, api) in _PROVIDERS.items()}
+    return VariantInfo(namespace_priorities=list(providers), providers=providers)
+
+
+def _describe(variant: Variant) -> VariantDescription:
+    """Return the properties of a wheel."""
+    from variantlib.models.variant import VariantDescription, VariantProperty  # noqa: PLC0415 - as above
+
+    properties = [VariantProperty(*text.split("::")) for text in variant.properties]
+    return VariantDescription(properties, label=variant.label)

@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Build wheels of pure Python the standard way: PyPA's `build` with the project's own backend, checked by `wheel`.
+
+Both run as programs of the environment of this tooling, so nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from pjrtwheel.errors import WheelError
+from pjrtwheel.files import hash_file
+from pjrtwheel.wheel.metadata import read_field
+from pjrtwheel.wheel.names import parse_name
+from pjrtwheel.wheel.report import BuiltWheel, Report
+
+_EARLIEST = "315532800"  # 1980-01-01, the first moment a zip file can state
+_LEFTOVERS = shutil.ignore_patterns("__pycache__", "build", "*.egg-info")
+
+
+def build_pure_wheel(source: Path, folder: Path, lock_id: str = "") -> BuiltWheel:
+    """Build the wheel of a project; the same source and SOURCE_DATE_EPOCH (1980 where unset) give the same bytes.
+
+    Args:
+        source: The project, with a `pyproject.toml`; it stays as it is.
+        folder: Where the wheel goes.
+        lock_id: Identity of the set whose packages it requires, if it does.
+
+    Raises:
+        WheelError: The build failed.
+    """
+    with tempfile.TemporaryDirectory(prefix="pure-python-") as name:
+        scratch = Path(name)
+        # A copy, because setuptools writes into its source, and packs what an earlier build left there.
+        copy = shutil.copytree(source, scratch / "source", ignore=_LEFTOVERS, copy_function=_copy)
+        options = ("--wheel", "--no-isolation", "--outdir", scratch / "out")
+        _run("build", *options, copy, folder=scratch, failure=f"the wheel of {source} could not be built")
+        (built,) = (scratch / "out").glob("*.whl")
+        folder.mkdir(parents=True, exist_ok=True)
+        wheel = Path(shutil.copy(built, folder))
+    return BuiltWheel(wheel, _report(wheel, lock_id))
+
+
+def read_dist_info(wheel: Path) -> dict[str, str]:
+    """Unpack a wheel, which compares every file with RECORD, and return the files of its `.dist-info` by path.
+
+    Raises:
+        WheelError: It is damaged.
+    """
+    with tempfile.TemporaryDirectory(prefix="unpacked-") as name:
+        _run("wheel", "unpack", "--dest", name, wheel.resolve(), folder=Path(name), failure=f"{wheel} is damaged")
+        (folder,) = Path(name).glob("*/*.dist-info")
+        files = (path for path in folder.rglob("*") if path.is_file())
+        return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in files}
+
+
+def _copy(source: str, target: str) -> None:
+    """Copy a file; its permissions become the same on every machine, since the wheel has them, too."""
+    shutil.copyfile(source, target)
+    Path(target).chmod(0o644)
+
+
+def _run(module: str, *arguments: str | Path, folder: Path, failure: str) -> None:
+    """Run a module as a program, away from the repository, whose folder `build` is not PyPA's.
+
+    Raises:
+        WheelError: It failed; the last line that it printed is the cause.
+    """
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", module, *map(str, arguments)],
+        cwd=folder,
+        env={"SOURCE_DATE_EPOCH": _EARLIEST, **os.environ},
+        umask=0o022,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        lines = [line for line in done.stdout.splitlines() if line.strip()]
+        raise WheelError(failure, cause="".join(lines[-1:]))
+
+
+def _report(path: Path, lock_id: str) -> Report:
+    """Describe a wheel that holds no library."""
+    name = parse_name(path.name)
+    return Report(
+        wheel=path.name,
+        distribution=name.distribution,
+        version=name.version,
+        tag=name.tag,
+        sha256=hash_file(path),
+        size=path.stat().st_size,
+        requires=read_field(read_dist_info(path)["METADATA"], "Requires-Dist"),
+        lock_id=lock_id,
+        provider="none",
+        provenance={},
+        changes={},
+        stripped_bytes=0,
+    )

@@ -1,0 +1,142 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The formats of a lock file: `pylock.toml`, `requirements.txt`, and a part of a uv project's `pyproject.toml`."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from jaxlib_select import tables
+from jaxlib_select.apply.installer import name_of
+from jaxlib_select.apply.pylock import Evidence, Group, Table, drop_superseded, filename
+from jaxlib_select.apply.toml_writer import write_toml
+from jaxlib_select.choose.decision import Decision
+from jaxlib_select.errors import UsageError
+
+PYLOCK, REQUIREMENTS, UV = "pylock", "requirements", "uv"
+FORMATS = (PYLOCK, REQUIREMENTS, UV)
+
+_EVIDENCE = "# jaxlib-select: "
+
+
+def format_of(path: Path) -> str:
+    """Return the format that belongs to a file's name.
+
+    Raises:
+        UsageError: There is none.
+    """
+    name = path.name
+    if name == "pylock.toml" or (name.startswith("pylock.") and name.endswith(".toml") and name.count(".") == 2):
+        return PYLOCK
+    if name.endswith((".txt", ".in")):
+        return REQUIREMENTS
+    if name == "uv.lock":
+        raise UsageError("uv.lock is a lock of uv's own", remedy="uv compares it with its project: uv lock --check")
+    raise UsageError(f"not the name of a lock: {name!r}", remedy="call it pylock.toml, pylock.NAME.toml or NAME.txt")
+
+
+def write_requirements(group: Group, evidence: Evidence | None, options: Sequence[str]) -> str:
+    """Return a requirements file with hashes: the one format that every tool reads, for one backend."""
+    lines = _option_lines(options)
+    for package in sorted(group.packages, key=lambda table: str(table["name"])):
+        lines.append(" \\\n    ".join([_pinned(package), *(f"--hash=sha256:{value}" for value in _hashes(package))]))
+    body = "\n".join(lines) + "\n"
+    if evidence is None:
+        return body
+    document = tables.write(replace(evidence, digest=body_digest(body)))
+    return f"{_EVIDENCE}{json.dumps(document, sort_keys=True)}\n{body}"
+
+
+def read_requirements(text: str) -> tuple[object, str]:
+    """Return the evidence of such a file as it was decoded, and its other lines; None for somebody else's file."""
+    first, _, body = text.partition("\n")
+    try:
+        return json.loads(first.removeprefix(_EVIDENCE)) if first.startswith(_EVIDENCE) else None, body
+    except ValueError:
+        return None, body
+
+
+def only_about(name: str, text: str) -> str:
+    r"""Return of a requirements file what it says about one distribution, and its options.
+
+    >>> only_about("b", "--no-index\na==1\n    --hash=sha256:0\nb==2\n    --hash=sha256:1\n")
+    '--no-index\nb==2\n    --hash=sha256:1\n'
+    """
+    entries = re.findall(r"(?m)^\S.*\n(?: .*\n)*", text)  # what belongs to an entry is indented
+    return "".join(entry for entry in entries if entry.startswith("--") or name_of(entry) == name)
+
+
+def body_digest(body: str) -> str:
+    """Return the hash that shows whether somebody changed the lines."""
+    return hashlib.sha256(body.encode()).hexdigest()
+
+
+def write_uv_snippet(decisions: Sequence[Decision], options: Sequence[str] = ()) -> str:
+    """Return what to add to the `pyproject.toml` of a uv project: one extra per group, which exclude each other."""
+    extras = {decision.group: [*decision.requirements, *decision.constraints] for decision in decisions}
+    tables: dict[str, object] = {"project": {"optional-dependencies": extras}}
+    uv: dict[str, object] = {"conflicts": [[{"extra": name} for name in extras]]} if len(extras) > 1 else {}
+    indexes = {decision.backend: decision.index_url for decision in decisions if decision.index_url is not None}
+    own = [{"name": name, "url": url, "explicit": True} for name, url in indexes.items()]
+    if indexes:
+        uv["sources"] = _sources(decisions)
+    locations = _locations(options)
+    uv.update({**locations, "index": [*own, *locations.get("index", [])]} if own else locations)
+    if uv:
+        tables["tool"] = {"uv": uv}
+    chosen = decisions[0].group
+    return f"# Add this to pyproject.toml, then: uv sync --extra {chosen}\n{write_toml(tables)}"
+
+
+def _locations(options: Sequence[str]) -> dict[str, Any]:
+    """Return the settings of uv that say where wheels are: the first index comes first, the default one last."""
+    values: dict[str, list[str]] = {}
+    for option, value in itertools.pairwise(options):
+        if option.startswith("--") and not value.startswith("--"):
+            values.setdefault(option, []).append(value)
+    index: list[dict[str, Any]] = [{"url": url} for url in values.get("--extra-index-url", [])]
+    index += [{"url": url, "default": True} for url in values.get("--index-url", [])]
+    found = {"index": index, "find-links": values.get("--find-links", []), "no-index": "--no-index" in options}
+    return {key: value for key, value in found.items() if value}
+
+
+def _sources(decisions: Sequence[Decision]) -> dict[str, list[dict[str, str]]]:
+    """Return for each requirement from an index of its own which extra takes it from where."""
+    found: dict[str, list[dict[str, str]]] = {}
+    for decision in decisions:
+        for name in map(name_of, decision.requirements if decision.index_url is not None else ()):
+            found.setdefault(name, []).append({"index": decision.backend, "extra": decision.group})
+    return found
+
+
+def _option_lines(options: Sequence[str]) -> list[str]:
+    """Return options as lines: those with a value are two items of the list."""
+    lines: list[str] = []
+    for option in options:
+        if option.startswith("--"):
+            lines.append(option)
+        else:
+            # As a URL: neither uv nor pip takes a path with spaces here.
+            place = Path(option)
+            lines[-1] += f" {place.as_uri() if place.is_absolute() else option}"
+    return lines
+
+
+def _pinned(package: Table) -> str:
+    marker = f" ; {package['marker']}" if package.get("marker") else ""
+    return f"{package['name']}=={package['version']}{marker}"
+
+
+def _hashes(package: Table) -> list[str]:
+    """Return the hashes of the files that may be installed."""
+    wheels = drop_superseded(package.get("wheels", []))
+    built = any(filename(wheel).count("-") == 5 for wheel in wheels)
+    files = [*wheels, *([package["sdist"]] if "sdist" in package and not built else [])]
+    return sorted({str(file["hashes"]["sha256"]) for file in files})

@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which backends get a dependency group in a lock file, and the evidence that goes into it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from jaxlib_select.apply.lock_environment import LockEnvironment
+from jaxlib_select.apply.pylock import SCHEMA, Evidence
+from jaxlib_select.choose.decision import Decision
+from jaxlib_select.choose.policy import Choice, Policy, PolicySource
+from jaxlib_select.choose.resolve import choose, resolve
+from jaxlib_select.errors import PolicyError
+from jaxlib_select.machine.file import to_json
+from jaxlib_select.machine.model import Machine
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a lock is about.
+
+    Attributes:
+        package: The package, with `==RELEASE` if one was asked for.
+        asked: The backend that was asked for, such as `auto`.
+        machine: Where the decision was made.
+        decision: The decision: the group that is installed by default.
+        others: What another machine may want instead.
+    """
+
+    package: str
+    asked: str
+    machine: Machine
+    decision: Decision
+    others: tuple[Decision, ...]
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """Every decision, the one for this machine first."""
+        return (self.decision, *self.others)
+
+    def evidence(self, environment: LockEnvironment, arguments: Sequence[str] = ()) -> Evidence:
+        """Return what the decision was made from, and what it holds for."""
+        return Evidence(
+            schema=SCHEMA,
+            package=self.package,
+            asked=self.asked,
+            backend=self.decision.backend,
+            requirements=(*self.decision.requirements, *self.decision.constraints),
+            platform=environment.platform,
+            python=environment.python,
+            machine=json.dumps(to_json(self.machine), sort_keys=True),
+            reasons={candidate.backend: candidate.reason for candidate in self.decision.candidates},
+            arguments=tuple(arguments),
+        )
+
+
+def make_choices(package: str, machine: Machine, policy: Policy, wanted: Sequence[str] | None = None) -> Choices:
+    """Decide for a machine, and for the others that the lock file shall serve: those named, or all with wheels here.
+
+    Raises:
+        SelectError: A decision cannot be made.
+    """
+    name, _, release = package.partition("==")
+    decision = resolve(name, machine, policy, release=release)
+    names = wanted if wanted is not None else [candidate.backend for candidate in decision.candidates]
+    others: dict[str, Decision] = {}
+    for backend in names:
+        try:
+            other = resolve(
+                name, machine, Policy((PolicySource(Choice(backend.strip(), "--groups")),)), release=release
+            )
+        except PolicyError:
+            if wanted is not None:
+                raise
+            continue  # no wheels for this platform
+        others.update({entry.group: entry for entry in _for_all_bounds(other)})
+    others.pop(decision.group, None)
+    return Choices(package, choose(name, policy).backend, machine, decision, tuple(others.values()))
+
+
+def _for_all_bounds(decision: Decision) -> list[Decision]:
+    """Return what a backend needs on other machines as well: bounds on its libraries may depend on the GPU."""
+    bounds = decision.bounds or {decision.backend: decision.constraints}
+    return [replace(decision, constraints=constraints) for constraints in bounds.values()]

@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Install from a lock file with whatever installer is there: old versions of pip get it as a requirements file."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from jaxlib_select.apply.formats import only_about, write_requirements
+from jaxlib_select.apply.installer import Installer
+from jaxlib_select.apply.locations import local_file, sources_in
+from jaxlib_select.apply.lock_file import LockFile
+from jaxlib_select.apply.plan import has_foreign_jaxlib, is_ours
+from jaxlib_select.apply.pylock import Table
+from jaxlib_select.errors import UsageError
+from jaxlib_select.installed.environment import Environment
+from jaxlib_select.names import normalize
+from jaxlib_select.versions import read_version
+
+# The first version of pip that takes a dependency group from pylock.toml.
+_PIP_WITH_GROUPS = (26, 3)
+
+
+def choose_group(lock: LockFile, asked: str | None) -> str:
+    """Return the group to install.
+
+    Raises:
+        UsageError: The lock has no such group.
+    """
+    group = asked if asked is not None else lock.default
+    if group not in lock.groups:
+        raise UsageError(f"{lock.path} has no group {group!r}", remedy=f"it has: {', '.join(lock.groups)}")
+    return group
+
+
+def versions_of(lock: LockFile, group: str) -> dict[str, str]:
+    """Return the distributions that a group installs, with their versions."""
+    if lock.document:
+        return {normalize(package["name"]): package["version"] for package in lock.groups[group].packages}
+    pinned = re.findall(r"(?m)^([A-Za-z0-9._-]+)==(\S+)", lock.path.read_text("utf-8"))
+    return {normalize(name): version for name, version in pinned}
+
+
+@contextlib.contextmanager
+def apply_lock(
+    lock: LockFile,
+    group: str,
+    environment: Environment,
+    installer: Installer,
+    options: Sequence[str],
+    *,
+    keep: bool = False,
+) -> Iterator[tuple[tuple[str, ...], ...]]:
+    """Return the commands that install a group; what they need is there as long as the block lasts, or is kept."""
+    versions = versions_of(lock, group)
+    ours = any(map(is_ours, versions))
+    again = ours and has_foreign_jaxlib(environment, [versions.get("jaxlib", "")])
+    if installer.kind == "uv":
+        named = ("--group", group) if lock.document and group != lock.default else ()
+        forced = ("--reinstall-package", "jaxlib") if again else ()
+        yield (installer.install(("-r", str(lock.path), *named), options=(*forced, *options)),)
+        return
+    with _scratch(keep=keep) as folder:
+        plain = _with_pip(lock, group, environment, installer, options, folder)
+        yield (_exchange_jaxlib(lock, group, installer, options, folder), plain) if again else (plain,)
+
+
+def _with_pip(
+    lock: LockFile, group: str, environment: Environment, installer: Installer, options: Sequence[str], folder: Path
+) -> tuple[str, ...]:
+    """Return the command of pip that installs a group, as a requirements file if it is too old for groups."""
+    path = str(lock.path)
+    if not lock.document:
+        return installer.install(("-r", path), options=options)
+    if (read_version(environment.version_of("pip") or "") or ()) >= _PIP_WITH_GROUPS:
+        named = ("-r", path) if group == lock.default else ("--group", f"{path}:{group}")
+        return installer.install(named, options=options)
+    file = folder / "requirements.txt"
+    file.write_text(_as_requirements(lock, group, options), "utf-8")
+    return installer.install(("-r", str(file)), options=("--no-deps",))
+
+
+def _exchange_jaxlib(
+    lock: LockFile, group: str, installer: Installer, options: Sequence[str], folder: Path
+) -> tuple[str, ...]:
+    """Return the command of pip that installs the jaxlib of a lock over another one of the same version."""
+    text = _as_requirements(lock, group, options) if lock.document else lock.path.read_text("utf-8")
+    file = folder / "jaxlib.txt"
+    file.write_text(only_about("jaxlib", text), "utf-8")
+    more = () if lock.document else tuple(options)
+    return installer.install(("-r", str(file)), options=("--force-reinstall", "--no-deps", *more))
+
+
+def _as_requirements(lock: LockFile, group: str, options: Sequence[str]) -> str:
+    """Return a group of `pylock.toml` as a requirements file."""
+    packages = lock.groups[group].packages
+    found = [*(options or sources_in(lock.evidence.arguments)), *_link_options(packages, lock.path.absolute().parent)]
+    plain = [{key: value for key, value in package.items() if key != "marker"} for package in packages]
+    return write_requirements(replace(lock.groups[group], packages=tuple(plain)), None, found)
+
+
+@contextlib.contextmanager
+def _scratch(*, keep: bool) -> Iterator[Path]:
+    """Make a folder for as long as the block lasts, or for longer if something in it is to be kept."""
+    folder = Path(tempfile.mkdtemp(prefix="jaxlib-select-"))
+    try:
+        yield folder
+    finally:
+        if not (keep and any(folder.iterdir())):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _link_options(packages: Sequence[Table], home: Path) -> list[str]:
+    """Return where the files lie that are on this machine."""
+    folders: dict[str, None] = {}
+    for package in packages:
+        for wheel in package.get("wheels", []):
+            place = _local_file(wheel, home)
+            if place is not None:
+                folders[str(place.parent)] = None
+    return [text for folder in folders for text in ("--find-links", folder)]
+
+
+def _local_file(wheel: Mapping[str, object], home: Path) -> Path | None:
+    if "path" in wheel:
+        return home / str(wheel["path"])
+    return local_file(str(wheel.get("url", "")))

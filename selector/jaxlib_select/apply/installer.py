@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The commands of uv and pip that change one environment, as argument lists and as a user would type them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jaxlib_select.errors import InstallError, UsageError
+from jaxlib_select.installed.environment import Environment
+from jaxlib_select.names import normalize
+
+KINDS = ("uv", "pip")
+_INDEX_OPTIONS = ("--index-url", "--extra-index-url")
+
+
+@dataclass(frozen=True)
+class Installer:
+    """What changes an environment.
+
+    Attributes:
+        kind: `uv` or `pip`.
+        program: How it is started, up to and with its subcommand group.
+        python: Interpreter of the environment.
+        sources: Options of every installation, such as `--find-links DIR`.
+    """
+
+    kind: str
+    program: tuple[str, ...]
+    python: Path
+    sources: tuple[str, ...] = ()
+
+    def install(
+        self, requirements: Sequence[str], *, index_url: str | None = None, options: Sequence[str] = ()
+    ) -> tuple[str, ...]:
+        """Return the command that installs requirements; an index URL takes the place of every other index."""
+        where = only_from(index_url, (*self.sources, *options))
+        return (*self.program, "install", *self._target(), *where, *requirements)
+
+    def exchange(
+        self,
+        requirements: Sequence[str],
+        names: Collection[str],
+        *,
+        index_url: str | None = None,
+        options: Sequence[str] = (),
+    ) -> tuple[tuple[str, ...], ...]:
+        """Return the commands that install requirements, some of them though they seem to be installed.
+
+        What is there is removed only once its successor is at hand: a network that is down changes nothing.
+        """
+        again = [text for text in requirements if name_of(text) in names]
+        if self.kind == "uv":
+            forced = tuple(part for name in map(name_of, again) for part in ("--reinstall-package", name))
+            return (self.install(requirements, index_url=index_url, options=(*forced, *options)),)
+        # pip installs all of them again or none, so what they bring along is left to a second command.
+        plain = self.install(requirements, index_url=index_url, options=options)
+        forced = ("--force-reinstall", "--no-deps", *options)
+        return (self.install(again, index_url=index_url, options=forced), plain) if again else (plain,)
+
+    def reinstall(self, requirements: Sequence[str]) -> tuple[str, ...]:
+        """Return the command that installs requirements again, and nothing else."""
+        return self.install(requirements, options=("--force-reinstall", "--no-deps"))
+
+    def uninstall(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the command that removes distributions."""
+        return (*self.program, "uninstall", *self._target(), *(("-y",) if self.kind == "pip" else ()), *names)
+
+    def _target(self) -> tuple[str, ...]:
+        return ("--python", str(self.python)) if self.kind == "uv" else ()
+
+
+def find_installer(
+    environment: Environment,
+    environ: Mapping[str, str],
+    *,
+    kind: str | None = None,
+    which: Callable[..., str | None] = shutil.which,
+) -> Installer:
+    """Return what to change an environment with: uv if it is on PATH, else the environment's own pip.
+
+    Raises:
+        UsageError: The kind is unknown.
+        InstallError: There is none.
+    """
+    if kind is not None and kind not in KINDS:
+        raise UsageError(f"unknown installer: {kind!r}", remedy=f"known installers: {', '.join(KINDS)}")
+    if kind != "pip" and which("uv", path=environ.get("PATH")) is not None:
+        return uv_installer(environment.python)
+    if kind != "uv" and "pip" in environment.distributions:
+        return pip_installer(environment.python)
+    absent = {"uv": "uv is not on PATH", "pip": f"pip is not in {environment.prefix}"}
+    wanted = [kind] if kind is not None else list(KINDS)
+    raise InstallError(
+        f"no {' nor '.join(wanted)} to install with: {', and '.join(absent[name] for name in wanted)}",
+        remedy="leave out --installer uv, or put uv on PATH"
+        if kind == "uv"
+        else f"give the environment a pip: {show([str(environment.python), '-m', 'ensurepip'])}",
+    )
+
+
+def uv_installer(python: Path, program: str = "uv") -> Installer:
+    """Return the commands of uv for an environment."""
+    return Installer("uv", (program, "pip"), python)
+
+
+def pip_installer(python: Path) -> Installer:
+    """Return the commands of an environment's own pip."""
+    return Installer("pip", (str(python), "-m", "pip"), python)
+
+
+def only_from(index_url: str | None, options: Sequence[str]) -> tuple[str, ...]:
+    """Return an installer's options with one index instead of those that they name.
+
+    uv refuses two, pip takes the last, and either would take a package of the same version from any of several.
+    """
+    if index_url is None or "--no-index" in options:
+        return tuple(options)
+    return ("--index-url", index_url, *_without_indexes(options))
+
+
+def turned_around(options: Sequence[str]) -> tuple[str, ...]:
+    """Return options by which uv asks the main package index first: it asks the extra ones before.
+
+    >>> turned_around(["--index-url", "a", "--no-cache", "--extra-index-url", "b"])
+    ('--index-url', 'b', '--extra-index-url', 'a', '--no-cache')
+    """
+    named = [(options[place], options[place + 1]) for place in _places(options)]
+    main, extra = ([url for option, url in named if option == wanted] for wanted in _INDEX_OPTIONS)
+    if not main or not extra:
+        return tuple(options)
+    *first, last = (*main, *extra)
+    before = [word for url in first for word in ("--extra-index-url", url)]
+    return ("--index-url", last, *before, *_without_indexes(options))
+
+
+def indexes_in(options: Sequence[str]) -> tuple[str, ...]:
+    """Return the package indexes that options name."""
+    return tuple(options[place + 1] for place in _places(options))
+
+
+def _without_indexes(options: Sequence[str]) -> tuple[str, ...]:
+    named = {place + offset for place in _places(options) for offset in (0, 1)}
+    return tuple(option for place, option in enumerate(options) if place not in named)
+
+
+def _places(options: Sequence[str]) -> list[int]:
+    return [place for place, option in enumerate(options) if option in _INDEX_OPTIONS]
+
+
+def name_of(requirement: str) -> str:
+    """Return the distribution that a requirement is about, normalized.
+
+    >>> name_of("jaxlib_cuda-12[with-cuda]==0.11.2")
+    'jaxlib-cuda-12'
+    """
+    return normalize(re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0])
+
+
+def show(command: Sequence[str]) -> str:
+    """Return a command as it can be pasted into a shell.
+
+    >>> show(["pip", "install", "nvidia-cudnn-cu12<9.11"])
+    "pip install 'nvidia-cudnn-cu12<9.11'"
+    """
+    return subprocess.list2cmdline(command) if os.name == "nt" else " ".join(map(shlex.quote, command))

@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where a lock file says that wheels are: folders and files below its own by relative paths, so that all can move."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import urllib.request
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+from jaxlib_select.apply.pylock import Table
+
+_SOURCES = ("--find-links", "--index-url", "--extra-index-url")
+
+
+def pack_arguments(arguments: Sequence[str], folder: Path) -> list[str]:
+    """Return arguments as a lock keeps them: folders below it as relative paths, and no passwords."""
+    return _map_values(arguments, lambda value: _pack(value, folder))
+
+
+def unpack_arguments(words: Sequence[str], folder: Path) -> tuple[str, ...]:
+    """Return the arguments that a lock keeps, with its folders as they are reached from here."""
+    return tuple(_map_values(words, lambda value: value if "://" in value else str(folder / value)))
+
+
+def with_sources(arguments: Sequence[str], sources: Sequence[str]) -> tuple[str, ...]:
+    """Return arguments with other options that say where wheels are.
+
+    >>> with_sources(["--groups", "cpu", "--find-links", "a", "--no-index"], ["--find-links", "b"])
+    ('--groups', 'cpu', '--find-links', 'b')
+    """
+    return (*[word for word, about in _by_subject(arguments) if not about], *sources)
+
+
+def sources_in(arguments: Sequence[str]) -> tuple[str, ...]:
+    """Return of arguments those that say where wheels are.
+
+    >>> sources_in(["--groups", "cpu", "--find-links", "a", "--no-index"])
+    ('--find-links', 'a', '--no-index')
+    """
+    return tuple(word for word, about in _by_subject(arguments) if about)
+
+
+def _by_subject(arguments: Sequence[str]) -> list[tuple[str, bool]]:
+    """Return each word, and whether it is about where wheels are."""
+    pairs = itertools.pairwise(["", *arguments])
+    return [(word, before in _SOURCES or word in (*_SOURCES, "--no-index")) for before, word in pairs]
+
+
+def _map_values(words: Sequence[str], change: Callable[[str], str]) -> list[str]:
+    """Return words with what says where wheels are changed."""
+    return [change(word) if option in _SOURCES else word for option, word in itertools.pairwise(["", *words])]
+
+
+def _pack(value: str, folder: Path) -> str:
+    if "://" in value:
+        parts = urlsplit(value)
+        return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    path = Path(os.path.abspath(value))
+    return path.relative_to(folder).as_posix() if folder in path.parents else str(path)
+
+
+def make_relative(packages: Sequence[Table], folder: Path) -> tuple[list[Table], int]:
+    """Replace links to files at or below a folder by relative paths, so that both can move together.
+
+    Returns:
+        The packages, and how many files lie elsewhere on this machine.
+    """
+    elsewhere = 0
+    changed: list[Table] = []
+    for package in packages:
+        table = dict(package)
+        for key in ("wheels", "sdist"):
+            if key in table:
+                entries = table[key] if key == "wheels" else [table[key]]
+                moved = [_relative(entry, folder) for entry in entries]
+                elsewhere += sum(str(entry.get("url", "")).startswith("file:") for entry in moved)
+                table[key] = moved if key == "wheels" else moved[0]
+        changed.append(table)
+    return changed, elsewhere
+
+
+def _relative(entry: Table, folder: Path) -> Table:
+    path = local_file(str(entry.get("url", "")))
+    if path is None:
+        return entry
+    try:
+        relative = path.relative_to(folder.resolve())
+    except ValueError:
+        return entry
+    rest = {key: value for key, value in entry.items() if key != "url"}
+    return {"path": relative.as_posix(), **rest}
+
+
+def local_file(url: str, to_path: Callable[[str], str] = urllib.request.url2pathname) -> Path | None:
+    """Return the file that a URL names; nothing for one on the network."""
+    parts = urlsplit(url)
+    if parts.scheme != "file":
+        return None
+    server = f"//{parts.netloc}" if parts.netloc not in {"", "localhost"} else ""
+    return Path(to_path(server + parts.path))

@@ -1,0 +1,221 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Read and write lock files, and say whether one and a machine still agree."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from jaxlib_select import tables
+from jaxlib_select.apply.formats import PYLOCK, body_digest, format_of, read_requirements
+from jaxlib_select.apply.installer import show
+from jaxlib_select.apply.locations import unpack_arguments
+from jaxlib_select.apply.lock_environment import LockEnvironment
+from jaxlib_select.apply.pylock import LOCK_VERSION, SCHEMA, TOOL, Evidence, Group, digest, packages_of
+from jaxlib_select.choose.decision import Decision
+from jaxlib_select.errors import LockError
+from jaxlib_select.tables import column
+
+
+@dataclass(frozen=True, slots=True)
+class LockFile:
+    """A lock file that was read.
+
+    Attributes:
+        path: The file.
+        evidence: What it was made from; its folders are named as they are reached from here.
+        default: The group that is installed by default.
+        groups: Every group it can install.
+        edited: Whether somebody changed it since it was written.
+        document: All of it; empty for a requirements file.
+    """
+
+    path: Path
+    evidence: Evidence
+    default: str
+    groups: Mapping[str, Group]
+    edited: bool
+    document: Mapping[str, Any]
+
+    @property
+    def environment(self) -> LockEnvironment:
+        """What it holds for."""
+        return LockEnvironment(self.evidence.platform, self.evidence.python)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tool:
+    evidence: Evidence = column(key=TOOL)  # noqa: RUF009  # `field` of dataclasses
+
+
+@dataclass(frozen=True, slots=True)
+class _Pylock:
+    """A `pylock.toml` as far as this program needs it to be its own."""
+
+    packages: tuple[Any, ...]
+    tool: _Tool
+    names: tuple[str, ...] = column(key="dependency-groups")
+    default: tuple[str, ...] = column(key="default-groups")
+
+
+@dataclass(frozen=True, slots=True)
+class _Hashes:
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    hashes: _Hashes
+
+
+@dataclass(frozen=True, slots=True)
+class _Package:
+    """What installing a package takes."""
+
+    name: str
+    version: str
+    marker: str = ""
+    wheels: tuple[_File, ...] = ()
+    sdist: _File | None = None
+
+
+def read_lock(path: Path) -> LockFile:
+    """Read a lock file.
+
+    Raises:
+        UsageError: The file's name is not that of a lock file.
+        LockError: It cannot be read, or was not written by `jaxlib-select lock`.
+    """
+    form = format_of(path)
+    try:
+        text = path.read_text("utf-8")
+        return _read_pylock(path, tomllib.loads(text)) if form == PYLOCK else _read_requirements(path, text)
+    except tomllib.TOMLDecodeError as error:
+        raise LockError(f"not a TOML file: {path}", cause=str(error)) from error
+    except tables.TableError as error:
+        raise _foreign(path, str(error)) from error
+    except (OSError, UnicodeError) as error:
+        cause = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise LockError(f"cannot read {path}", cause=cause, remedy="write one: jaxlib-select lock jax") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file next to its place, flush it, and move it there.
+
+    Raises:
+        LockError: It cannot be written; what was there before is as it was.
+    """
+    try:
+        descriptor, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).chmod(0o644)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink()
+            raise
+    except OSError as error:
+        raise LockError(f"cannot write {path}", cause=error.strerror or str(error)) from error
+
+
+def _read_pylock(path: Path, document: dict[str, Any]) -> LockFile:
+    """Read a `pylock.toml`."""
+    if (version := document.get("lock-version")) not in {LOCK_VERSION, None}:
+        raise LockError(f"lock version {version!r} is not known here: {path}", remedy=f"known: {LOCK_VERSION}")
+    head = tables.read(_Pylock, document)
+    evidence = _checked(path, head.tool.evidence)
+    try:
+        for index, package in enumerate(head.packages):
+            tables.read(_Package, package, f"packages[{index}]")
+    except tables.TableError as error:
+        remedy = "write it again: jaxlib-select lock jax"
+        raise LockError(f"damaged lock: {path}", cause=str(error), remedy=remedy) from error
+    if len(head.default) != 1 or head.default[0] not in head.names or not evidence.groups.keys() >= set(head.names):
+        raise LockError(
+            f"default-groups is {list(head.default)}: {path}",
+            cause=f"the file was edited: expected one of {', '.join(head.names)}",
+            remedy=f"write it again: jaxlib-select lock {evidence.package}",
+        )
+    wanted = {name: evidence.groups[name] for name in head.names}
+    groups = {
+        name: Group(name, asked.backend, asked.requirements, tuple(packages_of(document, name)))
+        for name, asked in wanted.items()
+    }
+    return LockFile(path, evidence, head.default[0], groups, evidence.digest != digest(document), document)
+
+
+def _read_requirements(path: Path, text: str) -> LockFile:
+    """Read a requirements file."""
+    comment, body = read_requirements(text)
+    if not isinstance(comment, dict):
+        raise _foreign(path, "its first line is not a comment of jaxlib-select")
+    evidence = _checked(path, tables.read(Evidence, comment))
+    group = Group(evidence.backend, evidence.backend, evidence.requirements, ())
+    return LockFile(path, evidence, group.name, {group.name: group}, evidence.digest != body_digest(body), {})
+
+
+def _foreign(path: Path, cause: str) -> LockError:
+    return LockError(
+        f"not a lock of jaxlib-select: {path}",
+        cause=cause,
+        remedy="write one: jaxlib-select lock jax -o pylock.toml",
+    )
+
+
+def _checked(path: Path, evidence: Evidence) -> Evidence:
+    """Return the evidence of a lock file that a version wrote which writes as this one does.
+
+    Raises:
+        LockError: It was not.
+    """
+    if evidence.schema != SCHEMA:
+        raise LockError(
+            f"lock of schema {evidence.schema!r}, known here is {SCHEMA}: {path}",
+            cause="another version of jaxlib-select wrote it",
+            remedy=f"take that version, or write the lock again: jaxlib-select lock {evidence.package}",
+        )
+    return replace(evidence, arguments=unpack_arguments(evidence.arguments, path.parent))
+
+
+def find_differences(lock: LockFile, decision: Decision, here: LockEnvironment) -> list[str]:
+    """Return why a lock and a machine do not agree; empty if they do."""
+    found = []
+    again = write_again(lock)
+    if lock.edited:
+        found.append(f"{lock.path} was changed by hand since it was written; write it again: {again}")
+    misfits = lock.environment.differences(here)
+    found += [f"{lock.path} does not fit: {misfit}; write another one there: {again}" for misfit in misfits]
+    group, wanted = lock.groups[lock.default], (*decision.requirements, *decision.constraints)
+    if (group.backend, group.requirements) != (decision.backend, wanted):
+        remedy = again if misfits else _find_remedy(lock, decision, wanted) or again
+        found.append(f"{_compare(group, decision, wanted)}; run: {remedy}")
+    return found
+
+
+def write_again(lock: LockFile) -> str:
+    """Return the command that writes a lock again."""
+    return show(["jaxlib-select", "lock", lock.evidence.package, *lock.evidence.arguments, "-o", str(lock.path)])
+
+
+def _compare(group: Group, decision: Decision, wanted: tuple[str, ...]) -> str:
+    """Say in what the default of a lock is not what a machine wants."""
+    if group.backend == decision.backend:
+        return f"the lock has {', '.join(group.requirements)}, this machine wants {', '.join(wanted)}"
+    reason = next((entry.reason for entry in decision.candidates if entry.chosen), "")
+    return f"the lock is for {group.backend}, this machine wants {decision.backend} ({reason})"
+
+
+def _find_remedy(lock: LockFile, decision: Decision, wanted: tuple[str, ...]) -> str:
+    """Return the command that installs another group of a lock, if there is one with the very bounds of a machine."""
+    asked = (decision.backend, wanted)
+    name = next((name for name, group in lock.groups.items() if (group.backend, group.requirements) == asked), None)
+    return show(["jaxlib-select", "apply", str(lock.path), "--group", name]) if name is not None else ""

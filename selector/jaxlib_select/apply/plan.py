@@ -1,0 +1,131 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What has to change in an environment so that it is what was decided: pure, nothing is run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from jaxlib_select.apply.installer import Installer, name_of
+from jaxlib_select.choose.decision import Decision
+from jaxlib_select.choose.policy import CPU
+from jaxlib_select.facts import Facts
+from jaxlib_select.installed.environment import Environment
+from jaxlib_select.installed.plugins import Plugin, locate, read_lock
+from jaxlib_select.names import normalize
+
+# Distributions by which JAX itself publishes an accelerator: the plugin, and its kernels.
+_UPSTREAM = re.compile(r"jax-[a-z]+\d*-(pjrt|plugin)")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Commands to run, in this order.
+
+    Attributes:
+        commands: What installs, package index by package index.
+        after: Distributions to remove at last: other backends.
+    """
+
+    commands: tuple[tuple[str, ...], ...]
+    after: tuple[str, ...]
+
+    def steps(self, installer: Installer) -> tuple[tuple[str, ...], ...]:
+        """Return every command."""
+        after = (installer.uninstall(self.after),) if self.after else ()
+        return (*self.commands, *after)
+
+
+def make_plan(
+    decisions: Sequence[Decision],
+    environment: Environment,
+    plugins: Sequence[Plugin],
+    installer: Installer,
+    options: Sequence[str] = (),
+    *,
+    families: Collection[str],
+) -> Plan:
+    """Return what carries decisions out."""
+    by_index: dict[str | None, list[Decision]] = {}
+    for decision in decisions:
+        by_index.setdefault(decision.index_url, []).append(decision)
+    commands: list[tuple[str, ...]] = []
+    for index, group in by_index.items():
+        bindings = [text for decision in group for text in foreign_bindings(decision, environment)]
+        foreign = [name for decision in group for name in foreign_builds(decision, environment)]
+        wanted = (*_requirements(group), *dict.fromkeys(bindings))
+        commands += installer.exchange(wanted, [*map(name_of, bindings), *foreign], index_url=index, options=options)
+    for_jax = {normalize(decision.package) for decision in decisions if is_ours(decision.package)}
+    after = other_backends(for_jax, environment, plugins, families) if for_jax else ()
+    return Plan(tuple(commands), after)
+
+
+def accelerator_families(facts: Facts) -> frozenset[str]:
+    """Return what JAX calls the platforms of a release's accelerator packages."""
+    return frozenset(backend.family for backend in facts.backends) - {CPU}
+
+
+def other_backends(
+    wanted: Collection[str], environment: Environment, plugins: Iterable[Plugin], families: Collection[str]
+) -> tuple[str, ...]:
+    """Return the installed accelerator packages that are not wanted.
+
+    The package for the CPU is none, and stays: JAX uses the CPU with every accelerator. So do plugins for platforms
+    that JAX itself does not know.
+    """
+    found = {plugin.distribution for plugin in plugins if plugin.platform in families and plugin.distribution}
+    found |= {name for name in environment.distributions if _UPSTREAM.fullmatch(name)}
+    return tuple(sorted(found - set(wanted)))
+
+
+def is_ours(package: str) -> bool:
+    """Return whether a distribution is one of ours that needs our jaxlib."""
+    return package.startswith("jaxlib-")
+
+
+def bindings_of(decision: Decision) -> tuple[str, ...]:
+    """Return the requirement of our jaxlib that a decision implies; none if it is about no package of ours."""
+    wanted = [text for text in decision.requirements if is_ours(decision.package) and name_of(text) == decision.package]
+    return tuple(f"jaxlib=={text.partition('==')[2]}" for text in wanted)
+
+
+def foreign_bindings(decision: Decision, environment: Environment) -> tuple[str, ...]:
+    """Return the requirement of our jaxlib, if one of the same version that is not ours is installed.
+
+    Such as JAX's own, which serves no package of ours: only wheels have build tags, so installers would keep it.
+    """
+    wanted = bindings_of(decision)
+    return wanted if has_foreign_jaxlib(environment, [text.partition("==")[2] for text in wanted]) else ()
+
+
+def has_foreign_jaxlib(environment: Environment, versions: Collection[str]) -> bool:
+    """Return whether a jaxlib of one of these versions is installed that is none of ours: it has no release lock."""
+    return environment.version_of("jaxlib") in versions and read_lock(locate(environment, "jaxlib")) is None
+
+
+def foreign_builds(decision: Decision, environment: Environment) -> tuple[str, ...]:
+    """Return what is installed in the right version, but from another index than the one that was decided for.
+
+    Such wheels have the same version up to a local part, as `torch` 2.9.0+cpu and 2.9.0+cu130, and installers take one
+    for the other. The index is named after that part.
+    """
+    if decision.index_url is None:
+        return ()
+    wanted = decision.index_url.rstrip("/").rpartition("/")[2]
+    installed = {name: environment.version_of(name) for name in map(name_of, decision.requirements)}
+    builds = {name: version.partition("+")[2] for name, version in installed.items() if version is not None}
+    return tuple(name for name, build in builds.items() if build != wanted)
+
+
+def shown_environment(decisions: Iterable[Decision]) -> Mapping[str, str]:
+    """Return the variables that must be set before the program starts."""
+    return {name: value for decision in decisions for name, value in decision.environment.items()}
+
+
+def _requirements(decisions: Iterable[Decision]) -> tuple[str, ...]:
+    """Return requirements and constraints; constraints are about what comes along anyway."""
+    return tuple(
+        dict.fromkeys(text for decision in decisions for text in (*decision.requirements, *decision.constraints))
+    )

@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the NVIDIA driver of a machine works, and what to do if not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jaxlib_select.machine.model import NO_DEVICE, STUB, Machine, Version, format_version
+
+# What cuInit returns (cuda.h, CUresult) when a GPU is there, but cannot be used.
+_CODES = {
+    46: ("its GPU is in use or switched off (cuInit 46)", "free the GPU, or set its compute mode to default"),
+    304: (
+        "an operating system call of the driver failed (cuInit 304)",
+        "look at 'dmesg' and the rights on /dev/nvidia*",
+    ),
+    802: (
+        "the GPUs are not ready yet (cuInit 802)",
+        "start the fabric manager: systemctl start nvidia-fabricmanager, of the driver's own version",
+    ),
+    803: (
+        "libcuda and the kernel module are of different versions (cuInit 803)",
+        "reboot, or load the kernel module of the installed driver",
+    ),
+    804: (
+        "the CUDA compatibility library does not work with this GPU (cuInit 804)",
+        "remove cuda-compat from LD_LIBRARY_PATH, or update the driver",
+    ),
+    805: (
+        "the MPS server cannot be reached (cuInit 805)",
+        "start nvidia-cuda-mps-control, or unset CUDA_MPS_PIPE_DIRECTORY",
+    ),
+}
+_LIBRARY = {
+    "hung": (
+        "libcuda did not answer in time",
+        "look at 'nvidia-smi', reboot if it hangs, or raise JAXLIB_SELECT_TIMEOUT",
+    ),
+    "crashed": ("libcuda crashed when it was asked", "install the NVIDIA driver again"),
+    "odd": ("libcuda gave answers that make no sense", "install the NVIDIA driver again"),
+}
+# CUDA major version → first driver branch on Linux (CUDA release notes, table 3; JAX's installation guide).
+_BRANCHES = {12: "525", 13: "580"}
+_CONTAINER = "start the container with its GPUs (docker run --gpus all, and NVIDIA_DRIVER_CAPABILITIES=compute,utility)"
+
+
+@dataclass(frozen=True)
+class DriverProblem:
+    """Why no CUDA program works here.
+
+    Attributes:
+        reason: In one sentence without its period.
+        advice: What to do.
+        hardware: Whether it proves that there is a GPU.
+        doubtful: Whether a CUDA program may work all the same.
+    """
+
+    reason: str
+    advice: str = ""
+    hardware: bool = False
+    doubtful: bool = False
+
+
+def driver_problem(machine: Machine) -> DriverProblem | None:
+    """Return why no CUDA program works on a machine, or nothing if nothing speaks against it."""
+    nvidia = machine.nvidia
+    seen = bool(nvidia.gpus or nvidia.pci)
+    if nvidia.libcuda in _LIBRARY:
+        reason, advice = _LIBRARY[nvidia.libcuda]
+        return DriverProblem(reason, advice, hardware=True, doubtful=nvidia.libcuda == "hung")
+    if nvidia.libcuda == "absent" or nvidia.cuinit == STUB:
+        return _no_library(machine) if seen else DriverProblem("no NVIDIA GPU was found")
+    if nvidia.cuinit not in {None, 0, NO_DEVICE}:
+        return _code_problem(nvidia.cuinit or 0)
+    if not nvidia.gpus:
+        return _no_gpu(machine)
+    if nvidia.cuda is None:
+        return DriverProblem("the driver does not say which CUDA version it serves", "update the NVIDIA driver")
+    return None
+
+
+def driver_advice(oldest: Version) -> str:
+    """Return which driver to install for a version of CUDA."""
+    branch = _BRANCHES.get(oldest[0])
+    return (
+        f"update the NVIDIA driver to {branch} or newer"
+        if branch
+        else f"update the driver to CUDA {format_version(oldest)}"
+    )
+
+
+def _code_problem(code: int) -> DriverProblem:
+    """Explain what cuInit returned."""
+    reason, advice = _CODES.get(
+        code, (f"the driver refuses to start (cuInit {code})", "run 'nvidia-smi' and look at its message")
+    )
+    return DriverProblem(f"an NVIDIA driver is here, but {reason}", advice, hardware=True)
+
+
+def _no_library(machine: Machine) -> DriverProblem:
+    """Explain a GPU without libcuda."""
+    advice = _CONTAINER if machine.container else "install the NVIDIA driver with its CUDA library"
+    return DriverProblem("an NVIDIA GPU is here, but not the driver's library libcuda", advice, hardware=True)
+
+
+def _no_gpu(machine: Machine) -> DriverProblem:
+    """Explain a driver that shows no GPU, or no driver at all."""
+    for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"):
+        if name in machine.visible:
+            value = machine.visible[name]
+            if value in {"", "-1", "none", "void", "NoDevFiles"}:
+                return DriverProblem(f"{name}={value} hides every NVIDIA GPU", f"unset {name} if that is not meant")
+    if machine.nvidia.cuinit is not None or machine.nvidia.cuda is not None:
+        advice = (
+            _CONTAINER
+            if machine.container
+            else "check 'nvidia-smi -L' (in MIG mode it must list an instance), CUDA_VISIBLE_DEVICES and 'dmesg'"
+        )
+        return DriverProblem("the NVIDIA driver shows no GPU", advice)
+    if machine.nvidia.pci:
+        return _no_library(machine)
+    return DriverProblem("no NVIDIA GPU was found")

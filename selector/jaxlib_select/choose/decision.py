@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What was decided, and why: one reason for every backend there is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from jaxlib_select import tables
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A backend that was considered.
+
+    Attributes:
+        backend: Its name, such as `cuda12`.
+        chosen: Whether it is the one.
+        reason: Why, or why not, in one sentence.
+    """
+
+    backend: str
+    chosen: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What to install for one package on one machine.
+
+    Attributes:
+        package: Distribution that carries the accelerator, such as `jaxlib-cuda-12`.
+        backend: Name of the backend that was chosen, with its packaging, such as `cuda12` or `cuda12-local`.
+        requirements: What to install, with versions and extras (PEP 508).
+        candidates: Every backend that was considered, the chosen one among them.
+        constraints: Bounds on versions of what the requirements bring along.
+        index_url: Package index to use, if it must be another one than the user's own.
+        warnings: What the user should know, one sentence each.
+        environment: Variables to set before the program starts, such as the ones that hide devices.
+        hidden: Devices that the chosen package cannot serve, such as `nvidia:1`.
+        bounds: Every set of constraints that some machine needs with this backend, by the name of its group in a lock;
+            empty if the backend has but one.
+    """
+
+    package: str
+    backend: str
+    requirements: tuple[str, ...]
+    candidates: tuple[Candidate, ...]
+    constraints: tuple[str, ...] = ()
+    index_url: str | None = None
+    warnings: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    hidden: tuple[str, ...] = ()
+    bounds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def group(self) -> str:
+        """Name of its group in a lock: the backend's, or that of the backend with these constraints."""
+        return next((name for name, bounds in self.bounds.items() if bounds == self.constraints), self.backend)
+
+    def to_json(self) -> dict[str, object]:
+        """Return the documented JSON form."""
+        found: dict[str, object] = tables.write(self)
+        del found["bounds"]
+        found["candidates"] = found.pop("candidates")  # they are many: at the end
+        return found
+
+
+def fault_of(answer: object) -> str:
+    """Return what is wrong with a decision that anybody may have made; empty if nothing is."""
+    if not isinstance(answer, Decision):
+        return f"returned {type(answer).__name__}, not a Decision"
+    if not _are(answer.candidates, Candidate) or [entry.chosen for entry in answer.candidates].count(True) != 1:
+        return "returned a Decision without exactly one Candidate that is chosen"
+    if not isinstance(answer.environment, Mapping):
+        return "returned a Decision whose environment is no mapping"
+    lists = [
+        answer.requirements,
+        answer.constraints,
+        answer.warnings,
+        answer.hidden,
+        *zip(*answer.environment.items(), strict=True),
+    ]
+    lists += [(entry.backend, entry.reason) for entry in answer.candidates]
+    if not all(_are(texts, str) for texts in [*lists, (answer.package, answer.backend, answer.index_url or "")]):
+        return "returned a Decision with something else where strings belong"
+    return ""
+
+
+def _are(values: object, kind: type) -> bool:
+    """Return whether something is a list, and no string, of values of one kind."""
+    return (
+        isinstance(values, Sequence)
+        and not isinstance(values, str)
+        and all(isinstance(value, kind) for value in values)
+    )

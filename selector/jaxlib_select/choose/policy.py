@@ -1,0 +1,190 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which backend the user asks for, per package: command line before environment before pyproject.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jaxlib_select import variables
+from jaxlib_select.errors import UsageError
+from jaxlib_select.names import normalize
+
+AUTO = "auto"
+CPU = "cpu"
+PREFER_GPU = "prefer-gpu"
+REQUIRE_GPU = "require-gpu"
+GENERAL = (AUTO, CPU, PREFER_GPU, REQUIRE_GPU)
+ALIASES = {"gpu": REQUIRE_GPU}  # as `jaxlib_select.require` and JAX say it
+
+FOREIGN = {"torch": "UV_TORCH_BACKEND"}  # variables of other tools that say the same about one package
+TABLE = "[tool.jaxlib-select.backends]"
+_FILE = "pyproject.toml"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is asked for.
+
+    Attributes:
+        backend: `auto`, `cpu`, `prefer-gpu`, `require-gpu`, or the name of a backend or of its packaging.
+        origin: Who said so, for messages.
+        lasting: Whether it was said once for all packages, of which some may not have that backend.
+        warnings: What the user should know about how it was understood.
+    """
+
+    backend: str
+    origin: str = "the default"
+    lasting: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PolicySource:
+    """What one source says: a default, and exceptions by package."""
+
+    default: Choice | None = None
+    packages: Mapping[str, Choice] = field(default_factory=dict)
+
+    def about(self, names: Sequence[str]) -> Choice | None:
+        """Return what this source says about a package of several names."""
+        return next((self.packages[name] for name in names if name in self.packages), self.default)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What all sources say, the strongest first."""
+
+    sources: tuple[PolicySource, ...] = ()
+
+    def choose(self, *names: str) -> Choice:
+        """Return what holds for a package: the first source that says anything about it."""
+        keys = [normalize(name) for name in names]
+        choices = (source.about(keys) for source in self.sources)
+        return next((choice for choice in choices if choice), Choice(AUTO))
+
+    def about_packages(self) -> tuple[tuple[str, Choice], ...]:
+        """Return every package that a source names, by its normalized name, with its choice."""
+        return tuple(entry for source in self.sources for entry in source.packages.items())
+
+
+def read_policy(arguments: Sequence[str], environ: Mapping[str, str], folder: Path | None) -> Policy:
+    """Collect what the user wants: by `--backend`, in the environment, and in pyproject.toml, upwards from a folder.
+
+    Raises:
+        UsageError: One place contradicts itself, or pyproject.toml cannot be read.
+    """
+    table = find_table(folder) if folder else {}
+    return Policy((from_arguments(arguments), from_environment(environ), from_table(table)))
+
+
+def from_arguments(arguments: Sequence[str]) -> PolicySource:
+    """Read the values of `--backend`.
+
+    Raises:
+        UsageError: One thing is said twice, differently, or a value lacks its package or its backend.
+    """
+    found: dict[str, str] = {}
+    for argument in arguments:
+        package, equals, backend = argument.rpartition("=")
+        if not backend.strip() or bool(equals) != bool(package.strip()):
+            raise UsageError(f"--backend {argument!r} is incomplete", remedy="expected BACKEND or PACKAGE=BACKEND")
+        key = normalize(package.strip())
+        if found.setdefault(key, backend).lower() != backend.lower():
+            whom = f" for {key}" if key else ""
+            raise UsageError(
+                f"--backend says both {found[key]!r} and {backend!r}{whom}", remedy="give one, or PACKAGE=BACKEND each"
+            )
+    return _source(found, lambda key: f"--backend {key}={found[key]}" if key else f"--backend {found[key]}")
+
+
+def from_environment(environ: Mapping[str, str]) -> PolicySource:
+    """Read the variables of this program, and those of others that mean the same.
+
+    Raises:
+        UsageError: One looks like a variable of this program, and is none.
+    """
+    variables.check_names(environ)
+    names = {package: name for package, name in FOREIGN.items() if environ.get(name)}
+    for name in environ:
+        if name.startswith(variables.BACKEND) and environ[name]:
+            names[normalize(name[len(variables.BACKEND) :])] = name
+    if environ.get(variables.DEFAULT):
+        names[""] = variables.DEFAULT
+    return _source({key: environ[name] for key, name in names.items()}, lambda key: names[key], lasting=True)
+
+
+def from_table(table: Mapping[str, object]) -> PolicySource:
+    """Read the table of pyproject.toml.
+
+    Raises:
+        UsageError: A value is no string.
+    """
+    for key, value in table.items():
+        if not isinstance(value, str):
+            raise UsageError(f"pyproject.toml: {TABLE} {key} is {value!r}", remedy="expected a string such as 'auto'")
+    found = {"" if key == "default" else normalize(key): str(value) for key, value in table.items()}
+    return _source(found, lambda key: f"pyproject.toml, {TABLE} {key or 'default'}", lasting=True)
+
+
+def find_table(folder: Path) -> Mapping[str, object]:
+    """Return the table of the nearest pyproject.toml, from a folder upwards; empty if there is none.
+
+    Raises:
+        UsageError: The file cannot be read, is no TOML, or has something else where the table belongs.
+    """
+    path = next((place / _FILE for place in (folder, *folder.parents) if (place / _FILE).is_file()), None)
+    try:
+        text = path.read_text("utf-8") if path is not None else ""
+        if "jaxlib-select" not in text:  # few projects have the table
+            return {}
+        import tomllib
+
+        return _table_of(tomllib.loads(text))
+    except (OSError, ValueError) as error:  # TOMLDecodeError is one
+        raise UsageError(f"cannot read {path}", cause=str(error)) from error
+
+
+def _table_of(document: Mapping[str, Any]) -> Mapping[str, object]:
+    """Return the table `[tool.jaxlib-select.backends]` of a document, empty if it has none.
+
+    Raises:
+        ValueError: One of its keys is no table, or `[tool.jaxlib-select]` has other keys as well.
+    """
+    table: Any = document
+    for key in ("tool", "jaxlib-select", "backends"):
+        if key == "backends" and isinstance(table, dict) and not table.keys() <= {key}:
+            raise ValueError(f"unknown keys in [tool.jaxlib-select]: {', '.join(table)}; known: {key}")
+        table = table.get(key, {}) if isinstance(table, dict) else None
+    if not isinstance(table, dict):
+        raise ValueError("tool.jaxlib-select.backends is no table")  # noqa: TRY004  # the file's fault
+    return table
+
+
+def _source(found: Mapping[str, str], origin: Callable[[str], str], *, lasting: bool = False) -> PolicySource:
+    """Turn values by package into choices; the empty key is the default."""
+    choices = {key: Choice(value.strip(), origin(key), lasting=lasting and not key) for key, value in found.items()}
+    return PolicySource(choices.pop("", None), choices)
+
+
+def find_name(choice: Choice, known: Sequence[str]) -> str | None:
+    """Return a choice as the package spells it, in whatever letters it was written; nothing if it has no such backend.
+
+    >>> find_name(Choice("CUDA12"), ("cuda12", "cuda13")), find_name(Choice("gpu"), ())
+    ('cuda12', 'require-gpu')
+    """
+    wanted = choice.backend.lower()
+    wanted = ALIASES.get(wanted, wanted)
+    return next((name for name in (*GENERAL, *known) if name.lower() == wanted), None)
+
+
+def unknown_backend(choice: Choice, known: Sequence[str], package: str) -> UsageError:
+    """Return the error about a backend that a package does not have, with those it has."""
+    names = dict.fromkeys((*GENERAL, *known))
+    return UsageError(
+        f"unknown backend for {package}: {choice.backend!r} (from {choice.origin})",
+        remedy=f"known: {', '.join(names)}",
+    )

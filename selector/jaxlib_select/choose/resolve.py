@@ -1,0 +1,220 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ask the resolver of a package for its decision.
+
+A resolver is an entry point of the group `jaxlib_select.resolvers`, named after the package it decides about. It is a
+`Resolver`: a function from package, machine and backend to a decision, and the names it knows backends by. Some are
+shipped, others come with other distributions.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from jaxlib_select.choose.decision import Decision, fault_of
+from jaxlib_select.choose.policy import AUTO, CPU, GENERAL, REQUIRE_GPU, Choice, Policy, find_name, unknown_backend
+from jaxlib_select.errors import PolicyError, ResolverError, SelectError, UsageError
+from jaxlib_select.machine.model import Machine
+from jaxlib_select.names import normalize
+from jaxlib_select.sentences import printable
+
+GROUP = "jaxlib_select.resolvers"
+
+# Known without looking through everything that is installed, which takes longer than all the rest.
+_SHIPPED = {
+    "jax": "jaxlib_select.choose.resolvers.jax",
+    "jaxlib": "jaxlib_select.choose.resolvers.jax",
+    "torch": "jaxlib_select.choose.resolvers.torch",
+    "torchaudio": "jaxlib_select.choose.resolvers.torch",
+    "torchvision": "jaxlib_select.choose.resolvers.torch",
+}
+_NAME = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?", re.IGNORECASE)  # PEP 508
+
+
+@dataclass(frozen=True)
+class Resolver:
+    """Decides about one package, or a few that go together.
+
+    Attributes:
+        decide: From the name of the package, the machine and the backend that is asked for to a decision. The backend
+            is `auto`, `cpu`, `prefer-gpu`, `require-gpu` or one of `backends`.
+        backends: Returns the names that it knows backends by; without it only the general ones are accepted.
+        name: Under which the user sets the policy for the package; its own if empty.
+    """
+
+    decide: Callable[[str, Machine, str], Decision]
+    backends: Callable[[], tuple[str, ...]] = tuple
+    name: str = ""
+
+
+def resolve(package: str, machine: Machine, policy: Policy | None = None, *, release: str = "") -> Decision:
+    """Decide what to install for a package on a machine.
+
+    Args:
+        package: Name of a distribution, such as `jax` or `torch`, or with its version, such as `jax==0.11.2`.
+        machine: Where it must run.
+        policy: What the user asks for; the best that surely runs if absent.
+        release: Version of the package, if it is not given with the name; the newest known one by default.
+
+    Returns:
+        The decision, with a reason for each backend that was considered.
+
+    Raises:
+        UsageError: No resolver knows the package or one that the policy names, or the resolver not the backend.
+        PolicyError: The policy cannot be kept on this machine.
+        ResolverError: The resolver failed.
+    """
+    written, _, version = package.partition("==")
+    name, version = _normal_name(written), (version or release).strip()
+    choice = choose(name, policy or Policy())
+    decision = _decide(find_resolver(name), f"{name}=={version}" if version else name, machine, choice)
+    return replace(decision, warnings=(*choice.warnings, *decision.warnings)) if choice.warnings else decision
+
+
+def choose(package: str, policy: Policy) -> Choice:
+    """Return what a policy says about a package, in the words of its resolver.
+
+    A lasting default may name a backend that this package has not, and another has: then it is `auto`, with a warning.
+
+    Raises:
+        UsageError: No resolver knows the package or one that the policy names, or the resolver not the backend.
+        ResolverError: The resolver cannot be loaded, or does not know its own backends.
+    """
+    for name, spoken in policy.about_packages():
+        if not has_resolver(name):
+            raise unknown_package(name, f" (from {spoken.origin})")
+    name = normalize(package)
+    resolver = find_resolver(name)
+    choice, known = policy.choose(name, resolver.name or name), _backends(resolver, name)
+    backend = find_name(choice, known)
+    if backend is not None:
+        return replace(choice, backend=backend)
+    if not (choice.lasting and any(_knows(other, choice) for other in known_packages())):
+        raise unknown_backend(choice, known, name)
+    warning = f"{name} has no backend {choice.backend!r} (from {choice.origin}), so that it is {AUTO} here"
+    return replace(choice, backend=AUTO, warnings=(warning,))
+
+
+def _normal_name(package: str) -> str:
+    """Return the one spelling of a package's name.
+
+    Raises:
+        UsageError: It is none, such as `jax>=0.11`.
+    """
+    if not _NAME.fullmatch(package.strip()):
+        raise UsageError(f"not the name of a package: {package!r}", remedy="expected NAME or NAME==VERSION")
+    return normalize(package.strip())
+
+
+def _backends(resolver: Resolver, name: str) -> tuple[str, ...]:
+    """Return the backends that a resolver knows.
+
+    Raises:
+        ResolverError: It fails.
+    """
+    try:
+        return tuple(str(backend) for backend in resolver.backends())
+    except SelectError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise failure_of(f"the resolver of {name} failed", error) from error
+
+
+def _knows(name: str, choice: Choice) -> bool:
+    """Return whether the resolver of a package knows a backend; one that fails is reported when it is used itself."""
+    try:
+        return find_name(choice, _backends(find_resolver(name), name)) is not None
+    except SelectError:
+        return False
+
+
+def _decide(resolver: Resolver, package: str, machine: Machine, choice: Choice) -> Decision:
+    """Run a resolver, which may be anybody's, and keep its failures apart from ours."""
+    try:
+        decision = resolver.decide(package, machine, choice.backend)
+    except SelectError:
+        raise
+    except (Exception, SystemExit) as error:  # one that ends the program has decided nothing
+        raise failure_of(f"the resolver of {package} failed", error) from error
+    fault = fault_of(decision)
+    if fault:
+        raise ResolverError(f"the resolver of {package} {fault}", remedy="report it to its author")
+    if choice.backend == REQUIRE_GPU and decision.backend == CPU:  # nobody's resolver may pass over that
+        reasons = "; ".join(f"{entry.backend}: {entry.reason}" for entry in decision.candidates if not entry.chosen)
+        raise PolicyError(f"an accelerator is required for {package}, but none can be used", cause=reasons)
+    return decision
+
+
+def find_resolver(name: str) -> Resolver:
+    """Return the resolver for a package, by its normalized name.
+
+    Raises:
+        UsageError: There is none; the message lists the packages that have one.
+        ResolverError: It cannot be imported.
+    """
+    try:
+        resolver = importlib.import_module(_SHIPPED[name]).RESOLVER if name in _SHIPPED else _installed_resolver(name)
+    except SelectError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise failure_of(f"the resolver of {name} cannot be loaded", error) from error
+    if not isinstance(resolver, Resolver):
+        raise ResolverError(f"the resolver of {name} is a {type(resolver).__name__}, not a jaxlib_select.Resolver")
+    return resolver
+
+
+def is_package(word: str) -> bool:
+    """Return whether a word, such as `jax` or `jax==0.11.2`, names a package that some resolver knows."""
+    name, equals, _ = word.partition("==")
+    if word in GENERAL or ("=" in word and not equals):
+        return False
+    return has_resolver(normalize(name))
+
+
+def has_resolver(name: str) -> bool:
+    """Return whether some resolver knows a package, by its normalized name."""
+    return name in _SHIPPED or name in _entry_points()
+
+
+def known_packages() -> list[str]:
+    """Return every package that has a resolver, by its normalized name."""
+    return sorted({*_SHIPPED, *_entry_points()})
+
+
+def unknown_package(name: str, origin: str = "") -> UsageError:
+    """Return the error about a package that has no resolver, with those that have."""
+    known = ", ".join(known_packages())
+    return UsageError(
+        f"no resolver knows the package {name!r}{origin}", remedy=f"known: {known}; others come as plug-ins ({GROUP})"
+    )
+
+
+def _installed_resolver(name: str) -> object:
+    """Load the resolver that another distribution brings.
+
+    Raises:
+        UsageError: There is none.
+    """
+    entry_points = _entry_points()
+    if name not in entry_points:
+        raise unknown_package(name)
+    return entry_points[name]()
+
+
+def _entry_points() -> dict[str, Callable[[], object]]:
+    """Return what other distributions registered, by normalized name."""
+    from importlib import metadata  # slow, and needed for packages of others only
+
+    return {normalize(point.name): point.load for point in metadata.entry_points(group=GROUP)}
+
+
+def failure_of(what: str, error: BaseException) -> ResolverError:
+    """Return the error about somebody's code that raised one, which may be of many lines."""
+    return ResolverError(
+        what,
+        cause=" ".join(printable(f"{type(error).__name__}: {error}").split()),
+        remedy="report it to its author; --debug shows where",
+    )

@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decide which accelerator package of a JAX release to install."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+
+from jaxlib_select.choose.decision import Decision
+from jaxlib_select.choose.ranking import Ranked, known_names, rank
+from jaxlib_select.choose.resolve import Resolver
+from jaxlib_select.choose.rules import Fit, platform_problem
+from jaxlib_select.facts import Facts, load_facts
+from jaxlib_select.machine.model import Machine
+from jaxlib_select.versions import read_version
+
+
+def decide(package: str, machine: Machine, backend: str) -> Decision:
+    """Decide about `jax` or `jaxlib`, with `==RELEASE` if it is not to be the newest known one.
+
+    Raises:
+        FactsError: Nothing is known about this release.
+        PolicyError: What is asked for cannot be given.
+    """
+    name, _, release = package.partition("==")
+    facts = _facts(release)
+    return _decision(name, facts, machine, rank(machine, facts.backends, backend))
+
+
+def _decision(name: str, facts: Facts, machine: Machine, ranked: Ranked) -> Decision:
+    """Write down a choice as what is to be installed."""
+    backend, verdict = ranked.backend, ranked.verdict
+    # The CPU is chosen even without a wheel; every other backend is rejected for that.
+    problem = platform_problem(machine, backend) if verdict.fit is Fit.FULL else None
+    extras = ",".join(backend.variants.get(ranked.variant, ()))
+    own = f"{backend.distribution}{f'[{extras}]' if extras else ''}=={backend.version}"
+    warnings = list(ranked.warnings)
+    if problem:
+        warnings.append(
+            f"{problem}: only {name} itself is asked for, which has an XLA for the CPU where JAX supports it"
+        )
+    constraints, advice = _constraints(verdict.constraints, extras)
+    table = backend.select.constraints if backend.select and extras else {}
+    return Decision(
+        package=backend.distribution,
+        backend=ranked.variant,
+        requirements=(f"{name}=={facts.release}",) if problem else (f"{name}=={facts.release}", own),
+        candidates=ranked.candidates,
+        constraints=constraints,
+        index_url=backend.index_url,
+        warnings=(*warnings, *advice),
+        environment=verdict.environment,
+        hidden=verdict.hidden,
+        bounds=_bounds(ranked.variant, table, constraints),
+    )
+
+
+def _constraints(constraints: tuple[str, ...], extras: str) -> tuple[tuple[str, ...], list[str]]:
+    """Return bounds for the vendor's libraries, or advice where these come from the system."""
+    if extras or not constraints:
+        return constraints, []
+    return (), [f"the libraries of the system must keep these bounds: {', '.join(constraints)}"]
+
+
+def _bounds(variant: str, table: Mapping[str, tuple[str, ...]], own: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+    """Return the bounds that machines need, by what a lock calls them: the variant, and the GPUs they are for."""
+    found: dict[str, tuple[str, ...]] = {variant: ()}
+    found.update({f"{variant}-{_generation(limits)}": bounds for limits, bounds in sorted(table.items())})
+    return found if own in found.values() else {**found, f"{variant}-mixed": own}
+
+
+def _generation(limits: str) -> str:
+    """Return what to call the GPUs of a range, as `jaxlib-auto` does: by age, or by the first one.
+
+    >>> _generation("<7.5"), _generation(">=10,<12")
+    ('legacy', 'cc100')
+    """
+    major, minor = (*(read_version(limits.lstrip("<>=")) or (0,)), 0)[:2]
+    return "legacy" if limits.startswith("<") else f"cc{major}{minor}"
+
+
+@functools.cache
+def _facts(release: str) -> Facts:
+    return load_facts(release)
+
+
+RESOLVER = Resolver(decide, backends=lambda: known_names(_facts("").backends), name="jax")

@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the rules of all vendors share: the verdict about a backend, PCI ids, devices to hide, platforms of wheels."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from jaxlib_select.facts import Backend
+from jaxlib_select.machine.model import Machine
+from jaxlib_select.versions import read_version
+
+_NAMES = {"linux": "Linux", "darwin": "macOS", "windows": "Windows"}
+_MANYLINUX = re.compile(r"manylinux_(\d+)_(\d+)_")
+
+
+class Fit(enum.IntEnum):
+    """How well a backend fits a machine."""
+
+    NONE = 0  # it does not run here
+    ASKED = 1  # it runs, but on what nobody takes unless it is asked for by name
+    DOUBT = 2  # it may run: taken only if an accelerator is preferred, or asked for
+    PART = 3  # it runs on some of the devices
+    FULL = 4  # it runs on all of the devices
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a backend runs on a machine.
+
+    Attributes:
+        fit: How well.
+        reason: Why, or why not, in one sentence without its period.
+        advice: What to do so that it would run; empty if nothing helps.
+        present: Whether a device of this vendor was seen at all.
+        best: Compares the best device that is served with those of other backends of the vendor.
+        served: How many devices are served.
+        constraints: Bounds on what the backend brings along.
+        warnings: What the user should know if it is taken.
+        environment: Variables that hide the devices that are not served.
+        hidden: Those devices.
+    """
+
+    fit: Fit
+    reason: str
+    advice: str = ""
+    present: bool = False
+    best: tuple[int, ...] = ()
+    served: int = 0
+    constraints: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    hidden: tuple[str, ...] = ()
+
+
+def matching(found: Iterable[str], wanted: Sequence[str]) -> list[str]:
+    """Return those of the devices found that are wanted.
+
+    >>> matching(["8086:0bd5", "8086:46a6"], ["8086:0bd0-0bdb"])
+    ['8086:0bd5']
+    """
+    ranges = [_range(entry) for entry in wanted]
+    return [device for device in found if any(first <= device <= last for first, last in ranges)]
+
+
+def _range(entry: str) -> tuple[str, str]:
+    """Return first and last of a range; ids are of equal length, so that text compares as numbers do."""
+    vendor, _, devices = entry.partition(":")
+    first, _, last = devices.partition("-")
+    return f"{vendor}:{first}", f"{vendor}:{last or first}"
+
+
+def visible_value(machine: Machine, variable: str, kept: Sequence[int], total: int) -> str:
+    """Return the value of a variable that keeps some of the visible devices visible, in terms of its value now."""
+    now = [item.strip() for item in machine.visible.get(variable, "").split(",") if item.strip()]
+    names = now if len(now) == total else [str(index) for index in range(total)]
+    return ",".join(names[index] for index in kept)
+
+
+def platform_problem(machine: Machine, backend: Backend) -> str | None:
+    """Return why none of a backend's wheels can be installed on a machine, or nothing if one can."""
+    tag = backend.tags.get(machine.platform)
+    if tag is None:
+        if machine.os == "windows" and f"linux_{machine.arch}" in backend.tags:
+            return f"there is no wheel of {backend.distribution} for Windows itself; in WSL2 there is one"
+        return f"there is no wheel of {backend.distribution} for {describe_platform(machine)}"
+    needed = _MANYLINUX.match(tag)
+    if needed is None or machine.libc is None or machine.os != "linux":
+        return None
+    name, _, version = machine.libc.partition(" ")
+    if name != "glibc":
+        return f"its wheel needs glibc, this system has {name}"
+    oldest = (int(needed.group(1)), int(needed.group(2)))
+    if (read_version(version) or oldest) < oldest:
+        return f"its wheel needs glibc {oldest[0]}.{oldest[1]}, this system has {version}"
+    return None
+
+
+def describe_platform(machine: Machine) -> str:
+    """Return operating system and processor as people say them."""
+    system = _NAMES.get(machine.os, machine.os or "an unknown operating system")
+    return f"{system} on {machine.arch}" if machine.arch else f"{system} on an unknown processor"

@@ -1,0 +1,30 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for Intel GPUs: discrete ones only, and Level Zero must be there."""
+
+from __future__ import annotations
+
+from jaxlib_select.choose.rules import Fit, Verdict, matching
+from jaxlib_select.facts import Backend, Select
+from jaxlib_select.machine.model import Machine
+
+
+def judge(machine: Machine, backend: Backend) -> Verdict:
+    """Say whether a backend runs on the Intel GPUs of a machine."""
+    select = backend.select or Select("intel")
+    display = machine.intel.pci
+    if not display:
+        return Verdict(Fit.NONE, "no Intel GPU was found")
+    discrete = matching(display, select.devices)
+    if not discrete:
+        shown = ", ".join(sorted(set(display)))
+        return Verdict(Fit.NONE, f"{shown} is no discrete Intel GPU that it serves; one in a processor is left alone")
+    shown = ", ".join(sorted(set(discrete)))
+    if not machine.intel.level_zero:
+        return Verdict(
+            Fit.NONE,
+            f"Intel GPU {shown} is here, but not Level Zero (libze_loader.so.1)",
+            "install Intel's GPU driver with libze1 (level-zero) and libze-intel-gpu1",
+            present=True,
+        )
+    return Verdict(Fit.FULL, f"serves Intel GPU {shown} through Level Zero", present=True, served=len(discrete))

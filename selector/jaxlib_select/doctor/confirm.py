@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ask the real JAX, in a process with a time limit, what it finds, and compare that with the prediction."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jaxlib_select.doctor.predict import FAILS, SERVES, Prediction
+from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding
+
+TIME_LIMIT = 180.0  # seconds; a TPU alone may take one minute to answer
+
+_PROGRAM = """
+import json, logging, sys, traceback
+out = {"complaints": []}
+class Complaints(logging.Handler):
+    def emit(self, record):
+        said = record.getMessage()
+        if said.startswith("Jax plugin configuration error"):
+            error = record.exc_info[1] if record.exc_info else None
+            out["complaints"].append(said if error is None else f"{said}: {describe(error)}{place(error)}")
+def describe(error):
+    return f"{type(error).__name__}: {error}" if str(error) else f"{type(error).__name__}{place(error)}"
+def place(error):
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f" in line {last.lineno} of {last.filename}: {last.line}"
+logging.getLogger("jax._src.xla_bridge").addHandler(Complaints())
+try:
+    from jax._src import xla_bridge
+    out["platforms"] = sorted(xla_bridge.backends())
+    out["default"] = next(name for name, client in xla_bridge.backends().items() if client is xla_bridge.get_backend())
+    out["devices"] = [str(device) for device in xla_bridge.devices()]
+except BaseException as error:
+    out["error"] = describe(error)
+print("\\n" + json.dumps(out), flush=True)
+"""
+
+
+@dataclass(frozen=True)
+class JaxAnswer:
+    """What JAX said.
+
+    Attributes:
+        default: Its default platform; empty if it raised an error.
+        platforms: All platforms that it has.
+        devices: Its devices.
+        error: What it raised; empty if nothing.
+        complaints: What it logged about plugins that it goes on without.
+    """
+
+    default: str = ""
+    platforms: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    error: str = ""
+    complaints: tuple[str, ...] = ()
+
+
+def ask_jax(python: Path, variables: Mapping[str, str], limit: float = TIME_LIMIT) -> JaxAnswer:
+    """Start JAX in a child process.
+
+    Args:
+        python: The interpreter.
+        variables: Its environment variables.
+        limit: Seconds to wait.
+    """
+    with tempfile.TemporaryDirectory() as folder:  # a place without modules that could shadow any
+        try:
+            result = subprocess.run(
+                [str(python), "-c", _PROGRAM],
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=limit,
+                check=False,
+                env=dict(variables),
+                cwd=folder,
+            )
+        except subprocess.TimeoutExpired:
+            return JaxAnswer(error=f"JAX did not start within {limit:.0f} seconds")
+        except OSError as error:
+            return JaxAnswer(error=f"cannot run {python}: {error}")
+    return read_answer(result.stdout, result.stderr, result.returncode)
+
+
+def read_answer(output: str, errors: str, status: int) -> JaxAnswer:
+    """Read what the child printed; one that crashed printed nothing of use."""
+    try:
+        document = json.loads(output.splitlines()[-1])
+        return JaxAnswer(
+            default=document.get("default", ""),
+            platforms=tuple(document.get("platforms", ())),
+            devices=tuple(document.get("devices", ())),
+            error=document.get("error", ""),
+            complaints=tuple(document.get("complaints", ())),
+        )
+    except (ValueError, IndexError, AttributeError):
+        last = (errors.strip().splitlines() or ["no message"])[-1]
+        return JaxAnswer(error=f"JAX ended with status {status}: {last}")
+
+
+def compare(prediction: Prediction, jax: JaxAnswer, *, renewal: str = "", explained: bool = False) -> Iterator[Finding]:
+    """Say whether JAX does what was predicted, and what else.
+
+    Args:
+        prediction: What was predicted.
+        jax: What JAX does.
+        renewal: The command that installs everything again: what fixes what cannot be seen from outside.
+        explained: Whether an error was found before, with a command of its own.
+    """
+    if not explained:
+        for complaint in jax.complaints:
+            yield Finding(WARNING, "plugin-fails", _short(complaint), renewal)
+    served = {entry.platform for entry in prediction.platforms if entry.outcome == SERVES}
+    refused = {entry.platform for entry in prediction.platforms if entry.outcome == FAILS}
+    if jax.error:
+        level, remedy = (NOTE, "") if prediction.default is None else (ERROR, "" if explained else renewal)
+        yield Finding(level, "jax-fails", f"JAX itself fails: {_short(jax.error)}", remedy)
+    elif prediction.default is None:
+        yield Finding(WARNING, "forecast", f"JAX starts after all, on {jax.default}")
+    elif jax.default != prediction.default:
+        what = f"JAX's default platform is {jax.default}, not {prediction.default} as predicted from its files"
+        remedy = "" if explained or jax.complaints else renewal
+        yield Finding(ERROR if jax.default == "cpu" else WARNING, "forecast", what, remedy)
+    elif not set(jax.platforms) <= served or set(jax.platforms) & refused:
+        what = f"JAX has {', '.join(jax.platforms)}, predicted {', '.join(sorted(served))}"
+        yield Finding(WARNING, "forecast", what)
+    else:
+        yield Finding(NOTE, "confirmed", f"JAX itself agrees: {jax.default}, {len(jax.devices)} device(s)")
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 600 else f"{line[:597]}..."

@@ -1,0 +1,250 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rules about what is installed: JAX and jaxlib, metadata, files, and what the wheels need, as far as JAX needs it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jaxlib_select.apply.installer import show
+from jaxlib_select.doctor.predict import SERVES
+from jaxlib_select.doctor.remedies import Examination, remove_folder
+from jaxlib_select.doctor.report import ERROR, WARNING, Finding
+from jaxlib_select.installed.environment import GROUP, Environment
+from jaxlib_select.installed.plugins import namespace_folders
+from jaxlib_select.names import normalize
+from jaxlib_select.sentences import enumerate_some
+from jaxlib_select.versions import in_range, read_version
+
+_IMPORTED = ("jax", "jaxlib")  # without what these need JAX cannot be imported
+_CODE = (".py", ".so")
+# What extension modules are named after that only one version of CPython can import (PEP 3149).
+KERNEL = re.compile(r"\.cpython-(3)(\d+)-")
+# A folder of metadata: name and version (PEP 427).
+_INFO = re.compile(r"([A-Za-z0-9._]+)-([0-9][A-Za-z0-9.!+_]*)\.dist-info")
+# The part of a requirement (PEP 508) that is read: name, extras and bounds. What depends on a marker is passed over.
+_REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^]]*\])?\s*\(?([^;@()]*)\)?\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """Something that is needed, and what is there of it.
+
+    Attributes:
+        name: The distribution, normalized.
+        bounds: Its versions that will do, such as `>=2.1,>=2.0`; empty for any.
+        needed_by: Who needs it.
+        installed: The version that is there, empty if nothing says which; nothing if it is not there.
+        lost: The version of which nothing but the metadata is there; nothing if there is none.
+    """
+
+    name: str
+    bounds: str
+    needed_by: str
+    installed: str | None = None
+    lost: str | None = None
+
+    def __str__(self) -> str:
+        """What is there of it, and who needs what."""
+        without_files = f" {self.lost} without its files" if self.lost is not None else ""
+        state = f" {self.installed}" if self.installed else without_files
+        return f"{self.name}{state} ({self.needed_by} needs {self.name}{self.bounds})"
+
+
+def find_break(environment: Environment) -> tuple[str, str]:
+    """Return the code of what keeps JAX from being imported, and one sentence about it; empty if nothing does.
+
+    The rules are JAX's own (`jax._src.lib`).
+    """
+    jax, jaxlib = environment.version_of("jax"), environment.version_of("jaxlib")
+    if jax is None or jaxlib is None:
+        absent = [name for name, version in (("jax", jax), ("jaxlib", jaxlib)) if version is None]
+        return f"{absent[0]}-missing", f"{' and '.join(absent)} {'are' if len(absent) > 1 else 'is'} not installed"
+    oldest = _minimum_jaxlib(environment)
+    if (read_version(jaxlib) or ()) > (read_version(jax) or ()):
+        return "jaxlib-mismatch", f"jaxlib {jaxlib} is newer than jax {jax}, which JAX refuses"
+    if oldest is not None and (read_version(jaxlib) or ()) < (read_version(oldest) or ()):
+        return "jaxlib-mismatch", f"jax {jax} needs jaxlib {oldest} at least, and jaxlib {jaxlib} is installed"
+    return "", ""
+
+
+def find_missing(environment: Environment) -> str:
+    """Return what JAX cannot be imported without, in a sentence; empty if all of it is there."""
+    missing = [need.name for need in _find_unmet(environment, _IMPORTED) if need.installed is None]
+    return f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not installed" if missing else ""
+
+
+def incomplete(case: Examination) -> Iterator[Finding]:
+    """JAX or jaxlib is missing, or they do not fit."""
+    code, what = find_break(case.environment)
+    if code:
+        yield Finding(ERROR, code, what, case.restore())
+
+
+def unmet_requirements(case: Examination) -> Iterator[Finding]:
+    """What is not there, and what is there in a version that will not do: one command for each of both."""
+    plugins = [plugin.distribution for plugin in case.plugins if plugin.distribution]
+    unmet = _find_unmet(case.environment, (*_IMPORTED, *plugins))
+    missing = [need for need in unmet if need.installed is None]
+    if missing:
+        level = ERROR if any(need.needed_by in _IMPORTED for need in missing) else WARNING
+        what = f"not installed: {', '.join(map(str, missing))}"
+        yield Finding(level, "requirement-missing", what, _install(case, missing))
+    unfit = [need for need in unmet if need.installed is not None]
+    if unfit:
+        what = f"does not fit: {', '.join(map(str, unfit))}"
+        yield Finding(WARNING, "requirement-unfit", what, _install(case, unfit))
+
+
+def damaged_metadata(case: Examination) -> Iterator[Finding]:
+    """Metadata that an interrupted installation or removal left behind."""
+    ours = {"jax", "jaxlib", *(plugin.distribution for plugin in case.plugins if plugin.lock is not None)}
+    for name in case.environment.duplicates:
+        if name in _concerned(case):  # what stays is the version that fits the others, if any must
+            version = (case.release() if name in ours else None) or case.environment.version_of(name)
+            what = f"{name} is installed twice in one folder"
+            yield Finding(WARNING, "doubled-metadata", what, case.reinstall(name, version))
+    for folder in case.environment.damaged:
+        if re.match(r"(jax|libtpu)", folder.name):
+            what = f"the metadata in {folder} has no name or version: an installation was interrupted"
+            name, version = _named(folder)
+            lost = name and name not in case.environment.distributions
+            steps = [remove_folder(folder), *([case.reinstall(name, version)] if lost else [])]
+            yield Finding(WARNING, "damaged-metadata", what, " && ".join(steps))
+
+
+def halves_of_plugins(case: Examination) -> Iterator[Finding]:
+    """One half of a plugin: its metadata, or its package. JAX goes on without it in either case."""
+    for plugin in case.plugins:
+        if plugin.module and plugin.location is None:
+            what = f"{plugin.label} lets JAX import {plugin.module}, which is not there; JAX logs that and goes on"
+            yield Finding(WARNING, "plugin-gone", what, case.reinstall_plugin(plugin))
+    known = {*case.environment.distributions, *(_named(folder)[0] for folder in case.environment.damaged)}
+    for backend in case.facts.backends:
+        place = case.environment.find(backend.package) if backend.package else None
+        if place is not None and normalize(backend.distribution) not in known and any(place.glob("*.so")):
+            what = f"{place} is there without {backend.distribution}: JAX does not find it, and no installer removes it"
+            wanted = case.decision is not None and case.decision.package == backend.distribution
+            remedy = case.advise() if wanted else remove_folder(place)  # an installer writes over what is there
+            yield Finding(WARNING, "plugin-left-behind", what, remedy)
+
+
+def hidden_namespace(case: Examination) -> Iterator[Finding]:
+    """A regular package `jax_plugins`, behind which the others are invisible."""
+    folders = [path / GROUP for path in case.environment.paths if (path / GROUP).is_dir()]
+    seen = namespace_folders(case.environment.paths)
+    if len(seen) < len(folders):
+        hidden = [str(folder) for folder in folders if folder not in seen]
+        what = f"{seen[0] / '__init__.py'} hides the plugins in {', '.join(hidden)}"
+        yield Finding(WARNING, "namespace-hidden", what, f"rm {show([str(seen[0] / '__init__.py')])}")
+
+
+def stale_kernels(case: Examination) -> Iterator[Finding]:
+    """Upstream's kernels without their plugin, which JAX imports before others, or of another version."""
+    jaxlib = case.environment.version_of("jaxlib")
+    for name, distribution in case.environment.distributions.items():
+        stem = re.fullmatch(r"(jax-\w+)-plugin", name)
+        if stem is None:
+            continue
+        if f"{stem.group(1)}-pjrt" not in case.environment.distributions:
+            what = f"{name} is there without {stem.group(1)}-pjrt: JAX may take its kernels for another plugin"
+            yield Finding(WARNING, "stale-kernels", what, case.uninstall([name]))
+        elif jaxlib is not None and distribution.version != jaxlib and "rocm" not in name:
+            what = f"{name} {distribution.version} does not fit jaxlib {jaxlib}, so JAX does not use it"
+            owner = next((plugin for plugin in case.plugins if plugin.label == f"{stem.group(1)}-pjrt"), None)
+            level = case.level(owner.platform if owner is not None else None, SERVES)
+            yield Finding(level, "kernel-mismatch", what, show(case.installer.install([f"{name}=={jaxlib}"])))
+
+
+def lost_files(case: Examination) -> Iterator[Finding]:
+    """Code that was installed and is gone, where no other rule says so."""
+    for name in _concerned(case):
+        gone = find_lost(case, name)
+        plugin = next((plugin for plugin in case.plugins if plugin.distribution == name), None)
+        if not gone or (plugin is not None and (plugin.location is None or _is_reported(case, name))):
+            continue
+        version = case.environment.version_of(name)
+        idle = plugin is not None and plugin.platform in case.conditions.no_hardware
+        what = f"{name} {version} is incomplete, it lacks {enumerate_some(gone)}"
+        yield Finding(WARNING if idle else ERROR, "files-missing", what, case.reinstall(name, version))
+
+
+def find_lost(case: Examination, name: str) -> list[str]:
+    """Return the code of a distribution that was installed for this Python, and is gone."""
+    found = case.environment.distributions.get(name)
+    this = tuple(map(str, case.environment.version[:2]))
+    files = found.record if found is not None else ()
+    code = [file for file in files if file.endswith(_CODE) and KERNEL.findall(file) in ([], [this])]
+    return [file for file in code if found is not None and not (found.folder / file).exists()]
+
+
+def _is_reported(case: Examination, name: str) -> bool:
+    """Return whether a plugin says itself that it must be installed again."""
+    answers = [plugin.answer for plugin in case.plugins if plugin.distribution == name]
+    return any(answer.find("LibraryMissingError", "LibraryDamagedError", "KernelsMissingError") for answer in answers)
+
+
+def _find_unmet(environment: Environment, names: Collection[str]) -> list[Unmet]:
+    """Return what some distributions need and do not have; whether they fit each other is another question."""
+    bounds: dict[str, dict[str, str]] = {}
+    for owner in names:
+        found = environment.distributions.get(owner)
+        for match in map(_REQUIREMENT.fullmatch, found.requires if found is not None else ()):
+            if match is not None:
+                bound = re.sub(r"\s+", "", match.group(2))
+                bounds.setdefault(normalize(match.group(1)), {}).setdefault(bound, owner)
+    needs = [
+        _need(environment, name, ",".join(filter(None, asked)), next(iter(asked.values())))
+        for name, asked in bounds.items()
+        if name not in names
+    ]
+    return [need for need in needs if need.installed is None or not _fits(need.installed, need.bounds)]
+
+
+def _need(environment: Environment, name: str, bounds: str, needed_by: str) -> Unmet:
+    """Return what is there of something that is needed."""
+    package = f"{name.replace('-', '_')}/__init__.py"
+    found = environment.distributions.get(name)
+    elsewhere = found is not None and package not in found.record  # it has its modules under other names
+    if elsewhere or environment.find(package) is not None:
+        return Unmet(name, bounds, needed_by, found.version if found is not None else "")
+    return Unmet(name, bounds, needed_by, lost=found.version if found is not None else None)
+
+
+def _fits(version: str, bounds: str) -> bool:
+    """Return whether a version keeps bounds; those that cannot be read are kept."""
+    try:
+        return not version or not bounds or in_range(read_version(version) or (), bounds)
+    except ValueError:
+        return True
+
+
+def _install(case: Examination, needs: Sequence[Unmet]) -> str:
+    """Return the command that brings them; an installer believes metadata whose package is lost."""
+    lost = [need.name for need in needs if need.lost is not None]
+    return " && ".join(map(show, case.installer.exchange([f"{need.name}{need.bounds}" for need in needs], lost)))
+
+
+def _minimum_jaxlib(environment: Environment) -> str | None:
+    """Return the oldest jaxlib that the installed JAX takes, from its source."""
+    path = environment.find("jax/version.py")
+    try:
+        text = path.read_text("utf-8") if path is not None else ""
+    except (OSError, UnicodeError):
+        return None
+    found = re.search(r"""^_minimum_jaxlib_version\s*=\s*["']([^"']+)""", text, re.MULTILINE)
+    return found.group(1) if found else None
+
+
+def _concerned(case: Examination) -> dict[str, None]:
+    """Return the names of distributions that this is about."""
+    return dict.fromkeys([*_IMPORTED, *(plugin.distribution for plugin in case.plugins)])
+
+
+def _named(folder: Path) -> tuple[str, str]:
+    """Return the distribution and version that a folder of metadata is named after; nothing for another folder."""
+    found = _INFO.fullmatch(folder.name)
+    return (normalize(found.group(1)), found.group(2)) if found is not None else ("", "")

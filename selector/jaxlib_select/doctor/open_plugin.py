@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Open a plugin of others, and its vendor's libraries, as it would; the answer has the form of our own plugins' answer.
+
+This is a program for `python -c` in the environment that is examined: it imports nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import sys
+from pathlib import Path
+
+
+def open_all(question: dict[str, list[str]], library_path: list[str]) -> dict[str, object]:
+    """Return what becomes of libraries.
+
+    Args:
+        question: The plugin's `libraries`, the `names` of its vendor's, and the `folders` of wheels with these.
+        library_path: The folders on `LD_LIBRARY_PATH`.
+    """
+    before = loaded_files()
+    opened = [open_named(name, question["folders"], library_path) for name in question["names"]]
+    path, problems = open_plugin(question["libraries"])
+    found = {entry["path"] for entry in opened}
+    others = [file for file in loaded_files() if file not in {*before, *found, path}]
+    needed = [describe_needed(file, question["folders"]) for file in others if os.path.dirname(file) in library_path]
+    if opened and not any(entry["path"] for entry in opened) and not problems:
+        missing = ", ".join(str(entry["name"]) for entry in opened[:8])
+        what = "its libraries are nowhere on the search path: " + missing
+        problems = [{"code": "VendorLibraryError", "effect": "refused", "what": what}]
+    return {"schema": 1, "library": {"path": path}, "vendor": {"libraries": opened + needed}, "problems": problems}
+
+
+def open_named(name: str, folders: list[str], library_path: list[str]) -> dict[str, object]:
+    """Open a library of the vendor: from the wheels by its path, else as the dynamic linker finds it."""
+    in_wheels = [os.path.join(folder, name) for folder in folders if os.path.isfile(os.path.join(folder, name))]
+    reason = ""
+    for file in [*in_wheels, name]:
+        try:
+            ctypes.CDLL(file)
+        except OSError as error:
+            reason = str(error)
+            continue
+        path = file if os.sep in file else next((each for each in loaded_files() if name in each), name)
+        system = "LD_LIBRARY_PATH" if os.path.dirname(path) in library_path else "system"
+        return {"name": name, "path": path, "origin": "vendor" if file != name else system}
+    return {"name": name, "path": None, "problem": reason}
+
+
+def open_plugin(files: list[str]) -> tuple[str | None, list[dict[str, str]]]:
+    """Return which file is a PJRT plugin, and what is wrong if there is none."""
+    problems = []
+    for file in files:
+        try:
+            if hasattr(ctypes.CDLL(file), "GetPjrtApi"):
+                return file, []
+        except OSError as error:
+            what = f"{file} cannot be used: {error}"
+            problems.append({"code": "LibraryDamagedError", "effect": "unused", "what": what})
+    return None, problems
+
+
+def describe_needed(file: str, folders: list[str]) -> dict[str, object]:
+    """Return a library that came along from `LD_LIBRARY_PATH`, and the one of a wheel that it shadows."""
+    stem = os.path.basename(file).partition(".so")[0]
+    wheels = (str(path) for folder in folders for path in sorted(Path(folder).glob(stem + ".so*")))
+    name, shadows = os.path.basename(file), next(wheels, None)
+    return {"name": name, "needed": True, "path": file, "origin": "LD_LIBRARY_PATH", "shadows": shadows}
+
+
+def loaded_files() -> list[str]:
+    """Return the shared libraries of this process, where the system says."""
+    try:
+        lines = Path("/proc/self/maps").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+    files = (line[line.index("/") :] for line in lines if "/" in line)
+    return list(dict.fromkeys(file for file in files if ".so" in file))
+
+
+if __name__ == "__main__":
+    folders = [part for part in os.environ.get("LD_LIBRARY_PATH", "").split(":") if part]
+    print(json.dumps(open_all(json.loads(sys.argv[1]), folders)))

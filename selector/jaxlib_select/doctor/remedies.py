@@ -1,0 +1,216 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The commands that fix what was found, as users would type them, and all that they depend on."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jaxlib_select.apply.installer import Installer, name_of, show
+from jaxlib_select.apply.plan import accelerator_families, make_plan
+from jaxlib_select.choose.decision import Decision
+from jaxlib_select.doctor.predict import Conditions, Prediction, is_candidate
+from jaxlib_select.doctor.report import ERROR, WARNING
+from jaxlib_select.facts import Facts
+from jaxlib_select.installed.environment import Environment
+from jaxlib_select.installed.plugins import Lock, Plugin
+from jaxlib_select.versions import read_version
+
+# Errors of our plugins that say that wheels are not of one set.
+LOCK_ERRORS = ("LockMissingError", "VersionMismatchError", "LockMismatchError")
+
+# Where pip and uv are told of wheels; `INDEX_URL` is none of them, since it mostly names a mirror of the public index.
+_SOURCES = re.compile(r"(PIP|UV)_(FIND_LINKS|INDEX|EXTRA_INDEX_URL)")
+SOURCE_REMARK = "  # with --find-links DIR or --index-url URL, where our wheels are"
+_REMOVAL = "pip uninstall "  # how the remedies of our plugins begin that remove others
+
+
+@dataclass(frozen=True)
+class Examination:
+    """All that the rules about problems look at.
+
+    Attributes:
+        environment: What is installed.
+        plugins: What JAX will find.
+        conditions: What else counts.
+        prediction: What JAX will do.
+        installer: Writes the commands that fix.
+        facts: What is known about our packages, installed or not.
+        jaxlib: Release lock of the installed jaxlib; nothing if it has none.
+        decision: What should be installed on this machine; nothing if that could not be worked out.
+    """
+
+    environment: Environment
+    plugins: tuple[Plugin, ...]
+    conditions: Conditions
+    prediction: Prediction
+    installer: Installer
+    facts: Facts
+    jaxlib: Lock | None = None
+    decision: Decision | None = None
+
+    def level(self, platform: str | None, *outcomes: str) -> str:
+        """Return `error` if one of these becomes of a platform, else `warning`: JAX goes on without what is wrong."""
+        found = self.prediction.find(platform)
+        return ERROR if found is not None and found.outcome in outcomes else WARNING
+
+    def rivals(self) -> dict[str, list[str]]:
+        """Return the plugins for each platform that has several, by their labels."""
+        found: dict[str, set[str]] = {}
+        for plugin in self.plugins:
+            if is_candidate(plugin):
+                found.setdefault(plugin.platform or "", set()).add(plugin.label)
+        return {platform: sorted(labels) for platform, labels in found.items() if len(labels) > 1}
+
+    def keep(self, labels: Sequence[str]) -> str:
+        """Return which of several plugins for one platform is to stay."""
+        wanted = self.decision.package if self.decision is not None else ""
+        return wanted if wanted in labels else labels[-1]
+
+    def surplus(self) -> set[str]:
+        """Return the labels of the plugins that are to be removed, since another one is for the same platform."""
+        return {label for labels in self.rivals().values() for label in labels if label != self.keep(labels)}
+
+    def advise(self) -> str:
+        """Return what `install` would do: put what belongs on this machine in the place of what is there.
+
+        Empty if that is not known.
+        """
+        if self.decision is None:
+            return ""
+        families = accelerator_families(self.facts)
+        plan = make_plan([self.decision], self.environment, self.plugins, self.installer, families=families)
+        remark = source_remark(self.installer, self.conditions.variables) if self.decision.index_url is None else ""
+        return " && ".join(map(show, plan.steps(self.installer))) + remark
+
+    def install(self, requirements: Sequence[str], *, again: Sequence[str] = ()) -> str:
+        """Return the command that installs requirements, which are ours if anything here is.
+
+        Args:
+            requirements: What to install.
+            again: What to install before that, though it seems to be there.
+        """
+        first = [self.installer.reinstall(again)] if again else []
+        then = [self.installer.install(requirements)] if requirements else []
+        ours = self.jaxlib is not None or any(plugin.lock is not None for plugin in self.plugins)
+        remark = source_remark(self.installer, self.conditions.variables) if ours else ""
+        return " && ".join(map(show, [*first, *then])) + remark
+
+    def reinstall(self, name: str, version: str | None) -> str:
+        """Return the command that installs a distribution again, and nothing else."""
+        return self.install([], again=[f"{name}=={version}"])
+
+    def reinstall_plugin(self, plugin: Plugin) -> str:
+        """Return what brings a plugin's files back."""
+        if not plugin.distribution:
+            return f"remove {plugin.location or plugin.module}"
+        return self.reinstall(plugin.distribution, plugin.version)
+
+    def uninstall(self, names: Sequence[str]) -> str:
+        """Return the command that removes distributions."""
+        return show(self.installer.uninstall(names))
+
+    def removal(self, remedy: str) -> str:
+        """Return a plugin's remedy that removes others as a command of this installer; empty if it is another one."""
+        return self.uninstall(remedy.removeprefix(_REMOVAL).split()) if remedy.startswith(_REMOVAL) else ""
+
+    def restore(self) -> str:
+        """Return the command after which JAX, jaxlib and our plugins are of one release and one build.
+
+        What is installed stays, in another version perhaps. Without a plugin of ours, it is what belongs on this
+        machine. Empty if nothing needs to be installed.
+        """
+        surplus = self.surplus()
+        plugins = [p for p in self.plugins if p.lock is not None and p.distribution and p.label not in surplus]
+        if not plugins:
+            return self._complete()
+        release = self.release()
+        names = ("jax", "jaxlib", *(plugin.distribution for plugin in plugins))
+        fits = {name: self.environment.version_of(name) == release for name in names}
+        # What has the right version already is of another build, and stays unless it is installed again.
+        again = fits["jaxlib"] and any(
+            plugin.answer.find("LockMissingError", "LockMismatchError") for plugin in plugins
+        )
+        forced = [f"{name}=={release}" for name in names[1:] if again and fits[name]]
+        wanted = [] if all(fits.values()) else self._requirements(names, release)
+        return self.install(wanted, again=forced) if wanted or forced else ""
+
+    def renew(self) -> str:
+        """Return the command that installs JAX, jaxlib and the plugins again, in the versions that are here."""
+        names = ("jax", "jaxlib", *(plugin.distribution for plugin in self.plugins if plugin.distribution))
+        versions = {name: self.environment.version_of(name) for name in names}
+        return self.install([], again=[f"{name}=={version}" for name, version in versions.items() if version])
+
+    def release(self) -> str | None:
+        """Return the release of the set: that of JAX if there are wheels of ours for it, else the newest here."""
+        jax = self.environment.version_of("jax")
+        releases = {lock.release for lock in (self.jaxlib, *(plugin.lock for plugin in self.plugins)) if lock}
+        if not releases or (jax is not None and jax in {*releases, self._decided()}):
+            return jax
+        return max(releases, key=lambda release: read_version(release) or ())
+
+    def _complete(self) -> str:
+        """Return what installs what belongs here, else JAX and jaxlib of the release that one of them has."""
+        release = self.environment.version_of("jax") or self.environment.version_of("jaxlib")
+        if self.decision is not None and release in (None, self._decided()):
+            return self.advise()
+        return self.install([f"{name}=={release}" if release else name for name in ("jax", "jaxlib")])
+
+    def _decided(self) -> str | None:
+        """Return the release of JAX that was decided for."""
+        requirements = self.decision.requirements if self.decision is not None else ()
+        return next((text.partition("==")[2] for text in requirements if name_of(text) == "jax"), None)
+
+    def _requirements(self, names: Sequence[str], release: str | None) -> list[str]:
+        """Return the requirements for a release: with extras and bounds those that the decision is about."""
+        decision = self.decision if self.decision is not None and self._decided() == release else None
+        decided = {name_of(text): text for text in decision.requirements} if decision is not None else {}
+        bounds = decision.constraints if decision is not None and decision.package in names else ()
+        return [*(decided.get(name, f"{name}=={release}") for name in names), *bounds]
+
+
+def belongings(distribution: str, environment: Environment) -> tuple[str, ...]:
+    """Return a plugin's distribution and the one of its kernels, which upstream has apart."""
+    stem, separator, _ = distribution.rpartition("-pjrt")
+    kernels = f"{stem}-plugin"
+    return (distribution, kernels) if separator and kernels in environment.distributions else (distribution,)
+
+
+def show_decision(installer: Installer, decision: Decision, variables: Mapping[str, str]) -> str:
+    """Return the command that carries out a decision; constraints are requirements of what comes along anyway.
+
+    Args:
+        installer: Writes it.
+        decision: The decision.
+        variables: Environment variables, which may say where our wheels are.
+    """
+    requirements = (*decision.requirements, *decision.constraints)
+    command = show(installer.install(requirements, index_url=decision.index_url))
+    return command if decision.index_url is not None else command + source_remark(installer, variables)
+
+
+def source_remark(installer: Installer, variables: Mapping[str, str]) -> str:
+    """Return what to add to a command about our wheels, if nothing says where they are; empty otherwise."""
+    prefix = f"{installer.kind.upper()}_"
+    known = any(value and name.startswith(prefix) and _SOURCES.fullmatch(name) for name, value in variables.items())
+    return "" if known or installer.sources else SOURCE_REMARK
+
+
+def unset(variable: str) -> str:
+    """Return the command that removes a variable."""
+    return f"set {variable}=" if os.name == "nt" else f"unset {variable}"
+
+
+def set_variable(variable: str, value: str, remark: str = "") -> str:
+    """Return the command that sets a variable, with a remark behind it."""
+    command = f"set {variable}={value}" if os.name == "nt" else f"export {variable}={value}"
+    return f"{command}  # {remark}" if remark else command
+
+
+def remove_folder(folder: Path) -> str:
+    """Return the command that removes a folder."""
+    return ("rmdir /s /q " if os.name == "nt" else "rm -r ") + show([str(folder)])

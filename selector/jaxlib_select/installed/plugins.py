@@ -1,0 +1,242 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Find the plugins that JAX will find, by JAX's own rules (`jax._src.xla_bridge.discover_pjrt_plugins`).
+
+JAX imports every module below the namespace package `jax_plugins` and every module that the entry point group
+`jax_plugins` names, and takes what `PJRT_NAMES_AND_LIBRARY_PATHS` says. Here their files are read instead. Of our own
+plugins that is no more than where they are; the platforms of others are read from their source.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import pkgutil
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jaxlib_select.facts import Facts
+from jaxlib_select.installed.answers import Answer
+from jaxlib_select.installed.environment import GROUP, Distribution, Environment
+
+VARIABLE = "PJRT_NAMES_AND_LIBRARY_PATHS"
+LOCK_FILENAME = "release_lock.json"
+
+# JAX's functions that register a platform, with the priority that holds if none is passed.
+_REGISTER = {"register_plugin": 400, "register_backend_factory": 0}
+_LIBRARY_NAME = re.compile(r"lib[A-Za-z0-9_+-]+\.so\.\d+")
+_DRIVER = re.compile(r"lib(cuda|nvidia-ml)\.so\.\d+")  # no part of what a program brings; detection has looked at it
+_LARGEST = 1024 * 1024  # bytes of a module
+_MOST = 200  # modules of a plugin
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """The release lock inside one of our wheels: which set it belongs to."""
+
+    release: str
+    lock_id: str
+    provider: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A plugin that JAX will try to load.
+
+    Attributes:
+        module: The module that JAX imports; empty for one from the environment variable.
+        sources: How JAX finds it: `namespace package`, `entry point`, `environment variable`.
+        distribution: The distribution it belongs to; empty if none.
+        version: Version of that; empty if unknown.
+        location: Folder of its package, or its file; nothing if it does not exist.
+        platform: JAX's name of the platform; nothing if its source does not say.
+        priority: Its priority; nothing if its source does not say.
+        libraries: The shared libraries in its folder, or the one that the environment variable names.
+        lock: Its release lock, if it is one of ours.
+        ours: Whether it is one of ours, which answers questions about itself.
+        names: Libraries of the vendor that its source names, if it is not one of ours.
+        refused: What is wrong with an entry of the environment variable.
+        answer: What it says about itself.
+    """
+
+    module: str
+    sources: tuple[str, ...]
+    distribution: str = ""
+    version: str = ""
+    location: Path | None = None
+    platform: str | None = None
+    priority: int | None = None
+    libraries: tuple[Path, ...] = ()
+    lock: Lock | None = None
+    ours: bool = False
+    names: tuple[str, ...] = ()
+    refused: str = ""
+    answer: Answer = field(default_factory=Answer)
+
+    @property
+    def label(self) -> str:
+        """Name for messages."""
+        return self.distribution or self.module or VARIABLE
+
+
+def find_plugins(environment: Environment, variables: Mapping[str, str], facts: Facts) -> tuple[Plugin, ...]:
+    """Return every plugin that JAX would load in an environment, in order of their modules.
+
+    Args:
+        environment: The environment.
+        variables: Environment variables.
+        facts: What is known about our packages.
+    """
+    families = {backend.distribution: backend.family for backend in facts.backends}
+    owners = _owners(environment)
+    sources: dict[str, list[str]] = {}
+    for module in pkgutil.iter_modules([str(folder) for folder in namespace_folders(environment.paths)], f"{GROUP}."):
+        sources.setdefault(module.name, []).append("namespace package")
+    for distribution in environment.distributions.values():
+        for name in distribution.plugins.values():
+            sources.setdefault(name, []).append("entry point")
+    found = [
+        _describe(environment, module, tuple(how), owners.get(module), families)
+        for module, how in sorted(sources.items())
+    ]
+    entries = [entry for entry in variables.get(VARIABLE, "").split(",") if variables.get(VARIABLE)]
+    return (*found, *map(_from_variable, entries))
+
+
+def namespace_folders(paths: Sequence[Path]) -> tuple[Path, ...]:
+    """Return the folders of the package `jax_plugins`.
+
+    A folder with `__init__.py` is a regular package: Python takes the first such one, and none of the others.
+    """
+    folders = [path / GROUP for path in paths if (path / GROUP).is_dir()]
+    regular = [folder for folder in folders if (folder / "__init__.py").is_file()]
+    return tuple(regular[:1] or folders)
+
+
+def read_lock(package: Path | None) -> Lock | None:
+    """Return the release lock in the folder of a package; nothing if there is none that can be read."""
+    try:
+        document = json.loads((package / LOCK_FILENAME).read_text("utf-8")) if package is not None else {}
+        return Lock(str(document["release"]), str(document["lock_id"]), str(document.get("provider", "")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def locate(environment: Environment, module: str) -> Path | None:
+    """Return the folder of a package or the file of a module; nothing if it cannot be imported."""
+    relative = module.replace(".", "/")
+    for path in environment.paths:
+        if (path / relative / "__init__.py").is_file():
+            return path / relative
+        if (path / f"{relative}.py").is_file():
+            return path / f"{relative}.py"
+    return None
+
+
+def _owners(environment: Environment) -> dict[str, Distribution]:
+    """Return for each plugin module the distribution it belongs to."""
+    owners: dict[str, Distribution] = {}
+    for distribution in environment.distributions.values():
+        for file in distribution.record:
+            parts = file.split("/")
+            if parts[0] == GROUP and len(parts) > 2:
+                owners[f"{GROUP}.{parts[1]}"] = distribution
+        for module in distribution.plugins.values():
+            owners[module] = distribution
+    return owners
+
+
+def _describe(
+    environment: Environment,
+    module: str,
+    sources: tuple[str, ...],
+    owner: Distribution | None,
+    families: Mapping[str, str],
+) -> Plugin:
+    location, name = locate(environment, module), owner.name if owner is not None else ""
+    lock = read_lock(location)
+    ours = lock is not None or name in families
+    trees = [] if ours or location is None else [tree for path in _modules(location) for tree in _parse(path)]
+    platform, priority = _registration(trees)
+    return Plugin(
+        module=module,
+        sources=sources,
+        distribution=name,
+        version=owner.version if owner is not None else "",
+        location=location,
+        platform=families.get(name, platform),
+        priority=priority,
+        libraries=tuple(sorted(location.glob("*.so"))) if location is not None and location.is_dir() else (),
+        lock=lock,
+        ours=ours,
+        names=_library_names(trees),
+    )
+
+
+def _modules(location: Path) -> list[Path]:
+    """Return the modules of a package, the outermost first: what they say counts more."""
+    if location.is_file():
+        return [location]
+    files = sorted(location.rglob("*.py"), key=lambda path: (len(path.parts), path.name != "__init__.py", path))
+    return files[:_MOST]
+
+
+def _parse(path: Path) -> Iterator[ast.Module]:
+    """Yield the syntax tree of a module, if it can be read."""
+    try:
+        if path.stat().st_size <= _LARGEST:
+            yield ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return
+
+
+def _registration(trees: Sequence[ast.Module]) -> tuple[str | None, int | None]:
+    """Return the platform that modules register with JAX, and its priority; nothing for what is computed."""
+    constants = {
+        target.id: node.value.value
+        for tree in reversed(trees)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for call in (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        function = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        if function not in _REGISTER:
+            continue
+        passed = {entry.arg: _value(entry.value, constants) for entry in call.keywords}
+        name = _value(call.args[0], constants) if call.args else passed.get("plugin_name", passed.get("name"))
+        priority = passed.get("priority", _REGISTER[function])
+        if isinstance(name, str):
+            return name, priority if isinstance(priority, int) else None
+    return None, None
+
+
+def _value(node: ast.expr, constants: Mapping[str, object]) -> object:
+    if isinstance(node, ast.Constant):
+        return node.value
+    return constants.get(node.id) if isinstance(node, ast.Name) else None
+
+
+def _library_names(trees: Sequence[ast.Module]) -> tuple[str, ...]:
+    """Return the shared libraries that modules name, those of drivers aside; examples in texts do not count."""
+    values = [node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    names = [value for value in values if isinstance(value, str) and _LIBRARY_NAME.fullmatch(value)]
+    return tuple(name for name in dict.fromkeys(names) if not _DRIVER.fullmatch(name))
+
+
+def _from_variable(entry: str) -> Plugin:
+    """Read an entry of `PJRT_NAMES_AND_LIBRARY_PATHS`: `name:path`, and the path may be that of a JSON file."""
+    sources, parts = ("environment variable",), entry.split(os.pathsep)
+    if len(parts) != 2:
+        return Plugin("", sources, refused=f"{entry!r} is not of the form NAME{os.pathsep}PATH, so JAX ignores it")
+    name, path = parts
+    try:
+        library = Path(json.loads(Path(path).read_text("utf-8"))["library_path"] if path.endswith(".json") else path)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = f"{path!r} cannot be used ({error}), which makes every use of JAX fail"
+        return Plugin("", sources, platform=name, priority=400, refused=reason)
+    return Plugin("", sources, platform=name, priority=400, location=library, libraries=(library,))

@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""NVIDIA GPUs: libcuda decides, NVML and nvidia-smi say what is there if it does not work, files are hints."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from jaxlib_select.machine import nvidia_smi
+from jaxlib_select.machine.detect import Detector
+from jaxlib_select.machine.host import Host
+from jaxlib_select.machine.model import NO_DEVICE, Nvidia
+from jaxlib_select.machine.system import find_library, list_devices
+
+_VENDOR = "10de"
+_DISPLAY = ("03",)
+_CUDA = {"linux": "libcuda.so.1", "windows": "nvcuda.dll"}
+_NVML = {"linux": "libnvidia-ml.so.1", "windows": "nvml.dll"}
+_SYSTEM32 = "/Windows/System32"
+_DRIVER_FILES = ("/sys/module/nvidia/version", "/proc/driver/nvidia/version")
+_DRIVER = re.compile(r"\b\d{3}\.\d+(?:\.\d+)?\b")
+_SHARE = 0.5  # of the time that libcuda gets, for what is asked only to report more
+
+
+def look(host: Host) -> tuple[Nvidia, list[str]]:
+    """Return what a CUDA program will see on this machine, and what was odd."""
+    found = Nvidia(
+        driver=_driver(host),
+        pci=tuple(list_devices(host, _VENDOR, _DISPLAY)) if host.system == "linux" else (),
+        libcuda="absent",
+    )
+    library = _CUDA[host.system]
+    place = _find(host, library)
+    notes: list[str] = []
+    if place is not None:
+        found, notes = _ask_libcuda(host, found, library, place)
+    if found.libcuda == "ok" and found.cuinit in {0, NO_DEVICE}:
+        return found, notes
+    found, more = _enrich(host, found)
+    return found, [*notes, *more]
+
+
+def _find(host: Host, library: str) -> str | None:
+    """Return whether a library may be loaded, without loading it."""
+    if host.system == "windows":
+        path = f"{_SYSTEM32}/{library}"
+        return path if host.exists(path) else None
+    return find_library(host, library)
+
+
+def _ask_libcuda(host: Host, found: Nvidia, library: str, place: str) -> tuple[Nvidia, list[str]]:
+    """Ask libcuda in a child process."""
+    from jaxlib_select.machine.query import query  # most machines need no child process
+
+    answer, notes = query(host, "cuda", library, host.timeout)
+    if answer.libcuda == "absent" and place != library:
+        notes.append(f"there is a {place}: if it is the driver's, add its folder to LD_LIBRARY_PATH")
+    source = "libcuda" if answer.libcuda == "ok" else None
+    return replace(answer, driver=found.driver, pci=found.pci, source=source), notes
+
+
+def _enrich(host: Host, found: Nvidia) -> tuple[Nvidia, list[str]]:
+    """Say which GPUs there are although libcuda does not work: NVML knows, else nvidia-smi; and what was odd."""
+    if found.gpus:
+        return found, []
+    other, notes = _ask_nvml(host)
+    if other is None and not notes:  # where NVML does not work, nvidia-smi, which is made from it, does not either
+        other, notes = nvidia_smi.list_gpus(host, host.timeout * _SHARE)
+    if other is None:
+        return found, notes
+    return replace(
+        found,
+        cuda=found.cuda or other.cuda,
+        driver=other.driver or found.driver,
+        gpus=other.gpus,
+        source=other.source,
+    ), notes
+
+
+def _ask_nvml(host: Host) -> tuple[Nvidia | None, list[str]]:
+    """Ask NVML in a child process; nothing if it is absent or lists no GPU, and a sentence if it hangs or crashes."""
+    library = _NVML[host.system]
+    if _find(host, library) is None:
+        return None, []
+    from jaxlib_select.machine.query import query  # most machines need no child process
+
+    answer, notes = query(host, "nvml", library, host.timeout * _SHARE)
+    odd = notes if answer.libcuda in {"hung", "crashed"} else []
+    return replace(answer, source="nvml") if answer.gpus else None, odd
+
+
+def _driver(host: Host) -> str | None:
+    """Return the version of the kernel module: a hint, since it is the host's in a container without GPUs too."""
+    for path in _DRIVER_FILES:
+        found = _DRIVER.search(host.read(path) or "")
+        if found:
+            return found.group()
+    return None
+
+
+DETECTOR = Detector(
+    "nvidia", look, systems=("linux", "windows"), variables=("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
+)

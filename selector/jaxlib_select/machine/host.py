@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The host as detection sees it: files below a root, an environment, and a way to run programs.
+
+Whole machines can be described in tests by a folder, a dictionary and a function.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from jaxlib_select import variables
+
+_LARGEST = 1 << 20  # bytes of a file that are looked at
+
+
+@dataclass(frozen=True)
+class ProcessResult:
+    """What became of a program.
+
+    Attributes:
+        status: Exit status, negative for a signal; nothing if it was not started or was killed for being slow.
+        output: What it printed, with replacements for what is no UTF-8.
+        timed_out: Whether it was too slow.
+    """
+
+    status: int | None
+    output: str = ""
+    timed_out: bool = False
+
+
+Runner = Callable[[Sequence[str], Mapping[str, str], float], ProcessResult]
+
+
+def _run(*arguments: object) -> ProcessResult:
+    """Run a program by the module that can; importing it takes long, and is seldom needed."""
+    from jaxlib_select.machine.process import run
+
+    return run(*arguments)  # type: ignore[arg-type]
+
+
+def _can_open(path: str) -> bool:
+    return os.access(path, os.R_OK | os.W_OK)
+
+
+@dataclass(frozen=True)
+class Host:
+    """Where detection looks.
+
+    Attributes:
+        root: Folder that stands for `/`.
+        environ: The environment.
+        run: Runs a program.
+        system: `linux`, `darwin`, `windows`, or another system's own name.
+        machine: Processor, as the system calls it.
+        kernel: Release of the kernel, such as `6.8.0-1008-tegra`.
+        libc: C library and version.
+        python_path: Folders in which packages are installed that may bring libraries.
+        can_open: Whether a device can be opened for reading and writing.
+        timeout: Seconds that a program may take.
+    """
+
+    root: str = "/"
+    environ: Mapping[str, str] = field(default_factory=dict)
+    run: Runner = _run
+    system: str = "linux"
+    machine: str = "x86_64"
+    kernel: str = ""
+    libc: str | None = None
+    python_path: tuple[str, ...] = ()
+    can_open: Callable[[str], bool] = _can_open
+    timeout: float = 10.0
+
+    def path(self, path: str) -> str:
+        """Return where a file of the host really is."""
+        return os.path.join(self.root, path.lstrip("/"))
+
+    def exists(self, path: str) -> bool:
+        """Return whether there is such a file."""
+        return os.path.exists(self.path(path))
+
+    def read(self, path: str) -> str | None:
+        """Return the text of a file, or nothing if it cannot be read."""
+        data = self.read_bytes(path)
+        return None if data is None else data.decode("utf-8", "replace")
+
+    def read_bytes(self, path: str) -> bytes | None:
+        """Return the start of a file, or nothing if it cannot be read."""
+        try:
+            with open(self.path(path), "rb") as file:
+                return file.read(_LARGEST)
+        except (OSError, ValueError):
+            return None
+
+    def names(self, path: str) -> tuple[str, ...]:
+        """Return the names in a folder, sorted; none if it cannot be read."""
+        try:
+            return tuple(sorted(os.listdir(self.path(path))))
+        except (OSError, ValueError):
+            return ()
+
+    def find_program(self, name: str) -> str | None:
+        """Return the first program of this name on PATH."""
+        for folder in self.environ.get("PATH", "").split(os.pathsep):
+            path = os.path.join(folder, name)
+            if folder and os.path.isfile(path) and os.access(path, os.X_OK):
+                return path
+        return None
+
+
+def this_host(environ: Mapping[str, str] | None = None) -> Host:
+    """Return the host that this process lives in.
+
+    Raises:
+        UsageError: A variable of this program has a value that makes no sense, or a name that it does not know.
+    """
+    settings = os.environ if environ is None else environ
+    variables.check_names(settings)
+    system = {"linux": "linux", "darwin": "darwin", "win32": "windows"}.get(sys.platform, sys.platform)
+    uname = os.uname() if hasattr(os, "uname") else None
+    return Host(
+        root=f"{settings.get('SystemDrive', 'C:')}\\" if system == "windows" else "/",
+        environ=dict(settings),
+        system=system,
+        machine=uname.machine if uname else settings.get("PROCESSOR_ARCHITECTURE", ""),
+        kernel=uname.release if uname else "",
+        libc=_libc(),
+        python_path=tuple(sys.path),
+        timeout=variables.read_timeout(settings, Host.timeout),
+    )
+
+
+def _libc() -> str | None:
+    """Return the C library that this Python runs on; nothing when it does not say."""
+    try:
+        return os.confstr("CS_GNU_LIBC_VERSION")
+    except (AttributeError, ValueError, OSError):
+        return "musl" if any(name.startswith("ld-musl-") for name in Host().names("lib")) else None

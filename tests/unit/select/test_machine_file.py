@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reading machine descriptions, good and bad."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from jaxlib_select.choose.resolve import resolve
+from jaxlib_select.errors import MachineError
+from jaxlib_select.machine.file import LARGEST, from_json, parse_machine, to_json
+from jaxlib_select.machine.model import LIBCUDA, Amd, Devices, Intel, Machine, Nvidia, NvidiaGpu
+
+CONTRACT = """{"os": "linux", "arch": "x86_64", "wsl": false, "tegra": false,
+ "nvidia": {"cuda": "13.0", "driver": "580.95.05", "cuinit": 0, "gpus": [{"name": null, "compute_capability": "9.0"}]},
+ "amd": {"rocm": "7.0.0", "gpus": ["gfx942"]}, "intel": {"pci": ["8086:0BD5"], "level_zero": true},
+ "tpu": {"pci": ["1ae0:0063"], "devices": ["/dev/vfio/0"]}, "color": "red"}"""
+
+
+def test_the_documented_form_is_read() -> None:
+    """Every documented key is taken, PCI ids in lower case; an unknown key is ignored."""
+    assert parse_machine(CONTRACT) == Machine(
+        os="linux",
+        arch="x86_64",
+        nvidia=Nvidia(cuda=(13, 0), driver="580.95.05", cuinit=0, gpus=(NvidiaGpu((9, 0)),)),
+        amd=Amd(rocm="7.0.0", gpus=("gfx942",)),
+        intel=Intel(pci=("8086:0bd5",), level_zero=True),
+        tpu=Devices(pci=("1ae0:0063",), devices=("/dev/vfio/0",)),
+    )
+
+
+@pytest.mark.parametrize("text", ["{}", '{"nvidia": null, "amd": {}, "intel": {"pci": null}, "os": null}'])
+def test_what_is_missing_was_not_found(text: str) -> None:
+    """An empty description is a machine of which nothing is known, and gets the CPU."""
+    machine = parse_machine(text)
+    assert machine == Machine()
+    assert resolve("jax", machine).package == "jaxlib-cpu"
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("", "is not JSON"),
+        ("{", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("[]", ": the document is [], expected an object"),
+        ("3", ": the document is 3, expected an object"),
+        ('{"nvidia": []}', ": nvidia is [], expected an object"),
+        ('{"os": 1}', ": os is 1, expected a string"),
+        (r'{"nvidia": {"driver": "\ud800"}}', r": nvidia.driver is '\ud800', expected a string that can be printed"),
+        (r'{"libc": "a\nchosen  cpu"}', r": libc is 'a\nchosen  cpu', expected a string that can be printed"),
+        (r'{"visible": {"X": "\u001b[2J"}}', r": visible.X is '\x1b[2J', expected a string that can be printed"),
+        (
+            '{"nvidia": {"libcuda": "broken"}}',
+            ": nvidia.libcuda is 'broken', expected one of 'ok', 'absent', 'hung', 'crashed', 'odd'",
+        ),
+        ('{"wsl": "no"}', ": wsl is 'no', expected true or false"),
+        ('{"nvidia": {"cuda": 13}}', ": nvidia.cuda is 13, expected a version such as '13.0'"),
+        ('{"nvidia": {"cuinit": true}}', ": nvidia.cuinit is True, expected a whole number"),
+        (
+            '{"nvidia": {"gpus": [{"compute_capability": "9.0"}, {"compute_capability": "new"}]}}',
+            ": nvidia.gpus[1].compute_capability is 'new', expected a compute capability such as '9.0'",
+        ),
+        ('{"nvidia": {"gpus": ["H100"]}}', ": nvidia.gpus[0] is 'H100', expected an object"),
+        ('{"amd": {"gpus": ["MI300"]}}', ": amd.gpus[0] is 'MI300', expected an architecture such as 'gfx942'"),
+        ('{"tpu": {"pci": ["1ae0"]}}', ": tpu.pci[0] is '1ae0', expected PCI vendor and device such as '8086:0bd5'"),
+        ('{"visible": {"X": 0}}', ": visible.X is 0, expected a string"),
+        (json.dumps({"os": ["x" * 90]}), f": os is ['{'x' * 55}..., expected a string"),
+    ],
+    ids=lambda value: value[:30],
+)
+def test_a_bad_description_is_refused_by_the_name_of_the_key(text: str, what: str) -> None:
+    """What is wrong is said in one line, with the key, the value and what was expected."""
+    with pytest.raises(MachineError) as caught:
+        parse_machine(text)
+    assert caught.value.what == f"machine description{'' if what.startswith(':') else ' '}{what}"
+    assert caught.value.exit_code == 2
+
+
+def test_a_value_too_deep_to_be_shown_is_refused() -> None:
+    """Documents may be nested about as deep as Python can follow."""
+    value: list[object] = []
+    for _ in range(sys.getrecursionlimit()):
+        value = [value]
+    with pytest.raises(MachineError, match="machine description: os is too deep, expected a string"):
+        from_json({"os": value})
+
+
+def test_a_document_about_something_else_is_refused() -> None:
+    """Unknown keys are ignored beside known ones; alone they are another program's file."""
+    with pytest.raises(MachineError, match=r"none of its keys \('name, version'\) is known"):
+        parse_machine('{"name": "x", "version": 3}')
+    assert parse_machine('{"name": "x", "os": "linux"}') == Machine("linux")
+
+
+def test_a_key_that_is_nearly_known_is_told() -> None:
+    """It is ignored like any other unknown one, and the decision says so; ten thousand times are one."""
+    gpus = [{"compute_cap": "9.0", "color": "red"}] * 10_000
+    document = {"os": "linux", "arch": "x86_64", "tgera": 1, "nvidia": {"gpus": gpus}, "visible": {"wsl": "1"}}
+    machine = from_json({**document, "notes": ["odd"]})
+    assert machine.nvidia.gpus[0] == NvidiaGpu(None)
+    assert machine.notes == (
+        "odd",
+        "the key 'tgera' was ignored; known is tegra",
+        "the key 'nvidia.gpus.compute_cap' was ignored; known is nvidia.gpus.compute_capability",
+    )
+    assert set(machine.notes) <= set(resolve("jax", machine).warnings)
+
+
+def test_the_readme_shows_every_key(root: Path) -> None:
+    """The contract for whoever writes such a file."""
+    text = (root / "selector/README.md").read_text("utf-8")
+    (example,) = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    machine = parse_machine(example)
+    assert to_json(machine) == json.loads(example)
+    assert (machine.notes, resolve("jax", machine).backend) == ((), "tpu")
+    for value in ("source", *LIBCUDA):
+        assert f"`{value}`" in text
+
+
+def test_features_of_an_amd_architecture_are_left_out() -> None:
+    """As rocminfo prints them."""
+    assert parse_machine('{"amd": {"gpus": ["gfx90a:sramecc+:xnack-"]}}').amd.gpus == ("gfx90a",)
+
+
+def test_a_huge_description_is_refused_unread() -> None:
+    """Nobody has that many devices."""
+    with pytest.raises(MachineError, match="too large"):
+        parse_machine(" " * (LARGEST + 1))
+
+
+def test_ten_thousand_gpus_are_decided_about() -> None:
+    """As fast as a few, nearly; the sentences stay short although every second GPU must be hidden."""
+    gpus = [
+        {"compute_capability": "3.7" if index % 2 else "9.0", "name": f"GPU {index % 50}"} for index in range(10_000)
+    ]
+    text = json.dumps({"os": "linux", "arch": "x86_64", "nvidia": {"cuda": "13.0", "cuinit": 0, "gpus": gpus}})
+    start = time.process_time()
+    decision = resolve("jax", parse_machine(text))
+    assert time.process_time() - start < 2
+    assert (decision.package, len(decision.hidden)) == ("jaxlib-cuda-13", 5000)
+    assert max(len(candidate.reason) for candidate in decision.candidates) < 500
+    assert len(decision.environment["CUDA_VISIBLE_DEVICES"].split(",")) == 5000
+    assert [warning.partition(" to hide ")[0] for warning in decision.warnings] == [
+        "set CUDA_VISIBLE_DEVICES=0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,36,38,..."
+    ]
+    assert "and 4992 more" in decision.warnings[0]
+
+
+def test_the_json_form_has_the_documented_keys() -> None:
+    """Checks outside this repository read these."""
+    document = to_json(parse_machine(CONTRACT))
+    assert document["nvidia"] == {
+        "cuda": "13.0",
+        "driver": "580.95.05",
+        "cuinit": 0,
+        "gpus": [{"name": None, "compute_capability": "9.0"}],
+        "source": None,
+        "libcuda": None,
+        "pci": [],
+    }
+    assert (document["amd"], document["tpu"]) == (
+        {"rocm": "7.0.0", "gpus": ["gfx942"], "accessible": None},
+        {"pci": ["1ae0:0063"], "devices": ["/dev/vfio/0"]},
+    )

@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""A vendor for automatic selection: two new modules, and the facts that `nox -s update_facts` writes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DETECT = '''
+"""The abacus: its PCI ids, its device nodes, and its driver."""
+
+from __future__ import annotations
+
+from jaxlib_select.machine.detect import Detector
+from jaxlib_select.machine.host import Host
+from jaxlib_select.machine.model import Devices
+from jaxlib_select.machine.system import list_devices
+
+
+def look(host: Host) -> tuple[Devices, list[str]]:
+    """Return the abaci of a machine."""
+    pci = list_devices(host, "abac")
+    nodes = [f"/dev/{name}" for name in host.names("/dev") if name.startswith("abacus")]
+    return Devices(tuple(pci), tuple(nodes), (host.read("/sys/module/abacus/version") or "").strip() or None), []
+
+
+DETECTOR = Detector("abacus", look, variables=("ABACUS_VISIBLE_DEVICES",))
+'''
+CHOOSE = '''
+"""Rules for the abacus: its chips, and a device node to reach them."""
+
+from __future__ import annotations
+
+from jaxlib_select.choose.rules import matching
+from jaxlib_select.choose.rules import Fit, Verdict
+from jaxlib_select.facts import Backend, Select
+from jaxlib_select.machine.model import Devices, Machine
+
+
+def judge(machine: Machine, backend: Backend) -> Verdict:
+    """Say whether a backend runs on the abaci of a machine."""
+    found = machine.others.get("abacus", Devices())
+    chips = matching(found.pci, (backend.select or Select("abacus")).devices)
+    if not chips:
+        return Verdict(Fit.NONE, "no abacus was found")
+    if not found.devices:
+        return Verdict(Fit.NONE, "an abacus is here, but no /dev/abacus*", "install its driver", present=True)
+    return Verdict(Fit.FULL, f"serves {len(chips)} abacus with driver {found.driver}", present=True, served=len(chips))
+'''
+FACTS = {
+    "name": "abacus",
+    "distribution": "jaxlib-abacus",
+    "version": "0.11.2",
+    "family": "abacus",
+    "tags": {"linux_x86_64": "manylinux_2_27_x86_64"},
+    "variants": {"abacus": []},
+    "select": {"vendor": "abacus", "rank": 5, "devices": ["abac:0001-0009"]},
+}
+PROGRAM = """
+import sys
+from jaxlib_select.cli.detect import format_machine
+from jaxlib_select.machine.detect import detect
+from jaxlib_select.machine.file import to_json
+from jaxlib_select.machine.host import Host
+import json
+machine = detect(Host(root=sys.argv[1], environ={"ABACUS_VISIBLE_DEVICES": "0"}))
+print(json.dumps(to_json(machine)))
+print(*format_machine(machine), sep="\\n")
+"""
+PCI = {"vendor": "0xabac", "device": "0x0005", "class": "0x120000"}
+
+
+@pytest.fixture
+def selector(root: Path, tmp_path: Path) -> Path:
+    """Return a copy of the selector to which the vendor was added."""
+    copy = tmp_path / "selector"
+    ignored = shutil.ignore_patterns("__pycache__")
+    package = Path(shutil.copytree(root / "selector/jaxlib_select", copy / "jaxlib_select", ignore=ignored))
+    (package / "machine/detect/abacus.py").write_text(DETECT, "utf-8")
+    (package / "choose/vendors/abacus.py").write_text(CHOOSE, "utf-8")
+    facts = json.loads((package / "facts/0.11.2.json").read_text("utf-8"))
+    facts["backends"].append(FACTS)
+    (package / "facts/0.11.2.json").write_text(json.dumps(facts), "utf-8")
+    return copy
+
+
+def run(selector: Path, *arguments: str | Path) -> str:
+    """Run Python with that selector, and return what it printed."""
+    environ = {**os.environ, "PYTHONPATH": str(selector), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, *map(str, arguments)]
+    return subprocess.run(command, env=environ, cwd=selector, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def test_a_new_vendor_is_found_described_and_chosen(selector: Path, tmp_path: Path) -> None:
+    """By what its two modules say; the machine file has its devices below `others`."""
+    machine = tmp_path / "machine"
+    for name, text in PCI.items():
+        path = machine / "sys/bus/pci/devices/0000:01:00.0" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    for name, text in {"dev/abacus0": "", "sys/module/abacus/version": "1.2\n"}.items():
+        (machine / name).parent.mkdir(parents=True, exist_ok=True)
+        (machine / name).write_text(text)
+    described, *lines = run(selector, "-c", PROGRAM, machine).splitlines()
+    found = {"pci": ["abac:0005"], "devices": ["/dev/abacus0"], "driver": "1.2"}
+    assert json.loads(described)["others"] == {"abacus": found}
+    assert "abacus  abac:0005; /dev/abacus0; driver 1.2" in lines
+    assert "set     ABACUS_VISIBLE_DEVICES=0" in lines
+    (tmp_path / "machine.json").write_text(described, "utf-8")
+    resolve = ("-m", "jaxlib_select", "resolve", "jax", "--machine", tmp_path / "machine.json", "--json")
+    decision = json.loads(run(selector, *resolve))
+    assert (decision["package"], decision["requirements"][-1]) == ("jaxlib-abacus", "jaxlib-abacus==0.11.2")
+    (chosen,) = (candidate["reason"] for candidate in decision["candidates"] if candidate["chosen"])
+    assert chosen == "serves 1 abacus with driver 1.2"
