@@ -300,6 +300,7 @@ def test_modules_that_are_not_needed_are_not_imported(root: Path) -> None:
         "urllib.request",
         "email",
         "pathlib",
+        "typing",
         "jaxlib_select.facts",
         "jaxlib_select.choose.policy",
     ]
