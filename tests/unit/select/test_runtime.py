@@ -101,7 +101,7 @@ def test_another_package_for_the_platform_is_not_taken_for_it(install: Install) 
         assert caught.value.remedy.endswith("jaxlib-cuda-13")
 
 
-def test_a_package_that_is_not_installed_is_told_with_its_command(install: Install) -> None:
+def test_a_package_that_is_not_installed_is_named_with_its_command(install: Install) -> None:
     """Though its platform is served."""
     install("cuda13")
     with pytest.raises(BackendError, match="jaxlib-cuda-12 is not installed"):
