@@ -13,6 +13,8 @@ from pathlib import Path
 
 from jaxlib_select.doctor.predict import FAILS, SERVES, Prediction
 from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding
+from jaxlib_select.installed.answers import flatten
+from jaxlib_select.tables import read
 
 TIME_LIMIT = 180.0  # seconds; a TPU alone may take one minute to answer
 
@@ -62,13 +64,7 @@ class JaxAnswer:
 
 
 def ask_jax(python: Path, variables: Mapping[str, str], limit: float = TIME_LIMIT) -> JaxAnswer:
-    """Start JAX in a child process.
-
-    Args:
-        python: The interpreter.
-        variables: Its environment variables.
-        limit: Seconds to wait.
-    """
+    """Start JAX in a process of its own, with these environment variables, and wait for some seconds."""
     with tempfile.TemporaryDirectory() as folder:  # a place without modules that could shadow any
         try:
             result = subprocess.run(
@@ -89,17 +85,10 @@ def ask_jax(python: Path, variables: Mapping[str, str], limit: float = TIME_LIMI
 
 
 def read_answer(output: str, errors: str, status: int) -> JaxAnswer:
-    """Read what the child printed; one that crashed printed nothing of use."""
+    """Read what the process printed; one that crashed printed nothing of use."""
     try:
-        document = json.loads(output.splitlines()[-1])
-        return JaxAnswer(
-            default=document.get("default", ""),
-            platforms=tuple(document.get("platforms", ())),
-            devices=tuple(document.get("devices", ())),
-            error=document.get("error", ""),
-            complaints=tuple(document.get("complaints", ())),
-        )
-    except (ValueError, IndexError, AttributeError):
+        return read(JaxAnswer, json.loads(flatten(output.splitlines()[-1])))
+    except (ValueError, IndexError):
         last = (errors.strip().splitlines() or ["no message"])[-1]
         return JaxAnswer(error=f"JAX ended with status {status}: {last}")
 
@@ -110,7 +99,7 @@ def compare(prediction: Prediction, jax: JaxAnswer, *, renewal: str = "", explai
     Args:
         prediction: What was predicted.
         jax: What JAX does.
-        renewal: The command that installs everything again: what fixes what cannot be seen from outside.
+        renewal: The command that installs everything again, which fixes what cannot be seen from outside.
         explained: Whether an error was found before, with a command of its own.
     """
     if not explained:

@@ -31,8 +31,9 @@ from jaxlib_select.doctor.remedies import Examination, set_variable
 from jaxlib_select.doctor.report import ERROR, WARNING, Finding, Report, sort_findings
 from jaxlib_select.errors import FactsError, InstallError, SelectError
 from jaxlib_select.facts import Facts, known_releases, load_facts
+from jaxlib_select.installed.answers import REFUSED, Problem
 from jaxlib_select.installed.environment import Environment, this_environment
-from jaxlib_select.installed.plugins import Plugin, find_plugins, locate, read_lock
+from jaxlib_select.installed.plugins import Lock, Plugin, find_plugins, locate, read_lock
 from jaxlib_select.machine.model import Machine
 from jaxlib_select.names import normalize
 
@@ -69,14 +70,14 @@ def examine_here(
     kind: str | None = None,
     described: bool = False,
 ) -> Report:
-    """Examine an environment on this machine.
+    """Examine an environment on a machine: those that this program runs in, unless given.
 
     Args:
-        environment: The environment; the one this program runs in unless given.
-        machine: The machine; this one unless given.
+        environment: The environment.
+        machine: The machine.
         options: What the commands that fix are to say to the installer, such as `--find-links DIR`.
         kind: `uv` or `pip` to insist on one.
-        described: Whether the machine is one of a file.
+        described: Whether the machine is one of a file, and not this one.
     """
     environment = environment if environment is not None else this_environment()
     machine = machine if machine is not None else detect_here()
@@ -93,17 +94,12 @@ def detect_here() -> Machine:
 
 
 def examine(environment: Environment, around: Surroundings, installer: Installer) -> Report:
-    """Examine an environment; JAX is not started, and what is opened is opened by other processes.
-
-    Args:
-        environment: The environment.
-        around: What it is judged by.
-        installer: Writes the commands that fix.
-    """
+    """Examine an environment; JAX is not started, and what is opened is opened by other processes."""
     found = find_plugins(environment, around.variables, around.facts)
     works = around.machine.nvidia.libcuda not in ("hung", "crashed")  # a driver that does not is not asked again
     asked = ask_plugins(found, environment, around.variables, opening=works)
-    plugins = tuple(_judge_entry(plugin) for plugin in asked)
+    jaxlib = read_lock(locate(environment, "jaxlib"))
+    plugins = tuple(_judge_from_outside(plugin, jaxlib) for plugin in asked)
     if around.described:
         plugins = tuple(replace(plugin, answer=plugin.answer.without_hardware()) for plugin in plugins)
     conditions = _conditions(environment, around)
@@ -114,7 +110,7 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
         prediction=predict(plugins, conditions),
         installer=installer,
         facts=around.facts,
-        jaxlib=read_lock(locate(environment, "jaxlib")),
+        jaxlib=jaxlib,
         decision=around.decision,
     )
     silent = is_silent_cpu(case.prediction, around)
@@ -131,21 +127,29 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
     )
 
 
-def _judge_entry(plugin: Plugin) -> Plugin:
-    """Return a plugin; what the environment variable names must be one."""
-    if plugin.module or plugin.refused or plugin.answer.library.path is not None:
+def _judge_from_outside(plugin: Plugin, jaxlib: Lock | None) -> Plugin:
+    """Return a plugin with what it does not say itself.
+
+    What the environment variable names must be a plugin, and one of ours that is too old to be asked must be of the
+    same build as jaxlib.
+    """
+    if not plugin.module and not plugin.refused and plugin.answer.library.path is None:
+        refused = f"{str(plugin.location)!r} is no PJRT plugin that can be opened, which makes every use of JAX fail"
+        return replace(plugin, refused=refused)
+    if not plugin.answer.silent or plugin.lock == jaxlib:
         return plugin
-    refused = f"{str(plugin.location)!r} is no PJRT plugin that can be opened, which makes every use of JAX fail"
-    return replace(plugin, refused=refused)
+    problem = Problem("LockMismatchError", REFUSED, f"{plugin.label} and the installed jaxlib are not of one build")
+    return replace(plugin, answer=replace(plugin.answer, problems=(*plugin.answer.problems, problem)))
 
 
 def _conditions(environment: Environment, around: Surroundings) -> Conditions:
+    backends = around.facts.backends
     return Conditions(
         variables=around.variables,
         broken=find_break(environment)[1] or find_missing(environment),
         described=around.described,
-        no_hardware=missing_hardware(around.machine, around.facts.backends),
-        unfit=unfit_packages(around.machine, around.facts.backends),
+        no_hardware=missing_hardware(around.machine, backends),
+        unfit=unfit_packages(around.machine, backends),
         nvidia_nodes=has_nvidia_node(around.root),
         nvidia_driver=has_nvidia_driver(around.machine),
         tpu_library=find_libtpu(environment, around.variables),
@@ -203,10 +207,7 @@ def _versions(environment: Environment, plugins: Sequence[Plugin]) -> dict[str, 
 def installer_of(environment: Environment, *, options: Sequence[str] = (), kind: str | None = None) -> Installer:
     """Return the installer for messages: there is always one to show.
 
-    Args:
-        environment: The environment.
-        options: Where wheels are; where those that are installed came from unless given.
-        kind: `uv` or `pip` to insist on one.
+    Wheels are where the options say, else where those that are installed came from.
     """
     try:
         installer = find_installer(environment, os.environ, kind=kind)

@@ -21,12 +21,7 @@ NVIDIA_NODES = ("dev/nvidia0", "dev/nvidiactl", "dev/dxg")
 
 
 def missing_hardware(machine: Machine, backends: Sequence[Backend]) -> dict[str, str]:
-    """Return for each platform without hardware why there is none; platforms with hardware are missing.
-
-    Args:
-        machine: The machine.
-        backends: The accelerator packages there are.
-    """
+    """Return for each platform without hardware why there is none; platforms with hardware are missing."""
     reasons: dict[str, str] = {}
     there = {CPU}
     for backend in backends:
@@ -41,11 +36,7 @@ def missing_hardware(machine: Machine, backends: Sequence[Backend]) -> dict[str,
 def unfit_packages(machine: Machine, backends: Sequence[Backend]) -> dict[str, str]:
     """Return for each distribution whose vendor's hardware is here why its programs do not run on it.
 
-    A platform for which JAX needs no plugin stands for itself.
-
-    Args:
-        machine: The machine.
-        backends: The accelerator packages there are.
+    A platform for which JAX needs no plugin has its own name here.
     """
     verdicts = [(backend, judge(machine, backend)) for backend in backends]
     return {
@@ -67,12 +58,7 @@ def upstream_name(backend: str) -> str:
 
 
 def describe_hardware(machine: Machine, backends: Sequence[Backend]) -> tuple[str, ...]:
-    """Return one line for each kind of accelerator that was seen.
-
-    Args:
-        machine: The machine.
-        backends: The accelerator packages there are: which devices on the bus are accelerators, they say.
-    """
+    """Return one line for each kind of accelerator that was seen; which devices are accelerators, packages say."""
     devices = [entry for backend in backends if backend.select is not None for entry in backend.select.devices]
     lines = [_describe_nvidia(gpu.name, gpu.compute_capability) for gpu in machine.nvidia.gpus]
     lines += [f"AMD GPU {architecture}" for architecture in machine.amd.gpus]

@@ -88,12 +88,7 @@ class Examination:
         return " && ".join(map(show, plan.steps(self.installer))) + remark
 
     def install(self, requirements: Sequence[str], *, again: Sequence[str] = ()) -> str:
-        """Return the command that installs requirements, which are ours if anything here is.
-
-        Args:
-            requirements: What to install.
-            again: What to install before that, though it seems to be there.
-        """
+        """Return the command that installs requirements, before that those that only seem to be there."""
         first = [self.installer.reinstall(again)] if again else []
         then = [self.installer.install(requirements)] if requirements else []
         ours = self.jaxlib is not None or any(plugin.lock is not None for plugin in self.plugins)
@@ -181,13 +176,7 @@ def belongings(distribution: str, environment: Environment) -> tuple[str, ...]:
 
 
 def show_decision(installer: Installer, decision: Decision, variables: Mapping[str, str]) -> str:
-    """Return the command that carries out a decision; constraints are requirements of what comes along anyway.
-
-    Args:
-        installer: Writes it.
-        decision: The decision.
-        variables: Environment variables, which may say where our wheels are.
-    """
+    """Return the command that carries out a decision; constraints are requirements of what comes along anyway."""
     requirements = (*decision.requirements, *decision.constraints)
     command = show(installer.install(requirements, index_url=decision.index_url))
     return command if decision.index_url is not None else command + source_remark(installer, variables)

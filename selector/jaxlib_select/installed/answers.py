@@ -13,7 +13,7 @@ from jaxlib_select.tables import TableError, read
 SCHEMA = 1
 
 # What becomes of a plugin's platform because of a problem, as the wheels say it.
-UNUSED, ABSENT, REFUSED, DEGRADED = "unused", "absent", "refused", "degraded"
+UNUSED, ABSENT, REFUSED = "unused", "absent", "refused"  # "degraded": it serves
 
 # Problems of the machine, and not of the environment.
 HARDWARE = ("NoDeviceError", "DriverError", "GpuCodeError", "Crash")
@@ -157,7 +157,12 @@ def read_answer(text: str) -> Answer:
     Raises:
         ValueError: It is none, or of another schema.
     """
-    answer = read(Answer, json.loads(_ESCAPE.sub(" ", text)))
+    answer = read(Answer, json.loads(flatten(text)))
     if answer.schema != SCHEMA:
         raise TableError(f"schema {answer.schema}, expected {SCHEMA}")
     return answer
+
+
+def flatten(text: str) -> str:
+    """Return JSON in which no string has control characters, such as the ends of lines in an error's text."""
+    return _ESCAPE.sub(" ", text)

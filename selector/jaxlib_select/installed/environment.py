@@ -80,13 +80,9 @@ class Environment:
 def read_environment(
     paths: Sequence[Path], *, python: Path, version: tuple[int, ...], prefix: Path | None = None
 ) -> Environment:
-    """Read the metadata of everything on a search path.
+    """Read the metadata of everything on the search path of an interpreter.
 
-    Args:
-        paths: The search path.
-        python: The interpreter it belongs to.
-        version: Version of that interpreter.
-        prefix: Root of the environment; the interpreter's grandparent unless given.
+    The root of the environment is the interpreter's grandparent unless given.
     """
     folders = tuple(dict.fromkeys(path for path in paths if path.is_dir()))
     found: dict[str, Distribution] = {}
@@ -97,7 +93,7 @@ def read_environment(
         for metadata in importlib.metadata.distributions(path=[str(folder)]):
             distribution = _read_distribution(metadata, folder)
             if distribution is None:
-                damaged.append(_metadata_folder(metadata, folder))
+                damaged.append(Path(str(getattr(metadata, "_path", folder))))
                 continue
             if distribution.name in here:
                 duplicates.append(distribution.name)
@@ -114,10 +110,7 @@ def this_environment() -> Environment:
 
 
 def other_environment(python: Path) -> Environment:
-    """Read the environment of another interpreter, which is asked for its search path.
-
-    Args:
-        python: The interpreter, or the folder of a virtual environment.
+    """Read the environment of another interpreter, or of a folder with one, which is asked for its search path.
 
     Raises:
         UsageError: It is no Python, or does not start.
@@ -200,7 +193,3 @@ def _origin(metadata: importlib.metadata.Distribution) -> str:
         return str(json.loads(metadata.read_text("direct_url.json") or "{}").get("url", ""))
     except (ValueError, AttributeError):
         return ""
-
-
-def _metadata_folder(metadata: importlib.metadata.Distribution, folder: Path) -> Path:
-    return Path(str(getattr(metadata, "_path", folder)))

@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from jaxlib_select.facts import Facts
 from jaxlib_select.installed.answers import Answer
@@ -39,7 +40,6 @@ class Lock:
 
     release: str
     lock_id: str
-    provider: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +83,7 @@ class Plugin:
 
 
 def find_plugins(environment: Environment, variables: Mapping[str, str], facts: Facts) -> tuple[Plugin, ...]:
-    """Return every plugin that JAX would load in an environment, in order of their modules.
-
-    Args:
-        environment: The environment.
-        variables: Environment variables.
-        facts: What is known about our packages.
-    """
+    """Return every plugin that JAX would load in an environment, in order of their modules; none is asked yet."""
     families = {backend.distribution: backend.family for backend in facts.backends}
     owners = _owners(environment)
     sources: dict[str, list[str]] = {}
@@ -99,7 +93,7 @@ def find_plugins(environment: Environment, variables: Mapping[str, str], facts: 
         for name in distribution.plugins.values():
             sources.setdefault(name, []).append("entry point")
     found = [
-        _describe(environment, module, tuple(how), owners.get(module), families)
+        _describe(locate(environment, module), owners.get(module), families, module=module, sources=tuple(how))
         for module, how in sorted(sources.items())
     ]
     entries = [entry for entry in variables.get(VARIABLE, "").split(",") if variables.get(VARIABLE)]
@@ -120,7 +114,7 @@ def read_lock(package: Path | None) -> Lock | None:
     """Return the release lock in the folder of a package; nothing if there is none that can be read."""
     try:
         document = json.loads((package / LOCK_FILENAME).read_text("utf-8")) if package is not None else {}
-        return Lock(str(document["release"]), str(document["lock_id"]), str(document.get("provider", "")))
+        return Lock(str(document["release"]), str(document["lock_id"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -149,21 +143,15 @@ def _owners(environment: Environment) -> dict[str, Distribution]:
     return owners
 
 
-def _describe(
-    environment: Environment,
-    module: str,
-    sources: tuple[str, ...],
-    owner: Distribution | None,
-    families: Mapping[str, str],
-) -> Plugin:
-    location, name = locate(environment, module), owner.name if owner is not None else ""
+def _describe(location: Path | None, owner: Distribution | None, families: Mapping[str, str], **found: Any) -> Plugin:
+    """Return what can be said about a plugin without asking it; `found` says how JAX finds it."""
+    name = owner.name if owner is not None else ""
     lock = read_lock(location)
     ours = lock is not None or name in families
     trees = [] if ours or location is None else [tree for path in _modules(location) for tree in _parse(path)]
     platform, priority = _registration(trees)
     return Plugin(
-        module=module,
-        sources=sources,
+        **found,
         distribution=name,
         version=owner.version if owner is not None else "",
         location=location,

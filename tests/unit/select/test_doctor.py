@@ -72,6 +72,13 @@ def library_version(*_): raise RuntimeError("it is made for a test")
 """
 
 
+# What stands for NVIDIA's driver.
+MOCK_DRIVER = {
+    "cuda/hardware.py": "\nDEVICE_NODES = ('dev/null',)\n",
+    "cuda/driver.py": "\ndef ask_driver(wanted, visible): raise explain(803, visible)\n",
+}
+
+
 class Site:
     """A `site-packages` that is put together file by file; what is ours are the loaders of our wheels."""
 
@@ -641,6 +648,60 @@ def test_the_folder_that_the_wheels_came_from(site: Site, tmp_path: Path) -> Non
     assert find_sources(site.environment()) == ("--find-links", str(dist))
     (site.folder / "jaxlib/release_lock.json").unlink()
     assert find_sources(site.environment()) == ()
+
+
+@pytest.mark.parametrize(
+    ("lock", "expected"), [("1" * 32, ["plugin-silent"]), ("2" * 32, ["lock-mismatch", "plugin-silent"])]
+)
+def test_a_plugin_that_is_too_old_to_be_asked(site: Site, lock: str, expected: list[str]) -> None:
+    """It refuses the argument; its lock is compared with that of jaxlib all the same."""
+    site.jax().ours("cpu", lock=lock)
+    site.write("jaxlib_cpu/__main__.py", "raise SystemExit(2)\n")
+    report = site.examine()
+    assert codes(report) == expected
+    assert report.prediction.default == (None if len(expected) > 1 else "cpu")
+    assert report.findings[-1].what == (
+        "jaxlib-cpu does not say what it finds (status 2), so only its files were looked at"
+    )
+
+
+def test_a_plugin_that_crashes_when_it_opens_its_libraries(site: Site) -> None:
+    """What it says without opening them counts, and JAX would crash as well, where it has the hardware."""
+    site.jax().ours("cpu")
+    crash = "import os\ndef load(path): os.kill(os.getpid(), 11)\n"
+    site.write("jaxlib_cpu/pjrt/_pjrt.py", crash)
+    around = Surroundings(NONE, FACTS, root=site.root)
+    report = examine(site.environment(), around, pip_installer(PYTHON))
+    assert [(finding.level, finding.what) for finding in report.findings] == [
+        ("error", "jaxlib-cpu crashes or hangs when it opens its libraries")
+    ]
+    assert (report.prediction.default, report.plugins[0].priority) == (None, 0)
+
+
+def test_a_plugin_that_cannot_be_imported(site: Site) -> None:
+    """JAX goes on without it; the line is named."""
+    site.jax().ours("cpu").write("jaxlib_cpu/__init__.py", "raise ImportError('boom')\n")
+    report = site.examine()
+    (finding,) = report.findings
+    assert (finding.level, finding.code, report.prediction.default) == ("warning", "plugin-fails", "cpu")
+    assert f"ImportError: boom in line 1 of {site.folder / 'jaxlib_cpu/__init__.py'}" in finding.what
+
+
+def test_a_driver_that_does_not_start(site: Site) -> None:
+    """In the words of the plugin, with its remedy; not where another machine is meant."""
+    site.jax().ours("cuda13")
+    for module, text in MOCK_DRIVER.items():
+        with (site.folder / "jaxlib_cuda_13" / module).open("a") as file:
+            file.write(text)
+    around = Surroundings(H100, FACTS, decision=CUDA13, root=site.root)
+    report = examine(site.environment(), around, pip_installer(PYTHON))
+    finding = report.findings[0]
+    assert (finding.code, finding.what) == (
+        "unfit-backend",
+        "jaxlib-cuda-13 does not run here: NVIDIA's driver does not start: cuInit failed with status 803",
+    )
+    assert finding.remedy == "restart the machine, or take the other libcuda.so.1 out of LD_LIBRARY_PATH"
+    assert (report.prediction.default, site.node().examine(H100, decision=CUDA13).prediction.default) == (None, "cuda")
 
 
 def test_a_plugin_without_its_extension_module(site: Site) -> None:
