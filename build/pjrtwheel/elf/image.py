@@ -190,7 +190,8 @@ def _check_bounds(segments: Iterable[Segment], sections: Iterable[SectionHeader]
 def _check_sense(header: FileHeader, sections: tuple[SectionHeader, ...], where: str) -> None:
     """Refuse numbers that would send a reader far beyond what a file of this size can hold."""
     senseless = [section for section in sections if not _is_sensible(section)]
-    if senseless or (sections and not 0 < header.shstrndx < len(sections)):
+    names = sections[header.shstrndx] if 0 < header.shstrndx < len(sections) else None
+    if senseless or (sections and (names is None or names.type != layout.SHT_STRTAB)):
         raise ElfError(
             f"{where} is a damaged ELF file",
             cause="its section headers contradict each other",

@@ -122,11 +122,12 @@ def _unneeded(image: ElfImage) -> set[int]:
     loaded = {index for index, section in enumerate(image.sections) if section.flags & layout.SHF_ALLOC}
     unneeded |= {index for index in tables if index < len(image.sections)} - users - loaded - {0, image.header.shstrndx}
     relocations = {layout.SHT_REL, layout.SHT_RELA}
-    return unneeded | {
+    unneeded |= {
         index
         for index, section in enumerate(image.sections)
         if section.type in relocations and index not in loaded and section.info in unneeded
     }
+    return unneeded - {image.header.shstrndx}  # whatever a damaged file calls it
 
 
 def _kept_indices(image: ElfImage, dropped: set[int]) -> tuple[int | None, ...]:

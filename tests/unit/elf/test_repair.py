@@ -107,6 +107,25 @@ def test_less_than_a_page_of_symbols_stays(make_elf: MakeElf) -> None:
     assert repair(data) == (data, ())
 
 
+def test_names_of_sections_stay_whatever_they_are_called(make_elf: MakeElf) -> None:
+    """A damaged file may give them the name of a section that is dropped."""
+    data = bytearray(make_elf())
+    image = read(bytes(data))
+    names, comment = image.header.shstrndx, image.names.index(".comment")
+    at = image.header.shoff + 64 * names
+    data[at : at + 4] = image.sections[comment].name.to_bytes(4, "little")  # sh_name
+    repaired, _ = repair(bytes(data))
+    assert ".symtab" not in read(repaired).names
+
+
+def test_symbols_do_not_name_sections(make_elf: MakeElf) -> None:
+    """A file that says so was damaged."""
+    data = bytearray(make_elf())
+    data[62:64] = read(bytes(data)).names.index(".symtab").to_bytes(2, "little")  # e_shstrndx
+    with pytest.raises(ElfError, match="section headers contradict each other"):
+        read(bytes(data))
+
+
 def test_object_files_pass_through(make_elf: MakeElf) -> None:
     """Relocatable files need their symbol tables."""
     data = make_elf(kind=1)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import json
 import os
@@ -303,6 +304,24 @@ def test_a_damaged_wheel_is_refused(read: Callable[..., WheelContents], tmp_path
     with pytest.raises(WheelError, match="cannot read wheel") as caught:
         read_contents(path, tmp_path)
     assert caught.value.remedy == "build or download it again"
+
+
+def test_an_encrypted_member_is_refused(read: Callable[..., WheelContents], tmp_path: Path) -> None:
+    """Nobody can be asked for a password."""
+    path = read().path
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PK\1\2") + 8] |= 1
+    path.write_bytes(data)
+    with pytest.raises(WheelError, match="cannot read wheel"):
+        read_contents(path, tmp_path)
+
+
+def test_a_member_without_a_name_is_no_traceback(read: Callable[..., WheelContents], tmp_path: Path) -> None:
+    """Python 3.11 fails over it, later ones read it; then it is not what RECORD lists."""
+    path = read({"Q": ""}).path
+    path.write_bytes(path.read_bytes().replace(b"Q", b"\0"))
+    with contextlib.suppress(WheelError):
+        assert ("", "is missing from RECORD") in list(documents.check_record(read_contents(path, tmp_path)))
 
 
 def test_a_flipped_byte_is_found(read: Callable[..., WheelContents], tmp_path: Path) -> None:

@@ -20,8 +20,9 @@ _LARGEST_RATIO = 100  # machine code deflates to a third, text to a tenth
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _ENCRYPTED = 0x1
 _SHOWN = 5  # problems that a message names one by one
-# What zipfile raises over a file that is not what its headers say; ValueError includes names that are no UTF-8.
-DAMAGE = (zipfile.BadZipFile, EOFError, NotImplementedError, OverflowError, ValueError, struct.error)
+# What zipfile raises over a file that is not what its headers say; ValueError includes names that are no UTF-8,
+# RuntimeError an unknown compression and a password that is asked for, IndexError a name without a character.
+DAMAGE = (zipfile.BadZipFile, EOFError, IndexError, OverflowError, RuntimeError, ValueError, struct.error)
 
 
 @contextlib.contextmanager
