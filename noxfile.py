@@ -72,12 +72,6 @@ def _run(session: nox.Session, group: str, *command: str, within: str | Path = R
         session.run(program, *command[1:], env=environ, interrupt_timeout=PATIENCE_S, terminate_timeout=PATIENCE_S)
 
 
-def _pjrtwheel(session: nox.Session, *arguments: str) -> None:
-    """Run the tooling from the directory nox was called in, so that paths on the command line mean what they say."""
-    command, place = ("python", "-m", "pjrtwheel", *arguments), session.invoked_from
-    _run(session, "build", *command, within=place, PYTHONPATH=str(ROOT / "build"))
-
-
 def _find(*patterns: str) -> list[str]:
     """Return the files of the folders that hold source code, by their names."""
     folders = (ROOT, *(ROOT / name for name in ("build", "ci", "jaxlib", "plugins", "tests")))
@@ -167,78 +161,61 @@ def fuzz(session: nox.Session) -> None:
     _run(session, "tests", *command, within=session.invoked_from, PYTHONPATH=path)
 
 
-def _add_session(name: str, tag: str, summary: str, *arguments: str) -> None:
-    """Define a session that runs one command of the tooling."""
+# Session → its tag, what it says of itself, and the command of the tooling that it runs.
+COMMANDS = {
+    **{
+        f"build_{name}": ("wheel", f"Build, repair, lock and prove the wheels of {name} in dist/.", ("build", name))
+        for name in BACKENDS
+    },
+    "build_jaxlib": ("wheel", "Build, repair, lock and check the jaxlib wheels alone.", ("build", "--bindings-only")),
+    "build_select": ("wheel", "Build jaxlib-select; its wheel ends up in dist/.", ("select",)),
+    "build_auto": ("wheel", "Build jaxlib-auto, a plain wheel and variants for what is in dist/.", ("auto",)),
+    "merge": ("wheel", "Merge the wheels and records of several builds: -- FOLDER... --dist FOLDER.", ("merge",)),
+    "index": ("wheel", "Write dist/simple, a static package index that any web server can serve.", ("index",)),
+    **{
+        f"smoke_{name}": (
+            "proof",
+            f"Prove the wheels of {name} in dist/ once more, on this machine's own hardware.",
+            ("smoke", "--backend", name),
+        )
+        for name in BACKENDS
+    },
+    "smoke": ("proof", "Prove finished wheels again in clean environments: -- WHEEL...", ("smoke",)),
+    "conformance": (
+        "proof",
+        "Run JAX's own tests on the built-in client and on the plugin: -- PATH_TO_JAX_TESTS [FILES].",
+        ("conformance",),
+    ),
+    "probe": ("proof", "Run PJRT's conformance checks on plugin libraries, without JAX: -- FILE...", ("probe",)),
+    "inspect": (
+        "proof",
+        "Say what is in a wheel, ours or any other JAX plugin's: -- WHEEL... [--json] [--open].",
+        ("inspect",),
+    ),
+    "clean": (
+        "tidy",
+        "Remove what Bazel left in the cache for deleted checkouts; with -- --all for this one as well.",
+        ("clean",),
+    ),
+    "pin": ("update", "Write releases/VERSION.toml from the package index: -- VERSION.", ("pin",)),
+    "update_facts": ("update", "Write for jaxlib-select what the wheels in dist/ serve.", ("facts",)),
+}
+
+
+def _add_command(name: str, tag: str, summary: str, arguments: tuple[str, ...]) -> None:
+    """Define a session that runs one command of the tooling, in the folder that nox was called in."""
 
     def run(session: nox.Session) -> None:
-        _pjrtwheel(session, *arguments, "--root", str(ROOT), *session.posargs)
+        root = () if name == "merge" else ("--root", str(ROOT))  # merge looks at its folders alone
+        command = ("python", "-m", "pjrtwheel", *arguments, *root, *session.posargs)
+        _run(session, "build", *command, within=session.invoked_from, PYTHONPATH=str(ROOT / "build"))
 
     run.__doc__ = summary
     IN_BUILD(name=name, default=False, tags=[tag])(run)
 
 
-for _name in BACKENDS:
-    _summary = f"Build, repair, lock and prove the wheels of {_name}; they end up in dist/."
-    _add_session(f"build_{_name}", "wheel", _summary, "build", _name)
-
-
-@IN_BUILD(default=False, tags=["wheel"])
-def build_jaxlib(session: nox.Session) -> None:
-    """Build, repair, lock and check the jaxlib wheels alone; they end up in dist/."""
-    _pjrtwheel(session, "build", "--bindings-only", "--root", str(ROOT), *session.posargs)
-
-
-for _name in BACKENDS:
-    _summary = f"Prove the wheels of {_name} in dist/ once more, on this machine's own hardware."
-    _add_session(f"smoke_{_name}", "proof", _summary, "smoke", "--backend", _name)
-
-
-@IN_BUILD(default=False, tags=["proof"])
-def smoke(session: nox.Session) -> None:
-    """Prove finished wheels again in clean environments: -- WHEEL..."""
-    _pjrtwheel(session, "smoke", "--root", str(ROOT), *session.posargs)
-
-
-@IN_BUILD(default=False, tags=["wheel"])
-def merge(session: nox.Session) -> None:
-    """Put the wheels and records of several builds into one folder: -- FOLDER... --dist FOLDER."""
-    _pjrtwheel(session, "merge", *session.posargs)
-
-
-@IN_BUILD(default=False)
-def inspect(session: nox.Session) -> None:
-    """Say what is in a wheel, ours or any other JAX plugin's: -- WHEEL... [--json] [--open]."""
-    _pjrtwheel(session, "inspect", "--root", str(ROOT), *session.posargs)
-
-
-@IN_BUILD(default=False, tags=["wheel"])
-def build_select(session: nox.Session) -> None:
-    """Build jaxlib-select; its wheel ends up in dist/."""
-    _pjrtwheel(session, "select", "--root", str(ROOT), *session.posargs)
-
-
-@IN_BUILD(default=False, tags=["wheel"])
-def build_auto(session: nox.Session) -> None:
-    """Build jaxlib-auto, a plain wheel and variants for what is in dist/; they end up there, too."""
-    _pjrtwheel(session, "auto", "--root", str(ROOT), *session.posargs)
-
-
-@IN_BUILD(default=False, tags=["wheel"])
-def index(session: nox.Session) -> None:
-    """Write dist/simple, a static package index of the wheels in dist/ that any web server can serve."""
-    _pjrtwheel(session, "index", "--root", str(ROOT), *session.posargs)
-
-
-@IN_BUILD(default=False)
-def conformance(session: nox.Session) -> None:
-    """Run JAX's own tests on the built-in client and on the plugin: -- PATH_TO_JAX_TESTS [FILES]."""
-    _pjrtwheel(session, "conformance", "--root", str(ROOT), *session.posargs)
-
-
-@IN_BUILD(default=False)
-def probe(session: nox.Session) -> None:
-    """Run PJRT's conformance checks on plugin libraries, without JAX: -- FILE..."""
-    _pjrtwheel(session, "probe", "--root", str(ROOT), *session.posargs)
+for _name, _command in COMMANDS.items():
+    _add_command(_name, *_command)
 
 
 @IN_BENCH(default=False)
@@ -256,7 +233,7 @@ def bench_cpu(session: nox.Session) -> None:
 
 @IN_BENCH(default=False)
 def bench_detect(session: nox.Session) -> None:
-    """Time detection of accelerators beside that of uv's wheel variants."""
+    """Compare the time of detecting accelerators with that of uv's wheel variants."""
     _run(session, "bench", "python", "benchmarks/detect.py", *session.posargs)
 
 
@@ -272,18 +249,6 @@ def shutdown(session: nox.Session) -> None:
     session.run(sys.executable, "-m", "pjrtwheel.bazel.shutdown", *session.posargs, env={"PYTHONPATH": "build"})
 
 
-@IN_BUILD(default=False)
-def clean(session: nox.Session) -> None:
-    """Remove what Bazel left in the cache for deleted checkouts; with -- --all for this one as well."""
-    _pjrtwheel(session, "clean", "--root", str(ROOT), *session.posargs)
-
-
-@IN_BUILD(default=False, tags=["update"])
-def pin(session: nox.Session) -> None:
-    """Write releases/VERSION.toml from the package index: -- VERSION."""
-    _pjrtwheel(session, "pin", "--root", str(ROOT), *session.posargs)
-
-
 @nox.session(default=False, tags=["update"])
 def lock_tools(session: nox.Session) -> None:
     """Write the hash-pinned requirements that Bazel's tools and noxw are installed from."""
@@ -296,15 +261,9 @@ def lock_tools(session: nox.Session) -> None:
 
 
 @IN_BUILD(default=False, tags=["update"])
-def update_backends(session: nox.Session) -> None:
-    """Write plugins/backends.bzl from the backend files."""
-    _run(session, "build", "python", "-m", "pjrtwheel.bazel.backends_bzl", *session.posargs, PYTHONPATH="build")
-
-
-@IN_BUILD(default=False, tags=["update"])
-def update_facts(session: nox.Session) -> None:
-    """Write for jaxlib-select what the wheels in dist/ serve, and what the backend files say of machines."""
-    _pjrtwheel(session, "facts", "--root", str(ROOT), *session.posargs)
+def update_schemas(session: nox.Session) -> None:
+    """Write the JSON Schemas in docs/ from the dataclasses."""
+    _run(session, "build", "python", "-m", "pjrtwheel.docs.schemas", *session.posargs, PYTHONPATH="build")
 
 
 @IN_BUILD(default=False, tags=["update"])
