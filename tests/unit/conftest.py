@@ -191,12 +191,19 @@ def make_wheel(tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
-def copy_loader(root: Path, backend: Backend, site: Path) -> Path:
-    """Link the Python modules of a backend's wheel into a folder, for coverage's sake, and return their package."""
+def lay_out_loader(root: Path, backend: Backend, site: Path, copy: Callable[[str, str], object]) -> Path:
+    """Put the Python modules of a backend's wheel into a folder, and return their package.
+
+    Args:
+        root: Root of the repository.
+        backend: The backend.
+        site: The folder.
+        copy: Puts one file in its place.
+    """
     package = site / backend.package
-    shutil.copytree(root / "plugins" / backend.name / backend.package, package, copy_function=os.symlink)
+    shutil.copytree(root / "plugins" / backend.name / backend.package, package, copy_function=copy)
     for part in ("pjrt", *backend.shared):
-        shutil.copytree(root / "plugins" / part / "loader", package / part, copy_function=os.symlink)
+        shutil.copytree(root / "plugins" / part / "loader", package / part, copy_function=copy)
     for name, text in generate_modules(backend).items():
         (package / name).write_text(text, "utf-8")
     return package
@@ -204,9 +211,9 @@ def copy_loader(root: Path, backend: Backend, site: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def put_loader(root: Path) -> Callable[[str, Path], Path]:
-    """Return a function: backend, folder → the package with the Python modules of its wheel in that folder."""
+    """Return a function: backend, folder → a package there with copies of its wheel's modules, free to change."""
     backends = load_backends(root)
-    return lambda name, site: copy_loader(root, backends[name], site)
+    return lambda name, site: lay_out_loader(root, backends[name], site, shutil.copyfile)
 
 
 @pytest.fixture(scope="session")
@@ -218,7 +225,7 @@ def load_module(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     def load(name: str, module: str) -> ModuleType:
         package = backends[name].package
         if not (site / package).exists():
-            copy_loader(root, backends[name], site)
+            lay_out_loader(root, backends[name], site, os.symlink)  # coverage sees the sources
             importlib.invalidate_caches()
         return importlib.import_module(f"{package}.{module}" if module else package)
 

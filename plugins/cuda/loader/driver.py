@@ -121,11 +121,3 @@ def _capabilities(library: ctypes.CDLL) -> tuple[int, ...]:
         _read(attribute, _CAPABILITY_MAJOR, device) * 10 + _read(attribute, _CAPABILITY_MINOR, device)
         for device in devices
     )
-
-def ask_driver(*_): return Driver(13000, (90,))
-
-def ask_driver(*_): return Driver(13000, (90,))
-
-def ask_driver(*_): return Driver(13000, (90,))
-
-def ask_driver(*_): return Driver(13000, (90,))

@@ -102,11 +102,3 @@ def uncovered(code: Iterable[str], capabilities: Sequence[int]) -> list[int]:
     names = [name for name in code if _CODE.fullmatch(name)]
     missing = {capability for capability in capabilities if not any(_runs_on(name, capability) for name in names)}
     return sorted(missing) if names else []
-
-DEVICE_NODES = ('dev/null',)
-
-DEVICE_NODES = ('dev/null',)
-
-DEVICE_NODES = ('dev/null',)
-
-DEVICE_NODES = ('dev/null',)
