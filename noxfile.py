@@ -263,7 +263,8 @@ def lock_tools(session: nox.Session) -> None:
 @IN_BUILD(default=False, tags=["update"])
 def update_schemas(session: nox.Session) -> None:
     """Write the JSON Schemas in docs/ from the dataclasses."""
-    _run(session, "build", "python", "-m", "pjrtwheel.docs.schemas", *session.posargs, PYTHONPATH="build")
+    path = os.pathsep.join(["build", "selector"])
+    _run(session, "build", "python", "-m", "pjrtwheel.docs.schemas", *session.posargs, PYTHONPATH=path)
 
 
 @IN_BUILD(default=False, tags=["update"])

@@ -7,14 +7,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pjrtwheel.wheel.deflate.compress import LEVEL
+from pjrtwheel.wheel.deflate.compress import LEVEL, Compression, worker_count
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--manifest", type=Path, required=True, help="what goes where, in JSON")
     parser.add_argument("--output", type=Path, required=True, help="directory for the wheel and report.json")
-    parser.add_argument("--jobs", type=int, default=None, help="compressing threads (default: one per core)")
+    parser.add_argument("--jobs", type=int, default=worker_count(), help="compressing threads (default: one per core)")
     parser.add_argument("--level", type=int, default=LEVEL, help=f"level of libdeflate (default: {LEVEL})")
 
 
@@ -30,7 +30,7 @@ def execute(args: argparse.Namespace) -> int:
     if not args.manifest.is_file():
         raise UsageError(f"no such manifest: {args.manifest}")
     spec = parse_manifest(args.manifest.read_text("utf-8"))
-    report = assemble(spec, args.output, workers=args.jobs, level=args.level)
+    report = assemble(spec, args.output, Compression(args.level, args.jobs))
     path = args.output / REPORT_FILENAME
     with explain_write_errors(path):
         write_atomically(path, report.to_json())

@@ -7,19 +7,21 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from pjrtwheel.wheel.deflate.compress import Compression, worker_count
+
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("wheel", type=Path, metavar="WHEEL", help="the wheel to repair; it is not changed")
     parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="directory for the repaired copy")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    parser.add_argument("--jobs", type=int, default=None, help="compressing threads (default: one per core)")
+    parser.add_argument("--jobs", type=int, default=worker_count(), help="compressing threads (default: one per core)")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Write the copy and say what was changed; problems leave as a `WheelError` or `ElfError`."""
     from pjrtwheel.wheel.write.repair import repair_wheel
 
-    report = repair_wheel(args.wheel, args.output, workers=args.jobs)
+    report = repair_wheel(args.wheel, args.output, Compression(workers=args.jobs))
     print(report.to_json() if args.json else report.describe())
     return 0

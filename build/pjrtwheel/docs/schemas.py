@@ -10,18 +10,24 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from jaxlib_select.machine.model import Machine
 from pjrtwheel.files import write_atomically
 from pjrtwheel.json_schema import schema_of
 from pjrtwheel.program import run_main
 from pjrtwheel.publish.release_file import ReleaseFile
 
 RELEASE_SCHEMA = "docs/release.schema.json"
+MACHINE_SCHEMA = "docs/machine.schema.json"
 
 
 def render_schemas() -> dict[str, str]:
     """Return the text of each schema, by its path in the repository."""
-    title = "dist/release.json: the finished wheels of a folder, and what was proven of them"
-    schemas = {RELEASE_SCHEMA: schema_of(ReleaseFile, title, written=True)}
+    wheels = "dist/release.json: the finished wheels of a folder, and what was proven of them"
+    machine = "The machine file of jaxlib-select: what `detect --json` prints and `--machine FILE` reads"
+    schemas = {
+        RELEASE_SCHEMA: schema_of(ReleaseFile, wheels, written=True),
+        MACHINE_SCHEMA: schema_of(Machine, machine, lenient=True),
+    }
     return {path: json.dumps(schema, indent=2, ensure_ascii=False) + "\n" for path, schema in schemas.items()}
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import fields
 from pathlib import Path
@@ -11,7 +12,10 @@ from pathlib import Path
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from pjrtwheel.docs.schemas import RELEASE_SCHEMA, main, render_schemas
+from jaxlib_select.errors import MachineError
+from jaxlib_select.machine.file import from_json, to_json
+from jaxlib_select.machine.model import Amd, Devices, Intel, Machine, Nvidia, NvidiaGpu
+from pjrtwheel.docs.schemas import MACHINE_SCHEMA, RELEASE_SCHEMA, main, render_schemas
 from pjrtwheel.json_schema import describe_attributes
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
@@ -49,8 +53,46 @@ def test_only_whole_entries_fit(root: Path, damage: str) -> None:
     assert jsonschema.Draft202012Validator(schema).is_valid(document) is (not damage)
 
 
+def test_every_known_machine_fits(root: Path) -> None:
+    """As its file is written, and as it is read."""
+    schema = jsonschema.Draft202012Validator(json.loads((root / MACHINE_SCHEMA).read_text("utf-8")))
+    rows = json.loads((root / "tests/data/machines/table.json").read_text("utf-8"))["rows"]
+    assert len(rows) > 100
+    for row in rows:
+        assert schema.is_valid(row["machine"]), row["name"]
+        assert schema.is_valid(to_json(from_json(row["machine"]))), row["name"]
+
+
 @pytest.mark.parametrize(
-    "kind", [ReleaseFile, Entry, Proof, PythonProof, ProgramResult, TargetProof, Compilation, Origin]
+    ("document", "fits"),
+    [
+        ({"nvidia": {"cuda": "13.0", "gpus": [{"compute_capability": "9.0"}]}}, True),
+        ({"nvidia": None, "os": None, "new": 1}, True),
+        ({"os": "linux", "nvidia": {"cuda": "13"}}, True),
+        ({"os": "linux", "nvidia": {"cuda": "newest"}}, False),
+        ({"os": "linux", "nvidia": {"gpus": [{"compute_capability": "90"}]}}, False),
+        ({"os": "linux", "nvidia": {"libcuda": "fine"}}, False),
+        ({"os": "linux", "amd": {"gpus": ["MI300X"]}}, False),
+        ({"os": "linux", "intel": {"pci": "8086:0bd5"}}, False),
+        ({"os": 1}, False),
+    ],
+)
+def test_the_schema_of_a_machine_says_what_reading_it_would(
+    root: Path, document: dict[str, object], *, fits: bool
+) -> None:
+    """Unknown keys and nulls are ignored; values of another form are not."""
+    schema = jsonschema.Draft202012Validator(json.loads((root / MACHINE_SCHEMA).read_text("utf-8")))
+    assert schema.is_valid(document) is fits
+    with contextlib.nullcontext() if fits else pytest.raises(MachineError):
+        from_json(document)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(ReleaseFile, Entry, Proof, PythonProof, ProgramResult, TargetProof, Compilation, Origin),
+        *(Machine, Nvidia, NvidiaGpu, Amd, Intel, Devices),
+    ],
 )
 def test_every_key_is_described(kind: type) -> None:
     """By the docstring of its dataclass, which the schema repeats."""

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import open_partial
+from pjrtwheel.wheel.deflate.compress import Compression
 from pjrtwheel.wheel.record import Member
 from pjrtwheel.wheel.write import archive
 from pjrtwheel.wheel.write.archive import ArchiveWriter, explain_write_errors, timestamp
@@ -33,7 +34,7 @@ STAMP = timestamp({})
 
 def write(path: Path, members: list[MemberSource], workers: int = 2) -> list[Member]:
     """Write an archive."""
-    with ArchiveWriter(path, stamp=STAMP, workers=workers) as writer:
+    with ArchiveWriter(path, stamp=STAMP, compression=Compression(workers=workers)) as writer:
         return [writer.add(member) for member in members]
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from pjrtwheel.cli import main
 from pjrtwheel.errors import ElfError, WheelError
+from pjrtwheel.wheel.deflate.compress import Compression
 from pjrtwheel.wheel.record import parse_record
 from pjrtwheel.wheel.write.assemble import assemble
 from pjrtwheel.wheel.write.manifest import parse_manifest
@@ -174,7 +175,7 @@ def test_a_higher_level_gives_a_smaller_wheel_of_the_same_members(plugin: Manife
     """Compression is all that differs."""
     plugin["files"]["jaxlib_cpu/text.py"] = str(Path(__file__))
     spec = parse_manifest(json.dumps(plugin))
-    fast, small = (assemble(spec, tmp_path / str(level), level=level) for level in (1, 12))
+    fast, small = (assemble(spec, tmp_path / str(level), Compression(level)) for level in (1, 12))
     assert small.size < fast.size
     assert small.members == fast.members
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pjrtwheel.wheel.deflate import compress, last_block
-from pjrtwheel.wheel.deflate.compress import compress_chunk, compress_chunks, open_end
+from pjrtwheel.wheel.deflate.compress import Compression, compress_chunk, compress_chunks, open_end
 from pjrtwheel.wheel.deflate.last_block import RAW, open_by_header, open_by_silence
 
 # Noise gives stored blocks, repetition fixed codes, the rest dynamic ones.
@@ -123,5 +123,5 @@ def test_bytes_do_not_depend_on_the_number_of_threads(workers: int) -> None:
     contents = [machine_code(size) for size in (5000, 70_000, 1, 40_000, 9)]
     chunked = [(memoryview(content), content is contents[-1]) for content in contents]
     with ThreadPoolExecutor(workers) as pool:
-        parts = list(compress_chunks(chunked, pool, ahead=workers))
+        parts = list(compress_chunks(chunked, pool, Compression(workers=workers)))
     assert parts == [compress_chunk(chunk, final=final) for chunk, final in chunked]

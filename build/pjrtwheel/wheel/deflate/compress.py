@@ -17,6 +17,7 @@ import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 
 import deflate
 
@@ -36,6 +37,19 @@ def worker_count() -> int:
     return len(os.sched_getaffinity(0))
 
 
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """How members are compressed.
+
+    Attributes:
+        level: Level of libdeflate, 0 to 12.
+        workers: Number of threads; it does not change the result.
+    """
+
+    level: int = LEVEL
+    workers: int = field(default_factory=worker_count)
+
+
 def compress_chunk(chunk: memoryview, *, final: bool, level: int = LEVEL) -> bytes:
     """Compress one chunk.
 
@@ -49,20 +63,21 @@ def compress_chunk(chunk: memoryview, *, final: bool, level: int = LEVEL) -> byt
 
 
 def compress_chunks(
-    chunks: Iterable[tuple[memoryview, bool]], pool: ThreadPoolExecutor, ahead: int, level: int = LEVEL
+    chunks: Iterable[tuple[memoryview, bool]], pool: ThreadPoolExecutor, compression: Compression
 ) -> Iterator[bytes]:
     """Compress chunks in threads and yield the results in order.
+
+    As many chunks as there are threads are read ahead of the one that is yielded, which bounds the memory.
 
     Args:
         chunks: Each chunk, and whether it is the last.
         pool: The threads; libdeflate and zlib both run outside the interpreter lock.
-        ahead: How many chunks may be read ahead of the one that is yielded; bounds the memory.
-        level: Level of libdeflate, 0 to 12.
+        compression: The level, and the number of threads.
     """
     pending: deque[Future[bytes]] = deque()
     for chunk, final in chunks:
-        pending.append(pool.submit(compress_chunk, chunk, final=final, level=level))
-        if len(pending) > ahead:
+        pending.append(pool.submit(compress_chunk, chunk, final=final, level=compression.level))
+        if len(pending) > compression.workers:
             yield pending.popleft().result()
     while pending:
         yield pending.popleft().result()

@@ -23,7 +23,7 @@ import deflate
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import FULL, open_partial, remove_stale, write_all
-from pjrtwheel.wheel.deflate.compress import CHUNK_SIZE, LEVEL, compress_chunks, worker_count
+from pjrtwheel.wheel.deflate.compress import CHUNK_SIZE, Compression, compress_chunks
 from pjrtwheel.wheel.record import Member
 from pjrtwheel.wheel.write.plan import MemberSource
 from pjrtwheel.wheel.write.zipformat import DEFLATED, STORED, Entry, end_of_directory
@@ -56,20 +56,18 @@ class ArchiveWriter:
     It grows next to its final place and takes it only when all went well; after an error nothing is left.
     """
 
-    def __init__(self, path: Path, *, stamp: tuple[int, int], workers: int | None = None, level: int = LEVEL) -> None:
+    def __init__(self, path: Path, *, stamp: tuple[int, int], compression: Compression | None = None) -> None:
         """Prepare to write `path`.
 
         Args:
             path: The finished file; replaced if it exists.
             stamp: Time and date of all members; see `timestamp`.
-            workers: Number of compressing threads; as many as there are cores when absent.
-            level: Level of libdeflate.
+            compression: How members are compressed; at the default level on all cores when absent.
         """
         self._path = path
         self._partial: Path
         self._stamp = stamp
-        self._workers = workers or worker_count()
-        self._level = level
+        self._compression = compression or Compression()
         self._entries: list[Entry] = []
         self._file: BinaryIO
         self._pool: ThreadPoolExecutor
@@ -80,7 +78,7 @@ class ArchiveWriter:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             remove_stale(self._path)
             self._partial, self._file = open_partial(self._path)
-        self._pool = ThreadPoolExecutor(self._workers)
+        self._pool = ThreadPoolExecutor(self._compression.workers)
         return self
 
     def __exit__(
@@ -116,7 +114,7 @@ class ArchiveWriter:
             start = self._file.tell()
             entry = Entry(member.path, _EXECUTABLE if member.executable else _REGULAR, self._stamp, member.size, start)
             write_all(self._file, entry.local_header())
-            for part in compress_chunks(chunks(), self._pool, ahead=self._workers, level=self._level):
+            for part in compress_chunks(chunks(), self._pool, self._compression):
                 write_all(self._file, part)
                 stored += len(part)
             if read != member.size:

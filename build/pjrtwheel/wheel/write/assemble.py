@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
-from pjrtwheel.wheel.deflate.compress import LEVEL
+from pjrtwheel.wheel.deflate.compress import Compression
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.record import format_record
 from pjrtwheel.wheel.report import Report
@@ -22,16 +22,13 @@ from pjrtwheel.wheel.write.plan import MemberSource, WheelPlan, text_source
 from pjrtwheel.wheel.write.plugin import plan_plugin
 
 
-def assemble(
-    spec: PluginSpec | BindingsSpec, directory: Path, *, workers: int | None = None, level: int = LEVEL
-) -> Report:
+def assemble(spec: PluginSpec | BindingsSpec, directory: Path, compression: Compression | None = None) -> Report:
     """Write the wheel of a specification.
 
     Args:
         spec: What it is made from.
         directory: Where it is written; made when it is not there.
-        workers: Number of compressing threads; as many as there are cores when absent.
-        level: Level of libdeflate.
+        compression: How members are compressed; at the default level on all cores when absent.
 
     Raises:
         ElfError: A library is not what the wheel needs.
@@ -47,10 +44,10 @@ def assemble(
                 plan = plan_bindings(spec, files, scratch=directory)
         except FileNotFoundError as error:
             raise WheelError(f"no such file: {error.filename}", cause="the manifest names it") from error
-        return write_wheel(plan, directory, workers=workers, level=level)
+        return write_wheel(plan, directory, compression)
 
 
-def write_wheel(plan: WheelPlan, directory: Path, *, workers: int | None = None, level: int = LEVEL) -> Report:
+def write_wheel(plan: WheelPlan, directory: Path, compression: Compression | None = None) -> Report:
     """Write a wheel to a directory; for the arguments see `assemble`.
 
     Raises:
@@ -58,7 +55,7 @@ def write_wheel(plan: WheelPlan, directory: Path, *, workers: int | None = None,
     """
     path = directory / plan.name.filename
     record_path = f"{plan.name.dist_info}/RECORD"
-    with ArchiveWriter(path, stamp=timestamp(os.environ), workers=workers, level=level) as archive:
+    with ArchiveWriter(path, stamp=timestamp(os.environ), compression=compression) as archive:
         members = {member.path: archive.add(member) for member in _in_order(plan.members, plan.name.dist_info)}
         members[record_path] = archive.add(text_source(record_path, format_record(members, record_path)))
     return Report(

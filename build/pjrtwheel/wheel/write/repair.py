@@ -11,6 +11,7 @@ from pathlib import Path
 from pjrtwheel.errors import WheelError
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock
 from pjrtwheel.tables import TableError, read_json
+from pjrtwheel.wheel.deflate.compress import Compression
 from pjrtwheel.wheel.names import WheelName
 from pjrtwheel.wheel.read.unpack import Unpacked, read_text, unpack_wheel
 from pjrtwheel.wheel.report import Report
@@ -19,13 +20,13 @@ from pjrtwheel.wheel.write.assemble import write_wheel
 from pjrtwheel.wheel.write.plan import WheelPlan, file_source
 
 
-def repair_wheel(wheel: Path, directory: Path, *, workers: int | None = None) -> Report:
+def repair_wheel(wheel: Path, directory: Path, compression: Compression | None = None) -> Report:
     """Write a repaired copy of a wheel, under the same name, to another directory.
 
     Args:
         wheel: The wheel.
         directory: Where the copy is written; made when it is not there.
-        workers: Number of compressing threads; as many as there are cores when absent.
+        compression: How members are compressed; at the default level on all cores when absent.
 
     Raises:
         ElfError: A library in it is damaged or cannot be repaired.
@@ -38,7 +39,7 @@ def repair_wheel(wheel: Path, directory: Path, *, workers: int | None = None) ->
     with ExitStack() as files:
         with explain_write_errors(directory):
             name, members = unpack_wheel(wheel, files, scratch=directory)
-        return write_wheel(_plan(name, members), directory, workers=workers)
+        return write_wheel(_plan(name, members), directory, compression)
 
 
 def _plan(name: WheelName, members: tuple[Unpacked, ...]) -> WheelPlan:
