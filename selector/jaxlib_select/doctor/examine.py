@@ -128,18 +128,20 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
 
 
 def _judge_from_outside(plugin: Plugin, jaxlib: Lock | None) -> Plugin:
-    """Return a plugin with what it does not say itself.
-
-    What the environment variable names must be a plugin, and one of ours that is too old to be asked must be of the
-    same build as jaxlib.
-    """
+    """Return a plugin with what it does not say itself, because it is no plugin, too old to be asked, or damaged."""
     if not plugin.module and not plugin.refused and plugin.answer.library.path is None:
         refused = f"{str(plugin.location)!r} is no PJRT plugin that can be opened, which makes every use of JAX fail"
         return replace(plugin, refused=refused)
-    if not plugin.answer.silent or plugin.lock == jaxlib:
+    if not plugin.answer.silent:
         return plugin
-    problem = Problem("LockMismatchError", REFUSED, f"{plugin.label} and the installed jaxlib are not of one build")
-    return replace(plugin, answer=replace(plugin.answer, problems=(*plugin.answer.problems, problem)))
+    found = {
+        "LibraryMissingError": f"{plugin.label} has no PJRT library in {plugin.location}"
+        if not plugin.libraries
+        else "",
+        "LockMismatchError": f"{plugin.label} and jaxlib are not of one build" if plugin.lock != jaxlib else "",
+    }
+    problems = [Problem(code, REFUSED, what) for code, what in found.items() if what]
+    return replace(plugin, answer=replace(plugin.answer, problems=(*plugin.answer.problems, *problems)))
 
 
 def _conditions(environment: Environment, around: Surroundings) -> Conditions:

@@ -65,7 +65,7 @@ def _bad_library(exam: Examination, plugin: Plugin, problem: Problem) -> Finding
         missing = plugin.location is not None and not (plugin.location / EXTENSION).is_file()
         code = "extension-missing" if missing else code
     elsewhere = plugin.ours and plugin.answer.library.path is None  # as libtpu
-    remedy = problem.remedy if elsewhere else exam.reinstall_plugin(plugin)
+    remedy = (problem.remedy if elsewhere else "") or exam.reinstall_plugin(plugin)
     return Finding(exam.level(plugin.platform, FAILS), code, problem.what, remedy)
 
 

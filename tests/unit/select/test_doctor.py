@@ -657,12 +657,19 @@ def test_a_plugin_that_is_too_old_to_be_asked(site: Site, lock: str, expected: l
     """It refuses the argument; its lock is compared with that of jaxlib all the same."""
     site.jax().ours("cpu", lock=lock)
     site.write("jaxlib_cpu/__main__.py", "raise SystemExit(2)\n")
+    library = site.write("jaxlib_cpu/pjrt_c_api_cpu_plugin.so", loadable_elf("GetPjrtApi"))
     report = site.examine()
     assert codes(report) == expected
     assert report.prediction.default == (None if len(expected) > 1 else "cpu")
     assert report.findings[-1].what == (
         "jaxlib-cpu does not say what it finds (status 2), so only its files were looked at"
     )
+    library.write_bytes(b"no library\n" * 100)
+    assert f"{library} cannot be used: {library}: invalid ELF header" in [
+        finding.what for finding in site.examine().findings
+    ]
+    library.unlink()
+    assert "library-missing" in codes(site.examine())
 
 
 def test_a_plugin_that_crashes_when_it_opens_its_libraries(site: Site) -> None:
