@@ -96,7 +96,9 @@ def detect_here() -> Machine:
 def examine(environment: Environment, around: Surroundings, installer: Installer) -> Report:
     """Examine an environment; JAX is not started, and what is opened is opened by other processes."""
     found = find_plugins(environment, around.variables, around.facts)
-    works = around.machine.nvidia.libcuda not in ("hung", "crashed")  # a driver that does not is not asked again
+    works = around.machine.nvidia.libcuda not in ("hung", "crashed")
+    if not works:  # nobody asks such a driver again, so what is known of the machine counts
+        around = replace(around, described=True)
     asked = ask_plugins(found, environment, around.variables, opening=works)
     jaxlib = read_lock(locate(environment, "jaxlib"))
     plugins = tuple(_judge_from_outside(plugin, jaxlib) for plugin in asked)

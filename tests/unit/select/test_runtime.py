@@ -21,7 +21,7 @@ H100 = Machine("linux", "x86_64", nvidia=Nvidia((13, 0), cuinit=0, gpus=(NvidiaG
 LOCK = json.dumps({"release": "0.11.2", "build": 1, "provider": "prebuilt", "lock_id": "1" * 32})
 BACKENDS = load_backends(Path(__file__).resolve().parents[3])
 
-# What stands for our extension module, which is compiled, and for NVIDIA's driver.
+# In place of our extension module, which is compiled, and of NVIDIA's driver.
 EXTENSION = """
 def preload(*_): raise OSError("no such library")
 def load(path): return None
@@ -90,7 +90,7 @@ def test_a_package_that_serves_is_taken(install: Install) -> None:
 
 
 def test_another_package_for_the_platform_is_not_taken_for_it(install: Install) -> None:
-    """Of two that are installed JAX takes the newer: who asks for the older is told, before JAX is started."""
+    """Of two that are installed JAX takes the newer: who asks for the older gets an error before JAX is started."""
     install("cuda12", "cuda13")
     assert runtime.require("cuda13", initialize=False) == "cuda"
     for initialize in (False, True):
@@ -101,7 +101,7 @@ def test_another_package_for_the_platform_is_not_taken_for_it(install: Install) 
         assert caught.value.remedy.endswith("jaxlib-cuda-13")
 
 
-def test_a_package_that_is_not_installed_is_told_with_its_command(install: Install) -> None:
+def test_a_package_that_is_not_installed_is_named_with_its_command(install: Install) -> None:
     """Though its platform is served."""
     install("cuda13")
     with pytest.raises(BackendError, match="jaxlib-cuda-12 is not installed"):
