@@ -9,6 +9,7 @@ import functools
 import hashlib
 import importlib
 import json
+import os
 import shutil
 import struct
 import sys
@@ -191,11 +192,14 @@ def make_wheel(tmp_path: Path) -> Callable[..., Path]:
 
 
 def copy_loader(root: Path, backend: Backend, site: Path) -> Path:
-    """Put the Python modules of a backend's wheel into a folder, and return their package."""
+    """Put the Python modules of a backend's wheel into a folder, and return their package.
+
+    They are links, since copies would count as other files when coverage is measured.
+    """
     package = site / backend.package
-    shutil.copytree(root / "plugins" / backend.name / backend.package, package)
+    shutil.copytree(root / "plugins" / backend.name / backend.package, package, copy_function=os.symlink)
     for part in ("pjrt", *backend.shared):
-        shutil.copytree(root / "plugins" / part / "loader", package / part)
+        shutil.copytree(root / "plugins" / part / "loader", package / part, copy_function=os.symlink)
     for name, text in generate_modules(backend).items():
         (package / name).write_text(text, "utf-8")
     return package
