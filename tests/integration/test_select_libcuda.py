@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The real commands on machines played by a library that says what it is told (tests/data/fake_libcuda.c)."""
+"""The real commands on machines of a mock driver, which answers what variables say (tests/data/fake_libcuda.c)."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ def select(root: Path, fake_libcuda: Path, tmp_path: Path) -> Select:
 
 
 def variables_of(machine: Mapping[str, Any]) -> dict[str, str] | None:
-    """Return the variables with which the fake library plays a machine, or nothing if it cannot."""
+    """Return the variables with which the mock driver answers as on a machine, or nothing if it cannot."""
     nvidia = machine.get("nvidia", {})
-    played = (
+    mocked = (
         machine["os"] == "linux"
         and machine["arch"] == "x86_64"
         and machine.keys() <= {"os", "arch", "nvidia", "visible"}
     )
-    if not nvidia or not played or not nvidia.keys() <= {"cuda", "cuinit", "gpus", "driver"}:
+    if not nvidia or not mocked or not nvidia.keys() <= {"cuda", "cuinit", "gpus", "driver"}:
         return None
     gpus = [f"{gpu['compute_capability']}:{gpu['name']}" for gpu in nvidia["gpus"]]
     variables = {
@@ -95,13 +95,13 @@ def asked(row: Mapping[str, Any]) -> list[str]:
 PLAYED = [row for row in ROWS if variables_of(row["machine"])]
 
 
-def test_most_rows_about_nvidia_can_be_played() -> None:
+def test_most_rows_about_nvidia_fit_the_mock_driver() -> None:
     """Those that cannot are of another processor or system, or have no libcuda that answers."""
     assert len(PLAYED) >= 40
 
 
 @pytest.mark.parametrize("row", PLAYED, ids=lambda row: row["name"])
-def test_a_played_machine_gets_its_package(row: dict[str, Any], select: Select) -> None:
+def test_a_mocked_machine_gets_its_package(row: dict[str, Any], select: Select) -> None:
     """Through the linker, a child process, and the command line."""
     variables = variables_of(row["machine"])
     assert variables is not None
@@ -118,7 +118,7 @@ def test_a_played_machine_gets_its_package(row: dict[str, Any], select: Select) 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row not in PLAYED], ids=lambda row: row["name"])
 def test_a_described_machine_gets_its_package(row: dict[str, Any], select: Select, tmp_path: Path) -> None:
-    """What cannot be played here comes from a file, through the same command."""
+    """What the mock driver cannot answer comes from a file, through the same command."""
     (tmp_path / "machine.json").write_text(json.dumps(row["machine"]), "utf-8")
     done = select("resolve", "jax", "--json", "--machine", "machine.json", *asked(row))
     assert done.returncode == 0, done.stderr
@@ -126,7 +126,7 @@ def test_a_described_machine_gets_its_package(row: dict[str, Any], select: Selec
     assert (decision["package"], decision["constraints"]) == (row["package"], row["constraints"])
 
 
-def test_detection_tells_what_the_library_says(select: Select) -> None:
+def test_detection_reports_what_the_library_says(select: Select) -> None:
     """In the documented form."""
     done = select("detect", "--json", FAKE_CUDA_VERSION="13000", FAKE_CUDA_GPUS="9.0:NVIDIA H100|8.9:NVIDIA L4")
     nvidia = json.loads(done.stdout)["nvidia"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields, replace
-from typing import Any
 
 from jaxlib_select import tables
 from jaxlib_select.errors import MachineError
@@ -44,21 +43,21 @@ def parse_machine(text: str) -> Machine:
     return from_json(document)
 
 
-def from_json(document: Any) -> Machine:
+def from_json(document: object) -> Machine:
     """Turn a decoded JSON document into a machine.
 
     Raises:
         MachineError: A value is of the wrong type or form; the message names its key.
     """
-    keys = document.keys() if isinstance(document, dict) else set()
-    if keys and not keys & {attribute.name for attribute in fields(Machine)}:
-        shown = tables.show(", ".join(map(str, keys)))
+    entries = document if isinstance(document, dict) else {}
+    if entries and not entries.keys() & {attribute.name for attribute in fields(Machine)}:
+        shown = tables.show(", ".join(map(str, entries)))
         raise MachineError(f"no machine description: none of its keys ({shown}) is known", remedy=_REMEDY)
     try:
         machine = tables.read(Machine, document)
     except tables.TableError as error:
         raise MachineError(f"machine description: {error}", remedy=_REMEDY) from error
-    return replace(machine, notes=(*machine.notes, *_slips(document)))
+    return replace(machine, notes=(*machine.notes, *_slips(entries)))
 
 
 def _slips(document: dict[str, object]) -> list[str]:

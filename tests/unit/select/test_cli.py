@@ -156,7 +156,7 @@ def test_a_machine_comes_through_a_pipe(capsys: pytest.CaptureFixture[str], monk
         (b'{"nvidia": {"gpus": 8}}', "error: machine description: nvidia.gpus is 8, expected a list\n"),
     ],
 )
-def test_a_bad_machine_file_is_told_shortly(
+def test_a_bad_machine_file_is_reported_briefly(
     content: bytes | None, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """In three lines at most, with status 2."""
@@ -178,9 +178,7 @@ def test_a_bad_machine_file_is_told_shortly(
         (["resolve", "jax", "--backend", "require-gpu", "--machine", "plain.json"], 3),
     ],
 )
-def test_the_status_tells_what_went_wrong(
-    arguments: list[str], status: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_status_says_what_went_wrong(arguments: list[str], status: int, capsys: pytest.CaptureFixture[str]) -> None:
     """Usage 2, policy 3, anything else 1; a traceback only when debugging."""
     Path("plain.json").write_text("{}", "utf-8")
     assert main(arguments) == status
@@ -271,7 +269,7 @@ def test_a_folder_that_was_deleted_is_no_obstacle(run_select: Callable[..., Any]
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk is played by /dev/full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is a full disk")
 def test_a_full_disk_is_one_line(run_select: Callable[..., Any]) -> None:
     """The interpreter adds nothing of its own when it ends."""
     done = run_select("{} detect --json > /dev/full")
@@ -302,6 +300,7 @@ def test_modules_that_are_not_needed_are_not_imported(root: Path) -> None:
         "urllib.request",
         "email",
         "pathlib",
+        "typing",
         "jaxlib_select.facts",
         "jaxlib_select.choose.policy",
     ]

@@ -168,7 +168,7 @@ def test_libcuda_is_looked_for_where_the_linker_looks(make_host: MakeHost, files
     ],
     ids=["hangs", "crashes", "exits", "cannot be loaded", "version", "zero", "negative", "many", "capability"],
 )
-def test_a_libcuda_that_does_not_work_is_told_apart(
+def test_a_libcuda_that_does_not_work_is_recognised(
     make_host: MakeHost, result: ProcessResult, state: str, note: str
 ) -> None:
     """What it said before is kept; NVML says which GPUs are there all the same."""
@@ -196,7 +196,7 @@ def test_a_mig_instance_is_what_libcuda_shows(make_host: MakeHost) -> None:
     assert resolve("jax", machine).package == "jaxlib-cuda-13"
 
 
-def test_the_gpu_of_a_mig_instance_stands_in_where_libcuda_does_not_answer(
+def test_the_gpu_of_a_mig_instance_is_taken_where_libcuda_does_not_answer(
     make_host: MakeHost, smi_path: dict[str, str]
 ) -> None:
     """`nvidia-smi` lists whole GPUs, which run the same code, so that what is asked for gets the right bounds."""
@@ -521,7 +521,7 @@ def test_a_flood_is_cut_off() -> None:
     assert (result.status in {None, 0}, len(result.output), result.timed_out) == (False, 1 << 20, False)
 
 
-def test_garbage_of_a_probe_is_passed_over() -> None:
+def test_garbage_that_a_library_prints_is_ignored() -> None:
     """Only whole lines of the agreed form count, such as a library's own chatter does not have."""
     answer, notes = read_answer(
         said("hello", "version x", "gpu", "version 13000 ", "init 0", "gpu 9 0"), "libcuda.so.1", 1

@@ -134,7 +134,7 @@ def test_a_gpu_that_nothing_serves_changes_no_choice(machine: Machine, package: 
 
 
 @given(machines, packages, st.data())
-def test_a_wish_wins_or_fails_loudly(machine: Machine, package: str, data: st.DataObject) -> None:
+def test_a_named_backend_wins_or_fails_loudly(machine: Machine, package: str, data: st.DataObject) -> None:
     """A backend by name is the one that is installed, or there is an error: never another one in silence."""
     known = find_resolver(package).backends()
     backend = data.draw(st.sampled_from(known))

@@ -543,7 +543,7 @@ def test_a_lock_is_about_every_backend_with_wheels_for_the_platform() -> None:
     assert json.loads(str(chosen.evidence(HERE).machine))["nvidia"]["cuda"] == "13.0"
 
 
-def test_a_lock_remembers_the_wish_that_counted() -> None:
+def test_a_lock_file_remembers_the_choice_that_counted() -> None:
     """Also one about the package that its resolver is named after, and as the resolver spells it."""
     wish = read_policy(["JAX=CPU"], {}, None)
     assert make_choices("jaxlib", H100, wish).asked == "cpu"

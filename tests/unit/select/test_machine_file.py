@@ -99,7 +99,7 @@ def test_a_document_about_something_else_is_refused() -> None:
     assert parse_machine('{"name": "x", "os": "linux"}') == Machine("linux")
 
 
-def test_a_key_that_is_nearly_known_is_told() -> None:
+def test_a_key_that_is_nearly_known_is_reported() -> None:
     """It is ignored like any other unknown one, and the decision says so; ten thousand times are one."""
     gpus = [{"compute_cap": "9.0", "color": "red"}] * 10_000
     document = {"os": "linux", "arch": "x86_64", "tgera": 1, "nvidia": {"gpus": gpus}, "visible": {"wsl": "1"}}

@@ -104,7 +104,7 @@ def test_an_unknown_value_lists_the_known_ones() -> None:
         (["jax=cpu"], {}, "jaxx = 'cuda12'", "pyproject.toml, [tool.jaxlib-select.backends] jaxx"),
     ],
 )
-def test_a_wish_about_no_package_is_refused(
+def test_a_choice_for_no_package_is_refused(
     arguments: list[str], environ: dict[str, str], table: str, origin: str, tmp_path: Path
 ) -> None:
     """It is a slip, and the package that was meant would get the CPU without a word."""
@@ -115,13 +115,13 @@ def test_a_wish_about_no_package_is_refused(
     assert caught.value.remedy.startswith("known: jax, jaxlib, torch, torchaudio, torchvision")
 
 
-def test_a_wish_about_a_package_that_is_not_asked_for_is_none_of_its_business() -> None:
+def test_a_choice_for_a_package_that_is_not_resolved_is_ignored() -> None:
     """Whatever it says: one line of a project serves every command."""
     assert resolve("jax", H100, read_policy(["torch=cuda99", "cpu"], {}, None)).backend == "cpu"
 
 
 @pytest.mark.parametrize("argument", ["=cpu", "jax=", "", " = "])
-def test_half_a_wish_is_refused(argument: str) -> None:
+def test_half_a_choice_is_refused(argument: str) -> None:
     """Either the package or the backend is missing."""
     with pytest.raises(UsageError, match="is incomplete\nexpected BACKEND or PACKAGE=BACKEND"):
         read_policy([argument], {}, None)
@@ -223,7 +223,7 @@ def test_require_gpu_fails_with_every_reason_and_what_helps() -> None:
         (PLAIN, "cuda13", "cuda13"),
     ],
 )
-def test_each_wish_is_granted(machine: Machine, backend: str, expected: str) -> None:
+def test_each_choice_is_honoured(machine: Machine, backend: str, expected: str) -> None:
     """A named backend is taken whatever the machine; doubtful ones only when an accelerator is preferred."""
     assert resolve("jax", machine, asked(backend)).backend == expected
 
