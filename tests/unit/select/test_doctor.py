@@ -92,9 +92,10 @@ class Site:
         self.put_loader = put_loader
 
     def write(self, path: str, content: str | bytes = "") -> Path:
-        """Write one file."""
+        """Write one file, in the place of a link to one of the loaders' modules."""
         target = self.folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
         target.write_bytes(content if isinstance(content, bytes) else content.encode())
         return target
 
@@ -672,6 +673,15 @@ def test_a_plugin_that_is_too_old_to_be_asked(site: Site, lock: str, expected: l
     assert "library-missing" in codes(site.examine())
 
 
+def test_a_plugin_that_answers_in_another_form(site: Site) -> None:
+    """As one that is newer than this program may."""
+    site.jax().ours("cpu")
+    site.write("jaxlib_cpu/pjrt_c_api_cpu_plugin.so", loadable_elf("GetPjrtApi"))
+    site.write("jaxlib_cpu/__main__.py", "print('{\"schema\": 2}')\n")
+    report = site.examine()
+    assert (codes(report), report.prediction.default) == (["plugin-silent"], "cpu")
+
+
 def test_a_plugin_that_crashes_when_it_opens_its_libraries(site: Site) -> None:
     """What it says without opening them counts, and JAX would crash as well, where it has the hardware."""
     site.jax().ours("cpu")
@@ -698,8 +708,8 @@ def test_a_driver_that_does_not_start(site: Site) -> None:
     """In the words of the plugin, with its remedy; not where another machine is meant."""
     site.jax().ours("cuda13")
     for module, text in MOCK_DRIVER.items():
-        with (site.folder / "jaxlib_cuda_13" / module).open("a") as file:
-            file.write(text)
+        path = f"jaxlib_cuda_13/{module}"
+        site.write(path, (site.folder / path).read_text("utf-8") + text)
     around = Surroundings(H100, FACTS, decision=CUDA13, root=site.root)
     report = examine(site.environment(), around, pip_installer(PYTHON))
     finding = report.findings[0]

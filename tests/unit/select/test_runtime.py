@@ -47,6 +47,7 @@ def install(
 
     def write(path: str, content: bytes) -> None:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).unlink(missing_ok=True)  # it may be a link to one of the loaders' modules
         (tmp_path / path).write_bytes(content)
 
     def distribution(name: str) -> None:
@@ -62,8 +63,7 @@ def install(
         write(f"{package}/{backend.library}", make_elf())
         write(f"{package}/pjrt/_pjrt.py", EXTENSION.encode())
         for module, text in MOCK_DRIVER.items():
-            with (tmp_path / package / module).open("a") as file:
-                file.write(text)
+            write(f"{package}/{module}", (tmp_path / package / module).read_bytes() + text.encode())
 
     def install(*backends: str) -> None:
         distribution("jax")
