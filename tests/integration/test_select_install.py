@@ -172,7 +172,7 @@ def write_gpu_wheels(folder: Path, release: str, lock: str) -> None:
     for major, cudnn in (("12", "nvidia-cudnn-cu12>=9.8,<10"), ("13", "nvidia-cublas>=13.0,<14")):
         package = f"jaxlib_cuda_{major}"
         files = {
-            f"{package}/__init__.py": 'PLUGIN = Plugin(name="cuda")\nPRIORITY = 500\n\n\ndef initialize(): pass\n',
+            f"{package}/__init__.py": "def initialize(): pass\n",
             f"{package}/release_lock.json": lock,
             f"{package}-{release}.dist-info/entry_points.txt": f"[jax_plugins]\ncuda{major} = {package}\n",
         }

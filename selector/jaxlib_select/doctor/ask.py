@@ -70,7 +70,11 @@ def _ask(plugin: Plugin, environment: Environment, variables: Mapping[str, str],
     if opened is not None and not opened.silent:
         return opened
     answer = _run(plugin, environment, variables, _RUN_PACKAGE, [*argument, "--no-open"])
-    if opened is None or answer.silent:
+    if answer.silent:
+        foreign = _open_foreign(plugin, environment, variables)
+        problems = [replace(problem, effect=REFUSED) for problem in foreign.problems]
+        return replace(foreign, problems=(*answer.problems, *problems))
+    if opened is None:
         return answer
     what = f"{plugin.label} crashes or hangs when it opens its libraries"
     return replace(answer, problems=(*answer.problems, Problem(CRASH, REFUSED, what)))

@@ -23,7 +23,7 @@ from jaxlib_select.machine.model import Machine
 
 
 def platforms_of(backend: str) -> tuple[str, ...]:
-    """Return JAX's names of the platforms that a name stands for.
+    """Return JAX's names of the platforms that are meant by a name.
 
     Raises:
         BackendError: Nobody knows the name; the message lists those there are.

@@ -46,15 +46,7 @@ print("\\n" + json.dumps(out), flush=True)
 
 @dataclass(frozen=True)
 class JaxAnswer:
-    """What JAX said.
-
-    Attributes:
-        default: Its default platform; empty if it raised an error.
-        platforms: All platforms that it has.
-        devices: Its devices.
-        error: What it raised; empty if nothing.
-        complaints: What it logged about plugins that it goes on without.
-    """
+    """What JAX said: its platforms and devices, or what it raised, and plugins that it logs to go on without."""
 
     default: str = ""
     platforms: tuple[str, ...] = ()

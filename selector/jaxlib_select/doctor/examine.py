@@ -96,14 +96,16 @@ def detect_here() -> Machine:
 def examine(environment: Environment, around: Surroundings, installer: Installer) -> Report:
     """Examine an environment; JAX is not started, and what is opened is opened by other processes."""
     found = find_plugins(environment, around.variables, around.facts)
-    works = around.machine.nvidia.libcuda not in ("hung", "crashed")  # a driver that does not is not asked again
+    works = around.machine.nvidia.libcuda not in ("hung", "crashed")
+    if not works:  # nobody asks such a driver again, so what is known of the machine counts
+        around = replace(around, described=True)
     asked = ask_plugins(found, environment, around.variables, opening=works)
     jaxlib = read_lock(locate(environment, "jaxlib"))
     plugins = tuple(_judge_from_outside(plugin, jaxlib) for plugin in asked)
     if around.described:
         plugins = tuple(replace(plugin, answer=plugin.answer.without_hardware()) for plugin in plugins)
     conditions = _conditions(environment, around)
-    case = Examination(
+    exam = Examination(
         environment=environment,
         plugins=plugins,
         conditions=conditions,
@@ -113,33 +115,35 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
         jaxlib=jaxlib,
         decision=around.decision,
     )
-    silent = is_silent_cpu(case.prediction, around)
-    cpu = _cpu_finding(case, around) if silent else ()
+    silent = is_silent_cpu(exam.prediction, around)
+    cpu = _cpu_finding(exam, around) if silent else ()
     return Report(
         environment=environment,
         versions=_versions(environment, plugins),
         plugins=plugins,
-        prediction=case.prediction,
+        prediction=exam.prediction,
         hardware=describe_hardware(around.machine, around.facts.backends),
-        findings=sort_findings([*find_problems(case), *cpu, *_other_backend(case)]),
+        findings=sort_findings([*find_problems(exam), *cpu, *_other_backend(exam)]),
         silent_cpu=silent,
-        renewal=case.renew(),
+        renewal=exam.renew(),
     )
 
 
 def _judge_from_outside(plugin: Plugin, jaxlib: Lock | None) -> Plugin:
-    """Return a plugin with what it does not say itself.
-
-    What the environment variable names must be a plugin, and one of ours that is too old to be asked must be of the
-    same build as jaxlib.
-    """
+    """Return a plugin with what it does not say itself, because it is no plugin, too old to be asked, or damaged."""
     if not plugin.module and not plugin.refused and plugin.answer.library.path is None:
         refused = f"{str(plugin.location)!r} is no PJRT plugin that can be opened, which makes every use of JAX fail"
         return replace(plugin, refused=refused)
-    if not plugin.answer.silent or plugin.lock == jaxlib:
+    if not plugin.answer.silent:
         return plugin
-    problem = Problem("LockMismatchError", REFUSED, f"{plugin.label} and the installed jaxlib are not of one build")
-    return replace(plugin, answer=replace(plugin.answer, problems=(*plugin.answer.problems, problem)))
+    found = {
+        "LibraryMissingError": f"{plugin.label} has no PJRT library in {plugin.location}"
+        if not plugin.libraries
+        else "",
+        "LockMismatchError": f"{plugin.label} and jaxlib are not of one build" if plugin.lock != jaxlib else "",
+    }
+    problems = [Problem(code, REFUSED, what) for code, what in found.items() if what]
+    return replace(plugin, answer=replace(plugin.answer, problems=(*plugin.answer.problems, *problems)))
 
 
 def _conditions(environment: Environment, around: Surroundings) -> Conditions:
@@ -167,7 +171,7 @@ def is_silent_cpu(prediction: Prediction, around: Surroundings) -> bool:
     return prediction.default == "cpu" and there and not around.variables.get("JAX_PLATFORMS")
 
 
-def _cpu_finding(case: Examination, around: Surroundings) -> Iterator[Finding]:
+def _cpu_finding(exam: Examination, around: Surroundings) -> Iterator[Finding]:
     """Say why JAX would silently run on the CPU."""
     seen = ", ".join(describe_hardware(around.machine, around.facts.backends)) or "an accelerator"
     decision = around.decision
@@ -177,24 +181,24 @@ def _cpu_finding(case: Examination, around: Surroundings) -> Iterator[Finding]:
         what = f"JAX will run on the CPU: no package serves {seen}{because}"
         yield Finding(ERROR, "silent-cpu", what, set_variable("JAX_PLATFORMS", "cpu", "if that is meant"))
         return
-    installed = normalize(decision.package) in case.environment.distributions
-    idle = [entry for entry in case.prediction.platforms if entry.outcome != SERVES]
+    installed = normalize(decision.package) in exam.environment.distributions
+    idle = [entry for entry in exam.prediction.platforms if entry.outcome != SERVES]
     because = next((entry.reason for entry in idle if entry.reason and entry.provider == decision.package), "")
     state = "is installed, but JAX leaves it out" if installed else "is not installed"
     what = f"JAX will run on the CPU, though there is {seen}: {because or f'{decision.package} {state}'}"
     # Why JAX leaves it out is another finding, whose remedy is the one.
-    yield Finding(ERROR, "silent-cpu", what, "" if installed and not because else case.advise())
+    yield Finding(ERROR, "silent-cpu", what, "" if installed and not because else exam.advise())
 
 
-def _other_backend(case: Examination) -> Iterator[Finding]:
+def _other_backend(exam: Examination) -> Iterator[Finding]:
     """Say that another backend than the one for this machine is installed, and serves."""
-    decision, default = case.decision, case.prediction.find(case.prediction.default)
+    decision, default = exam.decision, exam.prediction.find(exam.prediction.default)
     if decision is None or default is None or default.platform == "cpu":
         return
-    ours = default.provider in {backend.distribution for backend in case.facts.backends}
+    ours = default.provider in {backend.distribution for backend in exam.facts.backends}
     if ours and default.provider != decision.package:
         what = f"{default.provider} serves, but {decision.package} is the one for this machine"
-        yield Finding(WARNING, "other-backend", what, case.advise())
+        yield Finding(WARNING, "other-backend", what, exam.advise())
 
 
 def _versions(environment: Environment, plugins: Sequence[Plugin]) -> dict[str, str]:

@@ -77,113 +77,113 @@ def find_missing(environment: Environment) -> str:
     return f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not installed" if missing else ""
 
 
-def incomplete(case: Examination) -> Iterator[Finding]:
+def incomplete(exam: Examination) -> Iterator[Finding]:
     """JAX or jaxlib is missing, or they do not fit."""
-    code, what = find_break(case.environment)
+    code, what = find_break(exam.environment)
     if code:
-        yield Finding(ERROR, code, what, case.restore())
+        yield Finding(ERROR, code, what, exam.restore())
 
 
-def unmet_requirements(case: Examination) -> Iterator[Finding]:
+def unmet_requirements(exam: Examination) -> Iterator[Finding]:
     """What is not there, and what is there in a version that will not do: one command for each of both."""
-    plugins = [plugin.distribution for plugin in case.plugins if plugin.distribution]
-    unmet = _find_unmet(case.environment, (*_IMPORTED, *plugins))
+    plugins = [plugin.distribution for plugin in exam.plugins if plugin.distribution]
+    unmet = _find_unmet(exam.environment, (*_IMPORTED, *plugins))
     missing = [need for need in unmet if need.installed is None]
     if missing:
         level = ERROR if any(need.needed_by in _IMPORTED for need in missing) else WARNING
         what = f"not installed: {', '.join(map(str, missing))}"
-        yield Finding(level, "requirement-missing", what, _install(case, missing))
+        yield Finding(level, "requirement-missing", what, _install(exam, missing))
     unfit = [need for need in unmet if need.installed is not None]
     if unfit:
         what = f"does not fit: {', '.join(map(str, unfit))}"
-        yield Finding(WARNING, "requirement-unfit", what, _install(case, unfit))
+        yield Finding(WARNING, "requirement-unfit", what, _install(exam, unfit))
 
 
-def damaged_metadata(case: Examination) -> Iterator[Finding]:
+def damaged_metadata(exam: Examination) -> Iterator[Finding]:
     """Metadata that an interrupted installation or removal left behind."""
-    ours = {"jax", "jaxlib", *(plugin.distribution for plugin in case.plugins if plugin.lock is not None)}
-    for name in case.environment.duplicates:
-        if name in _concerned(case):  # what stays is the version that fits the others, if any must
-            version = (case.release() if name in ours else None) or case.environment.version_of(name)
+    ours = {"jax", "jaxlib", *(plugin.distribution for plugin in exam.plugins if plugin.lock is not None)}
+    for name in exam.environment.duplicates:
+        if name in _concerned(exam):  # what stays is the version that fits the others, if any must
+            version = (exam.release() if name in ours else None) or exam.environment.version_of(name)
             what = f"{name} is installed twice in one folder"
-            yield Finding(WARNING, "doubled-metadata", what, case.reinstall(name, version))
-    for folder in case.environment.damaged:
+            yield Finding(WARNING, "doubled-metadata", what, exam.reinstall(name, version))
+    for folder in exam.environment.damaged:
         if re.match(r"(jax|libtpu)", folder.name):
             what = f"the metadata in {folder} has no name or version: an installation was interrupted"
             name, version = _named(folder)
-            lost = name and name not in case.environment.distributions
-            steps = [remove_folder(folder), *([case.reinstall(name, version)] if lost else [])]
+            lost = name and name not in exam.environment.distributions
+            steps = [remove_folder(folder), *([exam.reinstall(name, version)] if lost else [])]
             yield Finding(WARNING, "damaged-metadata", what, " && ".join(steps))
 
 
-def halves_of_plugins(case: Examination) -> Iterator[Finding]:
-    """One half of a plugin: its metadata, or its package. JAX goes on without it in either case."""
-    for plugin in case.plugins:
+def halves_of_plugins(exam: Examination) -> Iterator[Finding]:
+    """One half of a plugin: its metadata, or its package. JAX goes on without it in either exam."""
+    for plugin in exam.plugins:
         if plugin.module and plugin.location is None:
             what = f"{plugin.label} lets JAX import {plugin.module}, which is not there; JAX logs that and goes on"
-            yield Finding(WARNING, "plugin-gone", what, case.reinstall_plugin(plugin))
-    known = {*case.environment.distributions, *(_named(folder)[0] for folder in case.environment.damaged)}
-    for backend in case.facts.backends:
-        place = case.environment.find(backend.package) if backend.package else None
+            yield Finding(WARNING, "plugin-gone", what, exam.reinstall_plugin(plugin))
+    known = {*exam.environment.distributions, *(_named(folder)[0] for folder in exam.environment.damaged)}
+    for backend in exam.facts.backends:
+        place = exam.environment.find(backend.package) if backend.package else None
         if place is not None and normalize(backend.distribution) not in known and any(place.glob("*.so")):
             what = f"{place} is there without {backend.distribution}: JAX does not find it, and no installer removes it"
-            wanted = case.decision is not None and case.decision.package == backend.distribution
-            remedy = case.advise() if wanted else remove_folder(place)  # an installer writes over what is there
+            wanted = exam.decision is not None and exam.decision.package == backend.distribution
+            remedy = exam.advise() if wanted else remove_folder(place)  # an installer writes over what is there
             yield Finding(WARNING, "plugin-left-behind", what, remedy)
 
 
-def hidden_namespace(case: Examination) -> Iterator[Finding]:
+def hidden_namespace(exam: Examination) -> Iterator[Finding]:
     """A regular package `jax_plugins`, behind which the others are invisible."""
-    folders = [path / GROUP for path in case.environment.paths if (path / GROUP).is_dir()]
-    seen = namespace_folders(case.environment.paths)
+    folders = [path / GROUP for path in exam.environment.paths if (path / GROUP).is_dir()]
+    seen = namespace_folders(exam.environment.paths)
     if len(seen) < len(folders):
         hidden = [str(folder) for folder in folders if folder not in seen]
         what = f"{seen[0] / '__init__.py'} hides the plugins in {', '.join(hidden)}"
         yield Finding(WARNING, "namespace-hidden", what, f"rm {show([str(seen[0] / '__init__.py')])}")
 
 
-def stale_kernels(case: Examination) -> Iterator[Finding]:
+def stale_kernels(exam: Examination) -> Iterator[Finding]:
     """Upstream's kernels without their plugin, which JAX imports before others, or of another version."""
-    jaxlib = case.environment.version_of("jaxlib")
-    for name, distribution in case.environment.distributions.items():
+    jaxlib = exam.environment.version_of("jaxlib")
+    for name, distribution in exam.environment.distributions.items():
         stem = re.fullmatch(r"(jax-\w+)-plugin", name)
         if stem is None:
             continue
-        if f"{stem.group(1)}-pjrt" not in case.environment.distributions:
+        if f"{stem.group(1)}-pjrt" not in exam.environment.distributions:
             what = f"{name} is there without {stem.group(1)}-pjrt: JAX may take its kernels for another plugin"
-            yield Finding(WARNING, "stale-kernels", what, case.uninstall([name]))
+            yield Finding(WARNING, "stale-kernels", what, exam.uninstall([name]))
         elif jaxlib is not None and distribution.version != jaxlib and "rocm" not in name:
             what = f"{name} {distribution.version} does not fit jaxlib {jaxlib}, so JAX does not use it"
-            owner = next((plugin for plugin in case.plugins if plugin.label == f"{stem.group(1)}-pjrt"), None)
-            level = case.level(owner.platform if owner is not None else None, SERVES)
-            yield Finding(level, "kernel-mismatch", what, show(case.installer.install([f"{name}=={jaxlib}"])))
+            owner = next((plugin for plugin in exam.plugins if plugin.label == f"{stem.group(1)}-pjrt"), None)
+            level = exam.level(owner.platform if owner is not None else None, SERVES)
+            yield Finding(level, "kernel-mismatch", what, show(exam.installer.install([f"{name}=={jaxlib}"])))
 
 
-def lost_files(case: Examination) -> Iterator[Finding]:
+def lost_files(exam: Examination) -> Iterator[Finding]:
     """Code that was installed and is gone, where no other rule says so."""
-    for name in _concerned(case):
-        gone = find_lost(case, name)
-        plugin = next((plugin for plugin in case.plugins if plugin.distribution == name), None)
-        if not gone or (plugin is not None and (plugin.location is None or _is_reported(case, name))):
+    for name in _concerned(exam):
+        gone = find_lost(exam, name)
+        plugin = next((plugin for plugin in exam.plugins if plugin.distribution == name), None)
+        if not gone or (plugin is not None and (plugin.location is None or _is_reported(exam, name))):
             continue
-        version = case.environment.version_of(name)
-        idle = plugin is not None and plugin.platform in case.conditions.no_hardware
+        version = exam.environment.version_of(name)
+        idle = plugin is not None and plugin.platform in exam.conditions.no_hardware
         what = f"{name} {version} is incomplete, it lacks {enumerate_some(gone)}"
-        yield Finding(WARNING if idle else ERROR, "files-missing", what, case.reinstall(name, version))
+        yield Finding(WARNING if idle else ERROR, "files-missing", what, exam.reinstall(name, version))
 
 
-def find_lost(case: Examination, name: str) -> list[str]:
+def find_lost(exam: Examination, name: str) -> list[str]:
     """Return the code of a distribution that was installed for this Python, and is gone."""
-    found = case.environment.distributions.get(name)
-    this = tuple(map(str, case.environment.version[:2]))
+    found = exam.environment.distributions.get(name)
+    this = tuple(map(str, exam.environment.version[:2]))
     files = found.record if found is not None else ()
     code = [file for file in files if file.endswith(_CODE) and KERNEL.findall(file) in ([], [this])]
     return [file for file in code if found is not None and not (found.folder / file).exists()]
 
 
-def _is_reported(case: Examination, name: str) -> bool:
+def _is_reported(exam: Examination, name: str) -> bool:
     """Return whether a plugin says itself that it must be installed again."""
-    answers = [plugin.answer for plugin in case.plugins if plugin.distribution == name]
+    answers = [plugin.answer for plugin in exam.plugins if plugin.distribution == name]
     return any(answer.find("LibraryMissingError", "LibraryDamagedError", "KernelsMissingError") for answer in answers)
 
 
@@ -222,10 +222,10 @@ def _fits(version: str, bounds: str) -> bool:
         return True
 
 
-def _install(case: Examination, needs: Sequence[Unmet]) -> str:
+def _install(exam: Examination, needs: Sequence[Unmet]) -> str:
     """Return the command that brings them; an installer believes metadata whose package is lost."""
     lost = [need.name for need in needs if need.lost is not None]
-    return " && ".join(map(show, case.installer.exchange([f"{need.name}{need.bounds}" for need in needs], lost)))
+    return " && ".join(map(show, exam.installer.exchange([f"{need.name}{need.bounds}" for need in needs], lost)))
 
 
 def _minimum_jaxlib(environment: Environment) -> str | None:
@@ -239,9 +239,9 @@ def _minimum_jaxlib(environment: Environment) -> str | None:
     return found.group(1) if found else None
 
 
-def _concerned(case: Examination) -> dict[str, None]:
+def _concerned(exam: Examination) -> dict[str, None]:
     """Return the names of distributions that this is about."""
-    return dict.fromkeys([*_IMPORTED, *(plugin.distribution for plugin in case.plugins)])
+    return dict.fromkeys([*_IMPORTED, *(plugin.distribution for plugin in exam.plugins)])
 
 
 def _named(folder: Path) -> tuple[str, str]:

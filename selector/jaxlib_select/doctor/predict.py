@@ -171,16 +171,16 @@ def _choose_by_priority(platforms: Mapping[str, Platform]) -> tuple[str | None, 
 
 def _choose(asked: Sequence[str], platforms: Mapping[str, Platform], conditions: Conditions) -> tuple[str | None, str]:
     """Choose the first platform that was asked for; each of them must serve."""
-    asking = f"JAX_PLATFORMS={conditions.variables.get('JAX_PLATFORMS', 'tpu,cpu')}"
+    request = f"JAX_PLATFORMS={conditions.variables.get('JAX_PLATFORMS', 'tpu,cpu')}"
     serving: list[str] = []
     for name in asked:
         if name == "cuda" and not conditions.nvidia_nodes:
             continue  # whether there is a plugin for it or not
         if name not in platforms:
-            return None, f"{asking} asks for {name!r}, which nothing installed registers"
+            return None, f"{request} asks for {name!r}, which nothing installed registers"
         if platforms[name].outcome != SERVES:
-            return None, f"{asking} asks for {name!r}: {platforms[name].reason}"
+            return None, f"{request} asks for {name!r}: {platforms[name].reason}"
         serving.append(name)
     if not serving:
-        return None, f"{asking} asks for nothing but 'cuda', and there is no device node of NVIDIA's driver"
+        return None, f"{request} asks for nothing but 'cuda', and there is no device node of NVIDIA's driver"
     return serving[0], ""

@@ -26,35 +26,30 @@ from jaxlib_select.installed.plugins import VARIABLE, Plugin
 EXTENSION = "pjrt/_pjrt.abi3.so"  # in each of our plugins: opens its library
 
 
-def find_problems(case: Examination) -> list[Finding]:
+def find_problems(exam: Examination) -> list[Finding]:
     """Apply every rule."""
-    return [finding for rule in _RULES for finding in rule(case)]
+    return [finding for rule in _RULES for finding in rule(exam)]
 
 
-def mixed_sets(case: Examination) -> Iterator[Finding]:
+def mixed_sets(exam: Examination) -> Iterator[Finding]:
     """Wheels of different sets: one error for all that refuse, since one command fixes them."""
-    found = [(plugin, plugin.answer.find(*LOCK_ERRORS)) for plugin in _staying(case)]
-    refusals = [(plugin, problem) for plugin, problem in found if problem and not case.removal(problem.remedy)]
-    if refusals and not case.conditions.broken:
-        levels = {case.level(plugin.platform, FAILS) for plugin, _ in refusals}
+    found = [(plugin, plugin.answer.find(*LOCK_ERRORS)) for plugin in _staying(exam)]
+    refusals = [(plugin, problem) for plugin, problem in found if problem and not exam.removal(problem.remedy)]
+    if refusals and not exam.conditions.broken:
+        levels = {exam.level(plugin.platform, FAILS) for plugin, _ in refusals}
         what = "; ".join(dict.fromkeys(problem.what for _, problem in refusals))
-        remedy = case.restore() or refusals[0][1].remedy
+        remedy = exam.restore() or refusals[0][1].remedy
         yield Finding(ERROR if ERROR in levels else WARNING, "lock-mismatch", what, remedy)
 
 
-def unusable_plugins(case: Examination) -> Iterator[Finding]:
+def unusable_plugins(exam: Examination) -> Iterator[Finding]:
     """What plugins say about themselves, each in its own words."""
-    for plugin in _staying(case):
+    for plugin in _staying(exam):
         for problem in plugin.answer.problems:
-            yield from _judge(case, plugin, problem)
-
-
-def _judge(case: Examination, plugin: Plugin, problem: Problem) -> Iterator[Finding]:
-    """Yield what one problem of a plugin means for JAX; what other rules are about is left to them."""
-    judge = _JUDGES.get(problem.code)
-    finding = judge(case, plugin, problem) if judge is not None else None
-    if finding is not None:
-        yield finding
+            judge = _JUDGES.get(problem.code)  # what is not there is left to other rules
+            finding = judge(exam, plugin, problem) if judge is not None else None
+            if finding is not None:
+                yield finding
 
 
 def _disabled(_: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
@@ -63,66 +58,66 @@ def _disabled(_: Examination, plugin: Plugin, problem: Problem) -> Finding | Non
     return Finding(WARNING, "switched-off", problem.what, problem.remedy) if named else None
 
 
-def _bad_library(case: Examination, plugin: Plugin, problem: Problem) -> Finding:
+def _bad_library(exam: Examination, plugin: Plugin, problem: Problem) -> Finding:
     """The plugin's library, or the extension module that opens it, is missing or damaged."""
     code = "library-missing" if problem.code == "LibraryMissingError" else "library-damaged"
     if plugin.ours and code == "library-damaged" and str(plugin.answer.library.path) not in problem.what:
         missing = plugin.location is not None and not (plugin.location / EXTENSION).is_file()
         code = "extension-missing" if missing else code
     elsewhere = plugin.ours and plugin.answer.library.path is None  # as libtpu
-    remedy = problem.remedy if elsewhere else case.reinstall_plugin(plugin)
-    return Finding(case.level(plugin.platform, FAILS), code, problem.what, remedy)
+    remedy = (problem.remedy if elsewhere else "") or exam.reinstall_plugin(plugin)
+    return Finding(exam.level(plugin.platform, FAILS), code, problem.what, remedy)
 
 
-def _refusal(case: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
+def _refusal(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
     """The plugin cannot work in this Python, with this JAX, or with others that are to be removed."""
-    removal = case.removal(problem.remedy)
-    if case.conditions.broken or (problem.code in LOCK_ERRORS and not removal):
+    removal = exam.removal(problem.remedy)
+    if exam.conditions.broken or (problem.code in LOCK_ERRORS and not removal):
         return None
     code = "kernel-mismatch" if removal else "python-unfit" if problem.code == "InterpreterError" else "plugin-fails"
-    remedy = removal or (case.restore() if problem.code == "TakeOverError" else problem.remedy)
-    return Finding(case.level(plugin.platform, FAILS), code, problem.what, remedy)
+    remedy = removal or (exam.restore() if problem.code == "TakeOverError" else problem.remedy)
+    return Finding(exam.level(plugin.platform, FAILS), code, problem.what, remedy)
 
 
-def _missing_kernels(case: Examination, plugin: Plugin, problem: Problem) -> Finding:
+def _missing_kernels(exam: Examination, plugin: Plugin, problem: Problem) -> Finding:
     """There are no GPU kernels for this Python: they are lost, or were never in the wheel."""
-    lost = [file for file in find_lost(case, plugin.distribution) if KERNEL.search(file)]
+    lost = [file for file in find_lost(exam, plugin.distribution) if KERNEL.search(file)]
     if lost or not plugin.answer.kernels.pythons:
-        level = case.level(plugin.platform, SERVES)
-        return Finding(level, "kernels-missing", problem.what, case.reinstall_plugin(plugin))
+        level = exam.level(plugin.platform, SERVES)
+        return Finding(level, "kernels-missing", problem.what, exam.reinstall_plugin(plugin))
     return Finding(WARNING, "kernels-missing", problem.what, problem.remedy)
 
 
-def _unfit(case: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
+def _unfit(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
     """The plugin does not run here: another one does, or it lacks its vendor's libraries."""
     vendor = problem.code == "VendorLibraryError"
-    if not _is_used(case, plugin):
+    if not _is_used(exam, plugin):
         needed = any(entry.needed and entry.problem for entry in plugin.answer.vendor.libraries)
         what = f"{plugin.label} cannot be opened: {problem.what}"
         return Finding(NOTE, "library-not-found", what) if vendor and needed else None
-    other = case.decision is not None and case.decision.package != plugin.distribution
-    remedy = case.advise() if vendor or other else problem.remedy
+    other = exam.decision is not None and exam.decision.package != plugin.distribution
+    remedy = exam.advise() if vendor or other else problem.remedy
     remedy = unset("LD_LIBRARY_PATH") if vendor and _is_misled(plugin) else remedy
     return Finding(ERROR, "unfit-backend", f"{plugin.label} does not run here: {problem.what}", remedy)
 
 
-def _gap(case: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
+def _gap(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
     what = f"{plugin.label} may not run all programs: {problem.what}"
-    return Finding(WARNING, "library-not-found", what, case.advise()) if _is_used(case, plugin) else None
+    return Finding(WARNING, "library-not-found", what, exam.advise()) if _is_used(exam, plugin) else None
 
 
 def _hidden(_: Examination, __: Plugin, problem: Problem) -> Finding:
     return Finding(WARNING, "device-hidden", problem.what, problem.remedy)
 
 
-def _no_answer(case: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
+def _no_answer(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
     """The plugin cannot be imported, crashes, or is older than the question; where files are lost, that is why."""
-    if find_lost(case, plugin.distribution):
+    if find_lost(exam, plugin.distribution):
         return None
     if problem.code == NOT_IMPORTED:
         what = f"{plugin.label} cannot be imported, so JAX goes on without it: {problem.what}"
-        return Finding(WARNING, "plugin-fails", what, case.renew())
-    level = case.level(plugin.platform, FAILS) if problem.code == CRASH else NOTE
+        return Finding(WARNING, "plugin-fails", what, exam.renew())
+    level = exam.level(plugin.platform, FAILS) if problem.code == CRASH else NOTE
     return Finding(level, "plugin-fails" if level != NOTE else "plugin-silent", problem.what)
 
 
@@ -145,16 +140,16 @@ _JUDGES: Mapping[str, Callable[[Examination, Plugin, Problem], Finding | None]] 
 }
 
 
-def _is_used(case: Examination, plugin: Plugin) -> bool:
+def _is_used(exam: Examination, plugin: Plugin) -> bool:
     """Return whether JAX has hardware for a plugin, and uses this one."""
-    found = case.prediction.find(plugin.platform)
+    found = exam.prediction.find(plugin.platform)
     return found is not None and found.provider == plugin.label and found.outcome != ABSENT
 
 
-def _staying(case: Examination) -> list[Plugin]:
+def _staying(exam: Examination) -> list[Plugin]:
     """Return the plugins that are not to be removed anyway."""
-    surplus = case.surplus()
-    return [plugin for plugin in case.plugins if plugin.label not in surplus and not plugin.refused]
+    surplus = exam.surplus()
+    return [plugin for plugin in exam.plugins if plugin.label not in surplus and not plugin.refused]
 
 
 def _is_misled(plugin: Plugin) -> bool:
@@ -163,53 +158,53 @@ def _is_misled(plugin: Plugin) -> bool:
     return any(entry.problem and any(file.misfit for file in entry.on_library_path) for entry in libraries)
 
 
-def unfit_platforms(case: Examination) -> Iterator[Finding]:
+def unfit_platforms(exam: Examination) -> Iterator[Finding]:
     """Platforms whose first use raises an error, by what is known about the machine."""
-    for entry in case.prediction.platforms:
-        if entry.outcome == FAILS and entry.reason in case.conditions.unfit.values():
+    for entry in exam.prediction.platforms:
+        if entry.outcome == FAILS and entry.reason in exam.conditions.unfit.values():
             what = f"{entry.provider} does not run here: {entry.reason}"
-            yield Finding(ERROR, "unfit-backend", what, case.advise())
+            yield Finding(ERROR, "unfit-backend", what, exam.advise())
 
 
-def doubled_backends(case: Examination) -> Iterator[Finding]:
+def doubled_backends(exam: Examination) -> Iterator[Finding]:
     """Several plugins for one platform, or plugins for several accelerators."""
-    for platform, labels in case.rivals().items():
+    for platform, labels in exam.rivals().items():
         others = [
-            name for label in labels if label != case.keep(labels) for name in belongings(label, case.environment)
+            name for label in labels if label != exam.keep(labels) for name in belongings(label, exam.environment)
         ]
         what = f"{' and '.join(labels)} are both for JAX's platform {platform!r}, and JAX can take only one"
-        yield Finding(case.level(platform, FAILS), "doubled-backend", what, case.uninstall(others))
-    accelerators = [plugin for plugin in case.plugins if plugin.platform not in (None, "cpu")]
+        yield Finding(exam.level(platform, FAILS), "doubled-backend", what, exam.uninstall(others))
+    accelerators = [plugin for plugin in exam.plugins if plugin.platform not in (None, "cpu")]
     if len({plugin.platform for plugin in accelerators}) > 1:
         names = ", ".join(sorted({plugin.label for plugin in accelerators if plugin.location is not None}))
         yield Finding(NOTE, "several-backends", f"plugins for several accelerators are installed: {names}")
 
 
-def variables(case: Examination) -> Iterator[Finding]:
+def variables(exam: Examination) -> Iterator[Finding]:
     """Variables that ask JAX for what is not there, or leave something out."""
-    for plugin in case.plugins:
+    for plugin in exam.plugins:
         if plugin.refused:
             level = ERROR if plugin.platform is not None else WARNING
             yield Finding(level, "variable", f"{VARIABLE}: {plugin.refused}", unset(VARIABLE))
-    asked, default = case.conditions.variables.get("JAX_PLATFORMS", ""), case.prediction.default
-    serving = [entry.platform for entry in case.prediction.platforms if entry.outcome == SERVES]
-    if asked and default is None and case.prediction.platforms:
+    asked, default = exam.conditions.variables.get("JAX_PLATFORMS", ""), exam.prediction.default
+    serving = [entry.platform for entry in exam.prediction.platforms if entry.outcome == SERVES]
+    if asked and default is None and exam.prediction.platforms:
         remedy = set_variable("JAX_PLATFORMS", ",".join(reversed(serving)))
-        yield Finding(ERROR, "platforms", case.prediction.error, remedy)
+        yield Finding(ERROR, "platforms", exam.prediction.error, remedy)
     elif asked and default == "cpu" and len(serving) > 1:
         what = f"JAX_PLATFORMS is {asked!r}, so JAX leaves {', '.join(name for name in serving if name != 'cpu')} out"
         yield Finding(WARNING, "platforms", what, unset("JAX_PLATFORMS"))
 
 
-def library_path(case: Examination) -> Iterator[Finding]:
+def library_path(exam: Examination) -> Iterator[Finding]:
     """Files on LD_LIBRARY_PATH that come before the wheels' libraries, or that are no libraries for this machine."""
-    folders = [f"{folder}/" for folder in case.conditions.variables.get("LD_LIBRARY_PATH", "").split(":") if folder]
-    for plugin in case.plugins:
+    folders = [f"{folder}/" for folder in exam.conditions.variables.get("LD_LIBRARY_PATH", "").split(":") if folder]
+    for plugin in exam.plugins:
         driver = plugin.answer.vendor.driver_problem
         if driver is not None and any(folder in driver.cause for folder in folders):
             what = f"LD_LIBRARY_PATH: {driver.cause}"
             yield Finding(WARNING, "library-foreign", what, unset("LD_LIBRARY_PATH"))
-        if case.level(plugin.platform, FAILS) == ERROR and _is_misled(plugin):
+        if exam.level(plugin.platform, FAILS) == ERROR and _is_misled(plugin):
             continue  # the rule about the platform has said so
         for entry in plugin.answer.vendor.libraries:
             if entry.shadows is not None:

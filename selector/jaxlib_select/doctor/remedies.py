@@ -23,7 +23,7 @@ from jaxlib_select.versions import read_version
 # Errors of our plugins that say that wheels are not of one set.
 LOCK_ERRORS = ("LockMissingError", "VersionMismatchError", "LockMismatchError")
 
-# Where pip and uv are told of wheels; `INDEX_URL` is none of them, since it mostly names a mirror of the public index.
+# Variables that say where pip and uv find wheels; not `INDEX_URL`, which mostly names a mirror of the public index.
 _SOURCES = re.compile(r"(PIP|UV)_(FIND_LINKS|INDEX|EXTRA_INDEX_URL)")
 SOURCE_REMARK = "  # with --find-links DIR or --index-url URL, where our wheels are"
 _REMOVAL = "pip uninstall "  # how the remedies of our plugins begin that remove others

@@ -28,12 +28,7 @@ _ESCAPE = re.compile(r"(?<!\\)\\([bfnrt]|u00[01][0-9a-fA-F])")
 class Problem:
     """Why JAX cannot use a plugin, in the plugin's own words.
 
-    Attributes:
-        code: The class of the error.
-        effect: What becomes of the platform; empty if that is not known.
-        what: One sentence.
-        cause: What it usually means; may be empty.
-        remedy: What fixes it; may be empty.
+    The code is the class of the error; the effect says what becomes of the platform, and is empty if nobody knows.
     """
 
     code: str
@@ -45,11 +40,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class PluginLibrary:
-    """The plugin's own library.
-
-    Attributes:
-        path: The file; nothing if there is none.
-    """
+    """The plugin's own library; no path if there is none."""
 
     path: str | None = None
 
@@ -112,16 +103,7 @@ class Kernels:
 class Answer:
     """What a plugin says about itself; what it says nothing about has its default.
 
-    Attributes:
-        schema: Version of the form.
-        platform: JAX's name of its platform.
-        priority: The platform with the highest is JAX's default.
-        settings: What the environment variables say.
-        library: Its library.
-        vendor: The vendor's libraries.
-        kernels: Its GPU kernels.
-        problems: What keeps JAX from using it, in the order in which to fix that.
-        absence: That there is no such hardware.
+    `absence` says that there is no such hardware, which is no problem by itself.
     """
 
     schema: int = SCHEMA

@@ -144,7 +144,7 @@ def _owners(environment: Environment) -> dict[str, Distribution]:
 
 
 def _describe(location: Path | None, owner: Distribution | None, families: Mapping[str, str], **found: Any) -> Plugin:
-    """Return what can be said about a plugin without asking it; `found` says how JAX finds it."""
+    """Return what is known of a plugin before it is asked; `found` says how JAX finds it."""
     name = owner.name if owner is not None else ""
     lock = read_lock(location)
     ours = lock is not None or name in families

@@ -52,7 +52,7 @@ BACKENDS = load_backends(Path(__file__).resolve().parents[3])
 THIS = f"{sys.version_info.major}{sys.version_info.minor}"  # as in the names of extension modules
 HOST_ELF = {"x86_64": 62, "aarch64": 183}.get(platform.machine(), 62)  # e_machine
 
-# What NVIDIA's libraries are told by, and what stands for our extension module, which is compiled: it opens any file.
+# What NVIDIA's libraries are known by, and a module in place of our compiled extension, which opens any file.
 COMPONENTS = (
     *("cudnnGetVersion", "cudaRuntimeGetVersion", "cublasGetProperty"),
     *("cuptiGetVersion", "cusparseGetProperty", "cufftGetVersion"),
@@ -72,7 +72,7 @@ def library_version(*_): raise RuntimeError("it is made for a test")
 """
 
 
-# What stands for NVIDIA's driver.
+# In place of NVIDIA's driver.
 MOCK_DRIVER = {
     "cuda/hardware.py": "\nDEVICE_NODES = ('dev/null',)\n",
     "cuda/driver.py": "\ndef ask_driver(wanted, visible): raise explain(803, visible)\n",
@@ -92,9 +92,10 @@ class Site:
         self.put_loader = put_loader
 
     def write(self, path: str, content: str | bytes = "") -> Path:
-        """Write one file."""
+        """Write one file, in the place of a link to one of the loaders' modules."""
         target = self.folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
         target.write_bytes(content if isinstance(content, bytes) else content.encode())
         return target
 
@@ -209,7 +210,7 @@ def site(tmp_path: Path, make_elf: Callable[..., bytes], put_loader: Callable[[s
     return Site(tmp_path, make_elf, put_loader)
 
 
-def test_a_good_cpu_environment_has_nothing_to_mend(site: Site) -> None:
+def test_a_good_cpu_environment_has_nothing_to_fix(site: Site) -> None:
     """JAX, our jaxlib and our plugin, on a machine without accelerators."""
     report = site.jax().ours("cpu").examine()
     assert (report.findings, report.prediction.default, report.exit_code) == ((), "cpu", 0)
@@ -259,7 +260,7 @@ def test_who_asks_for_the_cpu_gets_it(site: Site) -> None:
 
 
 def test_asking_for_the_cpu_leaves_a_gpu_out(site: Site) -> None:
-    """Somebody who wonders why is told."""
+    """The report says why."""
     site.jax().ours("cuda13").node()
     report = site.examine(H100, {"JAX_PLATFORMS": "cpu"}, CUDA13)
     (finding,) = report.findings
@@ -341,8 +342,8 @@ def test_wheels_that_all_refuse_are_one_error(site: Site) -> None:
     )
 
 
-def test_what_is_to_be_removed_is_not_mended(site: Site) -> None:
-    """An old plugin for the platform of another one is told of once."""
+def test_what_is_to_be_removed_is_not_fixed(site: Site) -> None:
+    """An old plugin for the platform of another one is reported once."""
     site.jax().ours("cuda12", lock="2" * 32).ours("cuda13").node()
     (finding,) = site.examine(H100, decision=CUDA13).findings
     assert (finding.code, finding.remedy) == (
@@ -363,8 +364,8 @@ def test_two_of_our_plugins_for_one_platform(site: Site) -> None:
     assert report.prediction.platforms[-1].provider == "jaxlib-cuda-13"
 
 
-def test_upstreams_plugin_beside_ours(site: Site) -> None:
-    """Ours stands back; upstream's two distributions are removed together, ours is the one for this machine."""
+def test_upstreams_plugin_next_to_ours(site: Site) -> None:
+    """Ours leaves the platform to it; upstream's two distributions go together, ours is the one for this machine."""
     site.jax().upstream("cuda12", "cuda").ours("cuda13").node()
     report = site.examine(H100, decision=CUDA13)
     (finding,) = report.findings
@@ -498,8 +499,8 @@ def test_metadata_twice_in_one_folder(site: Site) -> None:
     assert remedy == f"/venv/bin/python -m pip install {AGAIN}{SOURCE}", "not the version that does not fit"
 
 
-def test_remains_of_another_version_are_removed(site: Site) -> None:
-    """What is installed beside them stays."""
+def test_leftovers_of_another_version_are_removed(site: Site) -> None:
+    """What is installed next to them stays."""
     site.jax().ours("cpu").write("jaxlib-0.11.1.dist-info/INSTALLER", "uv")
     (finding,) = site.examine().findings
     assert (finding.code, finding.remedy) == ("damaged-metadata", f"rm -r {site.folder / 'jaxlib-0.11.1.dist-info'}")
@@ -620,11 +621,11 @@ def test_what_jax_needs_in_another_version(site: Site) -> None:
 def test_remedies_say_where_the_wheels_are(site: Site) -> None:
     """As the options say, and without a remark where a variable of the installer does."""
     command = "/venv/bin/python -m pip install {}jax==0.11.2 'jaxlib-cuda-13[with-cuda]==0.11.2'"
-    (told,) = site.examine(H100, decision=CUDA13, sources=("--find-links", "dist")).findings
+    (given,) = site.examine(H100, decision=CUDA13, sources=("--find-links", "dist")).findings
     (known,) = site.examine(H100, {"PIP_FIND_LINKS": "dist"}, CUDA13).findings
     (mirror,) = site.examine(H100, {"PIP_INDEX_URL": "mirror"}, CUDA13).findings
     (other,) = site.examine(H100, {"UV_FIND_LINKS": "dist"}, CUDA13).findings
-    assert told.remedy == command.format("--find-links dist ")
+    assert given.remedy == command.format("--find-links dist ")
     assert known.remedy == command.format("")
     assert mirror.remedy == other.remedy == INSTALL_CUDA13
 
@@ -657,12 +658,28 @@ def test_a_plugin_that_is_too_old_to_be_asked(site: Site, lock: str, expected: l
     """It refuses the argument; its lock is compared with that of jaxlib all the same."""
     site.jax().ours("cpu", lock=lock)
     site.write("jaxlib_cpu/__main__.py", "raise SystemExit(2)\n")
+    library = site.write("jaxlib_cpu/pjrt_c_api_cpu_plugin.so", loadable_elf("GetPjrtApi"))
     report = site.examine()
     assert codes(report) == expected
     assert report.prediction.default == (None if len(expected) > 1 else "cpu")
     assert report.findings[-1].what == (
         "jaxlib-cpu does not say what it finds (status 2), so only its files were looked at"
     )
+    library.write_bytes(b"no library\n" * 100)
+    assert f"{library} cannot be used: {library}: invalid ELF header" in [
+        finding.what for finding in site.examine().findings
+    ]
+    library.unlink()
+    assert "library-missing" in codes(site.examine())
+
+
+def test_a_plugin_that_answers_in_another_form(site: Site) -> None:
+    """As one that is newer than this program may."""
+    site.jax().ours("cpu")
+    site.write("jaxlib_cpu/pjrt_c_api_cpu_plugin.so", loadable_elf("GetPjrtApi"))
+    site.write("jaxlib_cpu/__main__.py", "print('{\"schema\": 2}')\n")
+    report = site.examine()
+    assert (codes(report), report.prediction.default) == (["plugin-silent"], "cpu")
 
 
 def test_a_plugin_that_crashes_when_it_opens_its_libraries(site: Site) -> None:
@@ -691,8 +708,8 @@ def test_a_driver_that_does_not_start(site: Site) -> None:
     """In the words of the plugin, with its remedy; not where another machine is meant."""
     site.jax().ours("cuda13")
     for module, text in MOCK_DRIVER.items():
-        with (site.folder / "jaxlib_cuda_13" / module).open("a") as file:
-            file.write(text)
+        path = f"jaxlib_cuda_13/{module}"
+        site.write(path, (site.folder / path).read_text("utf-8") + text)
     around = Surroundings(H100, FACTS, decision=CUDA13, root=site.root)
     report = examine(site.environment(), around, pip_installer(PYTHON))
     finding = report.findings[0]
@@ -702,6 +719,14 @@ def test_a_driver_that_does_not_start(site: Site) -> None:
     )
     assert finding.remedy == "restart the machine, or take the other libcuda.so.1 out of LD_LIBRARY_PATH"
     assert (report.prediction.default, site.node().examine(H100, decision=CUDA13).prediction.default) == (None, "cuda")
+
+
+def test_a_driver_that_hangs_is_not_asked_again(site: Site) -> None:
+    """What detection found out about it counts, and no process of ours waits for it."""
+    site.jax().ours("cuda13").node()
+    hung = replace(H100, nvidia=Nvidia(libcuda="hung", pci=("10de:2330",)))
+    report = examine(site.environment(), Surroundings(hung, FACTS, root=site.root), pip_installer(PYTHON))
+    assert (codes(report), report.prediction.error) == (["unfit-backend"], "cuda: libcuda did not answer in time")
 
 
 def test_a_plugin_without_its_extension_module(site: Site) -> None:
@@ -957,7 +982,7 @@ def test_a_tpu_without_its_device_fails(site: Site) -> None:
 
 
 @pytest.mark.parametrize("device", ["1ae0:0042", "1ae0:001f"])
-def test_what_google_makes_beside_tpus_is_none(site: Site, device: str) -> None:
+def test_what_google_makes_next_to_tpus_is_none(site: Site, device: str) -> None:
     """Its network card and its disks are on every machine of its cloud, with or without libtpu."""
     site.jax().write("libtpu/libtpu.so", b"")
     report = site.examine(replace(NONE, tpu=Devices(pci=(device,))))
@@ -999,9 +1024,9 @@ def test_the_vendors_rules_are_the_only_ones(
     site: Site, backend: str, platform: str, machine: Machine, outcome: str, reason: str
 ) -> None:
     """What is there and cannot be used fails, as the plugin does; what counts for nothing is absent."""
-    forecast = site.jax().ours(backend).node().examine(machine).prediction.platforms[-1]
-    assert (forecast.platform, forecast.outcome) == (platform, outcome)
-    assert reason in forecast.reason
+    predicted = site.jax().ours(backend).node().examine(machine).prediction.platforms[-1]
+    assert (predicted.platform, predicted.outcome) == (platform, outcome)
+    assert reason in predicted.reason
 
 
 def test_the_report_is_json_and_text(site: Site) -> None:
@@ -1027,13 +1052,13 @@ def test_the_report_is_json_and_text(site: Site) -> None:
     ],
 )
 def test_the_real_jax_has_the_last_word(prediction: Prediction, answer: JaxAnswer, expected: tuple[str, str]) -> None:
-    """A difference between forecast and JAX is told; a CPU instead of an accelerator is an error."""
+    """A difference between prediction and JAX is reported; a CPU instead of an accelerator is an error."""
     (finding,) = compare(prediction, answer)
     assert (finding.level, finding.code) == expected
 
 
-def test_what_only_jax_knows_is_mended_by_installing_again(site: Site) -> None:
-    """A plugin that raises when it is imported looks like any other; what another rule mends needs no more."""
+def test_what_only_jax_knows_is_fixed_by_installing_again(site: Site) -> None:
+    """A plugin that raises when it is imported looks like any other; what another rule fixes needs no more."""
     report = site.jax().ours("cuda13").node().examine(H100, decision=CUDA13)
     again = f"/venv/bin/python -m pip install {AGAIN.replace('jaxlib', 'jax==0.11.2 jaxlib')} jaxlib-cuda-13==0.11.2"
     assert report.renewal == again + SOURCE
@@ -1053,7 +1078,7 @@ def test_what_only_jax_knows_is_mended_by_installing_again(site: Site) -> None:
 
 
 def test_a_jax_that_crashes_or_hangs(tmp_path: Path) -> None:
-    """The child is ended, and its last line is what is told."""
+    """The process is ended, and its last line is what is reported."""
     crashing, hanging = tmp_path / "crash", tmp_path / "hang"
     crashing.write_text("#!/bin/sh\necho 'Fatal: boom' >&2\nexit 139\n")
     hanging.write_text("#!/bin/sh\nexec sleep 60\n")
@@ -1107,7 +1132,7 @@ def test_what_is_no_interpreter_is_said_in_one_line(tmp_path: Path) -> None:
     )
 
 
-def test_the_folder_of_an_environment_stands_for_its_python(tmp_path: Path) -> None:
+def test_the_folder_of_an_environment_means_its_python(tmp_path: Path) -> None:
     """Where `venv` puts it."""
     program = tmp_path / "bin/python"
     program.parent.mkdir()

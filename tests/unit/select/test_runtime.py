@@ -21,7 +21,7 @@ H100 = Machine("linux", "x86_64", nvidia=Nvidia((13, 0), cuinit=0, gpus=(NvidiaG
 LOCK = json.dumps({"release": "0.11.2", "build": 1, "provider": "prebuilt", "lock_id": "1" * 32})
 BACKENDS = load_backends(Path(__file__).resolve().parents[3])
 
-# What stands for our extension module, which is compiled, and for NVIDIA's driver.
+# In place of our extension module, which is compiled, and of NVIDIA's driver.
 EXTENSION = """
 def preload(*_): raise OSError("no such library")
 def load(path): return None
@@ -47,6 +47,7 @@ def install(
 
     def write(path: str, content: bytes) -> None:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).unlink(missing_ok=True)  # it may be a link to one of the loaders' modules
         (tmp_path / path).write_bytes(content)
 
     def distribution(name: str) -> None:
@@ -62,8 +63,7 @@ def install(
         write(f"{package}/{backend.library}", make_elf())
         write(f"{package}/pjrt/_pjrt.py", EXTENSION.encode())
         for module, text in MOCK_DRIVER.items():
-            with (tmp_path / package / module).open("a") as file:
-                file.write(text)
+            write(f"{package}/{module}", (tmp_path / package / module).read_bytes() + text.encode())
 
     def install(*backends: str) -> None:
         distribution("jax")
@@ -90,7 +90,7 @@ def test_a_package_that_serves_is_taken(install: Install) -> None:
 
 
 def test_another_package_for_the_platform_is_not_taken_for_it(install: Install) -> None:
-    """Of two that are installed JAX takes the newer: who asks for the older is told, before JAX is started."""
+    """Of two that are installed JAX takes the newer: who asks for the older gets an error before JAX is started."""
     install("cuda12", "cuda13")
     assert runtime.require("cuda13", initialize=False) == "cuda"
     for initialize in (False, True):
