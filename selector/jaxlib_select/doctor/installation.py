@@ -101,7 +101,7 @@ def unmet_requirements(exam: Examination) -> Iterator[Finding]:
 
 def damaged_metadata(exam: Examination) -> Iterator[Finding]:
     """Metadata that an interrupted installation or removal left behind."""
-    ours = {"jax", "jaxlib", *(plugin.distribution for plugin in exam.plugins if plugin.lock is not None)}
+    ours = {"jax", "jaxlib", *(plugin.distribution for plugin in exam.plugins if plugin.ours)}
     for name in exam.environment.duplicates:
         if name in _concerned(exam):  # what stays is the version that fits the others, if any must
             version = (exam.release() if name in ours else None) or exam.environment.version_of(name)

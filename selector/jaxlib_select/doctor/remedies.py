@@ -91,7 +91,7 @@ class Examination:
         """Return the command that installs requirements, before that those that only seem to be there."""
         first = [self.installer.reinstall(again)] if again else []
         then = [self.installer.install(requirements)] if requirements else []
-        ours = self.jaxlib is not None or any(plugin.lock is not None for plugin in self.plugins)
+        ours = self.jaxlib is not None or any(plugin.ours for plugin in self.plugins)
         remark = source_remark(self.installer, self.conditions.variables) if ours else ""
         return " && ".join(map(show, [*first, *then])) + remark
 
@@ -120,7 +120,7 @@ class Examination:
         machine. Empty if nothing needs to be installed.
         """
         surplus = self.surplus()
-        plugins = [p for p in self.plugins if p.lock is not None and p.distribution and p.label not in surplus]
+        plugins = [p for p in self.plugins if p.ours and p.distribution and p.label not in surplus]
         if not plugins:
             return self._complete()
         release = self.release()

@@ -332,6 +332,15 @@ def test_one_remedy_for_the_whole_set(site: Site, jax: str, jaxlib: str, lock: s
     ]
 
 
+def test_a_plugin_whose_lock_is_lost(site: Site) -> None:
+    """It refuses, and is installed again with jaxlib."""
+    site.jax().ours("cpu")
+    (site.folder / "jaxlib_cpu/release_lock.json").unlink()
+    report = site.examine()
+    assert (codes(report), report.prediction.default) == (["lock-mismatch"], None)
+    assert report.findings[0].remedy == f"/venv/bin/python -m pip install {AGAIN} jaxlib-cpu==0.11.2{SOURCE}"
+
+
 def test_wheels_that_all_refuse_are_one_error(site: Site) -> None:
     """With the one cause, and one command that keeps what only this machine needs."""
     site.jax(lock="2" * 32).ours("cpu").ours("cuda13").node()
