@@ -4,7 +4,7 @@
 
 A file grows next to its place under a name of its own, and takes its place by rename after it was flushed. Files that
 belong together grow in a staging folder. The writer holds a lock on either, so that stale files of a killed run can be
-told from what is still being written. The locks are the kernel's: nothing needs cleaning after a crash.
+distinguished from what is still being written. The locks are the kernel's: nothing needs cleaning after a crash.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ static int read_stages(PyObject *stages, GpuCustomCallArgs *args) {
   return 0;
 }
 
-// A plugin that knows no traits must be told nothing of them: it would refuse the longer struct, or overlook them.
+// A plugin that knows no traits must not receive any: it would refuse the longer struct, or overlook them.
 static int set_traits(const GpuExtension *gpu, GpuCustomCallArgs *args, unsigned traits) {
   const int known = gpu->base.struct_size >= PJRT_STRUCT_SIZE(GpuExtension, handles_traits) && gpu->handles_traits;
   if (known) {

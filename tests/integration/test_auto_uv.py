@@ -103,7 +103,7 @@ def run(*command: str | Path, **forced: str) -> None:
 
 
 def installed(folder: Path) -> dict[str, str]:
-    """Return what was installed beside jaxlib-auto and jaxlib."""
+    """Return what was installed with jaxlib-auto and jaxlib."""
     found = dict(path.name.removesuffix(".dist-info").split("-") for path in folder.glob("*.dist-info"))
     assert found.pop("jaxlib_auto") == found.pop("jaxlib") == VERSION
     return {name.replace("_", "-"): version for name, version in found.items()}

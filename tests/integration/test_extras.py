@@ -64,7 +64,7 @@ def resolve(
 ) -> Resolve:
     """Return a function: backend, platform, more requirements → project and version of all that would be installed.
 
-    The wheels of a platform that cannot be built here are played by ones with the same metadata and its tag.
+    The wheels of a platform that cannot be built here are replaced by ones with the same metadata and its tag.
     """
     uv = find_uv()
     if uv is None:

@@ -306,7 +306,7 @@ def test_a_wrong_hash_is_refused(bench: Bench, locked: Path) -> None:
 
 
 def test_lock_check(bench: Bench, locked: Path) -> None:
-    """The machine it was made for agrees; one without GPU is told which group to apply."""
+    """The machine it was made for agrees; one without GPU gets the group to apply."""
     assert "agree: cuda13" in bench.check(locked, "h100")
     said = bench.check(locked, "cpu", status=1)
     assert f"run: jaxlib-select apply {locked} --group cpu" in said
@@ -317,9 +317,9 @@ def test_lock_check(bench: Bench, locked: Path) -> None:
 
 @pytest.mark.parametrize("name", ["pylock.toml", "requirements.txt"])
 def test_the_command_that_writes_a_lock_again(bench: Bench, name: str) -> None:
-    """It can be pasted as it stands: it names the groups and the folders, of which there is one beside the lock."""
-    beside = bench.folder / "my wheels"
-    beside.symlink_to(bench.wheels)
+    """It can be pasted as it is: it names the groups and the folders, of which one is next to the lock file."""
+    next_to = bench.folder / "my wheels"
+    next_to.symlink_to(bench.wheels)
     target: tuple[str | Path, ...] = ("--machine", bench.machine("cpu"), "--python", bench.interpreter.path)
     bench.select("lock", "jax", "-o", name, "--groups", "cuda12", "--no-index", "--find-links", "my wheels", *target)
     lock = bench.folder / name

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The real command beside a program nvidia-smi that hangs, prints garbage, or works although libcuda is absent."""
+"""The real command next to a program nvidia-smi that hangs, prints garbage, or works although libcuda is absent."""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ def downstream_python(
 
 
 # What the page shows, but for two lines: it was made in an environment with torch, and before the package was renamed.
-# The one about `inside using_backend` is as the page shows it, though the comment beside the example says otherwise.
+# The one about `inside using_backend` is as the page shows it, though the comment next to the example says otherwise.
 BRAINUNIT_PAGE = """\
 q_np.backend        = numpy
 q_jax.backend       = jax

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's CPU build and JAX on our wheels in one process, imported in either order, beside a CUDA plugin without GPU.
+"""PyTorch's CPU build and JAX on our wheels in one process, in either order, with a CUDA plugin but no GPU.
 
 PyTorch is taken from the machine, since the package index has it with CUDA only: Debian's `python3-torch` will do.
 """

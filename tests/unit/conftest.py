@@ -145,7 +145,7 @@ def _place_sections(table: Sequence[_Section], position: int) -> tuple[bytes, li
 
 
 def build_wheel(directory: Path, files: Mapping[str, bytes], *, name: str, record: str | None = None) -> Path:
-    """Write a wheel from its members, with WHEEL, METADATA and RECORD beside those given.
+    """Write a wheel from its members, with WHEEL, METADATA and RECORD in addition to those given.
 
     Args:
         directory: Where it is written.

@@ -117,7 +117,7 @@ def test_variants_agree_with_the_selector(architecture: str, select: Select, cod
     thor = {12: (10, 1), 13: (11, 0)}[cuda]
     chips = [chip for chip in TEGRA if chip[0] < 10 or chip == thor] if architecture == "aarch64" else []
     cards = [divmod(number, 10) for number in (50, 52, 60, 61, 70, 75, 80, 86, 89, 90, 100, 103, 120, 121)]
-    # An A100, an RTX 30 and the like in an Arm server cannot be told from a Tegra chip: they get the CPU.
+    # An A100, an RTX 30 and the like in an Arm server cannot be distinguished from a Tegra chip: they get the CPU.
     given_up = {(5, 0), (5, 2), (6, 0), (6, 1), (7, 0), (8, 0), (8, 6)} if architecture == "aarch64" else set()
     listed = {
         text.split("::")[2] for group in nvidia_groups(select, code, architecture) for text in group.properties[1:]

@@ -73,7 +73,7 @@ def test_a_decision_is_printed_for_programs(pascal: str, capsys: pytest.CaptureF
 
 
 def test_several_packages_are_decided_about(pascal: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """One after the other, in the order of the command; a warning about both is told once."""
+    """One after the other, in the order of the command; a warning about both is given once."""
     document = json.loads(Path(pascal).read_text("utf-8"))
     Path(pascal).write_text(json.dumps({**document, "notes": ["odd"]}), "utf-8")
     assert main(["resolve", "jax", "torch", "--machine", pascal]) == 0

@@ -44,7 +44,7 @@ def environment(**versions: str) -> Environment:
 
 
 def test_constraints_are_installed_with_the_requirements() -> None:
-    """Both installers get the same texts; uv is told the environment, pip is the environment's own."""
+    """Both installers get the same texts; uv gets the environment, pip is the environment's own."""
     requirements = "jax==0.11.2 'jaxlib-cuda-12[with-cuda]==0.11.2' 'nvidia-cudnn-cu12<9.11'"
     assert [
         show(*make_plan([CUDA12], environment(), [], installer, families=FAMILIES).commands) for installer in (UV, PIP)
@@ -226,7 +226,7 @@ def test_no_installer_at_all(kind: str | None, what: str, remedy: str) -> None:
     ],
 )  # fmt: skip
 def test_why_an_installer_failed(lines: Sequence[str], what: str) -> None:
-    """A network that is down is told apart from an index that lacks a package."""
+    """A network that is down is distinguished from an index that lacks a package."""
     assert explain_failure(["pip", "install", "jax"], 2, lines).what == what
 
 

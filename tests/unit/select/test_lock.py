@@ -366,7 +366,7 @@ def test_a_broken_lock(make_lock: Callable[..., Path], changes: list[tuple[str, 
 
 
 def test_with_which_arguments_a_lock_was_written(tmp_path: Path) -> None:
-    """Folders beside it move with it, others stay, and passwords are not kept."""
+    """Folders next to it move with it, others stay, and passwords are not kept."""
     given = ["--groups", "cpu", "--find-links", f"{tmp_path}/my dist", "--find-links", "/dist"]
     indexes = ["--index-url", "https://me:secret@example.org/simple/", "--no-index"]
     packed = pack_arguments([*given, *indexes], tmp_path)
@@ -525,7 +525,7 @@ def test_where_wheels_are_goes_into_the_snippet_for_uv() -> None:
 
 @pytest.mark.parametrize(("version", "slow"), [("23.2.1", True), ("25.2", True), ("25.3", False), ("26.3", False)])
 def test_a_pip_that_downloads_every_wheel_to_resolve(version: str, *, slow: bool) -> None:
-    """Whoever waits for it is told why, and what does not."""
+    """Whoever waits for it sees why, and what does not wait."""
     said = f"pip {version} downloads every wheel to resolve; uv and pip 25.3 read the index's metadata instead"
     assert pip_remark(version) == (said if slow else "")
 

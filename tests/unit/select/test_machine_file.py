@@ -93,7 +93,7 @@ def test_a_value_too_deep_to_be_shown_is_refused() -> None:
 
 
 def test_a_document_about_something_else_is_refused() -> None:
-    """Unknown keys are ignored beside known ones; alone they are another program's file."""
+    """Unknown keys are ignored next to known ones; alone they are another program's file."""
     with pytest.raises(MachineError, match=r"none of its keys \('name, version'\) is known"):
         parse_machine('{"name": "x", "version": 3}')
     assert parse_machine('{"name": "x", "os": "linux"}') == Machine("linux")

@@ -229,7 +229,7 @@ def test_each_choice_is_honoured(machine: Machine, backend: str, expected: str) 
 
 
 def test_what_will_not_run_is_taken_with_a_warning() -> None:
-    """The wish wins, and the reason against it is told."""
+    """The user wins, and gets the reason against it."""
     decision = resolve("jax", PLAIN, asked("cuda13"))
     assert decision.requirements == ("jax==0.11.2", "jaxlib-cuda-13[with-cuda]==0.11.2")
     assert decision.warnings == ("cuda13 is asked for, but will not run on this machine: no NVIDIA GPU was found",)
@@ -276,7 +276,7 @@ def test_what_has_no_wheel_fails_loudly() -> None:
     ],
 )
 def test_a_bad_pyproject_is_named(text: str, message: str, tmp_path: Path) -> None:
-    """A mistake in the table is told, one elsewhere is none of our business."""
+    """A mistake in the table is reported, one elsewhere is none of our business."""
     (tmp_path / "pyproject.toml").write_text(text, "utf-8")
     with pytest.raises(UsageError, match=message):
         read_policy([], {}, tmp_path)
