@@ -22,6 +22,7 @@ from pjrtwheel.release.model import Release
 from pjrtwheel.verify.contents import WheelContents, read_contents
 from pjrtwheel.verify.documents import find_document
 from pjrtwheel.verify.library import read_library
+from pjrtwheel.wheel.write.loader import generate_modules
 
 pytestmark = pytest.mark.integration
 
@@ -105,10 +106,12 @@ def wheel(backend: Backend, read_wheel: Callable[[str], WheelContents]) -> Wheel
 def test_nothing_is_missing_and_nothing_is_too_much(
     backend: Backend, wheel: WheelContents, upstream: dict[str, Library], root: Path
 ) -> None:
-    """The loader as it lies in the repository, the library and the kernels, the documents, the metadata."""
+    """The loader of the repository, what is generated for it, library and kernels, documents, metadata."""
     package, info = backend.package, wheel.dist_info
     folder, shared = root / "plugins" / backend.name / package, root / "plugins/pjrt"
-    loader = {f"{package}/{path.name}" for path in folder.glob("*.py")}
+    loader = {
+        f"{package}/{name}" for name in (*(path.name for path in folder.glob("*.py")), *generate_modules(backend))
+    }
     loader |= {f"{package}/pjrt/{path.name}" for path in [*shared.glob("loader/*.py"), *shared.glob("*.pyi")]}
     documents = {"provenance.json", "release_lock.json", EXTENSION, *(["gpu_code.json"] if backend.kernels else [])}
     metadata = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE", "sboms/pjrtwheel.cdx.json"}

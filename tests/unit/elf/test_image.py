@@ -75,7 +75,7 @@ def test_every_truncation_is_refused(make_elf: MakeElf) -> None:
             read_image(io.BytesIO(data[:length]), WHERE)
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(changes=st.lists(st.tuples(st.integers(0, 4095), st.integers(0, 255)), min_size=1, max_size=8))
 def test_damage_never_surprises(make_elf: MakeElf, changes: list[tuple[int, int]]) -> None:
     """Whatever bytes are damaged, the library is either repaired or refused with a message."""

@@ -250,7 +250,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(JSON | st.fixed_dictionaries({"code": JSON, "files": JSON}))
 def test_any_json_is_judged(read: Callable[..., WheelContents], document: object) -> None:
     """Whatever a wheel holds there, the answer is problems and no traceback."""

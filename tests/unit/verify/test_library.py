@@ -122,7 +122,7 @@ def test_what_the_loader_sees_is_read(make_elf: Callable[..., bytes], tmp_path: 
     assert (library.executable_stack, library.alignment, library.is_plugin) == (True, 0x1000, True)
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(changes=st.lists(st.tuples(st.integers(0, 4095), st.integers(0, 255)), min_size=1, max_size=8))
 def test_damage_never_surprises(make_elf: Callable[..., bytes], tmp_path: Path, changes: list[tuple[int, int]]) -> None:
     """Whatever bytes are damaged, the library is read, or refused by the name of the member."""

@@ -38,7 +38,7 @@ def write(path: Path, members: list[MemberSource], workers: int = 2) -> list[Mem
         return [writer.add(member) for member in members]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.dictionaries(st.text("abcé/", min_size=1), st.binary(max_size=3000), max_size=5))
 def test_members_are_read_back(tmp_path_factory: pytest.TempPathFactory, contents: dict[str, bytes]) -> None:
     """Names, bytes and checksums survive, and what was written is reported with its digest."""

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import deflate
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pjrtwheel.wheel.deflate import compress, last_block
@@ -46,7 +46,6 @@ def machine_code(size: int) -> bytes:
     return b"".join(picked)[:size]
 
 
-@settings(deadline=None)
 @given(st.lists(chunks, min_size=1, max_size=4), st.integers(0, 12))
 def test_parts_inflate_as_one_stream(contents: list[bytes], level: int) -> None:
     """Any chunks, compressed apart at any level, are one stream together."""
@@ -59,7 +58,6 @@ def test_parts_inflate_as_one_stream(contents: list[bytes], level: int) -> None:
     assert (inflater.eof, inflater.unused_data) == (True, b"")
 
 
-@settings(deadline=None)
 @given(chunks)
 def test_a_part_is_not_final(content: bytes) -> None:
     """A part alone gives all its bytes, and the stream is still open."""
@@ -89,7 +87,6 @@ def test_both_searches_agree(size: int) -> None:
     assert open_by_header(stream, memoryview(content)) == by_silence
 
 
-@settings(deadline=None)
 @given(chunks)
 def test_a_search_misses_but_does_not_lie(content: bytes) -> None:
     """Whatever a search returns is the chunk, open at its end."""

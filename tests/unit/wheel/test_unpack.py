@@ -202,7 +202,7 @@ def test_damaged_member(make_wheel: MakeWheel) -> None:
     assert [line.split(" is damaged: ")[0] for line in found] == ["'a.py'", "'b.py'"]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(changes=st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 255)), min_size=1, max_size=6))
 def test_damage_never_surprises(make_wheel: MakeWheel, changes: list[tuple[int, int]]) -> None:
     """Whatever bytes are damaged, the wheel is unpacked or refused with a message."""
