@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pjrtwheel.backend import Backend
-    from pjrtwheel.products.select_facts import KnownCode
+    from pjrtwheel.products.select import KnownCode
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.backend import load_backends
     from pjrtwheel.cli import check_repository, parse_tools
     from pjrtwheel.files import write_atomically
-    from pjrtwheel.products.select_facts import code_of_release, format_facts, make_facts, parse_facts
+    from pjrtwheel.products.select import code_of_release, format_facts, make_facts, parse_facts
     from pjrtwheel.publish.release_file import read_entries
 
     check_repository(args.root)
@@ -70,7 +70,7 @@ def _read_library(argument: str, backends: dict[str, Backend], tools: Mapping[st
     """
     from pjrtwheel.errors import UsageError
     from pjrtwheel.gpucode import read_gpu_code
-    from pjrtwheel.products.select_facts import code_of_library
+    from pjrtwheel.products.select import code_of_library
 
     place, _, library = argument.partition("=")
     name, _, platform = place.partition(":")

@@ -76,11 +76,6 @@ def put_wheels(wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path)
     folder's lock, where the entries of the others are read again and kept. `release.json` is replaced last. Wheels that
     it does not describe, which a killed run may have left, are named on stderr.
 
-    Args:
-        wheels: File name → where the wheel is.
-        entries: One per wheel.
-        dist: The folder; made when it is missing.
-
     Returns:
         The entries of all wheels that are now in `dist`.
 
@@ -135,7 +130,6 @@ def withdraw(names: Collection[str], dist: Path) -> None:
 
 
 def _is_published(name: str, digest: str, dist: Path) -> bool:
-    """Return whether the very bytes of a wheel are in the folder already."""
     target = dist / name
     return target.is_file() and hash_file(target) == digest
 
@@ -156,12 +150,7 @@ def _copy(wheel: Path, entry: Entry, folder: Path) -> None:
 
 
 def _describe_unlisted(entries: Mapping[str, Entry], digests: Mapping[str, str]) -> tuple[str, ...]:
-    """Return a line for each wheel of a folder that its `release.json` does not describe.
-
-    Args:
-        entries: Its entries by file name.
-        digests: File name of each wheel → its sha256.
-    """
+    """Return a line for each wheel of a folder that its `release.json` does not describe, given the digests by name."""
     return tuple(
         f"{name} has no entry in {RELEASE_FILENAME}: build it again, or remove it"
         if name not in entries

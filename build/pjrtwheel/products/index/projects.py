@@ -115,7 +115,6 @@ def _is_plain(entry: Entry) -> bool:
 
 
 def _project(name: str, entries: Iterable[Entry], dist: Path) -> Project:
-    """Read the files of one project."""
     listed = sorted(entries, key=lambda entry: (Version(entry.version), entry.filename))
     lists = [dist / name for name in sorted({f"{_stem(entry)}-variants.json" for entry in listed})]  # PEP 825
     files = [_wheel(dist / entry.filename, entry) for entry in listed]
@@ -140,5 +139,4 @@ def _wheel(path: Path, entry: Entry) -> IndexedFile:
 
 
 def _stem(entry: Entry) -> str:
-    """Return name and version as in file names."""
     return f"{canonicalize_name(entry.distribution).replace('-', '_')}-{Version(entry.version)}"
