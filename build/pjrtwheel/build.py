@@ -80,12 +80,7 @@ def build(
 ) -> tuple[Entry, ...]:
     """Build the wheels of one backend and the bindings they belong to, and publish what was verified and proven.
 
-    Args:
-        request: Which wheels.
-        backends: All backends: the bindings have an extra for each.
-        dist: Where the finished wheels go.
-        cache: Where downloads and records are kept.
-        smoke_tests: Whether to prove the wheels in clean environments.
+    All backends are needed, for the bindings have an extra for each.
 
     Returns:
         The entries of `release.json`, one for each wheel now in the folder.
@@ -223,5 +218,4 @@ def verification_key(digest: str, backends: Sequence[Backend]) -> str:
 
 
 def _say(text: str) -> None:
-    """Tell the user what is going on, apart from the results on stdout."""
     print(text, file=sys.stderr, flush=True)

@@ -102,7 +102,6 @@ def remove_stale_folders(folder: Path, prefix: str = STAGING_PREFIX) -> None:
 
 
 def _remove_unlocked(paths: Iterable[Path]) -> None:
-    """Remove files and folders that nobody holds a lock on."""
     for path in paths:
         try:
             descriptor = os.open(path, os.O_RDONLY)

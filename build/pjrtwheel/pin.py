@@ -96,12 +96,7 @@ def _toml_lines(entry: XlaSource | Pin) -> list[str]:
 
 
 def keep_pins(old: Mapping[str, Pin], wanted: Iterable[WantedFile]) -> dict[str, Pin]:
-    """Return those pins, by key, that are still what is wanted.
-
-    Args:
-        old: The pins of the release file so far, by key.
-        wanted: What the release takes from the index now.
-    """
+    """Return those pins, by key, that are still what is wanted."""
     return {
         entry.key: old[entry.key]
         for entry in wanted
@@ -144,7 +139,6 @@ def pin_release(
 
 
 def _download(wanted: WantedFile, cache: Path) -> Pin:
-    """Let pip fetch one wheel, move it into the cache and describe it."""
     with disk_errors(cache):
         cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache, prefix=".pin-") as scratch:

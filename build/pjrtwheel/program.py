@@ -60,7 +60,6 @@ def print_error(message: str) -> None:
 
 
 def _fail(message: str, status: int, *, debug: bool) -> int:
-    """Print a message, after the traceback when debugging, and return the status."""
     if debug:
         traceback.print_exc()
     print_error(message)

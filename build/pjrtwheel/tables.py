@@ -162,12 +162,10 @@ def hints_of(kind: type) -> dict[str, Any]:
 
 
 def _default(entry: Field[Any]) -> object:
-    """Return the default of an attribute."""
     return entry.default if entry.default_factory is MISSING else entry.default_factory()
 
 
 def _read_table(kind: type, value: object, where: str, given: Mapping[str, object], *, lenient: bool) -> object:
-    """Fill a dataclass from a table."""
     entries = dict(_expect(dict, value, where, "a table"))
     hints = hints_of(kind)
     values = dict(given)
@@ -263,7 +261,6 @@ def _read_tuple(
 
 
 def _one_of(value: object, known: typing.Iterable[object], where: str) -> object:
-    """Return a value that is one of some."""
     if value not in (choices := list(known)):
         raise TableError(f"{where}: {_show(value)} is unknown, expected one of {', '.join(map(str, choices))}")
     return value

@@ -41,10 +41,7 @@ def is_orphaned(workspace: Workspace) -> bool:
 def remove_workspace(workspace: Workspace, cache: Path, *, orphaned: bool = True) -> int | None:
     """End the Bazel servers of a checkout, remove its mirror and outputs, and return the bytes that became free.
 
-    Args:
-        workspace: The mirror and its outputs.
-        cache: The cache directory.
-        orphaned: Remove it only if its checkout is gone; decided while nobody else can fill the mirror.
+    Unless `orphaned` is false, only if its checkout is gone: decided while nobody else can fill the mirror.
 
     Returns:
         Nothing when the checkout is there.

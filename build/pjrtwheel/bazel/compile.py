@@ -15,11 +15,7 @@ from collections.abc import Sequence
 
 
 def compiler_environment(cache: str) -> dict[str, str]:
-    """Return all environment variables the compiler may see.
-
-    Args:
-        cache: An empty directory.
-    """
+    """Return all environment variables the compiler may see; `cache` is an empty directory."""
     return {"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache, "HOME": cache, "TMPDIR": cache, "PATH": ""}
 
 

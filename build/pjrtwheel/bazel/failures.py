@@ -34,12 +34,7 @@ def make_error(exit_code: int, lines: list[str]) -> PjrtWheelError:
 
 
 def tool_status(action: Action, text: str) -> int:
-    """Return the exit status of the program that an action ran.
-
-    Args:
-        action: The action that failed.
-        text: Everything Bazel printed.
-    """
+    """Return the exit status of the program that an action ran; `text` is all that Bazel printed."""
     found = _STATUS.search(action.stderr) or _STATUS.search(text)
     return int(found.group(1) or found.group(2)) if found else action.exit_code
 
@@ -59,13 +54,7 @@ def _from_actions(log: BuildLog, text: str) -> PjrtWheelError | None:
 
 
 def explain_failure(status: int, log: BuildLog, text: str) -> PjrtWheelError:
-    """Return the error that ended a build.
-
-    Args:
-        status: Bazel's exit status.
-        log: The build events, as far as Bazel came.
-        text: Everything Bazel printed.
-    """
+    """Return the error that ended a build: Bazel's exit status, its events as far as it came, and all it printed."""
     if marked := _MARKED.search(text):
         return make_error(int(marked.group(1)), marked.group(2).splitlines())
     if found := _from_actions(log, text):

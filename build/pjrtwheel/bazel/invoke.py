@@ -205,10 +205,6 @@ def output_directories(log: BuildLog, targets: Sequence[str]) -> tuple[Path, ...
 def build(request: BuildRequest, environ: Mapping[str, str] | None = None) -> BuildResult:
     """Build the requested wheels and say what was done for them.
 
-    Args:
-        request: Which wheels.
-        environ: Environment variables; those of this process when absent.
-
     Raises:
         PjrtWheelError: No Bazel, or the build failed; errors of the tooling inside the graph come out as they are.
     """

@@ -29,13 +29,7 @@ ACTIONS = {
 
 
 def describe_graph(root: Path, version: str | None, host: Platform) -> dict[str, Any]:
-    """Return all that the graph is laid out by, as name and value of each constant in `@jax_release//:release.bzl`.
-
-    Args:
-        root: The repository.
-        version: The JAX release; the newest when absent.
-        host: The platform that the build runs on.
-    """
+    """Return all that the graph is laid out by, as name and value of each constant in `@jax_release//:release.bzl`."""
     backends = load_backends(root)
     return {
         "RELEASE": describe_release(load_release(root, version), host),
@@ -78,10 +72,7 @@ def describe_backend(backend: Backend) -> dict[str, Any]:
 def list_sources(build: Path) -> dict[str, list[str]]:
     """Return, for each program that actions run, the files of the tooling that it needs and no others.
 
-    Editing any other module, such as one of the front end, then builds no wheel anew.
-
-    Args:
-        build: The folder `build/` of the repository, to which the paths are relative.
+    Editing any other module, such as one of the front end, then builds no wheel anew. Paths are relative to `build/`.
     """
     return {
         name: [path.relative_to(build).as_posix() for path in import_closure(*modules, folder=build)]
@@ -92,10 +83,7 @@ def list_sources(build: Path) -> dict[str, list[str]]:
 def take_library(library: Path, expected: str, output: Path) -> dict[str, Any]:
     """Copy the library to `<output>/library.so` and say what it is.
 
-    Args:
-        library: The file the user named.
-        expected: Its sha256 as the front end saw it, or an empty string.
-        output: Directory to copy to.
+    What is expected is its sha256 as the front end saw it, or an empty string.
 
     Raises:
         UsageError: No such file, or it has changed in the meantime.

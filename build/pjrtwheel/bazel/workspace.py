@@ -56,10 +56,6 @@ def is_safe(path: Path) -> bool:
 def state_root(cache: Path, fallback: Path | None = None) -> Path:
     """Return the directory for mirrors and output bases: in the cache, unless its path is one that Bazel refuses.
 
-    Args:
-        cache: The cache directory.
-        fallback: Where to go otherwise, for tests.
-
     Raises:
         BazelError: The fallback belongs to somebody else.
     """
@@ -88,10 +84,6 @@ def _link(target: Path, link: Path) -> None:
 
 def prepare_workspace(root: Path, cache: Path) -> Workspace:
     """Bring the mirror of a checkout up to date and return it.
-
-    Args:
-        root: The checkout.
-        cache: The cache directory.
 
     Raises:
         BazelError: There is no place with a path that Bazel accepts.

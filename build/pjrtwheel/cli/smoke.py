@@ -171,7 +171,6 @@ def _say(line: str) -> None:
 
 
 def _supply(args: argparse.Namespace) -> Supply:
-    """Return where what the wheels need comes from."""
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.prove.on_device import Folders, Index, Installed
 

@@ -102,7 +102,6 @@ def read_measures(root: Path) -> tuple[Measure, ...]:
 
 
 def _measure(inspection: Inspection) -> Measure:
-    """Reduce an inspection to its numbers."""
     libraries = inspection.libraries
     plugins = [library for library in libraries if library.is_plugin]
     return Measure(

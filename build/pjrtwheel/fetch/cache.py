@@ -24,9 +24,7 @@ CACHE_VARIABLE = "PJRTWHEEL_CACHE"
 def cache_root(environ: Mapping[str, str], home: Path | None = None) -> Path:
     """Return the directory that everything downloaded is kept in.
 
-    Args:
-        environ: Environment variables; `PJRTWHEEL_CACHE` wins, then `XDG_CACHE_HOME` (XDG base directories).
-        home: Home directory, for tests.
+    `PJRTWHEEL_CACHE` wins, then `XDG_CACHE_HOME` (XDG base directories), then `home`, that of the user when absent.
     """
     if environ.get(CACHE_VARIABLE):
         return Path(environ[CACHE_VARIABLE]).absolute()

@@ -85,11 +85,7 @@ class Release:
     build: int = column(minimum=0)
 
     def pin(self, key: str, remedy: str = "") -> Pin:
-        """Return the pin at a dotted key.
-
-        Args:
-            key: The key.
-            remedy: What to advise where it is not pinned.
+        """Return the pin at a dotted key; where it is not pinned, the error advises the remedy.
 
         Raises:
             FetchError: The release has no such input.

@@ -60,10 +60,7 @@ class WantedFile:
 def plan_inputs(text: str, backends: Iterable[Backend], release: str) -> tuple[WantedFile, ...]:
     """List every file that a release takes from the index.
 
-    Args:
-        text: The text of `releases/inputs.toml`.
-        backends: All backends; each adds its prebuilt library, its kernels and its tools.
-        release: The JAX release.
+    They are what the text of `releases/inputs.toml` names, and the prebuilt library, kernels and tools of each backend.
 
     Raises:
         PinError: The text is not TOML, or an entry lacks a key.
@@ -96,7 +93,6 @@ def plan_inputs(text: str, backends: Iterable[Backend], release: str) -> tuple[W
 
 
 def _plan_backend(backend: Backend, release: str) -> Iterator[WantedFile]:
-    """List the library of a backend for each platform, and its kernels for each platform and Python."""
     library, kernels = backend.prebuilt, backend.kernels
     for platform in library.platforms:
         version = library.version.format(release=release)
