@@ -5,13 +5,16 @@
 from __future__ import annotations
 
 import errno
+import functools
 import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from typing import TypeVar, cast
 
 from pjrtwheel.errors import PjrtWheelError
 
+Main = TypeVar("Main", bound=Callable[..., int])
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 # What a user can fix; any other error of the system is a bug and keeps its traceback.
@@ -52,6 +55,16 @@ def run_main(function: Callable[[Sequence[str]], int], argv: Sequence[str] | Non
         return _fail("interrupted", INTERRUPTED, debug=debug)
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def program(main: Main) -> Main:
+    """Make `main(argv)` a program: `run_main` calls it, so that its errors become messages and an exit status."""
+
+    @functools.wraps(main)
+    def run(argv: Sequence[str] | None = None) -> int:
+        return run_main(main, argv)
+
+    return cast("Main", run)
 
 
 def print_error(message: str) -> None:

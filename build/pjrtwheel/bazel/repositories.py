@@ -16,7 +16,7 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import disk_errors
 from pjrtwheel.files import copy_atomically
 from pjrtwheel.platforms import PLATFORMS, Platform, host_platform
-from pjrtwheel.program import run_main
+from pjrtwheel.program import program
 from pjrtwheel.release.model import Release, load_release
 from pjrtwheel.sources import import_closure
 from pjrtwheel.tables import write
@@ -98,13 +98,9 @@ def take_library(library: Path, expected: str, output: Path) -> dict[str, Any]:
     return {"filename": library.name, "sha256": digest}
 
 
+@program
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status."""
-    return run_main(_run, argv)
-
-
-def _run(argv: Sequence[str]) -> int:
-    """Parse the arguments, and print what was asked for."""
+    """Print what was asked for, and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.bazel.repositories", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     graph = commands.add_parser("graph", help="say what the graph is laid out by")

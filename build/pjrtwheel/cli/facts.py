@@ -8,7 +8,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pjrtwheel.cli import add_release_option, add_tool_option
+from pjrtwheel.cli import add_options, check_repository, parse_tools
 from pjrtwheel.release.model import newest_release
 
 if TYPE_CHECKING:
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
-    add_release_option(parser)
-    parser.add_argument("--dist", type=Path, help="folder with release.json (default: dist)")
+    add_options(parser, "--root", "--release", "--dist", "--tool")
     parser.add_argument(
         "--library",
         action="append",
@@ -30,14 +28,12 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
         metavar="BACKEND:PLATFORM=PATH",
         help="read the GPU code of a library now, for a platform that was not built here",
     )
-    add_tool_option(parser)
     parser.add_argument("--check", action="store_true", help="only say whether the file is up to date")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Write the file, or compare it."""
     from pjrtwheel.backend import load_backends
-    from pjrtwheel.cli import check_repository, parse_tools
     from pjrtwheel.files import write_atomically
     from pjrtwheel.products.select import code_of_release, format_facts, make_facts, parse_facts
     from pjrtwheel.publish.release_file import read_entries

@@ -8,11 +8,12 @@ import argparse
 import sys
 from pathlib import Path
 
+from pjrtwheel.cli import add_options
+
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
-    parser.add_argument("--dist", type=Path, metavar="DIR", help="folder of the wheels (default: dist)")
+    add_options(parser, "--root", "--dist")
     parser.add_argument("--output", type=Path, metavar="DIR", help="root of the index (default: simple in --dist)")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from pjrtwheel.conformance.expected import Expected, load_expected
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
-from pjrtwheel.program import run_main
+from pjrtwheel.program import program
 
 BEGIN = "<!-- conformance: begin, written by nox -s update_readme -->"
 END = "<!-- conformance: end -->"
@@ -56,13 +56,9 @@ def replace_section(text: str, section: str) -> str:
     return f"{before}{BEGIN}\n{section}\n{END}{rest.split(END, 1)[1]}"
 
 
+@program
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the list into the README and return the exit status."""
-    return run_main(_run, argv)
-
-
-def _run(argv: Sequence[str]) -> int:
-    """Parse the arguments and write the list."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.docs.readme", description=__doc__)
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
     root = parser.parse_args(argv).root

@@ -24,7 +24,7 @@ from pjrtwheel.files import write_atomically
 from pjrtwheel.inspect import Inspection, inspect_wheel
 from pjrtwheel.inspect.findings import count_useless
 from pjrtwheel.inspect.tools import make_finder
-from pjrtwheel.program import run_main
+from pjrtwheel.program import program
 from pjrtwheel.tables import TableError, read_json, write_json
 from pjrtwheel.wheel.names import find_plain_wheels, parse_name
 
@@ -123,13 +123,9 @@ def _measure(inspection: Inspection) -> Measure:
     )
 
 
+@program
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure what was named, write the page, and return the exit status."""
-    return run_main(_run, argv)
-
-
-def _run(argv: Sequence[str]) -> int:
-    """Parse the arguments, measure and write."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.docs.wheels", description=__doc__)
     parser.add_argument("wheels", nargs="*", type=Path, metavar="WHEEL", help="wheels, or folders of them")
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
