@@ -66,10 +66,7 @@ def digests(provider: str, platform: str) -> dict[str, str]:
 def run_inside(folder: Path, binds: Sequence[Path], command: Sequence[str]) -> str:
     """Run a command in the folder, in a mount namespace that ends with it, and return what it wrote to stdout.
 
-    Args:
-        folder: The root of the other system.
-        binds: Files and directories of this machine that lie at the same place there.
-        command: The command; it gets no other variables than it sets itself.
+    What is bound lies at the same place there. The command gets no other variables than it sets itself.
 
     Raises:
         BazelError: It failed; what it said is on stderr.

@@ -61,11 +61,7 @@ def pip_arguments(wanted: WantedFile, directory: Path) -> tuple[str, ...]:
 
 
 def check_unchanged(old: Mapping[str, Pin], new: Sequence[Pin]) -> None:
-    """Refuse a file that has other bytes than the file of the same name had when it was pinned before.
-
-    Raises:
-        PinError: At least one such file; the message lists them all.
-    """
+    """Raise a `PinError` that lists the files with other bytes than those of their names that were pinned before."""
     before = {pin.filename: pin.sha256 for pin in old.values()}
     changed = [pin.filename for pin in new if before.get(pin.filename, pin.sha256) != pin.sha256]
     if changed:

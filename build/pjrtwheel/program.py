@@ -30,15 +30,10 @@ REMEDIES = {
 
 
 def run_main(function: Callable[[Sequence[str]], int], argv: Sequence[str] | None) -> int:
-    """Run a program and return its exit status.
+    """Run a program and return its exit status: that of the function, of an error, or 130 after SIGINT or SIGTERM.
 
-    Args:
-        function: Takes the arguments, returns the status.
-        argv: Arguments after the program name; those of this process when absent. `--debug` among them shows the
-            traceback of an error, and is not handed on.
-
-    Returns:
-        The function's status, an error's own exit code, or 130 after an interrupt or SIGTERM.
+    Arguments are those of this process when absent. `--debug` among them shows the traceback of an error, and is not
+    handed on.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments

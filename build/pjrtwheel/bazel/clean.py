@@ -61,11 +61,7 @@ def remove_workspace(workspace: Workspace, cache: Path, *, orphaned: bool = True
 
 
 def end_servers(outputs: Path, patience: float = PATIENCE_S) -> None:
-    """Ask the Bazel servers of some output bases to end, and wait until they have.
-
-    Raises:
-        BazelError: One does not.
-    """
+    """Ask the Bazel servers of some output bases to end, and wait; raise a `BazelError` when one does not."""
     ask_servers_to_end(outputs)
     deadline = time.monotonic() + patience
     while remaining := find_servers(outputs):

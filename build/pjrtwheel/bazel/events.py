@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,12 +63,9 @@ def path_of(uri: str) -> Path | None:
 
 def _read_text(file: dict[str, Any]) -> str:
     path = path_of(file.get("uri", ""))
-    if path is None:
-        return ""
-    try:
-        return path.read_text("utf-8", "replace")
-    except OSError:
-        return ""
+    with suppress(OSError):
+        return path.read_text("utf-8", "replace") if path else ""
+    return ""
 
 
 def _parse_action(event: dict[str, Any]) -> Action:

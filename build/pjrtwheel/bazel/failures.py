@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 
-from pjrtwheel import errors
 from pjrtwheel.bazel.events import Action, BuildLog
 from pjrtwheel.errors import BazelError, PjrtWheelError
 
@@ -18,19 +17,13 @@ _STATUS = re.compile(r"exited normally with code (\d+)|\(Exit (\d+)\)")
 _DISK_FULL = "No space left on device"
 
 
-def error_class(exit_code: int) -> type[PjrtWheelError]:
-    """Return the class of error that ends with an exit status; `BazelError` for one that is none of ours."""
-    for value in vars(errors).values():
-        if isinstance(value, type) and issubclass(value, PjrtWheelError) and value.exit_code == exit_code:
-            return value
-    return BazelError
-
-
 def make_error(exit_code: int, lines: list[str]) -> PjrtWheelError:
-    """Build an error from its exit status and up to three lines: what, cause, remedy."""
+    """Build an error from up to three lines: what, cause, remedy; a `BazelError` unless the exit status is ours."""
+    known: list[type[PjrtWheelError]] = [PjrtWheelError, *PjrtWheelError.__subclasses__()]
+    kind = next((error for error in known if error.exit_code == exit_code), BazelError)
     kept = [line.strip() for line in lines if line.strip()]
     what, cause, remedy = [*kept, "", "", ""][:3]
-    return error_class(exit_code)(what.removeprefix("error: "), cause=cause, remedy=remedy)
+    return kind(what.removeprefix("error: "), cause=cause, remedy=remedy)
 
 
 def tool_status(action: Action, text: str) -> int:

@@ -17,7 +17,7 @@ from pjrtwheel.fetch.cache import disk_errors
 from pjrtwheel.files import copy_atomically
 from pjrtwheel.platforms import PLATFORMS, Platform, host_platform
 from pjrtwheel.program import program
-from pjrtwheel.release.model import Release, load_release
+from pjrtwheel.release.model import load_release
 from pjrtwheel.sources import import_closure
 from pjrtwheel.tables import write
 
@@ -30,23 +30,18 @@ ACTIONS = {
 
 def describe_graph(root: Path, version: str | None, host: Platform) -> dict[str, Any]:
     """Return all that the graph is laid out by, as name and value of each constant in `@jax_release//:release.bzl`."""
-    backends = load_backends(root)
+    backends, release = load_backends(root), load_release(root, version)
     return {
-        "RELEASE": describe_release(load_release(root, version), host),
+        "RELEASE": {
+            "version": release.version,
+            "host": host.name,
+            "pythons": {name: list(release.pythons(name)) for name in PLATFORMS},
+            "xla": write(release.xla),
+        },
         "PLATFORMS": {name: {"compiler_target": entry.compiler_target} for name, entry in PLATFORMS.items()},
         "TOOLS": {name: {"member": tool.member} for name, tool in merge_tools(backends.values()).items()},
         "BACKENDS": {name: describe_backend(backend) for name, backend in backends.items()},
         "SOURCES": list_sources(root / "build"),
-    }
-
-
-def describe_release(release: Release, host: Platform) -> dict[str, Any]:
-    """Return what the graph needs to know of a release."""
-    return {
-        "version": release.version,
-        "host": host.name,
-        "pythons": {name: list(release.pythons(name)) for name in PLATFORMS},
-        "xla": write(release.xla),
     }
 
 

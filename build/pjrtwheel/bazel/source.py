@@ -31,11 +31,7 @@ def source_files(backend: Backend, workspace: Path) -> tuple[Path, ...]:
 
 
 def source_flags(backend: Backend, platform: str, extra: Sequence[str]) -> tuple[str, ...]:
-    """Return the options of `bazel build` for a backend built from source, given the user's own options.
-
-    Raises:
-        UsageError: The backend has no source.
-    """
+    """Return the options of `bazel build` for a backend with [source], given the user's own options."""
     if backend.source is None:
         raise UsageError(f"backend {backend.name} cannot be built from source", remedy=f"see {backend.path}")
     configs = (f"xla_{platform}", *backend.source.configs)  # the accelerator's settings win over the platform's

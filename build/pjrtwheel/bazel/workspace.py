@@ -83,11 +83,7 @@ def _link(target: Path, link: Path) -> None:
 
 
 def prepare_workspace(root: Path, cache: Path) -> Workspace:
-    """Bring the mirror of a checkout up to date and return it.
-
-    Raises:
-        BazelError: There is no place with a path that Bazel accepts.
-    """
+    """Bring the mirror of a checkout up to date and return it; see `state_root`."""
     root = root.resolve()
     state = state_root(cache)
     name = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]

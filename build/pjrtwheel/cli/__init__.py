@@ -60,21 +60,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def check_repository(root: Path) -> None:
-    """Make sure that a folder is this repository.
-
-    Raises:
-        UsageError: It is not.
-    """
+    """Raise a `UsageError` unless a folder is this repository."""
     if not (root / "releases").is_dir() or not (root / "plugins").is_dir():
         raise UsageError(f"not the repository: {root}", remedy="give it with --root, or change into it")
 
 
 def check_wheels(wheels: Sequence[Path]) -> None:
-    """Make sure that every file named on the command line is there.
-
-    Raises:
-        UsageError: One is not, or is a folder.
-    """
+    """Raise a `UsageError` unless every path named on the command line is that of a file."""
     for wheel in wheels:
         if wheel.is_dir():
             raise UsageError(f"{wheel} is a folder", remedy=f"name the wheels in it, such as {wheel}/*.whl")
@@ -102,11 +94,7 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
 
 
 def parse_tools(arguments: Sequence[str]) -> dict[str, Path]:
-    """Return name → path of the vendors' programs that the command line gives.
-
-    Raises:
-        UsageError: An argument is of another form, or names no file.
-    """
+    """Return name → path of the vendors' programs that `--tool` gives; raise a `UsageError` for one not there."""
     tools = {}
     for argument in arguments:
         name, _, path = argument.partition("=")

@@ -42,7 +42,8 @@ def execute(args: argparse.Namespace) -> int:
         raise UsageError("name one backend, or say --bindings-only")
     provider, library = parse_provider(args.xla)
     root = args.root.resolve()
-    dist = (args.dist or default_dist(root)).resolve()
+    writable = root if os.access(root, os.W_OK) else Path.cwd()
+    dist = (args.dist or writable / "dist").resolve()
     release, backends = load_release(root, args.release), load_backends(root)
     request = BuildRequest(
         root=root,
@@ -57,8 +58,3 @@ def execute(args: argparse.Namespace) -> int:
     entries = build(request, tuple(backends.values()), dist=dist, cache=cache, smoke_tests=not args.no_smoke)
     render_table(entries, dist)
     return 0
-
-
-def default_dist(root: Path) -> Path:
-    """Return `dist/` of the repository, or of the working directory when the repository is read-only."""
-    return (root if os.access(root, os.W_OK) else Path.cwd()) / "dist"

@@ -72,11 +72,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def choose_backend(backends: Mapping[str, Backend], listed: Sequence[str], name: str | None) -> Backend:
-    """Return the backend of a name, or the only one with a list of expected differences when none was named.
-
-    Raises:
-        UsageError: There is none of this name, or a choice must be made.
-    """
+    """Return the backend of a name; without one, the only backend with a list of expected differences."""
     if name is None and len(listed) != 1:
         raise UsageError("which backend? give --backend", remedy=f"known backends: {', '.join(backends)}")
     return pick_backend(backends, name or listed[0])

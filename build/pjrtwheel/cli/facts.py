@@ -59,11 +59,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _read_library(argument: str, backends: dict[str, Backend], tools: Mapping[str, Path]) -> KnownCode:
-    """Read the library that an argument names.
-
-    Raises:
-        UsageError: The argument is of another form, or names no backend or file.
-    """
+    """Read the library that an argument names."""
     from pjrtwheel.errors import UsageError
     from pjrtwheel.gpucode import read_gpu_code
     from pjrtwheel.products.select import code_of_library

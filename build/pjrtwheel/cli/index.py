@@ -20,7 +20,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Write the index and say what is in it."""
     from pjrtwheel.errors import count
-    from pjrtwheel.products.index import find_unlisted, write_index
+    from pjrtwheel.products.index import write_index
+    from pjrtwheel.products.index.projects import find_unlisted
 
     dist = args.dist or args.root / "dist"
     output = args.output or dist / "simple"

@@ -101,12 +101,7 @@ def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
 
 
 def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
-    """Prove a backend's wheels on this machine's accelerator, and record what all Pythons showed.
-
-    Raises:
-        ProofError: No Python of the release is here, or no device.
-        UsageError: A wheel, a folder or the library is missing.
-    """
+    """Prove a backend's wheels on this machine's accelerator, and record what all Pythons showed."""
     from pjrtwheel.backend import find_backend
     from pjrtwheel.environment.interpreters import find_interpreters
     from pjrtwheel.errors import ProofError, UsageError

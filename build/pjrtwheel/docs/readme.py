@@ -45,11 +45,7 @@ def load_all_expected(root: Path) -> list[Expected]:
 
 
 def replace_section(text: str, section: str) -> str:
-    """Return a document with the text between the two marks replaced.
-
-    Raises:
-        UsageError: The document lacks a mark.
-    """
+    """Return a document with the text between the two marks replaced; raise a `UsageError` when it lacks one."""
     if BEGIN not in text or END not in text:
         raise UsageError(f"the README lacks its marks {BEGIN} and {END}")
     before, rest = text.split(BEGIN, 1)

@@ -48,11 +48,7 @@ def format_measures(measures: Iterable[Measure]) -> str:
 
 
 def parse_measures(text: str) -> tuple[Measure, ...]:
-    """Read what `format_measures` wrote.
-
-    Raises:
-        UsageError: The text is something else.
-    """
+    """Read what `format_measures` wrote; raise a `UsageError` for anything else."""
     try:
         document = read_json(_Document, text)
     except TableError as error:
@@ -63,11 +59,7 @@ def parse_measures(text: str) -> tuple[Measure, ...]:
 
 
 def _measure_wheels(root: Path, wheels: Iterable[Path]) -> tuple[Measure, ...]:
-    """Inspect each wheel, without opening any plugin.
-
-    Raises:
-        WheelError: One is damaged.
-    """
+    """Inspect each wheel, without opening any plugin."""
     exports = {backend.library: backend.exports for backend in load_backends(root).values()}
     with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
         find_tool = make_finder(root, {}, Path(scratch))
@@ -75,11 +67,7 @@ def _measure_wheels(root: Path, wheels: Iterable[Path]) -> tuple[Measure, ...]:
 
 
 def find_wheels(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield the wheels that were named, and those of each folder.
-
-    Raises:
-        UsageError: A path is neither.
-    """
+    """Yield the wheels that were named, and those of each folder; raise a `UsageError` for a path that is neither."""
     for path in paths:
         if path.is_dir():
             yield from find_plain_wheels(path)
@@ -90,11 +78,7 @@ def find_wheels(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def read_measures(root: Path) -> tuple[Measure, ...]:
-    """Return the numbers that are kept.
-
-    Raises:
-        UsageError: There are none.
-    """
+    """Return the numbers that are kept; raise a `UsageError` when there are none."""
     path = root / DATA
     if not path.is_file():
         raise UsageError(f"there is no {DATA}", remedy="measure wheels: ./noxw -s update_docs -- FOLDER...")

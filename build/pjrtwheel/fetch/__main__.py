@@ -36,10 +36,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def execute(arguments: argparse.Namespace, cache: WheelCache) -> dict[str, object]:
-    """Fetch and, when asked for, unpack.
-
-    Returns:
-        The pin, and the names of the files now in the output directory.
+    """Fetch and, when asked for, unpack; return the pin, and the names of the files now in the output directory.
 
     Raises:
         PjrtWheelError: No such pin, or the wheel could not be downloaded.

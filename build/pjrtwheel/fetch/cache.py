@@ -65,11 +65,7 @@ def file_lock(path: Path) -> Iterator[None]:
 
 @contextmanager
 def disk_errors(path: Path) -> Iterator[None]:
-    """Turn a full or read-only disk into an error that names the place.
-
-    Raises:
-        FetchError: Anything below `path` could not be written.
-    """
+    """Turn the error of a full or read-only disk into a `FetchError` that names the place."""
     try:
         yield
     except OSError as error:
@@ -92,12 +88,7 @@ def _move_durably(source: Path, target: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class WheelCache:
-    """Wheels on disk, found by their pin.
-
-    Attributes:
-        root: The directory named by `cache_root`.
-        download: Puts the pinned file into a directory and returns its path.
-    """
+    """Wheels on disk, found by their pin; `download` puts the pinned file into a directory and returns its path."""
 
     root: Path
     download: Callable[[Pin, Path], Path]

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pjrtwheel.fetch.cache import cache_root, disk_errors, file_lock
 from pjrtwheel.fetch.index import explain_output, run_pip
-from pjrtwheel.files import hash_file
+from pjrtwheel.files import hash_file, staging_folder
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.program import program
 
@@ -51,15 +51,11 @@ def fill_wheelhouse(requirements: Path, root: Path, pip: PipRun = run_pip) -> Pa
     with disk_errors(root), file_lock(root / "locks" / target.name):
         if target.is_dir():
             return target
-        target.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=".partial-", dir=target.parent))
-        try:
+        with staging_folder(target.parent) as staging:
             status, output = pip(_pip("download", *COMMON, "--dest", str(staging), "--requirement", str(requirements)))
             if status != 0:
                 raise explain_output(f"cannot download the tools of {requirements.name}", output)
             staging.rename(target)
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)
     return target
 
 

@@ -53,10 +53,9 @@ def requires_python(backends: Iterable[Backend]) -> str:
 
 
 def read_dist_info(wheel: Path) -> dict[str, str]:
-    """Unpack a wheel, which compares every file with RECORD, and return the files of its `.dist-info` by path.
+    """Unpack a wheel and return the files of its `.dist-info` by path.
 
-    Raises:
-        WheelError: It is damaged.
+    Unpacking compares every file with RECORD, and raises a `WheelError` for a wheel that is damaged.
     """
     with tempfile.TemporaryDirectory(prefix="unpacked-") as name:
         _run("wheel", "unpack", "--dest", name, wheel.resolve(), folder=Path(name), failure=f"{wheel} is damaged")
@@ -72,11 +71,7 @@ def _copy(source: str, target: str) -> None:
 
 
 def _run(module: str, *arguments: str | Path, folder: Path, failure: str) -> None:
-    """Run a module as a program, away from the repository, whose folder `build` is not PyPA's.
-
-    Raises:
-        WheelError: It failed; the last line that it printed is the cause.
-    """
+    """Run a module as a program, away from the repository, whose folder `build` is not PyPA's."""
     done = subprocess.run(
         [sys.executable, "-P", "-m", module, *map(str, arguments)],
         cwd=folder,

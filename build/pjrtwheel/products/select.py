@@ -122,11 +122,7 @@ def make_facts(
 
 
 def parse_facts(text: str, path: Path) -> ReleaseFacts:
-    """Read what was written before.
-
-    Raises:
-        UsageError: It is damaged.
-    """
+    """Read what was written before; raise a `UsageError` when it is damaged."""
     try:
         return tables.read_json(ReleaseFacts, text)
     except tables.TableError as error:

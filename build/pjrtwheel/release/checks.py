@@ -59,11 +59,7 @@ def list_prebuilt(release: Release, backends: Iterable[Backend], host: Platform)
 
 
 def check_provider(backend: Backend, provider: str) -> None:
-    """Make sure that a backend's library can come from a provider.
-
-    Raises:
-        UsageError: It cannot; the message says why.
-    """
+    """Raise a `UsageError` that says why, unless a backend's library can come from a provider."""
     if provider == "source" and backend.source is None:
         raise UsageError(
             f"backend {backend.name} cannot be built from source",

@@ -40,15 +40,7 @@ class _Inputs:
 
 @dataclass(frozen=True, slots=True)
 class WantedFile:
-    """One file to be found on the index.
-
-    Attributes:
-        key: Dotted place in the release file.
-        project: Project name on the index.
-        version: Exact version, or a series that ends in `.*`, of which pip takes the newest.
-        platform: Name of the platform the file is for.
-        python: Python tag such as `cp312`, or empty for a file that is the same for all.
-    """
+    """One file to be found on the index; of a version that ends in `.*` pip takes the newest."""
 
     key: str
     project: str

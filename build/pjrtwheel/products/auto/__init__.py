@@ -18,14 +18,9 @@ from pjrtwheel.publish.dist import publish_pure_python, withdraw
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.wheel.report import BuiltWheel
 
-__all__ = ["Variant", "build_auto"]
-
 
 def build_auto(root: Path, dist: Path, version: str) -> list[Variant]:
-    """Build the wheels for what the `release.json` of a folder lists, into that folder.
-
-    Returns:
-        What was built, the plain wheel first.
+    """Build the wheels for what the `release.json` of a folder lists, into that folder; the plain wheel comes first.
 
     Raises:
         UsageError: Nothing, or nothing for the CPU, was built into the folder, or its wheels are of several sets.

@@ -60,14 +60,7 @@ _PROVIDERS = {
 
 @dataclass(frozen=True, slots=True)
 class Common:
-    """What all wheels of a release share.
-
-    Attributes:
-        root: Root of the repository, for description and licence.
-        version: The JAX release.
-        requires_python: Which Pythons the packages run on.
-        lock_id: Identity of the set whose packages are required.
-    """
+    """What all wheels of a release share; the repository has their description and licence."""
 
     root: Path
     version: str

@@ -17,19 +17,14 @@ from pjrtwheel import files
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import copy_atomically
 from pjrtwheel.products.index import pages
-from pjrtwheel.products.index.projects import Project, find_unlisted, read_projects
-
-__all__ = ["Project", "find_unlisted", "write_index"]
+from pjrtwheel.products.index.projects import Project, read_projects
 
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
 _HERE = -100  # AT_FDCWD
 
 
 def write_index(dist: Path, output: Path) -> tuple[Project, ...]:
-    """Write the index of a folder with `release.json`, in place of the one before.
-
-    Returns:
-        The projects, by name.
+    """Write the index of a folder with `release.json`, in place of the one before, and return its projects.
 
     Raises:
         UsageError: There is no `release.json`, or `output` holds something that is no index.
