@@ -107,12 +107,8 @@ def pin_release(
 ) -> Release:
     """Ask the package index for the inputs of a release and write `releases/<version>.toml`.
 
-    Args:
-        root: The repository.
-        version: The JAX release.
-        cache: Where downloaded wheels are kept, by hash, for the builds that follow.
-        build: Build tag of our `jaxlib`; that of the file so far, or 1, when absent.
-        missing_only: Keep the pins that are still wanted, and ask for the others only.
+    What is downloaded stays in the cache for the builds that follow. The build tag of our `jaxlib` is that of the file
+    so far, or 1, when absent. Pins that are still wanted may be kept, to ask for the missing ones only.
 
     Raises:
         PinError: The release or one of its files is unknown, or a file has changed. Nothing is written then.

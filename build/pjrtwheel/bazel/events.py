@@ -21,15 +21,10 @@ BOOKKEEPING = frozenset({"BazelWorkspaceStatusAction"})
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action that ran (an action whose result was known already has no event).
+    """An action that ran; an action whose result was known already has no event.
 
-    Attributes:
-        mnemonic: Its kind, such as `CompileExtension`.
-        label: The target it belongs to.
-        output: Path of its first output, relative to the execution root.
-        success: Whether it succeeded.
-        exit_code: Exit status of its program.
-        stderr: What the program wrote to stderr; kept for failures only.
+    Its mnemonic is its kind, such as `CompileExtension`, and its output the first one, relative to the execution root.
+    What it wrote to stderr is kept for failures only.
     """
 
     mnemonic: str
@@ -42,13 +37,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class BuildLog:
-    """What happened in one Bazel invocation.
-
-    Attributes:
-        outputs: Label of a target → its output files.
-        actions: The actions that ran.
-        text: Everything Bazel printed.
-    """
+    """What happened in one Bazel invocation: output files by label, actions that ran, and everything Bazel printed."""
 
     outputs: dict[str, tuple[Path, ...]]
     actions: tuple[Action, ...]

@@ -37,12 +37,7 @@ _SAFE = re.compile(r"[A-Za-z0-9_./+@=-]+")
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """Where one checkout is built.
-
-    Attributes:
-        directory: The mirror, which is Bazel's current directory.
-        outputs: Directory below which each kind of build has an output base.
-    """
+    """Where one checkout is built: the mirror that Bazel runs in, and where each kind of build has an output base."""
 
     directory: Path
     outputs: Path

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pjrtwheel.conformance.expected import Expected, load_expected
-from pjrtwheel.errors import UsageError
+from pjrtwheel.errors import UsageError, count
 from pjrtwheel.files import write_atomically
 from pjrtwheel.program import program
 
@@ -33,8 +33,7 @@ def render_differences(entries: Sequence[Expected]) -> str:
 
 def _render_reason(reason: str, cases: Sequence[str]) -> str:
     files = sorted({f"`{case.split('::')[0]}`" for case in cases})
-    count = f"{len(cases)} case" + ("s" if len(cases) > 1 else "")
-    line = f"- {reason} ({count} in {', '.join(files)})"
+    line = f"- {reason} ({count(len(cases), 'case')} in {', '.join(files)})"
     return textwrap.fill(line, _LINE_LENGTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
