@@ -24,14 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import deflate
-from pinned import (
-    Inputs,
-    compressed_size,
-    installed_size,
-    read_inputs,
-    write_bindings_manifest,
-    write_plugin_manifest,
-)
+from pinned import Inputs, compressed_size, installed_size, read_inputs, write_bindings_manifest, write_plugin_manifest
 
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.wheel.deflate.compress import CHUNK_SIZE, LEVEL, worker_count

@@ -21,18 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What is measured on.
-
-    Attributes:
-        backend: The backend.
-        release: The release.
-        platform: The platform.
-        plugin_wheel: Upstream's wheel with the plugin library.
-        library: That library.
-        kernel_wheels: Python tag → upstream's wheel with the kernels.
-        kernels: Python tag → their libraries.
-        tools: Name → program.
-    """
+    """What is measured on: upstream's wheels and the libraries in them, kernels by Python tag, and tools by name."""
 
     backend: Backend
     release: Release
@@ -42,10 +31,6 @@ class Inputs:
     kernel_wheels: dict[str, Path]
     kernels: dict[str, list[Path]]
     tools: dict[str, Path]
-
-    def fetch(self, key: str) -> Path:
-        """Return the pinned file of this key, by way of the cache."""
-        return fetch(self.release, key)
 
 
 def fetch(release: Release, key: str) -> Path:

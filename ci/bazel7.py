@@ -23,7 +23,7 @@ from pjrtwheel.bazel.invoke import BuildRequest, build
 from pjrtwheel.errors import BazelError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS, find_platform, host_platform
-from pjrtwheel.program import run_main
+from pjrtwheel.program import program
 from pjrtwheel.release.model import load_release
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -66,10 +66,7 @@ def digests(provider: str, platform: str) -> dict[str, str]:
 def run_inside(folder: Path, binds: Sequence[Path], command: Sequence[str]) -> str:
     """Run a command in the folder, in a mount namespace that ends with it, and return what it wrote to stdout.
 
-    Args:
-        folder: The root of the other system.
-        binds: Files and directories of this machine that lie at the same place there.
-        command: The command; it gets no other variables than it sets itself.
+    What is bound lies at the same place there. The command gets no other variables than it sets itself.
 
     Raises:
         BazelError: It failed; what it said is on stderr.
@@ -133,13 +130,9 @@ def compare(here: dict[str, str], there: dict[str, str]) -> bool:
     return here == there
 
 
+@program
 def main(argv: Sequence[str] | None = None) -> int:
-    """Compare, and return 0 when all wheels are the same."""
-    return run_main(_run, argv)
-
-
-def _run(argv: Sequence[str]) -> int:
-    """Parse the arguments, build here and there, and compare."""
+    """Build here and there, compare, and return 0 when all wheels are the same."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, help="where Debian unstable is or shall be (default: in the cache)")
     parser.add_argument("--xla", choices=("prebuilt", "stub"), default="prebuilt", help="provider of the library")

@@ -192,11 +192,6 @@ def parse_backend(text: str, path: Path) -> Backend:
         ) from error
 
 
-def read_backend(path: Path) -> Backend:
-    """Read a `backend.toml`; see `parse_backend`."""
-    return parse_backend(path.read_text("utf-8"), path)
-
-
 def backend_files(root: Path) -> list[Path]:
     """Return every `plugins/*/backend.toml` below `root`, in order of name."""
     return sorted((root / "plugins").glob("*/backend.toml"))
@@ -204,7 +199,7 @@ def backend_files(root: Path) -> list[Path]:
 
 def load_backends(root: Path) -> dict[str, Backend]:
     """Read every backend below `root`, by name and in order of name."""
-    return {path.parent.name: read_backend(path) for path in backend_files(root)}
+    return {path.parent.name: parse_backend(path.read_text("utf-8"), path) for path in backend_files(root)}
 
 
 def pick_backend(backends: Mapping[str, Backend], name: str) -> Backend:

@@ -61,11 +61,7 @@ def check_library(library: Path, backend: Backend, platform: Platform) -> None:
 
 
 def check_writable(folder: Path) -> None:
-    """Make sure that a folder can be written, or made, before anything that takes long is started.
-
-    Raises:
-        UsageError: It cannot.
-    """
+    """Raise a `UsageError` unless a folder can be written, or made, before anything that takes long is started."""
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
         raise UsageError(
@@ -78,14 +74,7 @@ def check_writable(folder: Path) -> None:
 def build(
     request: BuildRequest, backends: Sequence[Backend], *, dist: Path, cache: Path, smoke_tests: bool = True
 ) -> tuple[Entry, ...]:
-    """Build the wheels of one backend and the bindings they belong to, and publish what was verified and proven.
-
-    Args:
-        request: Which wheels.
-        backends: All backends: the bindings have an extra for each.
-        dist: Where the finished wheels go.
-        cache: Where downloads and records are kept.
-        smoke_tests: Whether to prove the wheels in clean environments.
+    """Build and publish the wheels of one backend and their bindings, which have an extra for each of the backends.
 
     Returns:
         The entries of `release.json`, one for each wheel now in the folder.
@@ -178,11 +167,7 @@ def describe_repair(report: Report) -> str:
 
 
 def _verify_once(built: Sequence[BuiltWheel], backends: Sequence[Backend], cache: Path) -> None:
-    """Verify each wheel unless the same bytes were verified before, by the same checks; the set is looked at anew.
-
-    Raises:
-        VerifyError: A wheel breaks a promise, or the wheels do not belong together.
-    """
+    """Verify each wheel unless the same bytes were verified before, by the same checks; the set is looked at anew."""
     digests = {wheel.report.wheel: wheel.report.sha256 for wheel in built}
     records = {name: cache / "verified" / verification_key(digest, backends) for name, digest in digests.items()}
     before = [name for name, record in records.items() if record.exists()]
@@ -199,11 +184,7 @@ def _verify_once(built: Sequence[BuiltWheel], backends: Sequence[Backend], cache
 
 
 def check_set(reports: Sequence[Report]) -> None:
-    """Make sure that wheels which were verified apart bear one lock.
-
-    Raises:
-        VerifyError: They do not; the message lists them.
-    """
+    """Raise a `VerifyError` that lists wheels which were verified apart, unless they bear one lock."""
     if len({report.lock_id for report in reports}) > 1:
         locks = ", ".join(f"{report.wheel} ({report.lock_id[:8]})" for report in reports)
         raise VerifyError(
@@ -223,5 +204,4 @@ def verification_key(digest: str, backends: Sequence[Backend]) -> str:
 
 
 def _say(text: str) -> None:
-    """Tell the user what is going on, apart from the results on stdout."""
     print(text, file=sys.stderr, flush=True)

@@ -17,13 +17,7 @@ class PjrtWheelError(Exception):
     exit_code = 1
 
     def __init__(self, what: str, *, cause: str = "", remedy: str = "") -> None:
-        """Keep the three lines apart, so that callers can test them one by one.
-
-        Args:
-            what: What happened, with the offending value.
-            cause: What it usually means; may be empty.
-            remedy: The command or page that fixes it; may be empty.
-        """
+        """Keep the three lines apart, to be tested one by one: what happened, what it usually means, what fixes it."""
         self.what = what
         self.cause = cause
         self.remedy = remedy

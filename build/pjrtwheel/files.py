@@ -18,7 +18,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -102,7 +102,6 @@ def remove_stale_folders(folder: Path, prefix: str = STAGING_PREFIX) -> None:
 
 
 def _remove_unlocked(paths: Iterable[Path]) -> None:
-    """Remove files and folders that nobody holds a lock on."""
     for path in paths:
         try:
             descriptor = os.open(path, os.O_RDONLY)
@@ -143,29 +142,23 @@ def staging_folder(place: Path) -> Iterator[Path]:
     """
     place.mkdir(parents=True, exist_ok=True)
     place = place.resolve()
-    with locked(place):  # so that nobody takes a folder for abandoned that is only a moment old
-        remove_stale_folders(place)
-        folder = Path(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=place))
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-    try:
-        yield folder
-    except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise
-        shutil.rmtree(folder, ignore_errors=True)  # before free space is measured
-        raise _no_space(place, f"{_free(place) / 1e6:.0f} MB are free") from error
-    finally:
-        os.close(descriptor)
-        shutil.rmtree(folder, ignore_errors=True)
+    with ExitStack() as cleanup:
+        with locked(place):  # so that nobody takes a folder for abandoned that is only a moment old
+            remove_stale_folders(place)
+            folder = Path(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=place))
+            cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
+            cleanup.enter_context(locked(folder))
+        try:
+            yield folder
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            shutil.rmtree(folder, ignore_errors=True)  # before free space is measured
+            raise _no_space(place, f"{_free(place) / 1e6:.0f} MB are free") from error
 
 
 def require_space(place: Path, needed: int) -> None:
-    """Make sure that a number of bytes will find room in a folder that is there or will be made.
-
-    Raises:
-        WheelError: They will not.
-    """
+    """Raise a `WheelError` unless so many bytes will find room in a folder that is there or will be made."""
     if needed > _free(place):
         raise _no_space(place, f"{needed / 1e6:.0f} MB are needed, and {_free(place) / 1e6:.0f} MB are free")
 

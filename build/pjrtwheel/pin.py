@@ -61,11 +61,7 @@ def pip_arguments(wanted: WantedFile, directory: Path) -> tuple[str, ...]:
 
 
 def check_unchanged(old: Mapping[str, Pin], new: Sequence[Pin]) -> None:
-    """Refuse a file that has other bytes than the file of the same name had when it was pinned before.
-
-    Raises:
-        PinError: At least one such file; the message lists them all.
-    """
+    """Raise a `PinError` that lists the files with other bytes than those of their names that were pinned before."""
     before = {pin.filename: pin.sha256 for pin in old.values()}
     changed = [pin.filename for pin in new if before.get(pin.filename, pin.sha256) != pin.sha256]
     if changed:
@@ -96,12 +92,7 @@ def _toml_lines(entry: XlaSource | Pin) -> list[str]:
 
 
 def keep_pins(old: Mapping[str, Pin], wanted: Iterable[WantedFile]) -> dict[str, Pin]:
-    """Return those pins, by key, that are still what is wanted.
-
-    Args:
-        old: The pins of the release file so far, by key.
-        wanted: What the release takes from the index now.
-    """
+    """Return those pins, by key, that are still what is wanted."""
     return {
         entry.key: old[entry.key]
         for entry in wanted
@@ -116,12 +107,8 @@ def pin_release(
 ) -> Release:
     """Ask the package index for the inputs of a release and write `releases/<version>.toml`.
 
-    Args:
-        root: The repository.
-        version: The JAX release.
-        cache: Where downloaded wheels are kept, by hash, for the builds that follow.
-        build: Build tag of our `jaxlib`; that of the file so far, or 1, when absent.
-        missing_only: Keep the pins that are still wanted, and ask for the others only.
+    What is downloaded stays in the cache for the builds that follow. The build tag of our `jaxlib` is that of the file
+    so far, or 1, when absent. Pins that are still wanted may be kept, to ask for the missing ones only.
 
     Raises:
         PinError: The release or one of its files is unknown, or a file has changed. Nothing is written then.
@@ -144,7 +131,6 @@ def pin_release(
 
 
 def _download(wanted: WantedFile, cache: Path) -> Pin:
-    """Let pip fetch one wheel, move it into the cache and describe it."""
     with disk_errors(cache):
         cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache, prefix=".pin-") as scratch:

@@ -5,13 +5,16 @@
 from __future__ import annotations
 
 import errno
+import functools
 import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from typing import TypeVar, cast
 
 from pjrtwheel.errors import PjrtWheelError
 
+Main = TypeVar("Main", bound=Callable[..., int])
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 # What a user can fix; any other error of the system is a bug and keeps its traceback.
@@ -27,15 +30,10 @@ REMEDIES = {
 
 
 def run_main(function: Callable[[Sequence[str]], int], argv: Sequence[str] | None) -> int:
-    """Run a program and return its exit status.
+    """Run a program and return its exit status: that of the function, of an error, or 130 after SIGINT or SIGTERM.
 
-    Args:
-        function: Takes the arguments, returns the status.
-        argv: Arguments after the program name; those of this process when absent. `--debug` among them shows the
-            traceback of an error, and is not handed on.
-
-    Returns:
-        The function's status, an error's own exit code, or 130 after an interrupt or SIGTERM.
+    Arguments are those of this process when absent. `--debug` among them shows the traceback of an error, and is not
+    handed on.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
@@ -54,13 +52,22 @@ def run_main(function: Callable[[Sequence[str]], int], argv: Sequence[str] | Non
         signal.signal(signal.SIGTERM, before)
 
 
+def program(main: Main) -> Main:
+    """Make `main(argv)` a program: `run_main` calls it, so that its errors become messages and an exit status."""
+
+    @functools.wraps(main)
+    def run(argv: Sequence[str] | None = None) -> int:
+        return run_main(main, argv)
+
+    return cast("Main", run)
+
+
 def print_error(message: str) -> None:
     """Print a message of up to three lines, in the form that all programs share."""
     print("error: " + message.replace("\n", "\n       "), file=sys.stderr)
 
 
 def _fail(message: str, status: int, *, debug: bool) -> int:
-    """Print a message, after the traceback when debugging, and return the status."""
     if debug:
         traceback.print_exc()
     print_error(message)

@@ -19,11 +19,8 @@ _BUILD = Path(__file__).resolve().parent.parent
 def import_closure(*modules: str, folder: Path = _BUILD) -> tuple[Path, ...]:
     """Return the files of some modules and of all that they import from their own top-level package, in order.
 
-    Imports for type checkers only do not count, nor do modules that are imported by a name that is computed.
-
-    Args:
-        modules: Dotted names, such as `pjrtwheel.verify`.
-        folder: Where the top-level package lies.
+    Modules have dotted names, such as `pjrtwheel.verify`, and lie in the folder. Imports for type checkers only do not
+    count, nor do modules that are imported by a name that is computed.
     """
     found: set[Path] = set()
     pending = list(modules)

@@ -30,10 +30,6 @@ from typing import Any, Literal, TypeVar
 
 T = TypeVar("T")
 
-_KEY = "key"
-_PATTERN = "pattern"
-_MINIMUM = "minimum"
-_OMIT = "omit_default"
 _SCALARS = {str: "a string", int: "an integer", float: "a number", bool: "true or false"}
 
 
@@ -61,7 +57,7 @@ def metadata(
     *, key: str = "", pattern: str = "", minimum: int | None = None, omit_default: bool = False
 ) -> dict[str, object]:
     """Return what `column` adds to a field, for `field(metadata=...)`: a type checker sees that it has no default."""
-    return {_KEY: key, _PATTERN: pattern, _MINIMUM: minimum, _OMIT: omit_default}
+    return {"key": key, "pattern": pattern, "minimum": minimum, "omit_default": omit_default}
 
 
 def read(kind: type[T], value: object, where: str = "", *, ignore_unknown: bool = False, **given: Any) -> T:
@@ -131,7 +127,7 @@ def write(value: object) -> Any:
     return {
         key_of(entry): write(getattr(value, entry.name))
         for entry in fields(value)
-        if not (entry.metadata.get(_OMIT) and getattr(value, entry.name) == _default(entry))
+        if not (entry.metadata.get("omit_default") and getattr(value, entry.name) == _default(entry))
     }
 
 
@@ -142,12 +138,12 @@ def write_json(value: object, *, indent: int = 2) -> str:
 
 def key_of(entry: Field[Any]) -> str:
     """Return the key of an attribute in its table."""
-    return entry.metadata.get(_KEY) or entry.name
+    return entry.metadata.get("key") or entry.name
 
 
 def pattern_of(entry: Field[Any]) -> str:
     """Return the regular expression that an attribute's strings must match; empty if there is none."""
-    return str(entry.metadata.get(_PATTERN, ""))
+    return str(entry.metadata.get("pattern", ""))
 
 
 def is_required(entry: Field[Any]) -> bool:
@@ -162,12 +158,10 @@ def hints_of(kind: type) -> dict[str, Any]:
 
 
 def _default(entry: Field[Any]) -> object:
-    """Return the default of an attribute."""
     return entry.default if entry.default_factory is MISSING else entry.default_factory()
 
 
 def _read_table(kind: type, value: object, where: str, given: Mapping[str, object], *, lenient: bool) -> object:
-    """Fill a dataclass from a table."""
     entries = dict(_expect(dict, value, where, "a table"))
     hints = hints_of(kind)
     values = dict(given)
@@ -179,7 +173,7 @@ def _read_table(kind: type, value: object, where: str, given: Mapping[str, objec
         if key in entries:
             place = _join(where, key)
             found = _read_value(hints[entry.name], entries.pop(key), place, pattern_of(entry), lenient=lenient)
-            minimum = entry.metadata.get(_MINIMUM)
+            minimum = entry.metadata.get("minimum")
             if minimum is not None and isinstance(found, int) and found < minimum:
                 raise TableError(f"{place}: expected at least {minimum}, found {found}")
             if entry.init:
@@ -263,7 +257,6 @@ def _read_tuple(
 
 
 def _one_of(value: object, known: typing.Iterable[object], where: str) -> object:
-    """Return a value that is one of some."""
     if value not in (choices := list(known)):
         raise TableError(f"{where}: {_show(value)} is unknown, expected one of {', '.join(map(str, choices))}")
     return value

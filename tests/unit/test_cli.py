@@ -122,7 +122,7 @@ def test_vendors_programs_are_given_by_name(tmp_path: Path) -> None:
     program = tmp_path / "reader=1"
     program.touch()
     parser = argparse.ArgumentParser()
-    cli.add_tool_option(parser)
+    cli.add_options(parser, "--tool")
     chosen = parser.parse_args(["--tool", f"cuobjdump={program}", "--tool", f"other={program}"])
     assert cli.parse_tools(chosen.tool) == {"cuobjdump": program, "other": program}
 

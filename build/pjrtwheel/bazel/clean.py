@@ -41,10 +41,7 @@ def is_orphaned(workspace: Workspace) -> bool:
 def remove_workspace(workspace: Workspace, cache: Path, *, orphaned: bool = True) -> int | None:
     """End the Bazel servers of a checkout, remove its mirror and outputs, and return the bytes that became free.
 
-    Args:
-        workspace: The mirror and its outputs.
-        cache: The cache directory.
-        orphaned: Remove it only if its checkout is gone; decided while nobody else can fill the mirror.
+    Unless `orphaned` is false, only if its checkout is gone: decided while nobody else can fill the mirror.
 
     Returns:
         Nothing when the checkout is there.
@@ -64,11 +61,7 @@ def remove_workspace(workspace: Workspace, cache: Path, *, orphaned: bool = True
 
 
 def end_servers(outputs: Path, patience: float = PATIENCE_S) -> None:
-    """Ask the Bazel servers of some output bases to end, and wait until they have.
-
-    Raises:
-        BazelError: One does not.
-    """
+    """Ask the Bazel servers of some output bases to end, and wait; raise a `BazelError` when one does not."""
     ask_servers_to_end(outputs)
     deadline = time.monotonic() + patience
     while remaining := find_servers(outputs):

@@ -14,21 +14,13 @@ import tempfile
 from collections.abc import Sequence
 
 
-def compiler_environment(cache: str) -> dict[str, str]:
-    """Return all environment variables the compiler may see.
-
-    Args:
-        cache: An empty directory.
-    """
-    return {"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache, "HOME": cache, "TMPDIR": cache, "PATH": ""}
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the compiler and return its exit status; what it says goes to stderr."""
     command = list(sys.argv[1:] if argv is None else argv)
     with tempfile.TemporaryDirectory(prefix="pjrtwheel-cc-") as cache:
+        variables = dict.fromkeys(("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR", "HOME", "TMPDIR"), cache)
         try:
-            return subprocess.run(command, env=compiler_environment(cache), check=False).returncode
+            return subprocess.run(command, env={**variables, "PATH": ""}, check=False).returncode
         except OSError as error:
             print(f"cannot run the compiler {command[0]}: {error.strerror}", file=sys.stderr)
             return 127

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,15 +21,10 @@ BOOKKEEPING = frozenset({"BazelWorkspaceStatusAction"})
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action that ran (an action whose result was known already has no event).
+    """An action that ran; an action whose result was known already has no event.
 
-    Attributes:
-        mnemonic: Its kind, such as `CompileExtension`.
-        label: The target it belongs to.
-        output: Path of its first output, relative to the execution root.
-        success: Whether it succeeded.
-        exit_code: Exit status of its program.
-        stderr: What the program wrote to stderr; kept for failures only.
+    Its mnemonic is its kind, such as `CompileExtension`, and its output the first one, relative to the execution root.
+    What it wrote to stderr is kept for failures only.
     """
 
     mnemonic: str
@@ -41,13 +37,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class BuildLog:
-    """What happened in one Bazel invocation.
-
-    Attributes:
-        outputs: Label of a target → its output files.
-        actions: The actions that ran.
-        text: Everything Bazel printed.
-    """
+    """What happened in one Bazel invocation: output files by label, actions that ran, and everything Bazel printed."""
 
     outputs: dict[str, tuple[Path, ...]]
     actions: tuple[Action, ...]
@@ -62,12 +52,9 @@ def path_of(uri: str) -> Path | None:
 
 def _read_text(file: dict[str, Any]) -> str:
     path = path_of(file.get("uri", ""))
-    if path is None:
-        return ""
-    try:
-        return path.read_text("utf-8", "replace")
-    except OSError:
-        return ""
+    with suppress(OSError):
+        return path.read_text("utf-8", "replace") if path else ""
+    return ""
 
 
 def _parse_action(event: dict[str, Any]) -> Action:

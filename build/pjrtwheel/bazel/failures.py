@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 
-from pjrtwheel import errors
 from pjrtwheel.bazel.events import Action, BuildLog
 from pjrtwheel.errors import BazelError, PjrtWheelError
 
@@ -18,28 +17,17 @@ _STATUS = re.compile(r"exited normally with code (\d+)|\(Exit (\d+)\)")
 _DISK_FULL = "No space left on device"
 
 
-def error_class(exit_code: int) -> type[PjrtWheelError]:
-    """Return the class of error that ends with an exit status; `BazelError` for one that is none of ours."""
-    for value in vars(errors).values():
-        if isinstance(value, type) and issubclass(value, PjrtWheelError) and value.exit_code == exit_code:
-            return value
-    return BazelError
-
-
 def make_error(exit_code: int, lines: list[str]) -> PjrtWheelError:
-    """Build an error from its exit status and up to three lines: what, cause, remedy."""
+    """Build an error from up to three lines: what, cause, remedy; a `BazelError` unless the exit status is ours."""
+    known: list[type[PjrtWheelError]] = [PjrtWheelError, *PjrtWheelError.__subclasses__()]
+    kind = next((error for error in known if error.exit_code == exit_code), BazelError)
     kept = [line.strip() for line in lines if line.strip()]
     what, cause, remedy = [*kept, "", "", ""][:3]
-    return error_class(exit_code)(what.removeprefix("error: "), cause=cause, remedy=remedy)
+    return kind(what.removeprefix("error: "), cause=cause, remedy=remedy)
 
 
 def tool_status(action: Action, text: str) -> int:
-    """Return the exit status of the program that an action ran.
-
-    Args:
-        action: The action that failed.
-        text: Everything Bazel printed.
-    """
+    """Return the exit status of the program that an action ran; `text` is all that Bazel printed."""
     found = _STATUS.search(action.stderr) or _STATUS.search(text)
     return int(found.group(1) or found.group(2)) if found else action.exit_code
 
@@ -59,13 +47,7 @@ def _from_actions(log: BuildLog, text: str) -> PjrtWheelError | None:
 
 
 def explain_failure(status: int, log: BuildLog, text: str) -> PjrtWheelError:
-    """Return the error that ended a build.
-
-    Args:
-        status: Bazel's exit status.
-        log: The build events, as far as Bazel came.
-        text: Everything Bazel printed.
-    """
+    """Return the error that ended a build: Bazel's exit status, its events as far as it came, and all it printed."""
     if marked := _MARKED.search(text):
         return make_error(int(marked.group(1)), marked.group(2).splitlines())
     if found := _from_actions(log, text):

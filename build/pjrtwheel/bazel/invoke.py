@@ -67,12 +67,7 @@ class BuildRequest:
 
 @dataclass(frozen=True, slots=True)
 class BuildResult:
-    """What a build left.
-
-    Attributes:
-        directories: Output directories, each with a wheel and its `report.json`.
-        log: What Bazel did for them.
-    """
+    """What a build left: output directories, each with a wheel and its `report.json`, and what Bazel did for them."""
 
     directories: tuple[Path, ...]
     log: BuildLog
@@ -165,11 +160,7 @@ def _relay(lines: Iterator[str], *, progress: bool) -> str:
 def run_bazel(
     command: Sequence[str], directory: Path, environ: Mapping[str, str], *, progress: bool
 ) -> tuple[int, str]:
-    """Run Bazel and return its exit status and all it printed.
-
-    Raises:
-        BazelError: It cannot be run at all.
-    """
+    """Run Bazel and return its exit status and all it printed; raise a `BazelError` when it cannot be run at all."""
     try:
         with subprocess.Popen(
             command, cwd=directory, env=dict(environ), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -187,11 +178,7 @@ def run_bazel(
 
 
 def output_directories(log: BuildLog, targets: Sequence[str]) -> tuple[Path, ...]:
-    """Return the directories that hold the targets' wheels, in the order of the targets.
-
-    Raises:
-        BazelError: A target left no wheel.
-    """
+    """Return the directories of the targets' wheels, in order of targets; raise a `BazelError` when one left none."""
     directories: list[Path] = []
     for target in targets:
         files = log.outputs.get(target, ())
@@ -204,10 +191,6 @@ def output_directories(log: BuildLog, targets: Sequence[str]) -> tuple[Path, ...
 
 def build(request: BuildRequest, environ: Mapping[str, str] | None = None) -> BuildResult:
     """Build the requested wheels and say what was done for them.
-
-    Args:
-        request: Which wheels.
-        environ: Environment variables; those of this process when absent.
 
     Raises:
         PjrtWheelError: No Bazel, or the build failed; errors of the tooling inside the graph come out as they are.

@@ -75,15 +75,9 @@ def run_quietly(command: Sequence[str], environ: Mapping[str, str]) -> str:
 
 
 def identify(command: str, pinned: str, environ: Mapping[str, str], run: Run = run_quietly) -> Bazel | None:
-    """Ask a program which Bazel it is.
+    """Ask a program which Bazel it is; bazelisk fetches the pinned version, Debian's wrapper refuses any it has not.
 
     Debian's build of 4.2.3 says `no_version` whatever it is asked; the package manager knows better.
-
-    Args:
-        command: Path of the program.
-        pinned: The version that was asked for: bazelisk fetches it, Debian's wrapper refuses any that it has not.
-        environ: Environment variables.
-        run: How commands are run.
     """
     for wanted in (pinned, "latest"):
         text = run((command, "--version"), {**environ, "USE_BAZEL_VERSION": wanted})
@@ -110,12 +104,7 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[str]:
 
 
 def find_bazel(pinned: str, environ: Mapping[str, str], run: Run = run_quietly) -> Bazel:
-    """Return the first supported Bazel: `$BAZEL`, then bazelisk or bazel on PATH.
-
-    Args:
-        pinned: The version that bazelisk should fetch.
-        environ: Environment variables.
-        run: How commands are run.
+    """Return the first supported Bazel: `$BAZEL`, then bazelisk, which fetches the pinned version, or bazel on PATH.
 
     Raises:
         BazelError: None was found; the message lists what was, and says how to get one.
@@ -149,12 +138,7 @@ def install_debian(environ: Mapping[str, str], run: Run = run_quietly) -> None:
 
 
 def provide_bazel(pinned: str, environ: Mapping[str, str], run: Run = run_quietly) -> Bazel:
-    """Return a supported Bazel, installing Debian's when there is none and that is possible.
-
-    Args:
-        pinned: The version that bazelisk should fetch.
-        environ: Environment variables.
-        run: How commands are run.
+    """Return a supported Bazel, installing Debian's when there is none and that is possible; see `find_bazel`.
 
     Raises:
         BazelError: There is none; the message says what to install and how.

@@ -16,8 +16,8 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import disk_errors
 from pjrtwheel.files import copy_atomically
 from pjrtwheel.platforms import PLATFORMS, Platform, host_platform
-from pjrtwheel.program import run_main
-from pjrtwheel.release.model import Release, load_release
+from pjrtwheel.program import program
+from pjrtwheel.release.model import load_release
 from pjrtwheel.sources import import_closure
 from pjrtwheel.tables import write
 
@@ -29,30 +29,19 @@ ACTIONS = {
 
 
 def describe_graph(root: Path, version: str | None, host: Platform) -> dict[str, Any]:
-    """Return all that the graph is laid out by, as name and value of each constant in `@jax_release//:release.bzl`.
-
-    Args:
-        root: The repository.
-        version: The JAX release; the newest when absent.
-        host: The platform that the build runs on.
-    """
-    backends = load_backends(root)
+    """Return all that the graph is laid out by, as name and value of each constant in `@jax_release//:release.bzl`."""
+    backends, release = load_backends(root), load_release(root, version)
     return {
-        "RELEASE": describe_release(load_release(root, version), host),
+        "RELEASE": {
+            "version": release.version,
+            "host": host.name,
+            "pythons": {name: list(release.pythons(name)) for name in PLATFORMS},
+            "xla": write(release.xla),
+        },
         "PLATFORMS": {name: {"compiler_target": entry.compiler_target} for name, entry in PLATFORMS.items()},
         "TOOLS": {name: {"member": tool.member} for name, tool in merge_tools(backends.values()).items()},
         "BACKENDS": {name: describe_backend(backend) for name, backend in backends.items()},
         "SOURCES": list_sources(root / "build"),
-    }
-
-
-def describe_release(release: Release, host: Platform) -> dict[str, Any]:
-    """Return what the graph needs to know of a release."""
-    return {
-        "version": release.version,
-        "host": host.name,
-        "pythons": {name: list(release.pythons(name)) for name in PLATFORMS},
-        "xla": write(release.xla),
     }
 
 
@@ -78,10 +67,7 @@ def describe_backend(backend: Backend) -> dict[str, Any]:
 def list_sources(build: Path) -> dict[str, list[str]]:
     """Return, for each program that actions run, the files of the tooling that it needs and no others.
 
-    Editing any other module, such as one of the front end, then builds no wheel anew.
-
-    Args:
-        build: The folder `build/` of the repository, to which the paths are relative.
+    Editing any other module, such as one of the front end, then builds no wheel anew. Paths are relative to `build/`.
     """
     return {
         name: [path.relative_to(build).as_posix() for path in import_closure(*modules, folder=build)]
@@ -92,10 +78,7 @@ def list_sources(build: Path) -> dict[str, list[str]]:
 def take_library(library: Path, expected: str, output: Path) -> dict[str, Any]:
     """Copy the library to `<output>/library.so` and say what it is.
 
-    Args:
-        library: The file the user named.
-        expected: Its sha256 as the front end saw it, or an empty string.
-        output: Directory to copy to.
+    What is expected is its sha256 as the front end saw it, or an empty string.
 
     Raises:
         UsageError: No such file, or it has changed in the meantime.
@@ -110,13 +93,9 @@ def take_library(library: Path, expected: str, output: Path) -> dict[str, Any]:
     return {"filename": library.name, "sha256": digest}
 
 
+@program
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status."""
-    return run_main(_run, argv)
-
-
-def _run(argv: Sequence[str]) -> int:
-    """Parse the arguments, and print what was asked for."""
+    """Print what was asked for, and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.bazel.repositories", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     graph = commands.add_parser("graph", help="say what the graph is laid out by")

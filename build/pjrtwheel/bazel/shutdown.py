@@ -20,13 +20,9 @@ from pjrtwheel.fetch.cache import cache_root
 
 
 def find_servers(outputs: Path, processes: Path = Path("/proc")) -> tuple[int, ...]:
-    """Return the process ids of the servers whose output bases lie below a directory.
+    """Return the process ids of the servers whose output bases, of any version and kind, lie below a directory.
 
     A process counts only if its own command line names the output base: a dead server's id may have a new owner.
-
-    Args:
-        outputs: Directory of the output bases, of any Bazel version and kind of build.
-        processes: The process file system.
     """
     found = []
     for path in sorted(outputs.glob("*/*/server/server.pid.txt")):

@@ -25,27 +25,13 @@ def is_overridden(flags: Sequence[str]) -> bool:
 
 
 def source_files(backend: Backend, workspace: Path) -> tuple[Path, ...]:
-    """Return the `--bazelrc` files that define a backend's configurations, those it shares with others first.
-
-    Args:
-        backend: The accelerator.
-        workspace: The directory that Bazel is run in.
-    """
+    """Return the `--bazelrc` files that define a backend's configurations, those it shares with others first."""
     places = (workspace / "plugins" / name / "xla.bazelrc" for name in (*backend.shared, backend.name))
     return tuple(path for path in places if path.is_file())
 
 
 def source_flags(backend: Backend, platform: str, extra: Sequence[str]) -> tuple[str, ...]:
-    """Return the options of `bazel build` for a backend built from source.
-
-    Args:
-        backend: The accelerator.
-        platform: Name of the platform the wheels are for.
-        extra: The user's own options.
-
-    Raises:
-        UsageError: The backend has no source.
-    """
+    """Return the options of `bazel build` for a backend with [source], given the user's own options."""
     if backend.source is None:
         raise UsageError(f"backend {backend.name} cannot be built from source", remedy=f"see {backend.path}")
     configs = (f"xla_{platform}", *backend.source.configs)  # the accelerator's settings win over the platform's

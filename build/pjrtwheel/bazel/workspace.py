@@ -37,12 +37,7 @@ _SAFE = re.compile(r"[A-Za-z0-9_./+@=-]+")
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """Where one checkout is built.
-
-    Attributes:
-        directory: The mirror, which is Bazel's current directory.
-        outputs: Directory below which each kind of build has an output base.
-    """
+    """Where one checkout is built: the mirror that Bazel runs in, and where each kind of build has an output base."""
 
     directory: Path
     outputs: Path
@@ -55,10 +50,6 @@ def is_safe(path: Path) -> bool:
 
 def state_root(cache: Path, fallback: Path | None = None) -> Path:
     """Return the directory for mirrors and output bases: in the cache, unless its path is one that Bazel refuses.
-
-    Args:
-        cache: The cache directory.
-        fallback: Where to go otherwise, for tests.
 
     Raises:
         BazelError: The fallback belongs to somebody else.
@@ -87,15 +78,7 @@ def _link(target: Path, link: Path) -> None:
 
 
 def prepare_workspace(root: Path, cache: Path) -> Workspace:
-    """Bring the mirror of a checkout up to date and return it.
-
-    Args:
-        root: The checkout.
-        cache: The cache directory.
-
-    Raises:
-        BazelError: There is no place with a path that Bazel accepts.
-    """
+    """Bring the mirror of a checkout up to date and return it; see `state_root`."""
     root = root.resolve()
     state = state_root(cache)
     name = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]

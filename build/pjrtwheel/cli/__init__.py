@@ -12,9 +12,10 @@ import argparse
 import importlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from pjrtwheel.errors import UsageError
-from pjrtwheel.program import run_main
+from pjrtwheel.program import program
 
 PROGRAM = "python -m pjrtwheel"
 
@@ -38,20 +39,9 @@ COMMANDS = {
 }
 
 
+@program
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one subcommand and return the exit status.
-
-    Args:
-        argv: Arguments after the program name; those of this process when absent.
-
-    Returns:
-        The subcommand's status, an error's own exit code, or 130 after an interrupt.
-    """
-    return run_main(_run, argv)
-
-
-def _run(arguments: Sequence[str]) -> int:
-    """Parse the arguments, import the subcommand's module and run it."""
+    """Import the module of one subcommand, run it and return its status."""
     commands = "\n".join(f"  {name:<13}{summary}" for name, summary in COMMANDS.items())
     parser = argparse.ArgumentParser(
         prog=PROGRAM,
@@ -61,7 +51,7 @@ def _run(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
-    chosen = parser.parse_args(arguments)
+    chosen = parser.parse_args(argv)
     module = importlib.import_module(f"pjrtwheel.cli.{chosen.command}")
     subparser = argparse.ArgumentParser(prog=f"{PROGRAM} {chosen.command}", description=COMMANDS[chosen.command])
     module.configure_parser(subparser)
@@ -70,21 +60,13 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def check_repository(root: Path) -> None:
-    """Make sure that a folder is this repository.
-
-    Raises:
-        UsageError: It is not.
-    """
+    """Raise a `UsageError` unless a folder is this repository."""
     if not (root / "releases").is_dir() or not (root / "plugins").is_dir():
         raise UsageError(f"not the repository: {root}", remedy="give it with --root, or change into it")
 
 
 def check_wheels(wheels: Sequence[Path]) -> None:
-    """Make sure that every file named on the command line is there.
-
-    Raises:
-        UsageError: One is not, or is a folder.
-    """
+    """Raise a `UsageError` unless every path named on the command line is that of a file."""
     for wheel in wheels:
         if wheel.is_dir():
             raise UsageError(f"{wheel} is a folder", remedy=f"name the wheels in it, such as {wheel}/*.whl")
@@ -94,24 +76,25 @@ def check_wheels(wheels: Sequence[Path]) -> None:
             raise UsageError(f"no such file: {wheel}")
 
 
-def add_release_option(parser: argparse.ArgumentParser) -> None:
-    """Declare the option that names a JAX release; `load_release` knows what its absence means."""
-    parser.add_argument("--release", metavar="VERSION", help="JAX release (default: the newest of releases/)")
-
-
-def add_tool_option(parser: argparse.ArgumentParser) -> None:
-    """Declare the option that names a vendor's program."""
-    parser.add_argument(
-        "--tool", action="append", default=[], metavar="NAME=PATH", help="vendor's program that reads GPU code"
-    )
+def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Declare options that several subcommands have, by name; without a release `load_release` takes the newest."""
+    options: dict[str, dict[str, Any]] = {
+        "--root": {"type": Path, "default": Path.cwd(), "help": "root of the repository (default: here)"},
+        "--release": {"metavar": "VERSION", "help": "JAX release (default: the newest of releases/)"},
+        "--dist": {"type": Path, "metavar": "DIR", "help": "folder of the wheels (default: dist/ of the repository)"},
+        "--tool": {
+            "action": "append",
+            "default": [],
+            "metavar": "NAME=PATH",
+            "help": "vendor's program that reads GPU code",
+        },
+    }
+    for name in names:
+        parser.add_argument(name, **options[name])
 
 
 def parse_tools(arguments: Sequence[str]) -> dict[str, Path]:
-    """Return name → path of the vendors' programs that the command line gives.
-
-    Raises:
-        UsageError: An argument is of another form, or names no file.
-    """
+    """Return name → path of the vendors' programs that `--tool` gives; raise a `UsageError` for one not there."""
     tools = {}
     for argument in arguments:
         name, _, path = argument.partition("=")

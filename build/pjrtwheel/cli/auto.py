@@ -5,22 +5,18 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from pjrtwheel.cli import add_release_option
+from pjrtwheel.cli import add_options, check_repository
 from pjrtwheel.release.model import newest_release
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
-    add_release_option(parser)
-    parser.add_argument("--dist", type=Path, metavar="DIR", help="folder of the wheels (default: dist)")
+    add_options(parser, "--root", "--release", "--dist")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Build the wheels and say what each is for."""
-    from pjrtwheel.cli import check_repository
     from pjrtwheel.products.auto import build_auto
 
     check_repository(args.root)

@@ -11,7 +11,7 @@ from pathlib import Path
 from pjrtwheel.backend import load_backends, pick_backend
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.build import build, parse_provider
-from pjrtwheel.cli import add_release_option
+from pjrtwheel.cli import add_options
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import find_platform, host_platform
@@ -25,7 +25,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("backend", nargs="?", help="a directory of plugins/ that has a backend.toml")
     parser.add_argument("--bindings-only", action="store_true", help="build the jaxlib wheels and no plugin")
     parser.add_argument("--platform", help="linux_x86_64 or linux_aarch64 (default: that of this machine)")
-    add_release_option(parser)
+    add_options(parser, "--root", "--release", "--dist")
     parser.add_argument(
         "--xla", default="prebuilt", metavar="prebuilt|source|PATH", help="where the plugin library comes from"
     )
@@ -34,8 +34,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
         "--level", type=int, choices=levels, metavar="N", help=f"compression, 1 to {HIGHEST_LEVEL} (default: {LEVEL})"
     )
     parser.add_argument("--no-smoke", action="store_true", help="do not prove the wheels in clean environments")
-    parser.add_argument("--dist", type=Path, help="where the wheels go (default: dist/ of the repository)")
-    parser.add_argument("--root", type=Path, default=Path.cwd(), help="the repository (default: here)")
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -44,7 +42,8 @@ def execute(args: argparse.Namespace) -> int:
         raise UsageError("name one backend, or say --bindings-only")
     provider, library = parse_provider(args.xla)
     root = args.root.resolve()
-    dist = (args.dist or default_dist(root)).resolve()
+    writable = root if os.access(root, os.W_OK) else Path.cwd()
+    dist = (args.dist or writable / "dist").resolve()
     release, backends = load_release(root, args.release), load_backends(root)
     request = BuildRequest(
         root=root,
@@ -59,8 +58,3 @@ def execute(args: argparse.Namespace) -> int:
     entries = build(request, tuple(backends.values()), dist=dist, cache=cache, smoke_tests=not args.no_smoke)
     render_table(entries, dist)
     return 0
-
-
-def default_dist(root: Path) -> Path:
-    """Return `dist/` of the repository, or of the working directory when the repository is read-only."""
-    return (root if os.access(root, os.W_OK) else Path.cwd()) / "dist"

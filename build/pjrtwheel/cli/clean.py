@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import argparse
 import os
-from pathlib import Path
+
+from pjrtwheel.cli import add_options, check_repository
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
+    add_options(parser, "--root")
     parser.add_argument("--all", action="store_true", help="remove what this checkout built as well")
 
 
@@ -19,7 +20,6 @@ def execute(args: argparse.Namespace) -> int:
     """Remove the outputs, and say how much space became free; environments of proofs that were killed go as well."""
     from pjrtwheel.bazel.clean import find_workspaces, remove_workspace
     from pjrtwheel.bazel.workspace import prepare_workspace
-    from pjrtwheel.cli import check_repository
     from pjrtwheel.environment.venv import scratch_place
     from pjrtwheel.errors import count
     from pjrtwheel.fetch.cache import cache_root

@@ -10,8 +10,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pjrtwheel.backend import Backend
-from pjrtwheel.cli import add_release_option
+from pjrtwheel.backend import Backend, pick_backend
+from pjrtwheel.cli import add_options, check_repository
 from pjrtwheel.errors import UsageError
 
 
@@ -22,10 +22,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.epilog = f"{HOW_TO_GET}. JAX_NUM_GENERATED_CASES and other variables of JAX hold for both clients."
     parser.add_argument("tests", type=Path, metavar="PATH_TO_JAX_TESTS", help="the tests/ folder of JAX")
     parser.add_argument("files", nargs="*", metavar="FILE", help="test files in it, such as lax_test (default: all)")
-    parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
     parser.add_argument("--backend", help="the plugin to compare (default: the one with a list)")
-    add_release_option(parser)
-    parser.add_argument("--dist", type=Path, metavar="DIR", help="folder with the wheels (default: dist/ of the root)")
+    add_options(parser, "--root", "--release", "--dist")
     parser.add_argument("--python", metavar="TAG", help="Python to use, such as cp312 (default: the oldest here)")
     parser.add_argument("--environment", type=Path, metavar="PYTHON", help="use this environment, not a fresh one")
     parser.add_argument("--results", type=Path, metavar="DIR", help="where raw results are kept (default: the cache)")
@@ -39,7 +37,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Run the files, print the comparison, and fail when a difference is not in the list of expected ones."""
     from pjrtwheel.backend import load_backends
-    from pjrtwheel.cli import check_repository
     from pjrtwheel.conformance.clients import CLIENTS, compare_runs, conformance_python, find_test_files, run_clients
     from pjrtwheel.conformance.comparison import format_report
     from pjrtwheel.conformance.expected import listed_backends, load_expected
@@ -75,15 +72,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def choose_backend(backends: Mapping[str, Backend], listed: Sequence[str], name: str | None) -> Backend:
-    """Return the backend of a name, or the only one with a list of expected differences when none was named.
-
-    Raises:
-        UsageError: There is none of this name, or a choice must be made.
-    """
-    known = ", ".join(backends)
+    """Return the backend of a name; without one, the only backend with a list of expected differences."""
     if name is None and len(listed) != 1:
-        raise UsageError("which backend? give --backend", remedy=f"known backends: {known}")
-    chosen = backends.get(name or listed[0])
-    if chosen is None:
-        raise UsageError(f"unknown backend: {name or listed[0]!r}", remedy=f"known backends: {known}")
-    return chosen
+        raise UsageError("which backend? give --backend", remedy=f"known backends: {', '.join(backends)}")
+    return pick_backend(backends, name or listed[0])

@@ -8,21 +8,19 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pjrtwheel.cli import add_release_option, add_tool_option
+from pjrtwheel.cli import add_options, check_repository, parse_tools
 from pjrtwheel.release.model import newest_release
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pjrtwheel.backend import Backend
-    from pjrtwheel.products.select_facts import KnownCode
+    from pjrtwheel.products.select import KnownCode
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
-    add_release_option(parser)
-    parser.add_argument("--dist", type=Path, help="folder with release.json (default: dist)")
+    add_options(parser, "--root", "--release", "--dist", "--tool")
     parser.add_argument(
         "--library",
         action="append",
@@ -30,16 +28,14 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
         metavar="BACKEND:PLATFORM=PATH",
         help="read the GPU code of a library now, for a platform that was not built here",
     )
-    add_tool_option(parser)
     parser.add_argument("--check", action="store_true", help="only say whether the file is up to date")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Write the file, or compare it."""
     from pjrtwheel.backend import load_backends
-    from pjrtwheel.cli import check_repository, parse_tools
     from pjrtwheel.files import write_atomically
-    from pjrtwheel.products.select_facts import code_of_release, format_facts, make_facts, parse_facts
+    from pjrtwheel.products.select import code_of_release, format_facts, make_facts, parse_facts
     from pjrtwheel.publish.release_file import read_entries
 
     check_repository(args.root)
@@ -63,14 +59,10 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _read_library(argument: str, backends: dict[str, Backend], tools: Mapping[str, Path]) -> KnownCode:
-    """Read the library that an argument names.
-
-    Raises:
-        UsageError: The argument is of another form, or names no backend or file.
-    """
+    """Read the library that an argument names."""
     from pjrtwheel.errors import UsageError
     from pjrtwheel.gpucode import read_gpu_code
-    from pjrtwheel.products.select_facts import code_of_library
+    from pjrtwheel.products.select import code_of_library
 
     place, _, library = argument.partition("=")
     name, _, platform = place.partition(":")

@@ -8,18 +8,20 @@ import argparse
 import sys
 from pathlib import Path
 
+from pjrtwheel.cli import add_options
+
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
-    parser.add_argument("--dist", type=Path, metavar="DIR", help="folder of the wheels (default: dist)")
+    add_options(parser, "--root", "--dist")
     parser.add_argument("--output", type=Path, metavar="DIR", help="root of the index (default: simple in --dist)")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Write the index and say what is in it."""
     from pjrtwheel.errors import count
-    from pjrtwheel.products.index import find_unlisted, write_index
+    from pjrtwheel.products.index import write_index
+    from pjrtwheel.products.index.projects import find_unlisted
 
     dist = args.dist or args.root / "dist"
     output = args.output or dist / "simple"

@@ -11,7 +11,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from pjrtwheel.cli import add_tool_option
+from pjrtwheel.cli import add_options, check_wheels, parse_tools
 
 SCHEMA = 1
 # The checkout that holds this file: the command works from any folder.
@@ -28,7 +28,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print all of it as JSON")
     parser.add_argument("--open", action="store_true", help="open plugin libraries: this runs code of the wheel")
     parser.add_argument("--index", action="store_true", help="ask the package index whether requirements are available")
-    add_tool_option(parser)
+    add_options(parser, "--tool")
     parser.add_argument("--no-tools", action="store_true", help="run no vendor's program")
     parser.add_argument(
         "--root", type=Path, default=_ROOT, help="root of the repository (default: that of this program)"
@@ -38,7 +38,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Describe each wheel; one that cannot be read does not keep the others from being described."""
     from pjrtwheel.backend import load_backends
-    from pjrtwheel.cli import check_wheels, parse_tools
     from pjrtwheel.errors import PjrtWheelError
     from pjrtwheel.inspect import inspect_wheel
     from pjrtwheel.inspect.index import ask_index
@@ -54,15 +53,10 @@ def execute(args: argparse.Namespace) -> int:
         find_tool = (lambda _: None) if args.no_tools else make_finder(args.root, given, Path(scratch))
         for wheel in args.wheels:
             try:
-                found.append(
-                    inspect_wheel(
-                        wheel,
-                        find_tool=find_tool,
-                        exports=exports,
-                        open_plugins=args.open,
-                        ask_index=asked,
-                    )
+                inspection = inspect_wheel(
+                    wheel, find_tool=find_tool, exports=exports, open_plugins=args.open, ask_index=asked
                 )
+                found.append(inspection)
             except PjrtWheelError as error:
                 print_error(str(error))
                 status = error.exit_code

@@ -6,21 +6,18 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 
-from pjrtwheel.cli import add_release_option
+from pjrtwheel.cli import add_options, check_repository
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
-    add_release_option(parser)
+    add_options(parser, "--root", "--release")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Print one JSON list of objects with `backend` and `platform`."""
     from pjrtwheel.backend import load_backends
-    from pjrtwheel.cli import check_repository
     from pjrtwheel.platforms import host_platform
     from pjrtwheel.release.checks import list_prebuilt
     from pjrtwheel.release.model import load_release

@@ -7,8 +7,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from pathlib import Path
 
+from pjrtwheel.cli import add_options
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.pin import pin_release
 
@@ -20,7 +20,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
         "--missing", action="store_true", help="ask only for what is not pinned yet, such as a new backend"
     )
     parser.add_argument("--build", type=int, metavar="N", help="build tag of our jaxlib (default: as before, or 1)")
-    parser.add_argument("--root", type=Path, default=Path.cwd(), help="the repository (default: here)")
+    add_options(parser, "--root")
 
 
 def execute(args: argparse.Namespace) -> int:

@@ -8,12 +8,14 @@ import argparse
 import json
 from pathlib import Path
 
+from pjrtwheel.cli import add_options, check_repository, check_wheels
+
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = "The library's code runs, in a process of its own: name only files that you trust."
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="plugin libraries, or wheels with one")
-    parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
+    add_options(parser, "--root")
     parser.add_argument("--device", action="store_true", help="the device is here, so that its absence is a failure")
     parser.add_argument("--json", action="store_true", help="print every check, as JSON")
 
@@ -22,7 +24,6 @@ def execute(args: argparse.Namespace) -> int:
     """Run the checks on each file, say what they showed, and fail when a check failed or a library did not open."""
     from pjrtwheel import tables
     from pjrtwheel.backend import load_backends
-    from pjrtwheel.cli import check_repository, check_wheels
     from pjrtwheel.errors import ProofError
     from pjrtwheel.probe.run import ProbeOutcome, probe_file
 

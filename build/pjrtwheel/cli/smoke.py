@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pjrtwheel.cli import add_release_option
+from pjrtwheel.cli import add_options, check_repository, check_wheels
 from pjrtwheel.platforms import host_platform
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ _DEVICE_OPTIONS = ("dist", "wheelhouse", "system_site_packages", "xla")
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("wheels", nargs="*", type=Path, metavar="WHEEL", help="wheels of one set")
-    parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
-    add_release_option(parser)
+    add_options(parser, "--root", "--release")
     device = parser.add_argument_group(
         "on a device", "take the wheels of a backend from a folder, and run on its accelerator"
     )
@@ -58,7 +57,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Run every program on every Python that is here, and say what each showed."""
-    from pjrtwheel.cli import check_repository
     from pjrtwheel.errors import ProofError, UsageError
 
     check_repository(args.root)
@@ -86,7 +84,6 @@ def execute(args: argparse.Namespace) -> int:
 def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
     """Prove the wheels that were named, at the highest level available on this machine."""
     from pjrtwheel.backend import load_backends
-    from pjrtwheel.cli import check_wheels
     from pjrtwheel.environment.interpreters import find_interpreters
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.prove.inputs import load_inputs
@@ -104,12 +101,7 @@ def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
 
 
 def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
-    """Prove a backend's wheels on this machine's accelerator, and record what all Pythons showed.
-
-    Raises:
-        ProofError: No Python of the release is here, or no device.
-        UsageError: A wheel, a folder or the library is missing.
-    """
+    """Prove a backend's wheels on this machine's accelerator, and record what all Pythons showed."""
     from pjrtwheel.backend import find_backend
     from pjrtwheel.environment.interpreters import find_interpreters
     from pjrtwheel.errors import ProofError, UsageError
@@ -171,7 +163,6 @@ def _say(line: str) -> None:
 
 
 def _supply(args: argparse.Namespace) -> Supply:
-    """Return where what the wheels need comes from."""
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.prove.on_device import Folders, Index, Installed
 

@@ -7,17 +7,18 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from pjrtwheel.cli import add_options, check_repository, check_wheels
+
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels of one set")
-    parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
+    add_options(parser, "--root")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Check the wheels; problems leave as a `VerifyError`."""
     from pjrtwheel.backend import load_backends
-    from pjrtwheel.cli import check_repository, check_wheels
     from pjrtwheel.verify import verify_paths
 
     check_repository(args.root)

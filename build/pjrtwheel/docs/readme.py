@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pjrtwheel.conformance.expected import Expected, load_expected
-from pjrtwheel.errors import UsageError
+from pjrtwheel.errors import UsageError, count
 from pjrtwheel.files import write_atomically
-from pjrtwheel.program import run_main
+from pjrtwheel.program import program
 
 BEGIN = "<!-- conformance: begin, written by nox -s update_readme -->"
 END = "<!-- conformance: end -->"
@@ -33,8 +33,7 @@ def render_differences(entries: Sequence[Expected]) -> str:
 
 def _render_reason(reason: str, cases: Sequence[str]) -> str:
     files = sorted({f"`{case.split('::')[0]}`" for case in cases})
-    count = f"{len(cases)} case" + ("s" if len(cases) > 1 else "")
-    line = f"- {reason} ({count} in {', '.join(files)})"
+    line = f"- {reason} ({count(len(cases), 'case')} in {', '.join(files)})"
     return textwrap.fill(line, _LINE_LENGTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
@@ -45,24 +44,16 @@ def load_all_expected(root: Path) -> list[Expected]:
 
 
 def replace_section(text: str, section: str) -> str:
-    """Return a document with the text between the two marks replaced.
-
-    Raises:
-        UsageError: The document lacks a mark.
-    """
+    """Return a document with the text between the two marks replaced; raise a `UsageError` when it lacks one."""
     if BEGIN not in text or END not in text:
         raise UsageError(f"the README lacks its marks {BEGIN} and {END}")
     before, rest = text.split(BEGIN, 1)
     return f"{before}{BEGIN}\n{section}\n{END}{rest.split(END, 1)[1]}"
 
 
+@program
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the list into the README and return the exit status."""
-    return run_main(_run, argv)
-
-
-def _run(argv: Sequence[str]) -> int:
-    """Parse the arguments and write the list."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.docs.readme", description=__doc__)
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
     root = parser.parse_args(argv).root

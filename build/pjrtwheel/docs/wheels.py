@@ -24,7 +24,7 @@ from pjrtwheel.files import write_atomically
 from pjrtwheel.inspect import Inspection, inspect_wheel
 from pjrtwheel.inspect.findings import count_useless
 from pjrtwheel.inspect.tools import make_finder
-from pjrtwheel.program import run_main
+from pjrtwheel.program import program
 from pjrtwheel.tables import TableError, read_json, write_json
 from pjrtwheel.wheel.names import find_plain_wheels, parse_name
 
@@ -48,11 +48,7 @@ def format_measures(measures: Iterable[Measure]) -> str:
 
 
 def parse_measures(text: str) -> tuple[Measure, ...]:
-    """Read what `format_measures` wrote.
-
-    Raises:
-        UsageError: The text is something else.
-    """
+    """Read what `format_measures` wrote; raise a `UsageError` for anything else."""
     try:
         document = read_json(_Document, text)
     except TableError as error:
@@ -63,11 +59,7 @@ def parse_measures(text: str) -> tuple[Measure, ...]:
 
 
 def _measure_wheels(root: Path, wheels: Iterable[Path]) -> tuple[Measure, ...]:
-    """Inspect each wheel, without opening any plugin.
-
-    Raises:
-        WheelError: One is damaged.
-    """
+    """Inspect each wheel, without opening any plugin."""
     exports = {backend.library: backend.exports for backend in load_backends(root).values()}
     with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
         find_tool = make_finder(root, {}, Path(scratch))
@@ -75,11 +67,7 @@ def _measure_wheels(root: Path, wheels: Iterable[Path]) -> tuple[Measure, ...]:
 
 
 def find_wheels(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield the wheels that were named, and those of each folder.
-
-    Raises:
-        UsageError: A path is neither.
-    """
+    """Yield the wheels that were named, and those of each folder; raise a `UsageError` for a path that is neither."""
     for path in paths:
         if path.is_dir():
             yield from find_plain_wheels(path)
@@ -90,11 +78,7 @@ def find_wheels(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def read_measures(root: Path) -> tuple[Measure, ...]:
-    """Return the numbers that are kept.
-
-    Raises:
-        UsageError: There are none.
-    """
+    """Return the numbers that are kept; raise a `UsageError` when there are none."""
     path = root / DATA
     if not path.is_file():
         raise UsageError(f"there is no {DATA}", remedy="measure wheels: ./noxw -s update_docs -- FOLDER...")
@@ -102,7 +86,6 @@ def read_measures(root: Path) -> tuple[Measure, ...]:
 
 
 def _measure(inspection: Inspection) -> Measure:
-    """Reduce an inspection to its numbers."""
     libraries = inspection.libraries
     plugins = [library for library in libraries if library.is_plugin]
     return Measure(
@@ -124,13 +107,9 @@ def _measure(inspection: Inspection) -> Measure:
     )
 
 
+@program
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure what was named, write the page, and return the exit status."""
-    return run_main(_run, argv)
-
-
-def _run(argv: Sequence[str]) -> int:
-    """Parse the arguments, measure and write."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.docs.wheels", description=__doc__)
     parser.add_argument("wheels", nargs="*", type=Path, metavar="WHEEL", help="wheels, or folders of them")
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")

@@ -80,12 +80,7 @@ class Measure:
 
 
 def render_page(measures: Sequence[Measure], backends: Sequence[Backend]) -> str:
-    """Return the text of the page.
-
-    Args:
-        measures: The wheels in numbers.
-        backends: The backends, which know upstream's projects.
-    """
+    """Return the text of the page; the backends know upstream's projects."""
     measures = [row for row in measures if row.tag.endswith(_ARCHITECTURE)]
     sections = [
         _HEAD,
@@ -115,7 +110,6 @@ def _compare(measures: Sequence[Measure], backends: Sequence[Backend]) -> Iterat
 
 
 def _sum_up(name: str, rows: Sequence[Measure]) -> tuple[str, ...]:
-    """Return one row of the table."""
     installed = [row for row in rows if _is_installed(row)]
     exports = [row.exports for row in installed if row.exports is not None]
     return (
@@ -154,14 +148,12 @@ def _label(row: Measure) -> str:
 
 
 def _list_code(measures: Iterable[Measure]) -> Iterator[tuple[str, ...]]:
-    """Yield each distribution with GPU code."""
     for row in measures:
         if row.gpu_code and _is_installed(row):
             yield f"`{row.distribution}`", ", ".join(row.gpu_code)
 
 
 def _render_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 

@@ -19,11 +19,11 @@ from pathlib import Path
 from pjrtwheel.fetch.cache import WheelCache, cache_root, disk_errors
 from pjrtwheel.fetch.index import download_wheel
 from pjrtwheel.fetch.unpack import unpack_wheel
-from pjrtwheel.program import run_main
+from pjrtwheel.program import program
 from pjrtwheel.release.model import read_release
 
 
-def parse(argv: Sequence[str]) -> argparse.Namespace:
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.fetch", description="Fetch one pinned wheel.")
     parser.add_argument("--release-file", type=Path, required=True, help="a file of releases/")
@@ -36,10 +36,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def execute(arguments: argparse.Namespace, cache: WheelCache) -> dict[str, object]:
-    """Fetch and, when asked for, unpack.
-
-    Returns:
-        The pin, and the names of the files now in the output directory.
+    """Fetch and, when asked for, unpack; return the pin, and the names of the files now in the output directory.
 
     Raises:
         PjrtWheelError: No such pin, or the wheel could not be downloaded.
@@ -59,13 +56,9 @@ def execute(arguments: argparse.Namespace, cache: WheelCache) -> dict[str, objec
     return {"pin": asdict(pin), "members": members}
 
 
+@program
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status."""
-    return run_main(_run, argv)
-
-
-def _run(argv: Sequence[str]) -> int:
-    """Parse the arguments, fetch, and print what there is now."""
+    """Fetch, print what there is now, and return the exit status."""
     result = execute(parse(argv), WheelCache(cache_root(os.environ), download_wheel))
     print(json.dumps(result, sort_keys=True))
     return 0

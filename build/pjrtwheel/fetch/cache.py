@@ -24,9 +24,7 @@ CACHE_VARIABLE = "PJRTWHEEL_CACHE"
 def cache_root(environ: Mapping[str, str], home: Path | None = None) -> Path:
     """Return the directory that everything downloaded is kept in.
 
-    Args:
-        environ: Environment variables; `PJRTWHEEL_CACHE` wins, then `XDG_CACHE_HOME` (XDG base directories).
-        home: Home directory, for tests.
+    `PJRTWHEEL_CACHE` wins, then `XDG_CACHE_HOME` (XDG base directories), then `home`, that of the user when absent.
     """
     if environ.get(CACHE_VARIABLE):
         return Path(environ[CACHE_VARIABLE]).absolute()
@@ -67,11 +65,7 @@ def file_lock(path: Path) -> Iterator[None]:
 
 @contextmanager
 def disk_errors(path: Path) -> Iterator[None]:
-    """Turn a full or read-only disk into an error that names the place.
-
-    Raises:
-        FetchError: Anything below `path` could not be written.
-    """
+    """Turn the error of a full or read-only disk into a `FetchError` that names the place."""
     try:
         yield
     except OSError as error:
@@ -94,12 +88,7 @@ def _move_durably(source: Path, target: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class WheelCache:
-    """Wheels on disk, found by their pin.
-
-    Attributes:
-        root: The directory named by `cache_root`.
-        download: Puts the pinned file into a directory and returns its path.
-    """
+    """Wheels on disk, found by their pin; `download` puts the pinned file into a directory and returns its path."""
 
     root: Path
     download: Callable[[Pin, Path], Path]

@@ -42,14 +42,7 @@ def tag_options(filename: str) -> tuple[str, ...]:
 
 
 def download_command(pin: Pin, requirements: Path, directory: Path, python: str = sys.executable) -> tuple[str, ...]:
-    """Return the pip command for one pin.
-
-    Args:
-        pin: What to download.
-        requirements: File that holds the requirement with its hash; pip takes hashes from files only.
-        directory: Where the wheel goes.
-        python: The interpreter whose pip is used.
-    """
+    """Return the pip command for one pin, whose requirement is in a file: pip takes hashes from files only."""
     # -I is left out on purpose: it would make pip ignore the user's PIP_* variables.
     return (
         *(python, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--require-hashes"),
@@ -78,12 +71,7 @@ def explain_failure(pin: Pin, output: str) -> FetchError:
 
 
 def explain_output(what: str, output: str) -> FetchError:
-    """Turn what pip said into one error with its probable cause, whatever it was to download or install.
-
-    Args:
-        what: What could not be done.
-        output: All that pip printed.
-    """
+    """Turn what pip said into one error with its probable cause, whatever it was to download or install."""
     if "No module named pip" in output:
         return FetchError(
             what,

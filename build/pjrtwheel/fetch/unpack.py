@@ -31,11 +31,7 @@ def unpack_wheel(
 ) -> tuple[str, ...]:
     """Unpack the members that match any pattern, and return their names in order.
 
-    Args:
-        wheel: The archive.
-        directory: Where its members go, by their own names.
-        patterns: Shell patterns, each of which must match something; `*` also matches `/`.
-        optional: Patterns that need not match.
+    Each shell pattern must match something, but for the optional ones; `*` also matches `/`.
 
     Raises:
         FetchError: The archive is damaged, holds a hostile name, or lacks what a pattern asks for.

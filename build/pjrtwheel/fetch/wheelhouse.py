@@ -19,9 +19,9 @@ from pathlib import Path
 
 from pjrtwheel.fetch.cache import cache_root, disk_errors, file_lock
 from pjrtwheel.fetch.index import explain_output, run_pip
-from pjrtwheel.files import hash_file
+from pjrtwheel.files import hash_file, staging_folder
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.program import run_main
+from pjrtwheel.program import program
 
 PipRun = Callable[[Sequence[str]], tuple[int, str]]
 COMMON = ("--only-binary=:all:", "--require-hashes", "--disable-pip-version-check", "--no-input", "--no-cache-dir")
@@ -51,15 +51,11 @@ def fill_wheelhouse(requirements: Path, root: Path, pip: PipRun = run_pip) -> Pa
     with disk_errors(root), file_lock(root / "locks" / target.name):
         if target.is_dir():
             return target
-        target.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=".partial-", dir=target.parent))
-        try:
+        with staging_folder(target.parent) as staging:
             status, output = pip(_pip("download", *COMMON, "--dest", str(staging), "--requirement", str(requirements)))
             if status != 0:
                 raise explain_output(f"cannot download the tools of {requirements.name}", output)
             staging.rename(target)
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)
     return target
 
 
@@ -105,13 +101,9 @@ def install_tools(requirements: Path, output: Path, root: Path, pip: PipRun = ru
     raise explain_output(f"cannot install the tools of {requirements.name}", text)
 
 
+@program
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status."""
-    return run_main(_run, argv)
-
-
-def _run(argv: Sequence[str]) -> int:
-    """Parse the arguments and install."""
+    """Install, and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.fetch.wheelhouse", description=__doc__)
     parser.add_argument("--requirements", type=Path, required=True, help="requirements with hashes")
     parser.add_argument("--output", type=Path, required=True, help="directory to install into")

@@ -12,12 +12,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
+from pjrtwheel.backend import Backend
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
+from pjrtwheel.wheel import names
 from pjrtwheel.wheel.metadata import read_field
-from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.report import BuiltWheel, Report
 
 _EARLIEST = "315532800"  # 1980-01-01, the first moment a zip file can state
@@ -27,10 +29,7 @@ _LEFTOVERS = shutil.ignore_patterns("__pycache__", "build", "*.egg-info")
 def build_pure_wheel(source: Path, folder: Path, lock_id: str = "") -> BuiltWheel:
     """Build the wheel of a project; the same source and SOURCE_DATE_EPOCH (1980 where unset) give the same bytes.
 
-    Args:
-        source: The project, with a `pyproject.toml`; it stays as it is.
-        folder: Where the wheel goes.
-        lock_id: Identity of the set whose packages it requires, if it does.
+    The project stays as it is. The lock is that of the set whose packages it requires, if it does.
 
     Raises:
         WheelError: The build failed.
@@ -47,11 +46,16 @@ def build_pure_wheel(source: Path, folder: Path, lock_id: str = "") -> BuiltWhee
     return BuiltWheel(wheel, _report(wheel, lock_id))
 
 
-def read_dist_info(wheel: Path) -> dict[str, str]:
-    """Unpack a wheel, which compares every file with RECORD, and return the files of its `.dist-info` by path.
+def requires_python(backends: Iterable[Backend]) -> str:
+    """Return which Pythons the wheels of all backends run on: that of the newest stable ABI among them."""
+    newest = max((backend.python_tag for backend in backends), key=lambda tag: int(tag.removeprefix("cp3")))
+    return names.requires_python(newest)
 
-    Raises:
-        WheelError: It is damaged.
+
+def read_dist_info(wheel: Path) -> dict[str, str]:
+    """Unpack a wheel and return the files of its `.dist-info` by path.
+
+    Unpacking compares every file with RECORD, and raises a `WheelError` for a wheel that is damaged.
     """
     with tempfile.TemporaryDirectory(prefix="unpacked-") as name:
         _run("wheel", "unpack", "--dest", name, wheel.resolve(), folder=Path(name), failure=f"{wheel} is damaged")
@@ -67,11 +71,7 @@ def _copy(source: str, target: str) -> None:
 
 
 def _run(module: str, *arguments: str | Path, folder: Path, failure: str) -> None:
-    """Run a module as a program, away from the repository, whose folder `build` is not PyPA's.
-
-    Raises:
-        WheelError: It failed; the last line that it printed is the cause.
-    """
+    """Run a module as a program, away from the repository, whose folder `build` is not PyPA's."""
     done = subprocess.run(
         [sys.executable, "-P", "-m", module, *map(str, arguments)],
         cwd=folder,
@@ -88,8 +88,7 @@ def _run(module: str, *arguments: str | Path, folder: Path, failure: str) -> Non
 
 
 def _report(path: Path, lock_id: str) -> Report:
-    """Describe a wheel that holds no library."""
-    name = parse_name(path.name)
+    name = names.parse_name(path.name)
     return Report(
         wheel=path.name,
         distribution=name.distribution,

@@ -34,10 +34,7 @@ from pjrtwheel.wheel.report import BuiltWheel
 
 
 def publish(built: Sequence[BuiltWheel], proofs: Mapping[str, Proof], dist: Path) -> tuple[Entry, ...]:
-    """Copy wheels into `dist` and record them in its `release.json`.
-
-    Returns:
-        The entries of all wheels that are now in `dist`.
+    """Copy wheels into `dist`, record them in its `release.json`, and return the entries of all that are there now.
 
     Raises:
         WheelError: A wheel changed after it was reported, or the disk is full.
@@ -47,7 +44,7 @@ def publish(built: Sequence[BuiltWheel], proofs: Mapping[str, Proof], dist: Path
 
 
 def publish_pure_python(built: Sequence[BuiltWheel], backends: Sequence[Backend], root: Path, dist: Path) -> None:
-    """Verify wheels without a library, of which there is nothing to run, and publish them as such.
+    """Publish wheels without a library, of which there is nothing to run.
 
     Raises:
         VerifyError: A wheel breaks a promise.
@@ -59,30 +56,18 @@ def publish_pure_python(built: Sequence[BuiltWheel], backends: Sequence[Backend]
 
 
 def check_space(built: Sequence[BuiltWheel], dist: Path) -> None:
-    """Make sure that wheels which are built will find room in `dist`, before they are verified and proven.
-
-    Raises:
-        WheelError: They will not; the message says how much is needed.
-    """
+    """Raise a `WheelError` unless built wheels will find room in `dist`, before they are verified and proven."""
     reports = [wheel.report for wheel in built]
     fresh = [report.size for report in reports if not _is_published(report.wheel, report.sha256, dist)]
     files.require_space(dist, sum(fresh))
 
 
 def put_wheels(wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path) -> tuple[Entry, ...]:
-    """Copy wheels that have entries already into `dist`, and record them in its `release.json`.
+    """Copy wheels that have entries already into `dist`, as `publish` does.
 
     Several builds may publish into one folder at once: wheels are copied to one place and renamed into place under the
     folder's lock, where the entries of the others are read again and kept. `release.json` is replaced last. Wheels that
     it does not describe, which a killed run may have left, are named on stderr.
-
-    Args:
-        wheels: File name → where the wheel is.
-        entries: One per wheel.
-        dist: The folder; made when it is missing.
-
-    Returns:
-        The entries of all wheels that are now in `dist`.
 
     Raises:
         WheelError: A wheel is not the one its entry describes, or the disk is full.
@@ -135,17 +120,12 @@ def withdraw(names: Collection[str], dist: Path) -> None:
 
 
 def _is_published(name: str, digest: str, dist: Path) -> bool:
-    """Return whether the very bytes of a wheel are in the folder already."""
     target = dist / name
     return target.is_file() and hash_file(target) == digest
 
 
 def _copy(wheel: Path, entry: Entry, folder: Path) -> None:
-    """Copy a wheel, holding it to its entry.
-
-    Raises:
-        WheelError: It is not the file that was described.
-    """
+    """Copy a wheel, holding it to its entry."""
     digest = copy_atomically(wheel, folder / entry.filename)
     if digest != entry.sha256:
         raise WheelError(
@@ -156,12 +136,7 @@ def _copy(wheel: Path, entry: Entry, folder: Path) -> None:
 
 
 def _describe_unlisted(entries: Mapping[str, Entry], digests: Mapping[str, str]) -> tuple[str, ...]:
-    """Return a line for each wheel of a folder that its `release.json` does not describe.
-
-    Args:
-        entries: Its entries by file name.
-        digests: File name of each wheel → its sha256.
-    """
+    """Return a line for each wheel of a folder that its `release.json` does not describe, given the digests by name."""
     return tuple(
         f"{name} has no entry in {RELEASE_FILENAME}: build it again, or remove it"
         if name not in entries

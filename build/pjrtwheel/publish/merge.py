@@ -38,13 +38,10 @@ def read_folder(folder: Path) -> dict[str, Entry]:
 
 
 def merge_folders(folders: Sequence[Path], dist: Path) -> tuple[Entry, ...]:
-    """Copy the wheels of several folders into one, and keep the strongest proofs of each wheel.
+    """Copy the wheels of several folders into one, keep the strongest proofs of each, and return all entries there.
 
     Wheel variants, the plain wheel of the same project and their list are made for all that is in one folder. They are
     left out, to be made anew, which is said on stderr.
-
-    Returns:
-        The entries of all wheels that are now in `dist`.
 
     Raises:
         UsageError: There is no such folder, or no `release.json` in it.
@@ -74,11 +71,7 @@ def _leave_out_variants(entries: Mapping[str, Entry], folder: Path, dist: Path) 
 
 
 def _check_bytes(folder: Path, entries: Mapping[str, Entry]) -> None:
-    """Make sure that the wheels of a folder are those that its `release.json` describes, also those not to be copied.
-
-    Raises:
-        WheelError: One is not.
-    """
+    """Hold the wheels of a folder to its `release.json`, also those not to be copied."""
     for name, entry in entries.items():
         if (digest := hash_file(folder / name)) != entry.sha256:
             raise WheelError(
@@ -89,11 +82,7 @@ def _check_bytes(folder: Path, entries: Mapping[str, Entry]) -> None:
 
 
 def _check_same(records: Mapping[Path, Mapping[str, Entry]], dist: Path) -> None:
-    """Make sure that wheels of one name are one wheel, also those that are in `dist` already.
-
-    Raises:
-        WheelError: Two folders have different ones.
-    """
+    """Refuse wheels of one name that differ, also from those that are in `dist` already."""
     names = {name for entries in records.values() for name in entries}
     seen = {name: (dist, hash_file(dist / name)) for name in names if (dist / name).is_file()}
     for folder, entries in records.items():

@@ -14,8 +14,7 @@ from rich.table import Column, Table
 
 from pjrtwheel.errors import count
 from pjrtwheel.prove.results import Outcome, Proof
-from pjrtwheel.publish.best_proofs import was_tried
-from pjrtwheel.publish.release_file import Entry
+from pjrtwheel.publish.release_file import Entry, was_tried
 
 _LOG_WIDTH = 170
 

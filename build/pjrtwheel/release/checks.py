@@ -15,13 +15,6 @@ from pjrtwheel.release.model import Release
 def check_inputs(release: Release, backend: Backend | None, platform: Platform, provider: str, host: Platform) -> None:
     """Make sure that the release pins whatever the build will need, before anything is started.
 
-    Args:
-        release: What is pinned.
-        backend: The accelerator; nothing for the bindings alone.
-        platform: The platform that the wheels are for.
-        provider: `prebuilt`, `source` or `file`.
-        host: The platform that the build runs on.
-
     Raises:
         UsageError: The backend has no wheels for this platform, or its library does not come from this provider.
         FetchError: An input is not pinned; the message says which and what else could be done.
@@ -66,11 +59,7 @@ def list_prebuilt(release: Release, backends: Iterable[Backend], host: Platform)
 
 
 def check_provider(backend: Backend, provider: str) -> None:
-    """Make sure that a backend's library can come from a provider.
-
-    Raises:
-        UsageError: It cannot; the message says why.
-    """
+    """Raise a `UsageError` that says why, unless a backend's library can come from a provider."""
     if provider == "source" and backend.source is None:
         raise UsageError(
             f"backend {backend.name} cannot be built from source",
@@ -86,14 +75,7 @@ def check_provider(backend: Backend, provider: str) -> None:
 
 
 def required_pins(backend: Backend, platform: Platform, provider: str, host: Platform) -> tuple[str, ...]:
-    """Return the keys of all pins that the wheel of a backend is made from.
-
-    Args:
-        backend: The accelerator.
-        platform: The platform the wheel is for.
-        provider: `prebuilt`, `source` or `file`.
-        host: The platform that the build runs on.
-    """
+    """Return the keys of all pins that the wheel of a backend is made from, when it is built on the host."""
     plugin = (f"plugin.{backend.name}.{platform.name}",) if provider == "prebuilt" else ()
     kernels = backend.kernels
     pythons = kernels.pythons if kernels and platform.name in kernels.platforms else ()

@@ -46,11 +46,8 @@ def make_lock(release: Release, provider: str) -> ReleaseLock:
     """Compute the lock of a release built with one provider; the same for every wheel of the set.
 
     Its id is a hash of the release file's text, the build tag and the provider, and of nothing else: two builds from
-    source with other compilers or flags share it, though their bytes differ.
-
-    Args:
-        release: The release, whose `digest` is that of its file's text.
-        provider: Where the library comes from; for a library given by path it holds the library's own digest.
+    source with other compilers or flags share it, though their bytes differ. The provider of a library given by path
+    holds the library's own digest.
     """
     identity = json.dumps([SCHEMA, release.digest, release.build, provider])
     lock_id = hashlib.sha256(identity.encode()).hexdigest()[:32]

@@ -85,11 +85,7 @@ class Release:
     build: int = column(minimum=0)
 
     def pin(self, key: str, remedy: str = "") -> Pin:
-        """Return the pin at a dotted key.
-
-        Args:
-            key: The key.
-            remedy: What to advise where it is not pinned.
+        """Return the pin at a dotted key; where it is not pinned, the error advises the remedy.
 
         Raises:
             FetchError: The release has no such input.
@@ -132,11 +128,7 @@ def parse_release(text: str, path: Path) -> Release:
 
 
 def read_release(path: Path) -> Release:
-    """Read a release file.
-
-    Raises:
-        PinError: The file cannot be read or is malformed.
-    """
+    """Read a release file; raise a `PinError` when it is malformed or cannot be read."""
     try:
         text = path.read_text("utf-8")
     except UnicodeDecodeError as error:
@@ -206,11 +198,7 @@ def _check_schema(schema: object) -> None:
 
 
 def _index_pins(pins: tuple[Pin, ...]) -> dict[str, Pin]:
-    """Return the pins by key.
-
-    Raises:
-        TableError: Two have the same key.
-    """
+    """Return the pins by key, which no two may share."""
     found: dict[str, Pin] = {}
     for number, pin in enumerate(pins):
         if found.setdefault(pin.key, pin) is not pin:

@@ -40,15 +40,7 @@ class _Inputs:
 
 @dataclass(frozen=True, slots=True)
 class WantedFile:
-    """One file to be found on the index.
-
-    Attributes:
-        key: Dotted place in the release file.
-        project: Project name on the index.
-        version: Exact version, or a series that ends in `.*`, of which pip takes the newest.
-        platform: Name of the platform the file is for.
-        python: Python tag such as `cp312`, or empty for a file that is the same for all.
-    """
+    """One file to be found on the index; of a version that ends in `.*` pip takes the newest."""
 
     key: str
     project: str
@@ -60,10 +52,7 @@ class WantedFile:
 def plan_inputs(text: str, backends: Iterable[Backend], release: str) -> tuple[WantedFile, ...]:
     """List every file that a release takes from the index.
 
-    Args:
-        text: The text of `releases/inputs.toml`.
-        backends: All backends; each adds its prebuilt library, its kernels and its tools.
-        release: The JAX release.
+    They are what the text of `releases/inputs.toml` names, and the prebuilt library, kernels and tools of each backend.
 
     Raises:
         PinError: The text is not TOML, or an entry lacks a key.
@@ -96,7 +85,6 @@ def plan_inputs(text: str, backends: Iterable[Backend], release: str) -> tuple[W
 
 
 def _plan_backend(backend: Backend, release: str) -> Iterator[WantedFile]:
-    """List the library of a backend for each platform, and its kernels for each platform and Python."""
     library, kernels = backend.prebuilt, backend.kernels
     for platform in library.platforms:
         version = library.version.format(release=release)

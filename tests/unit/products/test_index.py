@@ -20,7 +20,7 @@ from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products import index
 from pjrtwheel.products.index import write_index
-from pjrtwheel.products.index.about import chips
+from pjrtwheel.products.index.pages import chips
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof, PythonProof, TargetProof

@@ -13,19 +13,14 @@ from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.products.auto.variants import Variant, make_variants
 from pjrtwheel.products.auto.wheel import DISTRIBUTION, Common, release_document, write_wheels
+from pjrtwheel.products.pure_python import requires_python
 from pjrtwheel.publish.dist import publish_pure_python, withdraw
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, read_entries
-from pjrtwheel.wheel.names import requires_python
 from pjrtwheel.wheel.report import BuiltWheel
-
-__all__ = ["Variant", "build_auto"]
 
 
 def build_auto(root: Path, dist: Path, version: str) -> list[Variant]:
-    """Build the wheels for what the `release.json` of a folder lists, into that folder.
-
-    Returns:
-        What was built, the plain wheel first.
+    """Build the wheels for what the `release.json` of a folder lists, into that folder; the plain wheel comes first.
 
     Raises:
         UsageError: Nothing, or nothing for the CPU, was built into the folder, or its wheels are of several sets.
@@ -58,14 +53,12 @@ def _listed(dist: Path) -> list[Entry]:
 
 
 def _common(root: Path, backends: Sequence[Backend], entries: Sequence[Entry], version: str) -> Common:
-    """Gather what all wheels share."""
     names = {backend.distribution for backend in backends}
     listed = [entry for entry in entries if entry.version == version and entry.distribution in names]
     locks = {entry.lock_id for entry in listed}
     if len(locks) != 1:
         raise UsageError(f"the wheels of {version} belong to {len(locks)} sets", remedy="build all of them again")
-    newest = max((backend.python_tag for backend in backends), key=lambda tag: int(tag.removeprefix("cp3")))
-    return Common(root, version, requires_python(newest), locks.pop())
+    return Common(root, version, requires_python(backends), locks.pop())
 
 
 def _others(built: Sequence[BuiltWheel], dist: Path, version: str) -> set[str]:
@@ -74,5 +67,4 @@ def _others(built: Sequence[BuiltWheel], dist: Path, version: str) -> set[str]:
 
 
 def _stem(version: str) -> str:
-    """Return name and version as in file names."""
     return f"{DISTRIBUTION.replace('-', '_')}-{version}"

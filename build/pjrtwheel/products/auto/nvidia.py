@@ -95,7 +95,6 @@ def _targets(code: Iterable[str], kind: str) -> set[Capability]:
 
 
 def _bounds(constraints: Mapping[str, tuple[str, ...]], capability: Capability) -> tuple[str, ...]:
-    """Return the bounds that hold for a GPU."""
     version = f"{capability[0]}.{capability[1]}"
     return tuple(
         need

@@ -50,7 +50,6 @@ def make_variants(backends: Iterable[Backend], entries: Iterable[Entry], version
 
 
 def _of_backend(backend: Backend, entries: list[Entry], version: str) -> Iterator[Variant]:
-    """Yield the variants of one backend, for each platform that it was built for."""
     find_groups = {"nvidia": nvidia_groups, "google": _tpu_groups}.get(backend.select.vendor if backend.select else "")
     if find_groups is None or backend.select is None:
         return
@@ -82,7 +81,6 @@ def _cpu_requires(backends: list[Backend], entries: list[Entry], version: str) -
 
 
 def _built(backend: Backend, entries: list[Entry]) -> Iterator[tuple[str, Entry]]:
-    """Yield the platforms for which a backend's wheel is there."""
     for platform, tag in backend.tags.items():
         for entry in entries:
             if entry.distribution == backend.distribution and any(t.endswith(f"-{tag}") for t in entry.tags):

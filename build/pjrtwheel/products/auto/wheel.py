@@ -60,14 +60,7 @@ _PROVIDERS = {
 
 @dataclass(frozen=True, slots=True)
 class Common:
-    """What all wheels of a release share.
-
-    Attributes:
-        root: Root of the repository, for description and licence.
-        version: The JAX release.
-        requires_python: Which Pythons the packages run on.
-        lock_id: Identity of the set whose packages are required.
-    """
+    """What all wheels of a release share; the repository has their description and licence."""
 
     root: Path
     version: str
@@ -138,14 +131,12 @@ def _with_requires(metadata: str, requires: Iterable[str]) -> str:
 
 
 def _variant_document(variant: Variant) -> str:
-    """Return the `variant.json` of one wheel."""
     from variantlib.api import make_variant_dist_info  # noqa: PLC0415 - as above
 
     return f"{make_variant_dist_info(_describe(variant), _info())}\n"
 
 
 def _info() -> VariantInfo:
-    """Return what all wheels have in common."""
     from variantlib.models.variant_info import ProviderInfo, VariantInfo  # noqa: PLC0415 - as above
 
     providers = {name: ProviderInfo(requires=[need], plugin_api=api) for name, (need, api) in _PROVIDERS.items()}
@@ -153,7 +144,6 @@ def _info() -> VariantInfo:
 
 
 def _describe(variant: Variant) -> VariantDescription:
-    """Return the properties of a wheel."""
     from variantlib.models.variant import VariantDescription, VariantProperty  # noqa: PLC0415 - as above
 
     properties = [VariantProperty(*text.split("::")) for text in variant.properties]

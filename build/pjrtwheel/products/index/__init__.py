@@ -16,20 +16,15 @@ from pathlib import Path
 from pjrtwheel import files
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import copy_atomically
-from pjrtwheel.products.index import about, pages
-from pjrtwheel.products.index.projects import Project, find_unlisted, read_projects
-
-__all__ = ["Project", "find_unlisted", "write_index"]
+from pjrtwheel.products.index import pages
+from pjrtwheel.products.index.projects import Project, read_projects
 
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
 _HERE = -100  # AT_FDCWD
 
 
 def write_index(dist: Path, output: Path) -> tuple[Project, ...]:
-    """Write the index of a folder with `release.json`, in place of the one before.
-
-    Returns:
-        The projects, by name.
+    """Write the index of a folder with `release.json`, in place of the one before, and return its projects.
 
     Raises:
         UsageError: There is no `release.json`, or `output` holds something that is no index.
@@ -51,7 +46,6 @@ def write_index(dist: Path, output: Path) -> tuple[Project, ...]:
 
 
 def _check_place(output: Path) -> None:
-    """Refuse to replace what is no index."""
     page = output / pages.HTML_PAGE
     ours = page.is_file() and pages.GENERATOR in page.read_text("utf-8", errors="replace")
     if output.exists() and not ours and not (output.is_dir() and not any(output.iterdir())):
@@ -69,16 +63,15 @@ def _link_files(project: Project, dist: Path, folder: Path) -> None:
 
 
 def _all_pages(projects: tuple[Project, ...]) -> dict[str, bytes]:
-    """Return every page by its path."""
     written = {
         pages.HTML_PAGE: pages.projects_html(projects),
         pages.JSON_PAGE: pages.projects_json(projects),
-        about.ABOUT_PAGE: about.projects_about(projects),
+        pages.ABOUT_PAGE: pages.projects_about(projects),
     }
     for project in projects:
         written[f"{project.name}/{pages.HTML_PAGE}"] = pages.project_html(project)
         written[f"{project.name}/{pages.JSON_PAGE}"] = pages.project_json(project)
-        written[f"{project.name}/{about.ABOUT_PAGE}"] = about.project_about(project)
+        written[f"{project.name}/{pages.ABOUT_PAGE}"] = pages.project_about(project)
     metadata = {
         f"{project.name}/{file.name}{pages.METADATA_SUFFIX}": file.metadata
         for project in projects

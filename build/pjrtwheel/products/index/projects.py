@@ -10,7 +10,6 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
@@ -26,15 +25,7 @@ _BUILD_AGAIN = "build the wheels again, or give another folder with --dist"
 
 @dataclass(frozen=True, slots=True)
 class IndexedFile:
-    """One file that an index offers.
-
-    Attributes:
-        name: Its name.
-        sha256: Hexadecimal digest of its bytes.
-        size: Its length.
-        requires_python: Which Pythons it is for; empty when it does not say, or is no wheel.
-        metadata: METADATA of a wheel, which installers can read without the wheel (PEP 658); empty for other files.
-    """
+    """One file that an index offers; the METADATA of a wheel can be read without the wheel (PEP 658)."""
 
     name: str
     sha256: str
@@ -45,14 +36,7 @@ class IndexedFile:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """One project of an index.
-
-    Attributes:
-        name: Its normalized name.
-        versions: Its versions, oldest first.
-        files: Its wheels, and the index of their variants.
-        entries: What `release.json` says about the wheels.
-    """
+    """One project of an index: its normalized name, versions from the oldest, its wheels and the index of variants."""
 
     name: str
     versions: tuple[str, ...]
@@ -97,8 +81,7 @@ def _read_entries(path: Path) -> list[Entry]:
 def _count(data: bytes) -> int:
     """Return how many wheels are listed, whole or not."""
     try:
-        document: Any = json.loads(data)
-        return len(document["wheels"])
+        return len(json.loads(data)["wheels"])
     except (ValueError, KeyError, TypeError):
         return -1
 
@@ -115,7 +98,6 @@ def _is_plain(entry: Entry) -> bool:
 
 
 def _project(name: str, entries: Iterable[Entry], dist: Path) -> Project:
-    """Read the files of one project."""
     listed = sorted(entries, key=lambda entry: (Version(entry.version), entry.filename))
     lists = [dist / name for name in sorted({f"{_stem(entry)}-variants.json" for entry in listed})]  # PEP 825
     files = [_wheel(dist / entry.filename, entry) for entry in listed]
@@ -140,5 +122,4 @@ def _wheel(path: Path, entry: Entry) -> IndexedFile:
 
 
 def _stem(entry: Entry) -> str:
-    """Return name and version as in file names."""
     return f"{canonicalize_name(entry.distribution).replace('-', '_')}-{Version(entry.version)}"

@@ -14,7 +14,7 @@ from jaxlib_select.facts import known_releases, load_facts, read_facts
 from pjrtwheel.backend import load_backends, parse_backend
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
-from pjrtwheel.products.select_facts import (
+from pjrtwheel.products.select import (
     KnownCode,
     Source,
     code_of_library,
