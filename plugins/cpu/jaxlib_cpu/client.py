@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 from typing import Any
@@ -28,8 +29,6 @@ CALLBACK_TARGETS = ("xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_c
 
 def take_over(plugin: Plugin, api: Any, priority: int) -> None:
     """Register an opened plugin as JAX's platform `cpu`, complete with custom calls and host callbacks."""
-    from functools import partial
-
     from jax.extend.backend import register_backend_factory
 
     hand_to_jaxlib(plugin, api)
@@ -39,7 +38,7 @@ def take_over(plugin: Plugin, api: Any, priority: int) -> None:
     _complete_client()
     register_backend_factory(
         plugin.name,
-        partial(make_client, plugin),
+        functools.partial(make_client, plugin),
         priority=priority,
         fail_quietly=False,
         experimental=False,

@@ -7,7 +7,7 @@ from __future__ import annotations
 import platform
 import re
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -40,7 +40,8 @@ def _find_damage(header: bytes, tables: bytes, size: int, machine: str) -> str |
     if machine in MACHINES and fields[6] != MACHINES[machine]:
         return f"built for another machine than {machine} (e_machine {fields[6]})"
     section_offset, section_size, section_count = fields[10], fields[15], fields[16]
-    ends = [section_offset + section_size * section_count, *_segment_ends(tables)]
+    segments = _PROGRAM.iter_unpack(tables[: len(tables) // _PROGRAM.size * _PROGRAM.size])
+    ends = [section_offset + section_size * section_count, *(segment[2] + segment[5] for segment in segments)]
     if max(ends) > size:
         return f"truncated: {size} bytes of at least {max(ends)}"
     return None
@@ -52,12 +53,6 @@ def _program_headers(header: bytes) -> tuple[int, int]:
         return 0, 0
     fields = _HEADER.unpack(header[: _HEADER.size])
     return fields[9], fields[13] * fields[14]
-
-
-def _segment_ends(tables: bytes) -> Iterator[int]:
-    for start in range(0, len(tables) - _PROGRAM.size + 1, _PROGRAM.size):
-        _, _, offset, _, _, file_size, _, _ = _PROGRAM.unpack_from(tables, start)
-        yield offset + file_size
 
 
 def needed_libraries(path: Path) -> list[str]:

@@ -85,7 +85,8 @@ def preload(libraries: Sequence[Wanted], open_library: Callable[[str], None]) ->
     """
     opened: dict[str, str] = {}
     failed: dict[str, str] = {}
-    misfits = {name: misfit for wanted in libraries for name, misfit in _find_misfits(wanted)}
+    files = [(name, wanted.symbol) for wanted in libraries for name in candidates(wanted) if os.sep in name]
+    misfits = {name: reason for name, symbol in files if (reason := find_misfit(Path(name), symbol)) is not None}
     waiting = list(libraries)
     while waiting:
         for wanted in waiting:
@@ -98,13 +99,6 @@ def preload(libraries: Sequence[Wanted], open_library: Callable[[str], None]) ->
         waiting = again if len(again) < len(waiting) else []
     left = {name: reason for name, reason in failed.items() if name not in opened}
     return Preloaded(opened, left, tuple(misfits.values()))
-
-
-def _find_misfits(wanted: Wanted) -> list[tuple[str, str]]:
-    """Return the candidates that are not what their name says, each with the reason."""
-    paths = [name for name in candidates(wanted) if os.sep in name]
-    reasons = [(path, find_misfit(Path(path), wanted.symbol)) for path in paths]
-    return [(path, reason) for path, reason in reasons if reason is not None]
 
 
 def _open_first(

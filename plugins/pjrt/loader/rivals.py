@@ -73,7 +73,7 @@ def find_rivals(module: str, pattern: str, plugins: Mapping[str, str], environ: 
         # One that comes first is enough for this plugin to be idle: then it also leaves the platform to the others.
         yields_to=_distributions(live, live) if first else (),
         yielding=() if first else _distributions(live, live),
-        disabled=_distributions(found, [name for name in found if name in disabled & newer]),
+        disabled=_distributions(found, disabled & newer),
     )
 
 
