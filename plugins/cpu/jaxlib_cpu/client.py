@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 from typing import Any
@@ -14,7 +15,7 @@ from .pjrt import _pjrt, private
 from .pjrt.api import has_extension
 from .pjrt.callbacks import describe_exception, element_dtypes
 from .pjrt.plugin import Plugin, hand_to_jaxlib
-from .pjrt.targets import TargetForwarder, TypeForwarder, forward_transform, log_until
+from .pjrt.targets import TargetForwarder, TypeForwarder, forward_transform, take_queues
 
 logger = logging.getLogger(__name__)
 
@@ -27,15 +28,7 @@ CALLBACK_TARGETS = ("xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_c
 
 
 def take_over(plugin: Plugin, api: Any, priority: int) -> None:
-    """Register an opened plugin as JAX's platform `cpu`, complete with custom calls and host callbacks.
-
-    Args:
-        plugin: The plugin.
-        api: The capsule of its API.
-        priority: Where the platform comes among JAX's defaults.
-    """
-    from functools import partial
-
+    """Register an opened plugin as JAX's platform `cpu`, complete with custom calls and host callbacks."""
     from jax.extend.backend import register_backend_factory
 
     hand_to_jaxlib(plugin, api)
@@ -45,7 +38,7 @@ def take_over(plugin: Plugin, api: Any, priority: int) -> None:
     _complete_client()
     register_backend_factory(
         plugin.name,
-        partial(make_client, plugin),
+        functools.partial(make_client, plugin),
         priority=priority,
         fail_quietly=False,
         experimental=False,
@@ -55,13 +48,10 @@ def take_over(plugin: Plugin, api: Any, priority: int) -> None:
 
 def _forward_targets(api: Any) -> None:
     """Give the plugin every custom-call target and type, those registered so far and those to come."""
-    _jax, xla_client = private.jaxlib("_jax"), private.jaxlib("xla_client")
-    queued = [True]
+    _jax = private.jaxlib("_jax")
     targets = TargetForwarder(_pjrt, api, _jax.register_custom_call_target)
     types = TypeForwarder(_pjrt, api, XLA_PLATFORM, _jax.register_custom_type)
-    xla_client.register_custom_type_handler("cpu", log_until(types, lambda: not queued))
-    xla_client.register_custom_call_handler("cpu", log_until(targets, lambda: not queued))
-    queued.clear()
+    take_queues("cpu", targets, types)
 
 
 def _forward_transforms(api: Any) -> None:
@@ -117,16 +107,5 @@ def make_client(plugin: Plugin) -> Any:
 
 
 def _client_options() -> dict[str, int | bool]:
-    """Return the create options as JAX's configuration and the environment have them now.
-
-    The client is synchronous whatever `jax_cpu_enable_async_dispatch` says (it says how a client may behave, and is on
-    by default). An asynchronous one runs the programs of a device one after the other, so a callback that runs JAX
-    would wait for the very program that called it. JAX's built-in client makes an exception for programs with
-    callbacks; the PJRT C API has no field to ask for that. Without such callbacks it can be turned on:
-    `jax.config.update("jax_pjrt_client_create_options", {"asynchronous": True})`.
-    """
-    return create_options(
-        configured_devices=private.setting("xla_bridge", "num_cpu_devices", -1),
-        asynchronous=False,
-        xla_flags=os.environ.get("XLA_FLAGS", ""),
-    )
+    """Return the create options as JAX's configuration and the environment have them now."""
+    return create_options(private.setting("xla_bridge", "num_cpu_devices", -1), os.environ.get("XLA_FLAGS", ""))

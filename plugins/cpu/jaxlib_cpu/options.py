@@ -27,12 +27,13 @@ def device_count(configured: int, xla_flags: str) -> int:
     return int(forced[-1]) if forced else 1
 
 
-def create_options(*, configured_devices: int, asynchronous: bool, xla_flags: str) -> dict[str, int | bool]:
+def create_options(configured_devices: int, xla_flags: str) -> dict[str, int | bool]:
     """Return the options to create the client with.
 
-    Args:
-        configured_devices: Value of `jax_num_cpu_devices`.
-        asynchronous: Whether a computation may run after its call has returned.
-        xla_flags: Value of the environment variable `XLA_FLAGS`.
+    The client is synchronous whatever `jax_cpu_enable_async_dispatch` says (it says how a client may behave, and is on
+    by default). An asynchronous one runs the programs of a device one after the other, so a callback that runs JAX
+    would wait for the very program that called it. JAX's built-in client makes an exception for programs with
+    callbacks; the PJRT C API has no field to ask for that. Without such callbacks it can be turned on:
+    `jax.config.update("jax_pjrt_client_create_options", {"asynchronous": True})`.
     """
-    return {"cpu_device_count": device_count(configured_devices, xla_flags), "asynchronous": asynchronous}
+    return {"cpu_device_count": device_count(configured_devices, xla_flags), "asynchronous": False}

@@ -19,11 +19,7 @@ from .pjrt import private
 
 
 def analyse_costs(builtin: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return `LoadedExecutable.cost_analysis` for executables of any client.
-
-    Args:
-        builtin: jaxlib's method, which asks the client.
-    """
+    """Return `LoadedExecutable.cost_analysis` for executables of any client."""
     _jax, xla_client = private.jaxlib("_jax"), private.jaxlib("xla_client")
 
     def cost_analysis(executable: Any) -> Any:
@@ -61,11 +57,7 @@ class _Exporter:
 
 
 def import_tensor(builtin: Callable[..., Any]) -> Callable[..., Any]:
-    """Return jaxlib's `dlpack_managed_tensor_to_buffer` with the copies it leaves out.
-
-    Args:
-        builtin: jaxlib's own function.
-    """
+    """Return jaxlib's `dlpack_managed_tensor_to_buffer` with the copies it leaves out."""
     import numpy as np
 
     runtime_error = private.jaxlib("xla_client").XlaRuntimeError

@@ -56,12 +56,7 @@ class Driver:
 
 
 def explain(status: int, visible: str | None) -> DriverError | NoDeviceError:
-    """Return the error for a driver that does not start.
-
-    Args:
-        status: Result of `cuInit`.
-        visible: Value of `CUDA_VISIBLE_DEVICES`.
-    """
+    """Return the error for a driver that does not start."""
     if status == NO_DEVICE:
         hidden = f" (CUDA_VISIBLE_DEVICES is {visible!r})" if visible is not None else ""
         remedy = "unset CUDA_VISIBLE_DEVICES" if visible is not None else "see whether nvidia-smi lists a GPU"
@@ -74,10 +69,6 @@ def explain(status: int, visible: str | None) -> DriverError | NoDeviceError:
 
 def ask_driver(wanted: Wanted, visible: str | None) -> Driver:
     """Open the driver's library and ask it.
-
-    Args:
-        wanted: The library.
-        visible: Value of `CUDA_VISIBLE_DEVICES`, for messages.
 
     Raises:
         NoDeviceError: There is no driver, or it sees no GPU.

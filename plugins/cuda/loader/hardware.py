@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..pjrt import private
 from ..pjrt.errors import NoDeviceError
+from ..pjrt.vendor import read_attribute
 
 # The same that JAX looks for; without any of them it does not try CUDA.
 DEVICE_NODES = ("dev/nvidia0", "dev/nvidiactl", "dev/dxg")
@@ -30,14 +31,9 @@ def insist(condition: Callable[[], bool]) -> None:
 
 
 def describe_absence(root: Path, driver: int) -> NoDeviceError:
-    """Return that there is no GPU to use, or that there is one of which no device is to be seen.
-
-    Args:
-        root: The root of the file system.
-        driver: Oldest branch of NVIDIA's driver that will do.
-    """
+    """Return that there is no GPU to use, or that there is one of which no device is to be seen."""
     looked = f"looked for {', '.join(f'/{node}' for node in DEVICE_NODES)}"
-    if _count_on_bus(root) == 0:
+    if not _is_on_bus(root):
         return NoDeviceError(f"no NVIDIA GPU found ({looked})")
     return NoDeviceError(
         f"there is an NVIDIA GPU on the PCI bus, but no device of its driver ({looked})",
@@ -47,29 +43,14 @@ def describe_absence(root: Path, driver: int) -> NoDeviceError:
     )
 
 
-def _count_on_bus(root: Path) -> int:
-    """Return the number of NVIDIA's GPUs on the PCI bus, which containers see as well.
-
-    Args:
-        root: The root of the file system.
-    """
-    vendors = [path for path in (root / PCI_DEVICES).glob("*/vendor") if _read(path) == NVIDIA]
-    return sum(_read(vendor.parent / "class").startswith(DISPLAY) for vendor in vendors)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text("ascii").strip()
-    except (OSError, ValueError):
-        return ""
+def _is_on_bus(root: Path) -> bool:
+    """Return whether there is a GPU of NVIDIA's on the PCI bus, which containers see as well."""
+    vendors = [path for path in (root / PCI_DEVICES).glob("*/vendor") if read_attribute(path) == NVIDIA]
+    return any(read_attribute(vendor.parent / "class").startswith(DISPLAY) for vendor in vendors)
 
 
 def device_nodes(root: Path) -> list[str]:
-    """Return the devices of NVIDIA's kernel module, or of Windows below WSL, that exist.
-
-    Args:
-        root: The root of the file system.
-    """
+    """Return the devices of NVIDIA's kernel module, or of Windows below WSL, that exist."""
     return [f"/{node}" for node in DEVICE_NODES if (root / node).exists()]
 
 
@@ -78,11 +59,8 @@ def _runs_on(code: str, capability: int) -> bool:
 
     Machine code runs on its own and later minor versions of one major version, code for the driver (PTX) on
     everything newer.
-    With the suffix `a` it runs on that very version only, with `f` on its family.
-
-    Args:
-        code: What the code was compiled for, such as `sm_80` or `compute_120`.
-        capability: Ten times the major version plus the minor one.
+    With the suffix `a` it runs on that very version only, with `f` on its family. Of a capability, the major version is
+    counted in tens.
 
     >>> [_runs_on(code, 86) for code in ("sm_80", "sm_90", "compute_75", "sm_86a", "sm_80a")]
     [True, False, True, True, False]

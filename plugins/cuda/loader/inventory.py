@@ -9,11 +9,12 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ..pjrt.installed import find_folders
 from ..pjrt.kernels import Kernels, import_module
 from ..pjrt.plugin import import_extension
 from ..pjrt.preload import Preloaded, Wanted, places, preload, shadowed, survey
 from ..pjrt.vendor import VendorLibrary
-from .toolkit import Toolkit, toolkit_homes, wanted_libraries, wheel_roots
+from .toolkit import Toolkit, toolkit_homes, wanted_libraries
 from .versions import (
     COMPONENTS,
     CUDNN,
@@ -21,7 +22,6 @@ from .versions import (
     Problem,
     as_number,
     as_text,
-    find_mixture,
     find_problems,
     rounded_to_minor,
 )
@@ -42,26 +42,27 @@ class Versions:
     silent: list[str]
 
 
+@dataclass(eq=False)
 class Inventory:
-    """NVIDIA's libraries; they are opened once, when they are first asked for."""
+    """NVIDIA's libraries; they are opened once, when they are first asked for.
 
-    def __init__(self, toolkit: Toolkit, kernels: Kernels, driver_works: Callable[[], bool]) -> None:
-        """Open nothing yet.
+    Attributes:
+        toolkit: The CUDA they are to be of.
+        kernels: The kernels, which know what they were built with.
+        driver_works: Returns whether there is a driver that sees a GPU.
+    """
 
-        Args:
-            toolkit: The CUDA they are to be of.
-            kernels: The kernels, which know what they were built with.
-            driver_works: Returns whether there is a driver that sees a GPU.
-        """
-        self._toolkit = toolkit
-        self._kernels = kernels
-        self._driver_works = driver_works
+    toolkit: Toolkit
+    kernels: Kernels
+    driver_works: Callable[[], bool]
 
     @functools.cached_property
     def wanted(self) -> tuple[Wanted, ...]:
         """Which libraries there should be, and where they are looked for."""
         symbols = {component.stem: component.symbol for component in COMPONENTS}
-        libraries = wanted_libraries(self._toolkit, wheel_roots(), toolkit_homes(self._toolkit.major, os.environ))
+        # Each of NVIDIA's wheels may lie in another folder of the package.
+        roots, homes = find_folders("nvidia"), toolkit_homes(self.toolkit.major, os.environ)
+        libraries = wanted_libraries(self.toolkit, roots, homes)
         return tuple(replace(wanted, symbol=symbols.get(_stem(wanted.soname), "")) for wanted in libraries)
 
     @functools.cached_property
@@ -80,7 +81,7 @@ class Inventory:
             if soname not in self.preloaded.opened:
                 versions.problems.append(self._describe_missing(component.name, soname))
                 continue
-            if component.driver and not self._driver_works():
+            if component.driver and not self.driver_works():
                 versions.silent.append(f"{component.name} was not asked for its version, which takes a working driver")
                 continue
             try:
@@ -92,11 +93,7 @@ class Inventory:
         return versions
 
     def survey(self, devices: int | None) -> tuple[VendorLibrary, ...]:
-        """Return each library with its version and what is wrong with it.
-
-        Args:
-            devices: Number of GPUs that this process uses; None if no library is to be opened.
-        """
+        """Return each library with its version and what is wrong with it for so many GPUs; None: open no library."""
         opening = devices is not None
         library_path = os.environ.get("LD_LIBRARY_PATH", "")
         libraries = survey(self.wanted, self.preloaded if opening else None, library_path, needed=False)
@@ -117,23 +114,15 @@ class Inventory:
         )
 
     def find_problems(self, devices: int) -> list[Problem]:
-        """Return why programs cannot be run with these libraries.
-
-        Args:
-            devices: Number of GPUs that this process uses.
-        """
+        """Return why programs cannot be run with these libraries."""
         versions = self.versions()
         built = self.built()
         return [*versions.problems, *find_problems(versions.found, self.minimum(built), built, devices)]
 
     def find_gaps(self, devices: int) -> list[Problem]:
-        """Return what else is missing, without which JAX starts and some of its programs end.
-
-        Args:
-            devices: Number of GPUs that this process uses.
-        """
+        """Return what else is missing, without which JAX starts and some of its programs end."""
         checked = {self._soname(component) for component in COMPONENTS}
-        needed = [item.soname for item in self._toolkit.libraries if 0 < item.gpus <= max(devices, 1)]
+        needed = [item.soname for item in self.toolkit.libraries if 0 < item.gpus <= max(devices, 1)]
         missing = [name for name in needed if name in self.preloaded.failed and name not in checked]
         return [self._describe_missing(_stem(name).removeprefix("lib"), name) for name in missing]
 
@@ -147,24 +136,31 @@ class Inventory:
             runtime = import_extension().library_version(name, "cudnnGetCudartVersion", "value")
         except (OSError, RuntimeError):  # it does not say
             return []
-        return find_mixture(runtime, self._toolkit.major)
+        if runtime // 1000 == self.toolkit.major:
+            return []
+        text = (
+            f"cuDNN is made for CUDA {runtime // 1000}, and the plugin for CUDA {self.toolkit.major}: NVIDIA's wheels "
+            "for both write cuDNN, NCCL and NVSHMEM to the same files, and the last one installed wins; keep those of "
+            "one CUDA, and install them again"
+        )
+        return [text]
 
     def built(self) -> dict[str, int]:
         """Return the versions the plugin was built with: as its kernels state them or the toolkit's table."""
-        module = import_module(self._kernels, "_versions")
+        module = import_module(self.kernels, "_versions")
         functions = {component.name: f"{component.built}_build_version" for component in COMPONENTS}
         stated = {
             name: getattr(module, function)() for name, function in functions.items() if hasattr(module, function)
         }
-        return {**self._toolkit.built, **stated}
+        return {**self.toolkit.built, **stated}
 
     def minimum(self, built: Mapping[str, int]) -> dict[str, int]:
         """Return the oldest version of each component that works; cuDNN must be that of the build, patches aside."""
-        return {**self._toolkit.minimum, CUDNN.name: rounded_to_minor(CUDNN, built[CUDNN.name])}
+        return {**self.toolkit.minimum, CUDNN.name: rounded_to_minor(CUDNN, built[CUDNN.name])}
 
     def projects(self, problems: Sequence[Problem]) -> list[str]:
         """Return what to install in place of the components that have problems."""
-        projects = {library.soname: library.project for library in self._toolkit.libraries}
+        projects = {library.soname: library.project for library in self.toolkit.libraries}
         return list(dict.fromkeys(projects[self._named(problem.component)] for problem in problems))
 
     def _named(self, name: str) -> str:
@@ -178,7 +174,7 @@ class Inventory:
         return looked
 
     def _soname(self, component: Component) -> str:
-        return next(item.soname for item in self._toolkit.libraries if _stem(item.soname) == component.stem)
+        return next(item.soname for item in self.toolkit.libraries if _stem(item.soname) == component.stem)
 
     def _ask(self, component: Component, soname: str) -> int:
         name = self.preloaded.opened[soname]

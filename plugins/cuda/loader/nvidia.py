@@ -33,13 +33,7 @@ class Cuda:
     """One wheel for CUDA on this machine; the driver is asked once."""
 
     def __init__(self, plugin: Plugin, kernels: Kernels, toolkit: Toolkit) -> None:
-        """Look at nothing yet.
-
-        Args:
-            plugin: The plugin.
-            kernels: Its kernels.
-            toolkit: The CUDA it was built for.
-        """
+        """Look at nothing yet."""
         self._plugin = plugin
         self._kernels = kernels
         self._toolkit = toolkit
@@ -132,11 +126,7 @@ class Cuda:
             )
 
     def survey(self, opening: bool) -> Vendor:  # noqa: FBT001
-        """Return the libraries with their versions, and the GPUs, for `python -m`.
-
-        Args:
-            opening: Whether to open the libraries, and to ask the driver.
-        """
+        """Return the libraries with their versions, and the GPUs, for `python -m`; without opening, what files show."""
         nodes = tuple(device_nodes(ROOT))
         if not opening:
             return Vendor(libraries=self._inventory.survey(None), nodes=nodes)

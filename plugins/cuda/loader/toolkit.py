@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import importlib.machinery
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,12 +53,6 @@ class Toolkit:
     built: Mapping[str, int]
 
 
-def wheel_roots() -> list[Path]:
-    """Return every folder that is part of the package `nvidia`; each of NVIDIA's wheels may lie in another one."""
-    spec = importlib.machinery.PathFinder.find_spec("nvidia")
-    return [Path(location) for location in (spec.submodule_search_locations or ())] if spec is not None else []
-
-
 def toolkit_homes(major: int, environ: Mapping[str, str]) -> list[Path]:
     """Return where a toolkit may be installed, those that the user names first."""
     named = [environ[variable] for variable in ("CUDA_HOME", "CUDA_PATH") if environ.get(variable)]
@@ -67,13 +60,7 @@ def toolkit_homes(major: int, environ: Mapping[str, str]) -> list[Path]:
 
 
 def wanted_libraries(toolkit: Toolkit, roots: Sequence[Path], homes: Sequence[Path]) -> tuple[Wanted, ...]:
-    """Return what to open, and where to look for it.
-
-    Args:
-        toolkit: The toolkit.
-        roots: Folders of the package `nvidia`.
-        homes: Folders of installed toolkits, for those who do not use NVIDIA's wheels.
-    """
+    """Return what to open, and where to look for it: folders of the package `nvidia`, and homes of toolkits."""
     last = tuple(home / folder for home in homes for folder in HOME_FOLDERS)
     return tuple(
         Wanted(library.soname, tuple(root / library.folder / "lib" for root in roots), last)

@@ -86,13 +86,9 @@ def as_text(component: Component, version: int) -> str:
 def find_problems(
     found: Mapping[str, int], minimum: Mapping[str, int], built: Mapping[str, int], devices: int
 ) -> list[Problem]:
-    """Return what is too old, and what is known to give wrong results.
+    """Return what is too old, and what is known to give wrong results for a process that uses so many devices.
 
-    Args:
-        found: Component → version that is here.
-        minimum: Component → oldest version that works.
-        built: Component → version the plugin was built with.
-        devices: Number of GPUs that one process uses.
+    All three tables are of versions by the name of the component: those here, the oldest that work, those of the build.
     """
     problems = [
         Problem(
@@ -116,33 +112,11 @@ def find_problems(
 
 
 def find_warnings(found: Mapping[str, int], capabilities: Sequence[int]) -> list[str]:
-    """Return what may give wrong results under circumstances of which only the user knows.
-
-    Args:
-        found: Component → version that is here.
-        capabilities: Compute capability of each GPU, ten times the major version plus the minor one.
-    """
+    """Return what may give wrong results under circumstances of which only the user knows."""
     # Tensor memory came with 10.0 and is absent from 12.0.
     if 120800 <= found.get("cuBLAS", 0) < 130200 and any(100 <= capability < 120 for capability in capabilities):
         return [CUBLAS_TENSOR_MEMORY]
     return []
-
-
-def find_mixture(runtime: int, major: int) -> list[str]:
-    """Return what may go wrong if cuDNN is made for another CUDA than the plugin.
-
-    Args:
-        runtime: The CUDA of cuDNN, as `cudnnGetCudartVersion` returns it, such as 13020.
-        major: That of the plugin, such as 12.
-    """
-    if runtime // 1000 == major:
-        return []
-    text = (
-        f"cuDNN is made for CUDA {runtime // 1000}, and the plugin for CUDA {major}: NVIDIA's wheels for both write "
-        "cuDNN, NCCL and NVSHMEM to the same files, and the last one installed wins; keep those of one CUDA, and "
-        "install them again"
-    )
-    return [text]
 
 
 def rounded_to_minor(component: Component, version: int) -> int:

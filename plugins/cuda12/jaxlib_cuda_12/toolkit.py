@@ -26,19 +26,6 @@ TOOLKIT = Toolkit(
         NvidiaLibrary("libcudnn.so.9", "cudnn", "nvidia-cudnn-cu12"),
     ),
     # Those of the wheels that backend.toml requires at least. cuDNN's follows from the version of the build.
-    minimum={
-        "CUDA runtime": 12010,
-        "cuBLAS": 120100,
-        "CUPTI": 18,
-        "cuSPARSE": 12100,
-        "cuFFT": 11002,
-    },
-    built={
-        "CUDA runtime": 12090,
-        "cuBLAS": 120901,
-        "CUPTI": 28,
-        "cuSPARSE": 12510,
-        "cuFFT": 11401,
-        "cuDNN": 91002,
-    },
+    minimum={"CUDA runtime": 12010, "cuBLAS": 120100, "CUPTI": 18, "cuSPARSE": 12100, "cuFFT": 11002},
+    built={"CUDA runtime": 12090, "cuBLAS": 120901, "CUPTI": 28, "cuSPARSE": 12510, "cuFFT": 11401, "cuDNN": 91002},
 )

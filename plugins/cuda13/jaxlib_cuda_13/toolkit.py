@@ -26,19 +26,6 @@ TOOLKIT = Toolkit(
         NvidiaLibrary("libcudnn.so.9", "cudnn", "nvidia-cudnn-cu13"),
     ),
     # Those of the wheels that backend.toml requires at least. cuDNN's follows from the version of the build.
-    minimum={
-        "CUDA runtime": 13000,
-        "cuBLAS": 130000,
-        "CUPTI": 130000,
-        "cuSPARSE": 12602,
-        "cuFFT": 12000,
-    },
-    built={
-        "CUDA runtime": 13000,
-        "cuBLAS": 130000,
-        "CUPTI": 130000,
-        "cuSPARSE": 12602,
-        "cuFFT": 12000,
-        "cuDNN": 91200,
-    },
+    minimum={"CUDA runtime": 13000, "cuBLAS": 130000, "CUPTI": 130000, "cuSPARSE": 12602, "cuFFT": 12000},
+    built={"CUDA runtime": 13000, "cuBLAS": 130000, "CUPTI": 130000, "cuSPARSE": 12602, "cuFFT": 12000, "cuDNN": 91200},
 )

@@ -14,8 +14,9 @@ from .pjrt.accelerator import Accelerator
 from .pjrt.errors import DriverError, NoDeviceError
 from .pjrt.kernels import Kernels
 from .pjrt.lock import pin
-from .pjrt.needed import NeededLibraries, VendorFolders
+from .pjrt.needed import NeededLibraries
 from .pjrt.plugin import Plugin
+from .pjrt.vendor import read_attribute
 
 ROOT = Path("/")
 
@@ -29,13 +30,11 @@ TOOLKIT_PARTS = ("compiler", "mkl", "mpi", "umf", "tcm")
 
 
 def describe(plugin: Plugin, kernels: Kernels) -> Accelerator:
-    """Return what JAX needs to know of the wheel for oneAPI on this machine.
-
-    Args:
-        plugin: The plugin.
-        kernels: Its kernels.
-    """
-    libraries = NeededLibraries(plugin, VENDOR)
+    """Return what JAX needs to know of the wheel for oneAPI on this machine."""
+    # Parts of MKL use each other without naming each other, so they must be open for all others.
+    libraries = NeededLibraries(
+        plugin, lambda: library_folders(plugin), lambda: describe_remedy(plugin), everywhere=True
+    )
     return Accelerator(
         plugin=plugin,
         platform="ONEAPI",
@@ -44,30 +43,21 @@ def describe(plugin: Plugin, kernels: Kernels) -> Accelerator:
         rivals=r"jax_plugins\.xla_oneapi|jaxlib_oneapi",
         find_device=find_device,
         preload=libraries.open,
-        check=lambda: None,
         find_node=find_device,
         survey=lambda opening: libraries.survey(device_nodes(ROOT), device_nodes(ROOT), opening=opening),
     )
 
 
 def device_nodes(root: Path) -> list[str]:
-    """Return the devices of Intel's GPUs, such as `/dev/dri/renderD128`; below WSL one stands for any number.
-
-    Args:
-        root: The root of the file system.
-    """
+    """Return the devices of Intel's GPUs, such as `/dev/dri/renderD128`; below WSL one stands for any number."""
     nodes = [f"/dev/dri/{node}" for node in render_nodes(root)]
     return [*nodes, *([f"/{WSL}"] if (root / WSL).exists() else [])]
 
 
 def render_nodes(root: Path) -> list[str]:
-    """Return the names of the render nodes of Intel's GPUs, such as `renderD128`.
-
-    Args:
-        root: The root of the file system.
-    """
+    """Return the names of the render nodes of Intel's GPUs, such as `renderD128`."""
     vendors = sorted((root / NODES).glob("renderD*/device/vendor"))
-    return [vendor.parent.parent.name for vendor in vendors if _read(vendor) == INTEL]
+    return [vendor.parent.parent.name for vendor in vendors if read_attribute(vendor) == INTEL]
 
 
 def find_device() -> None:
@@ -91,31 +81,16 @@ def find_device() -> None:
 def wheel_folders(data: str, user: str, package: Path) -> list[Path]:
     """Return where Intel's wheels put their libraries: into `lib` of the environment, not into `site-packages`.
 
-    Args:
-        data: Where this Python installs data files.
-        user: The same for packages of one user.
-        package: Directory of the plugin's package, which may be in yet another environment.
+    That is the environment's, the user's, or that of the plugin's own package, which may be another one.
     """
     folders = [Path(data) / "lib", Path(user) / "lib", *(parent / "lib" for parent in package.parents[3:4])]
     return list(dict.fromkeys(folders))
 
 
 def toolkit_folders(environ: Mapping[str, str], root: Path) -> list[Path]:
-    """Return where Intel's installers put them.
-
-    Args:
-        environ: Environment, for `ONEAPI_ROOT`.
-        root: The root of the file system.
-    """
+    """Return where Intel's installers put them."""
     home = Path(environ.get("ONEAPI_ROOT") or root / "opt/intel/oneapi")
     return [home / part / "latest/lib" for part in TOOLKIT_PARTS]
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text("ascii").strip()
-    except (OSError, ValueError):
-        return ""
 
 
 def library_folders(plugin: Plugin) -> tuple[list[Path], list[Path]]:
@@ -130,7 +105,3 @@ def describe_remedy(plugin: Plugin) -> str:
         f"pip install '{plugin.distribution}[with-oneapi]{pin(plugin.package)}'; libze_loader.so.1 and "
         "libze_tracing_layer.so.1 are Level Zero, a package of the system (Debian, Ubuntu: apt-get install libze1)"
     )
-
-
-# Parts of MKL use each other without naming each other, so they must be open for all others.
-VENDOR = VendorFolders(folders=library_folders, everywhere=True, remedy=describe_remedy)

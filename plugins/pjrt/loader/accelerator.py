@@ -51,7 +51,7 @@ class Accelerator:
     rivals: str
     find_device: Callable[[], None]
     preload: Callable[[], None]
-    check: Callable[[], None]
+    check: Callable[[], None] = lambda: None
     environment: Mapping[str, str] = field(default_factory=dict)
     survey: Callable[[bool], Vendor] = lambda _: Vendor()
     find_node: Callable[[], None] = lambda: None

@@ -74,12 +74,7 @@ def extension_name(kind: int) -> str:
 
 
 def has_extension(api: Any, name: str) -> bool:
-    """Return whether an opened plugin has an extension.
-
-    Args:
-        api: The capsule of its API.
-        name: PJRT's name of the extension.
-    """
+    """Return whether an opened plugin has an extension."""
     return NAMES.index(name) in dict(import_extension().extensions(api))
 
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from types import FrameType, TracebackType
+import traceback
 from typing import Any
 
 # XLA_FFI_DataType (xla/ffi/api/c_api.h) by the name of its NumPy type; those NumPy lacks come from ml_dtypes.
@@ -59,28 +59,12 @@ def describe_exception(error: BaseException) -> str:
     It has the form of jaxlib's own CPU client, on which users and JAX's tests rely: all frames from the bottom of the
     thread's stack up to the one that raised, then the type and the text.
     """
-    lines = ["CpuCallback error calling callback: "]
-    if error.__traceback__ is not None:
-        lines[0] += "Traceback (most recent call last):"
-        lines += [_describe_frame(frame, line) for frame, line in _frames(error.__traceback__)]
-        lines.append(f"{type(error).__name__}: {error}")
-    else:
-        lines[0] += f"{type(error).__name__}: {error}"
-    return "\n".join(lines)
-
-
-def _describe_frame(frame: FrameType, line: int) -> str:
-    return f'  File "{frame.f_code.co_filename}", line {line}, in {frame.f_code.co_name}'
-
-
-def _frames(traceback: TracebackType) -> list[tuple[FrameType, int]]:
-    frames: list[tuple[FrameType, int]] = []
-    outer = traceback.tb_frame.f_back
-    while outer is not None:
-        frames.insert(0, (outer, outer.f_lineno))
-        outer = outer.f_back
-    at: TracebackType | None = traceback
-    while at is not None:
-        frames.append((at.tb_frame, at.tb_lineno))
-        at = at.tb_next
-    return frames
+    raised = f"{type(error).__name__}: {error}"
+    prefix = "CpuCallback error calling callback: "
+    if error.__traceback__ is None:
+        return prefix + raised
+    outer = error.__traceback__.tb_frame.f_back
+    callers = list(traceback.walk_stack(outer)) if outer is not None else []
+    frames = [*reversed(callers), *traceback.walk_tb(error.__traceback__)]
+    places = [f'  File "{frame.f_code.co_filename}", line {line}, in {frame.f_code.co_name}' for frame, line in frames]
+    return "\n".join([f"{prefix}Traceback (most recent call last):", *places, raised])

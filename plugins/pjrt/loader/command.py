@@ -38,10 +38,7 @@ _OPTIONS = ("--json", "--no-open")
 def run(plugin: Plugin, loader: ModuleType, arguments: Sequence[str]) -> int:
     """Answer the command; return its exit status.
 
-    Args:
-        plugin: The plugin.
-        loader: Its package; one with a function `examine(opening)` looks at the plugin and the machine by itself.
-        arguments: What follows the package's name.
+    A loader with a function `examine(opening)` looks at the plugin and the machine by itself.
     """
     module = plugin.package.name
     if "-h" in arguments or "--help" in arguments:

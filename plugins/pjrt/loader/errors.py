@@ -22,13 +22,7 @@ class PluginError(RuntimeError):
     effect = "refused"
 
     def __init__(self, what: str, *, cause: str = "", remedy: str = "") -> None:
-        """Keep the three lines apart, so that each can be read by itself.
-
-        Args:
-            what: What happened, with the offending value.
-            cause: What it usually means; may be empty.
-            remedy: The command that fixes it.
-        """
+        """Keep the three lines apart, so that each can be read by itself."""
         self.what = what
         self.cause = cause
         self.remedy = remedy

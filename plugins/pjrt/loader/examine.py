@@ -53,12 +53,7 @@ def examine_plugin(
 
 
 def examine_accelerator(accelerator: Accelerator, *, opening: bool) -> Report:
-    """Look at an accelerator's plugin, the vendor's libraries and the hardware.
-
-    Args:
-        accelerator: The accelerator.
-        opening: Whether to open the plugin's library and the vendor's, and to ask the driver.
-    """
+    """Look at an accelerator's plugin, the vendor's libraries and the hardware; without opening, at files alone."""
     plugin = accelerator.plugin
     report = start_report(plugin, [plugin.name, "gpu"], PRIORITY)
     report.check(lambda: check_not_left_out(plugin.name, report.settings))
@@ -84,13 +79,7 @@ def examine_accelerator(accelerator: Accelerator, *, opening: bool) -> Report:
 
 
 def start_report(plugin: Plugin, names: Sequence[str], priority: int) -> Report:
-    """Return what is known of any plugin before its library is looked at.
-
-    Args:
-        plugin: The plugin.
-        names: JAX's names of its platform.
-        priority: Where that comes among JAX's defaults.
-    """
+    """Return what is known of any plugin before its library is looked at."""
     report = Report(
         plugin=plugin,
         own=read_installed(plugin.distribution, plugin.package),
@@ -102,7 +91,7 @@ def start_report(plugin: Plugin, names: Sequence[str], priority: int) -> Report:
         library=PluginLibrary(plugin.package / plugin.library),
     )
     # First, so that the verdict does not advise to install what cannot be loaded either.
-    report.check(lambda: check_interpreter(plugin.distribution, sys.abiflags, sys.version_info[:2]))
+    report.check(lambda: check_interpreter(plugin.distribution))
     report.check(lambda: check_jax(pin(plugin.package).removeprefix("=="), report.jax.version))
     report.check(lambda: check_not_disabled(plugin.distribution, report.settings))
     return report

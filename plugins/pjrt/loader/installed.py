@@ -23,42 +23,36 @@ def installed_version(distribution: str) -> str | None:
 
 def package_directory(package: str) -> Path | None:
     """Return the directory of a package that is or would be imported, without importing it; None if there is none."""
+    return next(iter(find_folders(package)), None)
+
+
+def find_folders(package: str) -> list[Path]:
+    """Return every directory of a package: a namespace package may have several, and one that is absent has none."""
     imported = sys.modules.get(package)
     spec = imported.__spec__ if imported is not None else importlib.machinery.PathFinder.find_spec(package)
-    locations = spec.submodule_search_locations if spec is not None else None
-    return Path(next(iter(locations))) if locations else None
+    return [Path(location) for location in (spec.submodule_search_locations or ())] if spec is not None else []
 
 
-def check_interpreter(distribution: str, abiflags: str, version: tuple[int, int]) -> None:
-    """Check that a Python has the ABI that the plugin's extension is made for.
+def check_interpreter(distribution: str) -> None:
+    """Check that this Python has the ABI that the plugin's extension is made for.
 
     Installers see to that, but a copied folder or PYTHONPATH goes past them. A free-threaded Python takes the file for
     its own, by its name, and then finds no module of its own in it: SystemError, if not a crash.
 
-    Args:
-        distribution: Name of the plugin's distribution.
-        abiflags: Those of the Python (`sys.abiflags`); `t` is among those of a free-threaded one (PEP 703).
-        version: Its version.
-
     Raises:
         InterpreterError: It has another one.
     """
-    if "t" not in abiflags:
-        return
-    python = ".".join(map(str, version))
-    raise InterpreterError(
-        f"{distribution} cannot be loaded by a free-threaded Python ({python}{abiflags})",
-        cause="it is made for the stable ABI of CPython 3.12, which a Python without the GIL does not have",
-        remedy=f"use a Python with the GIL: python{python} in place of python{python}{abiflags}",
-    )
+    if "t" in sys.abiflags:  # PEP 703
+        python = ".".join(map(str, sys.version_info[:2]))
+        raise InterpreterError(
+            f"{distribution} cannot be loaded by a free-threaded Python ({python}{sys.abiflags})",
+            cause="it is made for the stable ABI of CPython 3.12, which a Python without the GIL does not have",
+            remedy=f"use a Python with the GIL: python{python} in place of python{python}{sys.abiflags}",
+        )
 
 
 def check_jax(release: str, installed: str | None) -> None:
-    """Check that there is a JAX that takes the jaxlib of a release.
-
-    Args:
-        release: The release; empty if it is not known.
-        installed: Version of the installed JAX, or None.
+    """Check that there is a JAX that takes the jaxlib of a release, which is empty where it is not known.
 
     Raises:
         JaxMissingError: There is none.

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 from .errors import KernelsMissingError, TakeOverError, VersionMismatchError
+from .installed import package_directory
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ class InstalledKernels:
 
 def find_kernels(kernels: Kernels) -> InstalledKernels:
     """Return the kernels that are there."""
-    location = _folder(kernels)
+    location = package_directory(kernels.package)
     names = [entry.name for entry in location.iterdir()] if location is not None else []
     found = {(int(match[1]), int(match[2])) for match in map(_PYTHON.search, names) if match is not None}
     return InstalledKernels(
@@ -63,13 +64,6 @@ def find_kernels(kernels: Kernels) -> InstalledKernels:
         modules=tuple(fitting(names, importlib.machinery.EXTENSION_SUFFIXES)),
         pythons=tuple(f"{major}.{minor}" for major, minor in sorted(found)),
     )
-
-
-def _folder(kernels: Kernels) -> Path | None:
-    """Return the folder of the kernels; None if there is none."""
-    spec = importlib.machinery.PathFinder.find_spec(kernels.package)
-    locations = spec.submodule_search_locations if spec is not None else None
-    return Path(next(iter(locations))) if locations else None
 
 
 def fitting(names: list[str], suffixes: list[str]) -> list[str]:
@@ -89,14 +83,10 @@ def fitting(names: list[str], suffixes: list[str]) -> list[str]:
 def check_kernels(kernels: Kernels, distribution: str, release: str, version: str | None) -> None:
     """Check that no other kernels, of another release, are installed: jaxlib would take neither.
 
-    Args:
-        kernels: The kernels.
-        distribution: Name of the plugin's distribution.
-        release: The release it belongs to.
-        version: Version of the distribution that has the name of the kernels' package, if it is installed.
+    Others are installed if a distribution has the name of the kernels' package; `version` is its version.
 
     Raises:
-        VersionMismatchError: They do.
+        VersionMismatchError: They are.
     """
     if version is not None and version != release:
         other = kernels.package.replace("_", "-")
@@ -116,12 +106,7 @@ def check_precedence(
 ) -> None:
     """Check that jaxlib takes these kernels, and not leftovers for another version of the vendor's libraries.
 
-    Args:
-        kernels: The kernels.
-        distribution: Name of the plugin's distribution.
-        release: The release it belongs to; jaxlib passes over kernels of others.
-        packages: The packages in which jaxlib looks for kernels of the platform, in its order.
-        installed: Gives the version of an installed distribution.
+    It takes the first of its `packages` for the platform whose distribution is of its own release.
 
     Raises:
         TakeOverError: It takes others.

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -30,14 +31,7 @@ _UNREADABLE = (LookupError, OSError, StopIteration, ValueError, struct.error)
 
 
 def _find_damage(header: bytes, tables: bytes, size: int, machine: str) -> str | None:
-    """Say what is wrong with a 64-bit little-endian ELF library, or return None.
-
-    Args:
-        header: First 64 bytes of the file.
-        tables: Its program headers (`program_headers` says where they lie).
-        size: Size of the file.
-        machine: Name of the machine that is to load it, as `os.uname` has it.
-    """
+    """Say what is wrong with a 64-bit little-endian ELF library, or return None."""
     if len(header) < _HEADER.size or header[:4] != b"\x7fELF":
         return "not an ELF file"
     fields = _HEADER.unpack(header[: _HEADER.size])
@@ -46,7 +40,8 @@ def _find_damage(header: bytes, tables: bytes, size: int, machine: str) -> str |
     if machine in MACHINES and fields[6] != MACHINES[machine]:
         return f"built for another machine than {machine} (e_machine {fields[6]})"
     section_offset, section_size, section_count = fields[10], fields[15], fields[16]
-    ends = [section_offset + section_size * section_count, *_segment_ends(tables)]
+    segments = _PROGRAM.iter_unpack(tables[: len(tables) // _PROGRAM.size * _PROGRAM.size])
+    ends = [section_offset + section_size * section_count, *(segment[2] + segment[5] for segment in segments)]
     if max(ends) > size:
         return f"truncated: {size} bytes of at least {max(ends)}"
     return None
@@ -60,17 +55,10 @@ def _program_headers(header: bytes) -> tuple[int, int]:
     return fields[9], fields[13] * fields[14]
 
 
-def _segment_ends(tables: bytes) -> Iterator[int]:
-    for start in range(0, len(tables) - _PROGRAM.size + 1, _PROGRAM.size):
-        _, _, offset, _, _, file_size, _, _ = _PROGRAM.unpack_from(tables, start)
-        yield offset + file_size
-
-
 def needed_libraries(path: Path) -> list[str]:
     """Return the names of the libraries that a library needs (DT_NEEDED), in its order.
 
-    Args:
-        path: Any file; folders of libraries also hold linker scripts, which are text.
+    Folders of libraries also hold linker scripts, which are text.
 
     Raises:
         ValueError: It is no 64-bit ELF library, or its tables do not lead to the names.
@@ -117,18 +105,15 @@ def _read_dynamic(file: BinaryIO, header: bytes) -> tuple[list[tuple[int, int]],
     return entries, file.read(values[_DT_STRSZ])
 
 
-def find_misfit(path: Path, machine: str, symbol: str = "") -> str | None:
+def find_misfit(path: Path, symbol: str = "") -> str | None:
     """Say why a file is not the library that it is named like, or return None.
 
-    Args:
-        path: The file.
-        machine: Name of the machine that is to load it, as `os.uname` has it.
-        symbol: A function of that library. It is enough that the file knows the name.
+    Of a function of that library, if one is known, it is enough that the file has the name.
     """
     try:
         with path.open("rb") as file:
             header = file.read(_HEADER.size)
-            damage = _find_damage(header, b"", path.stat().st_size, machine)
+            damage = _find_damage(header, b"", path.stat().st_size, platform.machine())
             if damage is not None:
                 return f"{path} is not a library: {damage}"
             entries, names = _read_dynamic(file, header)
@@ -143,12 +128,6 @@ def find_misfit(path: Path, machine: str, symbol: str = "") -> str | None:
 
 def check_library(path: Path, machine: str, remedy: str, *, name: str = "plugin library") -> None:
     """Check that a library can be opened without harm.
-
-    Args:
-        path: The library.
-        machine: Name of the machine that is to load it, as `os.uname` has it.
-        remedy: What to do if it cannot.
-        name: What it is, for the message.
 
     Raises:
         LibraryMissingError: There is no such file.

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,14 +47,14 @@ class Installed:
     lock: Lock | None = None
 
 
-def parse_lock(text: str) -> Lock:
-    """Read a lock document.
+def _read_lock(package: Path) -> Lock:
+    """Return the release lock of the package in a folder.
 
     Raises:
-        ValueError: The text is no lock document.
+        OSError, ValueError: There is none that can be read.
     """
     try:
-        table = json.loads(text)
+        table = json.loads((package / LOCK_FILENAME).read_text("utf-8"))
         return Lock(
             release=str(table["release"]),
             build=int(table["build"]),
@@ -63,6 +63,21 @@ def parse_lock(text: str) -> Lock:
         )
     except (KeyError, TypeError) as error:
         raise ValueError(f"no release lock: {error!r}") from error
+
+
+def find_lock(package: Path | None) -> Lock | None:
+    """Return the release lock of the package in a folder; None if there is none that can be read.
+
+    It lies in the package itself, and is there even where the distribution's metadata is not.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        return _read_lock(package) if package is not None else None
+    return None
+
+
+def read_installed(distribution: str, location: Path | None) -> Installed:
+    """Return what is installed of a distribution whose package lies in a folder, if it has one."""
+    return Installed(installed_version(distribution), location, find_lock(location))
 
 
 def install_command(distribution: str, release: str) -> str:
@@ -81,11 +96,6 @@ def pin(package: Path) -> str:
 
 def check_locks(distribution: str, plugin: Lock, jaxlib: Lock) -> None:
     """Compare the locks of a plugin and of jaxlib.
-
-    Args:
-        distribution: Name of the plugin's distribution, for the messages.
-        plugin: Lock of the plugin.
-        jaxlib: Lock of jaxlib.
 
     Raises:
         VersionMismatchError: They belong to different releases.
@@ -107,25 +117,18 @@ def check_locks(distribution: str, plugin: Lock, jaxlib: Lock) -> None:
         )
 
 
-def _read(distribution: str, owner: str, path: Path, release: str, cause: str) -> Lock:
+def _require_lock(owner: str, package: Path, cause: str, remedy: str) -> Lock:
     try:
-        return parse_lock(path.read_text("utf-8"))
+        return _read_lock(package)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise LockMissingError(
-            f"{owner} has no readable release lock: {path} ({reason})",
-            cause=cause,
-            remedy=f"install a matching pair: {install_command(distribution, release)}",
+            f"{owner} has no readable release lock: {package / LOCK_FILENAME} ({reason})", cause=cause, remedy=remedy
         ) from error
 
 
 def check_release(distribution: str, package: Path, jaxlib: Path | None) -> Lock:
-    """Check that the plugin in `package` and the jaxlib in `jaxlib` are of one build, and return their lock.
-
-    Args:
-        distribution: Name of the plugin's distribution.
-        package: Directory of the plugin's package.
-        jaxlib: Directory of jaxlib, or None if there is none.
+    """Check that the plugin and the jaxlib in these folders are of one build, and return their lock.
 
     Raises:
         InterpreterError: This Python can load no plugin.
@@ -134,38 +137,19 @@ def check_release(distribution: str, package: Path, jaxlib: Path | None) -> Lock
         VersionMismatchError: They belong to different releases.
         LockMismatchError: They belong to different builds of one release.
     """
-    check_interpreter(distribution, sys.abiflags, sys.version_info[:2])
-    version = installed_version(distribution) or "VERSION"
-    plugin = _read(distribution, distribution, package / LOCK_FILENAME, version, "the installation is incomplete")
+    check_interpreter(distribution)
+    command = install_command(distribution, installed_version(distribution) or "VERSION")
+    incomplete = "the installation is incomplete"
+    plugin = _require_lock(distribution, package, incomplete, f"install a matching pair: {command}")
+    command = install_command(distribution, plugin.release)
     if jaxlib is None:
         raise JaxlibMissingError(
             f"{distribution} {plugin.release} needs jaxlib {plugin.release}, which is not installed",
-            remedy=f"install it: {install_command(distribution, plugin.release)}",
+            remedy=f"install it: {command}",
         )
     other = installed_version("jaxlib")
     if other is not None and other != plugin.release and not (jaxlib / LOCK_FILENAME).exists():
         check_locks(distribution, plugin, Lock(other, 0, "", ""))
-    cause = "this jaxlib was not built together with the plugin; the one of the package index carries no lock"
-    check_locks(distribution, plugin, _read(distribution, "jaxlib", jaxlib / LOCK_FILENAME, plugin.release, cause))
+    foreign = "this jaxlib was not built together with the plugin; the one of the package index carries no lock"
+    check_locks(distribution, plugin, _require_lock("jaxlib", jaxlib, foreign, f"install a matching pair: {command}"))
     return plugin
-
-
-def read_installed(distribution: str, location: Path | None) -> Installed:
-    """Return what is installed of a distribution.
-
-    Args:
-        distribution: Its name.
-        location: Folder of its package; None if there is none.
-    """
-    return Installed(installed_version(distribution), location, find_lock(location))
-
-
-def find_lock(package: Path | None) -> Lock | None:
-    """Return the release lock of the package in a folder; None if there is none that can be read.
-
-    It lies in the package itself, and is there even where the distribution's metadata is not.
-    """
-    try:
-        return parse_lock((package / LOCK_FILENAME).read_text("utf-8")) if package is not None else None
-    except (OSError, ValueError):
-        return None

@@ -24,10 +24,6 @@ logger = logging.getLogger(__name__)
 def dependencies_first(names: Sequence[str], needs: Callable[[str], Sequence[str]]) -> list[str]:
     """Return libraries in an order in which each comes after those that it needs, which are added.
 
-    Args:
-        names: The libraries.
-        needs: Gives what a library needs.
-
     >>> dependencies_first(["b", "c"], {"a": [], "b": ["a", "c"], "c": ["a"]}.__getitem__)
     ['a', 'c', 'b']
     """
@@ -46,33 +42,21 @@ def dependencies_first(names: Sequence[str], needs: Callable[[str], Sequence[str
     return list(ordered)
 
 
-@dataclass(frozen=True, slots=True)
-class VendorFolders:
-    """What a plugin's loader knows of its vendor's libraries.
+@dataclass(frozen=True)
+class NeededLibraries:
+    """The vendor's libraries that a plugin cannot be opened without; they are opened once.
 
     Attributes:
+        plugin: The plugin.
         folders: Gives where to look before the dynamic linker does, and where if it finds none.
-        everywhere: Whether the libraries' symbols serve all others.
         remedy: Says what installs them.
+        everywhere: Whether the libraries' symbols serve all others.
     """
 
-    folders: Callable[[Plugin], tuple[Sequence[Path], Sequence[Path]]]
-    everywhere: bool
-    remedy: Callable[[Plugin], str]
-
-
-class NeededLibraries:
-    """The vendor's libraries that a plugin cannot be opened without; they are opened once."""
-
-    def __init__(self, plugin: Plugin, vendor: VendorFolders) -> None:
-        """Open nothing yet.
-
-        Args:
-            plugin: The plugin.
-            vendor: The vendor.
-        """
-        self._plugin = plugin
-        self._vendor = vendor
+    plugin: Plugin
+    folders: Callable[[], tuple[Sequence[Path], Sequence[Path]]]
+    remedy: Callable[[], str]
+    everywhere: bool = False
 
     @functools.cached_property
     def wanted(self) -> tuple[Wanted, ...]:
@@ -81,8 +65,8 @@ class NeededLibraries:
         Raises:
             PluginError: The plugin's own library cannot be read.
         """
-        first, last = self._vendor.folders(self._plugin)
-        needed = vendor_libraries(_needs_of(self._plugin))
+        first, last = self.folders()
+        needed = vendor_libraries(_needs_of(self.plugin))
         order = dependencies_first(needed, lambda name: _needs(name, [*first, *last]))
         return tuple(Wanted(name, tuple(first), tuple(last)) for name in order)
 
@@ -94,7 +78,7 @@ class NeededLibraries:
             PluginError: The plugin's own library cannot be read.
         """
         extension = import_extension()
-        return preload(self.wanted, lambda path: extension.preload(path, self._vendor.everywhere))
+        return preload(self.wanted, lambda path: extension.preload(path, self.everywhere))
 
     def open(self) -> None:
         """Open the libraries.
@@ -106,21 +90,14 @@ class NeededLibraries:
         failed = self.preloaded.failed
         if failed:
             raise VendorLibraryError(
-                f"{self._plugin.distribution} needs {', '.join(failed)} "
-                f"(looked in {places(*self._vendor.folders(self._plugin))})",
+                f"{self.plugin.distribution} needs {', '.join(failed)} (looked in {places(*self.folders())})",
                 cause=next(iter(failed.values())),
-                remedy=self._vendor.remedy(self._plugin),
+                remedy=self.remedy(),
             )
-        logger.debug("%s opened %s", self._plugin.distribution, self.preloaded.opened)
+        logger.debug("%s opened %s", self.plugin.distribution, self.preloaded.opened)
 
     def survey(self, nodes: Sequence[str], devices: Sequence[str], *, opening: bool) -> Vendor:
-        """Return the libraries, and the hardware that a caller found.
-
-        Args:
-            nodes: The driver's device nodes that exist.
-            devices: The devices.
-            opening: Whether to open the libraries.
-        """
+        """Return the libraries, and the hardware that a caller found."""
         preloaded = self.preloaded if opening else None
         return Vendor(
             libraries=tuple(survey(self.wanted, preloaded, os.environ.get("LD_LIBRARY_PATH", ""), needed=True)),

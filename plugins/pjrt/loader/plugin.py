@@ -46,12 +46,10 @@ class OpenedPlugin:
     """A plugin that passed all checks and is open.
 
     Attributes:
-        lock: Its release lock.
         path: Its library.
         api: The capsule of its API.
     """
 
-    lock: Lock
     path: Path
     api: Any
 
@@ -106,7 +104,7 @@ def open_plugin(plugin: Plugin) -> OpenedPlugin:
     lock = check_plugin(plugin)
     path = plugin.package / plugin.library
     remedy = f"install it again: {install_command(plugin.distribution, lock.release)}"
-    return OpenedPlugin(lock, path, load_library(path, remedy))
+    return OpenedPlugin(path, load_library(path, remedy))
 
 
 def load_library(path: Path, remedy: str) -> Any:
@@ -140,13 +138,7 @@ def refuse(plugin: Plugin, error: PluginError, priority: int, *, quiet: bool = F
     """Let the first use of the platform fail with `error`.
 
     JAX logs what `initialize()` raises and goes on with the client it had before. That would be a silent fall back, so
-    the error is raised where JAX lets it through.
-
-    Args:
-        plugin: The plugin.
-        error: Why it does not serve.
-        priority: Where the platform comes among JAX's defaults.
-        quiet: Raise the error only where this platform is asked for by name.
+    the error is raised where JAX lets it through; if it is to be `quiet`, only where the platform is named by the user.
     """
     from jax.extend.backend import register_backend_factory
 
@@ -159,32 +151,17 @@ def refuse(plugin: Plugin, error: PluginError, priority: int, *, quiet: bool = F
 def log_refusal(distribution: str, error: PluginError, *, goes_on: bool = True) -> None:
     """Log one line: why the platform is not used, what that means for the program, and the fix.
 
-    All that the error has to say is shown where the platform is asked for.
-
-    Args:
-        distribution: Name of the plugin's distribution.
-        error: Why the platform is not used.
-        goes_on: Whether JAX can do without it.
+    All that the error has to say is shown where the platform is asked for. `goes_on`: JAX can do without it.
     """
     logger.warning("%s", summarize(distribution, error, None if goes_on else private.asked_platforms()))
 
 
 def summarize(distribution: str, error: PluginError, stopping: str | None) -> str:
-    """Return that line.
-
-    Args:
-        distribution: Name of the plugin's distribution.
-        error: Why the platform is not used.
-        stopping: The value of `jax_platforms` without which JAX could go on; None where it goes on.
-    """
+    """Return that line; `stopping` is the value of `jax_platforms` without which JAX could go on, None if it does."""
     what = " ".join(error.what.splitlines())
     named = what.startswith(distribution)
-    subject = what if named else f"{distribution}: {what}"
-    return f"{subject}; {_describe_consequence(distribution if named else 'it', stopping)}{error.fix()}"
-
-
-def _describe_consequence(name: str, stopping: str | None) -> str:
-    if stopping is None:
-        return f"JAX goes on without {name}"
-    reason = f"JAX_PLATFORMS (jax_platforms) is {stopping!r}"
-    return f"JAX cannot go on, because {reason}: set it to 'cpu', or leave it empty"
+    consequence = f"JAX goes on without {distribution if named else 'it'}"
+    if stopping is not None:
+        reason = f"JAX_PLATFORMS (jax_platforms) is {stopping!r}"
+        consequence = f"JAX cannot go on, because {reason}: set it to 'cpu', or leave it empty"
+    return f"{what if named else f'{distribution}: {what}'}; {consequence}{error.fix()}"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,12 +67,7 @@ def places(first: Sequence[Path | str], last: Sequence[Path | str]) -> str:
 def shadowed(folders: Iterable[Path], library_path: str, known: Sequence[Wanted]) -> tuple[Wanted, ...]:
     """Return what else lies in `folders` that the dynamic linker would take from `LD_LIBRARY_PATH` instead.
 
-    That is what libraries open by themselves later, such as the parts of cuDNN.
-
-    Args:
-        folders: Folders of a vendor's libraries.
-        library_path: Value of `LD_LIBRARY_PATH`.
-        known: Libraries that are opened anyway.
+    That is what libraries open by themselves later, such as the parts of cuDNN. Those in `known` are opened anyway.
     """
     foreign = {entry.name for part in library_path.split(":") if part for entry in Path(part).glob("lib*.so.*")}
     foreign -= {wanted.soname for wanted in known}
@@ -91,7 +85,8 @@ def preload(libraries: Sequence[Wanted], open_library: Callable[[str], None]) ->
     """
     opened: dict[str, str] = {}
     failed: dict[str, str] = {}
-    misfits = {name: misfit for wanted in libraries for name, misfit in _find_misfits(wanted)}
+    files = [(name, wanted.symbol) for wanted in libraries for name in candidates(wanted) if os.sep in name]
+    misfits = {name: reason for name, symbol in files if (reason := find_misfit(Path(name), symbol)) is not None}
     waiting = list(libraries)
     while waiting:
         for wanted in waiting:
@@ -104,17 +99,6 @@ def preload(libraries: Sequence[Wanted], open_library: Callable[[str], None]) ->
         waiting = again if len(again) < len(waiting) else []
     left = {name: reason for name, reason in failed.items() if name not in opened}
     return Preloaded(opened, left, tuple(misfits.values()))
-
-
-def _find_misfits(wanted: Wanted) -> list[tuple[str, str]]:
-    """Return the candidates that are not what their name says, each with the reason."""
-    paths = [name for name in candidates(wanted) if os.sep in name]
-    reasons = [(path, _misfit(Path(path), wanted)) for path in paths]
-    return [(path, reason) for path, reason in reasons if reason is not None]
-
-
-def _misfit(path: Path, wanted: Wanted) -> str | None:
-    return find_misfit(path, platform.machine(), wanted.symbol)
 
 
 def _open_first(
@@ -138,14 +122,7 @@ def _open_first(
 def survey(
     libraries: Sequence[Wanted], preloaded: Preloaded | None, library_path: str, *, needed: bool
 ) -> list[VendorLibrary]:
-    """Return what is known about libraries.
-
-    Args:
-        libraries: The libraries.
-        preloaded: What became of them; None if they are not to be opened.
-        library_path: Value of `LD_LIBRARY_PATH`.
-        needed: Whether the plugin's library cannot be opened without them.
-    """
+    """Return what is known about libraries: what became of them, or, if none is to be opened, what folders show."""
     folders = [Path(part) for part in library_path.split(":") if part]
     return [
         VendorLibrary(
@@ -166,7 +143,7 @@ def _file_of(wanted: Wanted, preloaded: Preloaded | None, folders: Sequence[Path
     """Return the file that was opened, or that would be as far as folders show it."""
     if preloaded is None:
         files = [folder / wanted.soname for folder in (*wanted.first, *folders)]
-        return next((file for file in files if file.is_file() and not _misfit(file, wanted)), None)
+        return next((file for file in files if file.is_file() and not find_misfit(file, wanted.symbol)), None)
     name = preloaded.opened.get(wanted.soname)
     return None if name is None else Path(name) if os.sep in name else _linked_file(name)
 
@@ -181,7 +158,7 @@ def _origin(path: Path | None, wanted: Wanted, folders: Sequence[Path]) -> str:
 
 def _on_library_path(wanted: Wanted, folders: Sequence[Path]) -> tuple[LibraryPathFile, ...]:
     files = [folder / wanted.soname for folder in folders]
-    return tuple(LibraryPathFile(file, _misfit(file, wanted) or "") for file in files if file.is_file())
+    return tuple(LibraryPathFile(file, find_misfit(file, wanted.symbol) or "") for file in files if file.is_file())
 
 
 class _LinkMap(ctypes.Structure):

@@ -121,12 +121,7 @@ def _require(module: str, name: str) -> Any:
 
 
 def announce(name: str, api: Any) -> None:
-    """Announce a plugin that is opened late to the callbacks that want every plugin, such as `custom_partitioning`.
-
-    Args:
-        name: JAX's name of the platform.
-        api: The plugin's API.
-    """
+    """Announce a plugin that is opened late to the callbacks that want every plugin, such as `custom_partitioning`."""
     registration = find("xla_bridge", "_backend_factories", {}).get(name)
     if registration is not None:
         registration.c_api = api

@@ -9,7 +9,6 @@ to the same decision.
 
 from __future__ import annotations
 
-import importlib.machinery
 import importlib.metadata
 import os
 import pkgutil
@@ -18,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .errors import RivalError, TakeOverError
+from .installed import find_folders
 from .settings import disable_variable, is_set
 
 # JAX's variable for plugins that are in no package: NAME:LIBRARY, with commas between several.
@@ -43,11 +43,8 @@ class Rivals:
 
 def installed_plugins() -> dict[str, str]:
     """Return every plugin module that JAX will initialize, and the distribution it comes from."""
-    found = {}
-    spec = importlib.machinery.PathFinder.find_spec("jax_plugins")
-    if spec is not None and spec.submodule_search_locations is not None:
-        locations = list(spec.submodule_search_locations)
-        found = {module.name: module.name for module in pkgutil.iter_modules(locations, "jax_plugins.")}
+    folders = map(str, find_folders("jax_plugins"))
+    found = {module.name: module.name for module in pkgutil.iter_modules(folders, "jax_plugins.")}
     for entry in importlib.metadata.entry_points(group="jax_plugins"):
         found[entry.value] = entry.dist.name if entry.dist is not None else entry.value
     return found
@@ -76,7 +73,7 @@ def find_rivals(module: str, pattern: str, plugins: Mapping[str, str], environ: 
         # One that comes first is enough for this plugin to be idle: then it also leaves the platform to the others.
         yields_to=_distributions(live, live) if first else (),
         yielding=() if first else _distributions(live, live),
-        disabled=_distributions(found, [name for name in found if name in disabled & newer]),
+        disabled=_distributions(found, disabled & newer),
     )
 
 
@@ -103,14 +100,7 @@ def check_kernel_order(distribution: str, rivals: Rivals) -> None:
 
 
 def find_rival(distribution: str, platform: str, rivals: Rivals, environ: Mapping[str, str]) -> RivalError | None:
-    """Return why another plugin gets the platform, in words for the user; None if this one does.
-
-    Args:
-        distribution: Name of the plugin's distribution.
-        platform: JAX's name of the platform.
-        rivals: Other plugins for the same platform.
-        environ: Environment, for JAX's variable that names plugins by their libraries.
-    """
+    """Return why another plugin gets the platform, in words for the user; None if this one does."""
     if rivals.yields_to:
         return describe_yielding(distribution, platform, rivals.yields_to)
     named = [entry.split(os.pathsep)[0] for entry in environ.get(NAMED_PLUGINS, "").split(",")]
@@ -122,13 +112,7 @@ def find_rival(distribution: str, platform: str, rivals: Rivals, environ: Mappin
 
 
 def describe_yielding(distribution: str, platform: str, rivals: Iterable[str]) -> RivalError:
-    """Return that a plugin leaves its platform to others.
-
-    Args:
-        distribution: Name of the plugin's distribution.
-        platform: JAX's name of the platform.
-        rivals: Distributions of the others.
-    """
+    """Return that a plugin leaves its platform to others."""
     others = sorted(set(rivals))
     verb = "is" if len(others) == 1 else "are"
     removal = " ".join(sorted({name for other in others for name in _belongings(other)}))

@@ -30,13 +30,7 @@ class Settings:
 
 
 def read_settings(variable: str, names: Sequence[str], environ: Mapping[str, str]) -> Settings:
-    """Return what the environment variables say about a plugin.
-
-    Args:
-        variable: The variable that disables it.
-        names: JAX's names of its platform.
-        environ: The environment.
-    """
+    """Return what the environment variables say about a plugin."""
     platforms = environ.get(JAX_PLATFORMS)
     asked = {entry.strip() for entry in (platforms or "").split(",") if entry.strip()}
     return Settings(
@@ -91,11 +85,6 @@ def is_set(environ: Mapping[str, str], variable: str) -> bool:
 
 def is_asked_for(name: str, jax_platforms: str | None, expand: Callable[[str], Sequence[str]]) -> bool:
     """Return whether JAX will use a platform where there is one.
-
-    Args:
-        name: JAX's name of the platform.
-        jax_platforms: Value of `jax_platforms`; nothing for all there are.
-        expand: JAX's aliases, such as `gpu` → `cuda`, `rocm`.
 
     >>> expand = lambda alias: ["cuda", "rocm"] if alias == "gpu" else [alias]
     >>> [is_asked_for("cuda", value, expand) for value in (None, "", "cpu", "cpu, cuda", "gpu")]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import os
+from dataclasses import dataclass
 from typing import Any
 
 from . import private
@@ -26,11 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 def initialize(accelerator: Accelerator) -> None:
-    """Make an accelerator known to JAX, or the reason why it cannot serve; nothing is raised.
-
-    Args:
-        accelerator: The accelerator.
-    """
+    """Make an accelerator known to JAX, or the reason why it cannot serve; nothing is raised."""
     plugin = accelerator.plugin
     if is_set(os.environ, plugin.disable_variable):
         return
@@ -61,8 +58,11 @@ def _initialize(accelerator: Accelerator, *, asked_for: bool) -> None:
         return
     platform = Platform(accelerator, absence)
     if absence is None and asked_for:
-        platform.open_or_keep_error()
-    platform.register(PRIORITY)
+        try:
+            platform.open()
+        except PluginError as error:
+            platform.absence = error  # raised when JAX makes a client
+    platform.register()
     _log_absence(accelerator, absence, rivals)
 
 
@@ -85,6 +85,7 @@ def _find_loaded(plugin: Plugin) -> RivalError | None:
     return describe_unknown_rival(plugin.distribution, plugin.name) if loaded else None
 
 
+@dataclass(slots=True, eq=False)
 class Platform:
     """One accelerator, opened at most once.
 
@@ -93,18 +94,9 @@ class Platform:
         absence: Why it makes no clients; None if it does.
     """
 
-    def __init__(self, accelerator: Accelerator, absence: PluginError | None) -> None:
-        """Open nothing yet."""
-        self.accelerator = accelerator
-        self.absence = absence
-        self._api: Any = None
-
-    def open_or_keep_error(self) -> None:
-        """Open the plugin; what is wrong with it is raised later, when JAX makes a client."""
-        try:
-            self.open()
-        except PluginError as error:
-            self.absence = error
+    accelerator: Accelerator
+    absence: PluginError | None
+    _api: Any = None
 
     def open(self) -> Any:
         """Return the API of the opened plugin.
@@ -132,7 +124,7 @@ class Platform:
         register_handlers(self.accelerator.platform, api, find_extension(plugin.distribution, kernels))
         return api
 
-    def register(self, priority: int) -> None:
+    def register(self) -> None:
         """Give the platform to JAX.
 
         Without the accelerator a client is refused with the reason, which JAX shows where the platform is asked for.
@@ -142,7 +134,7 @@ class Platform:
         register_backend_factory(
             self.accelerator.plugin.name,
             self.make_client,
-            priority=priority,
+            priority=PRIORITY,
             fail_quietly=self.absence is not None and self.absence.quiet,
             experimental=False,
             make_topology=self.make_topology,

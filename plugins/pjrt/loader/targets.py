@@ -122,13 +122,7 @@ def log_until(forward: Callable[..., None], ready: Callable[[], bool]) -> Callab
 
 
 def register_handlers(platform: str, api: Any, extension: ModuleType | None) -> None:
-    """Register what passes targets on to the plugin, and the kernels' own targets.
-
-    Args:
-        platform: XLA's name of the platform, such as `CUDA`.
-        api: The plugin's API.
-        extension: The kernels' module for that; without one ours does it.
-    """
+    """Register what passes targets on to the plugin, and the kernels' own targets."""
     if extension is None:
         _register_ours(platform, api)
     else:
@@ -154,23 +148,22 @@ def _register_triton(platform: str, api: Any, extension: ModuleType) -> None:
 
 
 def _register_ours(platform: str, api: Any) -> None:
-    xla_client = private.jaxlib("xla_client")
-    queued, registry = [True], import_extension()
+    registry = import_extension()
     types = TypeForwarder(registry, api, platform, lambda _name, _registration: None)
+    take_queues(platform, GpuTargetForwarder(registry, api), types)
+
+
+def take_queues(platform: str, targets: Callable[..., None], types: Callable[..., None]) -> None:
+    """Let forwarders have all custom-call targets and types of a platform, those queued so far and those to come."""
+    xla_client = private.jaxlib("xla_client")
+    queued = [True]
     xla_client.register_custom_type_handler(platform, log_until(types, lambda: not queued))
-    targets = GpuTargetForwarder(registry, api)
     xla_client.register_custom_call_handler(platform, log_until(targets, lambda: not queued))
     queued.clear()
 
 
 def forward_transform(builtin: Callable[..., Any], through_api: Callable[..., Any], api: Any) -> Callable[..., Any]:
-    """Return a function that does what `builtin` does, and the same for a plugin.
-
-    Args:
-        builtin: jaxlib's function for its own clients.
-        through_api: jaxlib's function of the same arguments for a plugin, whose API comes first.
-        api: The plugin's API.
-    """
+    """Return a function that does what `builtin` does, and the same for a plugin."""
 
     def both(*args: Any) -> Any:
         result = builtin(*args)

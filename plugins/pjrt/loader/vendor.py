@@ -10,6 +10,14 @@ from pathlib import Path
 from .errors import PluginError
 
 
+def read_attribute(path: Path) -> str:
+    """Return what a file of the kernel's below /sys says; empty if it cannot be read."""
+    try:
+        return path.read_text("ascii").strip()
+    except (OSError, ValueError):
+        return ""
+
+
 @dataclass(frozen=True, slots=True)
 class LibraryPathFile:
     """A file on `LD_LIBRARY_PATH` with the name of a vendor's library.

@@ -17,8 +17,9 @@ from pathlib import Path
 from .pjrt.accelerator import Accelerator
 from .pjrt.errors import DriverError, NoDeviceError
 from .pjrt.kernels import Kernels
-from .pjrt.needed import NeededLibraries, VendorFolders
+from .pjrt.needed import NeededLibraries
 from .pjrt.plugin import Plugin
+from .pjrt.vendor import read_attribute
 
 logger = logging.getLogger(__name__)
 
@@ -33,15 +34,12 @@ _SIMDS = re.compile(r"^simd_count\s+(\d+)$", re.MULTILINE)
 # RCCL's collectives need more between several GPUs; 64 MiB is what containers have by default.
 SMALL_SHARED_MEMORY = 64 * 2**20
 
+REMEDY = "install ROCm 7 (https://rocm.docs.amd.com), and set ROCM_PATH if it is not in /opt/rocm"
+
 
 def describe(plugin: Plugin, kernels: Kernels) -> Accelerator:
-    """Return what JAX needs to know of the wheel for ROCm on this machine.
-
-    Args:
-        plugin: The plugin.
-        kernels: Its kernels.
-    """
-    libraries = NeededLibraries(plugin, VENDOR)
+    """Return what JAX needs to know of the wheel for ROCm on this machine."""
+    libraries = NeededLibraries(plugin, lambda: library_folders(os.environ, sys.path, ROOT), lambda: REMEDY)
     return Accelerator(
         plugin=plugin,
         platform="ROCM",
@@ -75,14 +73,14 @@ def find_device() -> None:
     """
     if not gpus(ROOT):
         raise NoDeviceError(f"no AMD GPU found (looked in /{TOPOLOGY} and for /{WSL})")
-    if not has_driver(ROOT):
+    if not device_nodes(ROOT):
         raise NoDeviceError(
             f"there is an AMD GPU, but no /{KFD}",
             cause="the device was not given to this container",
             remedy=f"in Docker: --device /{KFD} --device /dev/dri",
             hidden=True,
         )
-    if not _is_accessible(ROOT):
+    if (ROOT / KFD).exists() and not os.access(ROOT / KFD, os.R_OK | os.W_OK):
         raise DriverError(
             f"there is an AMD GPU, but /{KFD} may not be opened",
             cause="this user is not in the group it belongs to",
@@ -93,72 +91,30 @@ def find_device() -> None:
 def library_folders(
     environ: Mapping[str, str], search_path: Sequence[str], root: Path
 ) -> tuple[list[Path], list[Path]]:
-    """Return where ROCm's libraries may be, before and after what the dynamic linker finds itself.
-
-    Args:
-        environ: Environment, for `ROCM_PATH`.
-        search_path: Python's search path, for AMD's wheels (`_rocm_sdk_core`, `_rocm_sdk_libraries_...`).
-        root: The root of the file system.
-    """
+    """Return where ROCm's libraries may be, before and after what the dynamic linker finds itself."""
     named = [Path(environ["ROCM_PATH"]) / "lib"] if environ.get("ROCM_PATH") else []
     wheels = [folder for entry in search_path if entry for folder in sorted(Path(entry).glob("_rocm_sdk_*/lib"))]
     return [*named, *wheels], [root / "opt/rocm/lib", *sorted(root.glob("opt/rocm-7*/lib"), reverse=True)]
-
-
-VENDOR = VendorFolders(
-    folders=lambda _: library_folders(os.environ, sys.path, ROOT),
-    everywhere=False,
-    remedy=lambda _: "install ROCm 7 (https://rocm.docs.amd.com), and set ROCM_PATH if it is not in /opt/rocm",
-)
 
 
 def gpus(root: Path) -> list[str]:
     """Return the AMD GPUs, as the driver numbers them; below WSL, where Windows has them, one stands for any number.
 
     The kernel driver lists processors as nodes too; a GPU is one with SIMD units (amdkfd, `kfd_topology.c`).
-
-    Args:
-        root: The root of the file system.
     """
     if (root / WSL).exists():
         return [f"/{WSL}"]
     nodes = (root / TOPOLOGY).glob("*")
-    return sorted(f"/{TOPOLOGY}/{node.name}" for node in nodes if _simd_count(node / "properties") > 0)
+    return sorted(f"/{TOPOLOGY}/{node.name}" for node in nodes if _has_simds(node / "properties"))
 
 
 def device_nodes(root: Path) -> list[str]:
-    """Return the devices of the driver that exist.
-
-    Args:
-        root: The root of the file system.
-    """
+    """Return the devices of the driver, or of Windows below WSL, that exist."""
     return [f"/{node}" for node in (KFD, WSL) if (root / node).exists()]
 
 
-def has_driver(root: Path) -> bool:
-    """Return whether the driver's device is there, or Windows' below WSL.
-
-    Args:
-        root: The root of the file system.
-    """
-    return bool(device_nodes(root))
-
-
-def _is_accessible(root: Path) -> bool:
-    """Return whether this user may use the driver.
-
-    Args:
-        root: The root of the file system.
-    """
-    return not (root / KFD).exists() or os.access(root / KFD, os.R_OK | os.W_OK)
-
-
 def shared_memory(root: Path) -> int:
-    """Return the size of `/dev/shm` in bytes; 0 if there is none.
-
-    Args:
-        root: The root of the file system.
-    """
+    """Return the size of `/dev/shm` in bytes; 0 if there is none."""
     try:
         status = os.statvfs(root / "dev/shm")
     except OSError:
@@ -166,9 +122,6 @@ def shared_memory(root: Path) -> int:
     return status.f_blocks * status.f_frsize
 
 
-def _simd_count(properties: Path) -> int:
-    try:
-        match = _SIMDS.search(properties.read_text("ascii"))
-    except (OSError, ValueError):
-        return 0
-    return int(match[1]) if match is not None else 0
+def _has_simds(properties: Path) -> bool:
+    match = _SIMDS.search(read_attribute(properties))
+    return match is not None and int(match[1]) > 0

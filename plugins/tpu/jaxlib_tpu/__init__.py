@@ -9,11 +9,10 @@ both fit each other, and says so where they do not.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from .backend import PLUGIN
-from .hardware import DEVICES, chips, describe_nodes, device_nodes, has_devices
+from .hardware import DEVICES, NODES, chips, device_nodes
 from .libtpu import check_libtpu
 from .pjrt import private
 from .pjrt.errors import NoDeviceError, PluginError
@@ -40,7 +39,8 @@ def initialize() -> None:
     if is_set(os.environ, PLUGIN.disable_variable):
         return
     present = bool(chips(ROOT))
-    optional = not present and _is_optional(os.environ)
+    # Where the user asked for nothing, JAX looks for a TPU but can do without.
+    optional = not present and not private.asked_platforms() and FORCE not in os.environ
     error = _find_error(optional=optional)
     if error is None:
         return
@@ -63,41 +63,21 @@ def _find_error(*, optional: bool) -> PluginError | None:
 
 
 def describe_absence(root: Path) -> NoDeviceError:
-    """Return that there is no TPU, and what to do where that cannot be seen, as in some containers.
-
-    Args:
-        root: The root of the file system.
-    """
-    hidden = not has_devices(root)
+    """Return that there is no TPU, and what to do where that cannot be seen, as in some containers."""
+    hidden = not any((root / DEVICES).glob("*"))
     looked = f"looked in /{DEVICES}{', which shows no devices at all' if hidden else ''}"
     return NoDeviceError(f"no TPU found ({looked})", remedy=f"{FORCE}=1 starts libtpu all the same" if hidden else "")
 
 
 def examine(opening: bool) -> Report:  # noqa: FBT001
-    """Look at libtpu and at the machine, for `python -m jaxlib_tpu`.
-
-    Args:
-        opening: Whether to open libtpu.
-    """
+    """Look at libtpu and at the machine, for `python -m jaxlib_tpu`."""
     from .status import examine_libtpu
 
     return examine_libtpu(opening=opening)
 
 
-def find_device() -> None:
+def find_device(root: Path = ROOT) -> None:
     """Look for a TPU on this machine; the tooling asks before it makes an environment for a proof.
-
-    Raises:
-        NoDeviceError: There is none, or this process sees no device of it.
-    """
-    check_chips(ROOT)
-
-
-def check_chips(root: Path) -> None:
-    """Check that there is a TPU.
-
-    Args:
-        root: The root of the file system.
 
     Raises:
         NoDeviceError: There is none, or this process sees no device of it.
@@ -105,18 +85,10 @@ def check_chips(root: Path) -> None:
     if not chips(root):
         raise describe_absence(root)
     if not device_nodes(root):
+        looked = ", ".join(f"/{node}" for node in NODES)
         raise NoDeviceError(
-            f"there is a TPU on the PCI bus, but no device of it (looked for {describe_nodes()})",
+            f"there is a TPU on the PCI bus, but no device of it (looked for {looked})",
             cause="the devices were not given to this container",
             remedy="in Docker: --privileged",
             hidden=True,
         )
-
-
-def _is_optional(environ: Mapping[str, str]) -> bool:
-    """Return whether JAX is to look for a TPU but can do without.
-
-    Args:
-        environ: Environment, for JAX's switch that makes it start libtpu in any case.
-    """
-    return not private.asked_platforms() and FORCE not in environ

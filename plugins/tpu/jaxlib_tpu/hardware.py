@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from .pjrt.vendor import read_attribute
+
 DEVICES = "sys/bus/pci/devices"
 GOOGLE = "0x1ae0"
 
@@ -17,40 +19,11 @@ NODES = ("dev/accel[0-9]*", "dev/vfio/[0-9]*")
 
 
 def chips(root: Path) -> list[str]:
-    """Return the PCI addresses of the TPU chips, such as `0000:00:04.0`.
-
-    Args:
-        root: The root of the file system.
-    """
-    devices = [vendor.parent for vendor in (root / DEVICES).glob("*/vendor") if _read(vendor) == GOOGLE]
-    return sorted(device.name for device in devices if _read(device / "device") in CHIPS)
-
-
-def has_devices(root: Path) -> bool:
-    """Return whether the PCI bus shows any device, which it does not in every container.
-
-    Args:
-        root: The root of the file system.
-    """
-    return any((root / DEVICES).glob("*"))
+    """Return the PCI addresses of the TPU chips, such as `0000:00:04.0`."""
+    devices = [vendor.parent for vendor in (root / DEVICES).glob("*/vendor") if read_attribute(vendor) == GOOGLE]
+    return sorted(device.name for device in devices if read_attribute(device / "device") in CHIPS)
 
 
 def device_nodes(root: Path) -> list[str]:
-    """Return the devices that the drivers offer.
-
-    Args:
-        root: The root of the file system.
-    """
+    """Return the devices that the drivers offer."""
     return sorted(f"/{found.relative_to(root)}" for node in NODES for found in root.glob(node))
-
-
-def describe_nodes() -> str:
-    """Return what `device_nodes` looks for, for a message."""
-    return ", ".join(f"/{node}" for node in NODES)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text("ascii").strip()
-    except (OSError, ValueError):
-        return ""

@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-import importlib.machinery
 import json
 import logging
 from collections.abc import Mapping
 from pathlib import Path
 
 from .pjrt.errors import LibraryMissingError, LockMissingError, VersionMismatchError
-from .pjrt.installed import installed_version
+from .pjrt.installed import installed_version, package_directory
 from .pjrt.lock import pin
 from .pjrt.plugin import Plugin
 
@@ -30,9 +29,6 @@ def required_version(plugin: Plugin) -> str:
     """Return the version of libtpu that belongs to a wheel.
 
     The wheel says so in the package itself, which is there even where the distribution's metadata is not.
-
-    Args:
-        plugin: The wheel.
 
     Raises:
         LockMissingError: It does not say so.
@@ -71,10 +67,6 @@ def own_library(environ: Mapping[str, str], installed: Path | None) -> Path | No
     """Return the library that the user named; None if that is the installed one.
 
     The package `libtpu` names itself in the same variable as soon as it is imported, which JAX does early.
-
-    Args:
-        environ: Environment, for `TPU_LIBRARY_PATH`.
-        installed: The library in the installed package.
     """
     named = environ.get(OWN_LIBRARY)
     return Path(named) if named and Path(named) != installed else None
@@ -89,7 +81,7 @@ def check_libtpu(plugin: Plugin, environ: Mapping[str, str]) -> None:
     if own_library(environ, _installed_library()) is not None:
         logger.debug("%s is set: the version of libtpu is not checked", OWN_LIBRARY)
         return
-    check_versions(plugin.distribution, required_version(plugin), installed_libtpu())
+    check_versions(plugin.distribution, required_version(plugin), installed_version(PROJECT))
 
 
 def describe_remedy(plugin: Plugin) -> str:
@@ -102,17 +94,10 @@ def describe_remedy(plugin: Plugin) -> str:
     return f"pip install --force-reinstall {PROJECT}=={required}, or correct {OWN_LIBRARY} where it is set"
 
 
-def installed_libtpu() -> str | None:
-    """Return the version of the installed libtpu, or None."""
-    version: str | None = installed_version(PROJECT)
-    return version
-
-
 def _installed_library() -> Path | None:
     """Return the library of the installed libtpu, without importing the package that it lies in."""
-    spec = importlib.machinery.PathFinder.find_spec(PROJECT)
-    locations = spec.submodule_search_locations if spec is not None else None
-    return Path(next(iter(locations))) / "libtpu.so" if locations else None
+    folder = package_directory(PROJECT)
+    return folder / "libtpu.so" if folder is not None else None
 
 
 def library_path(environ: Mapping[str, str]) -> Path:

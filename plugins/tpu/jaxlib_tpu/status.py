@@ -6,22 +6,26 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
-from . import PRIORITY, ROOT, check_chips
+from . import PRIORITY, ROOT, find_device
 from .backend import PLUGIN
 from .hardware import chips, device_nodes
-from .libtpu import PROJECT, check_libtpu, describe_remedy, installed_libtpu, library_path, required_version
+from .libtpu import PROJECT, check_libtpu, describe_remedy, library_path, required_version
 from .pjrt.errors import PluginError
 from .pjrt.examine import examine_plugin
-from .pjrt.installed import package_directory
+from .pjrt.installed import installed_version, package_directory
 from .pjrt.library import check_library
 from .pjrt.lock import check_release, install_command
 from .pjrt.plugin import OpenedPlugin, Plugin, check_extension, load_library
 from .pjrt.report import Report
 from .pjrt.settings import check_not_left_out
 from .pjrt.vendor import Vendor, VendorLibrary
+
+T = TypeVar("T")
 
 
 def _check_plugin(plugin: Plugin) -> Path:
@@ -45,46 +49,35 @@ def _open_libtpu(plugin: Plugin) -> OpenedPlugin:
         PluginError: It does not fit, or is no plugin.
     """
     path = _check_plugin(plugin)
-    lock = check_release(plugin.distribution, plugin.package, package_directory("jaxlib"))
-    return OpenedPlugin(lock, path, load_library(path, describe_remedy(plugin)))
+    return OpenedPlugin(path, load_library(path, describe_remedy(plugin)))
 
 
 def _survey() -> Vendor:
     """Return the installed libtpu and the chips."""
-    path = _path()
+    path = _if_known(lambda: library_path(os.environ))
     libtpu = VendorLibrary(
         PROJECT,
         needed=True,
         path=path,
         origin="vendor" if path else "",
-        version=installed_libtpu(),
-        minimum=_required(),
+        version=installed_version(PROJECT),
+        minimum=_if_known(lambda: required_version(PLUGIN)),
     )
     return Vendor(libraries=(libtpu,), nodes=tuple(device_nodes(ROOT)), devices=tuple(chips(ROOT)))
 
 
-def _path() -> Path | None:
+def _if_known(question: Callable[[], T]) -> T | None:
     try:
-        return library_path(os.environ)
-    except PluginError:
-        return None
-
-
-def _required() -> str | None:
-    try:
-        return required_version(PLUGIN)
+        return question()
     except PluginError:
         return None
 
 
 def examine_libtpu(*, opening: bool) -> Report:
-    """Look at libtpu and at the machine.
-
-    Args:
-        opening: Whether to open libtpu.
-    """
+    """Look at libtpu and at the machine."""
     report = examine_plugin(PLUGIN, PRIORITY, opening=opening, check=_check_plugin, opener=_open_libtpu, survey=_survey)
-    report.library = replace(report.library, path=_path()) if not report.library.opened else report.library
+    if not report.library.opened:
+        report.library = replace(report.library, path=_if_known(lambda: library_path(os.environ)))
     report.check(lambda: check_not_left_out(PLUGIN.name, report.settings))
-    report.check(lambda: check_chips(ROOT))
+    report.check(find_device)
     return report

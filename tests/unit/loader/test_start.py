@@ -40,7 +40,7 @@ def test_number_of_devices(cpu_loader: Loader, configured: int, flags: str, coun
 
 def test_create_options(cpu_loader: Loader) -> None:
     """The plugin gets what it knows, and nothing else: it refuses the rest."""
-    options = cpu_loader("options").create_options(configured_devices=-1, asynchronous=False, xla_flags="")
+    options = cpu_loader("options").create_options(-1, "")
     assert options == {"cpu_device_count": 1, "asynchronous": False}
 
 
