@@ -41,8 +41,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.cli import check_wheels, parse_tools
     from pjrtwheel.errors import PjrtWheelError
     from pjrtwheel.inspect import inspect_wheel
-    from pjrtwheel.inspect.index import ask_index
-    from pjrtwheel.inspect.tools import make_finder
+    from pjrtwheel.inspect.lookup import ask_index, make_finder
     from pjrtwheel.program import print_error
 
     check_wheels(args.wheels)

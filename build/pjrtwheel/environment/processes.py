@@ -27,9 +27,8 @@ class Ended:
     """How a process ended.
 
     Attributes:
-        status: Its exit status, negative for a signal; nothing if it was stopped at its time limit.
+        status: Its exit status, negative for a signal; nothing if it was stopped at its time limit, in seconds.
         output: The end of what it printed.
-        limit: That time limit, in seconds.
     """
 
     status: int | None

@@ -56,11 +56,7 @@ def wheelhouse_name(interpreter: Interpreter, requirements: Sequence[str], wheel
 def wheelhouse(interpreter: Interpreter, requirements: Sequence[str], wheels: Sequence[Path], cache: Path) -> Path:
     """Return a folder with every wheel that `requirements` need beyond `wheels`, filling it on first use.
 
-    Args:
-        interpreter: For which Python.
-        requirements: What is asked of the package index by name.
-        wheels: Wheels under test; they take part in the resolution but are not kept.
-        cache: Root of the cache.
+    The wheels under test take part in the resolution but are not kept.
 
     Raises:
         FetchError: The package index does not have what is needed, or cannot be reached.

@@ -106,7 +106,6 @@ def order_names(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _order(name: str) -> tuple[str, int, str]:
-    """Return a sorting key: kind, then number, then the rest."""
     target = NvidiaTarget.parse(name)
     if target:
         return target.kind, 10 * target.major + target.minor, target.suffix

@@ -15,9 +15,8 @@ from pjrtwheel.errors import ElfError
 from pjrtwheel.files import hash_file
 from pjrtwheel.gpucode import needed_tools, read_gpu_code
 from pjrtwheel.inspect.findings import find_library_findings, find_wheel_findings
-from pjrtwheel.inspect.index import AskIndex, find_unresolvable
+from pjrtwheel.inspect.lookup import AskIndex, FindTool, find_unresolvable
 from pjrtwheel.inspect.model import Inspection, PluginDescription, describe_wheel
-from pjrtwheel.inspect.tools import FindTool
 from pjrtwheel.probe.run import Job, ask_plugin
 from pjrtwheel.verify.contents import WheelContents, read_contents
 from pjrtwheel.verify.findings import Finding
@@ -72,7 +71,6 @@ def inspect_wheel(
 
 
 def _inspect_libraries(contents: WheelContents, find_tool: FindTool) -> tuple[tuple[Library, ...], tuple[Finding, ...]]:
-    """Return each library, and a finding for each that cannot be read."""
     libraries: list[Library] = []
     damaged: list[Finding] = []
     for member, path in contents.libraries.items():
@@ -84,7 +82,6 @@ def _inspect_libraries(contents: WheelContents, find_tool: FindTool) -> tuple[tu
 
 
 def _inspect_library(path: Path, member: str, find_tool: FindTool) -> Library:
-    """Read a shared object that was unpacked to `path`."""
     with path.open("rb") as file:
         image = read_image(file, member)  # first, as it refuses what would lead another reader astray
     unneeded, unneeded_bytes = _unneeded(image)
@@ -99,7 +96,6 @@ def _inspect_library(path: Path, member: str, find_tool: FindTool) -> Library:
 
 
 def _unneeded(image: ElfImage) -> tuple[tuple[str, ...], int]:
-    """Return the sections that repair would drop, and the bytes that would save."""
     try:
         return strip(image).dropped, plan_repair(image).dropped_bytes
     except ElfError:

@@ -118,14 +118,7 @@ class Inspection:
 def describe_wheel(
     contents: WheelContents, sha256: str, libraries: Sequence[Library], plugins: Mapping[str, PluginDescription]
 ) -> Inspection:
-    """Put together what a wheel says about itself; only the findings are missing.
-
-    Args:
-        contents: The wheel, read.
-        sha256: Its digest.
-        libraries: Its libraries.
-        plugins: Its plugins, as far as they were opened.
-    """
+    """Put together what a wheel says about itself; only the findings are missing."""
     headers, wheel = contents.headers("METADATA"), contents.headers("WHEEL")
     return Inspection(
         wheel=contents.path.name,

@@ -36,19 +36,12 @@ _Row = tuple[str, Sequence[str]]
 
 
 def render_inspection(inspection: Inspection, console: Console, width: int | None = None) -> None:
-    """Print everything about a wheel.
-
-    Args:
-        inspection: What is known about it.
-        console: Where to; its colours are used.
-        width: Where lines end, between two words; nowhere when not given.
-    """
+    """Print everything about a wheel; lines end at `width` between two words, or nowhere when it is not given."""
     for line in _describe(inspection, width):
         console.print(line, soft_wrap=True)
 
 
 def _describe(inspection: Inspection, width: int | None) -> Iterator[Text]:
-    """Yield the description line by line."""
     yield _heading(inspection.wheel)
     yield from _lay_out(_describe_wheel(inspection), width)
     for name, rows in _describe_libraries(inspection):
@@ -66,7 +59,6 @@ def _heading(text: str) -> Text:
 
 
 def _lay_out(rows: Iterable[_Row], width: int | None) -> Iterator[Text]:
-    """Yield names and values in two columns."""
     table = list(rows)
     label = max([_LABEL, *(len(name) + 1 for name, _ in table)])
     for name, values in table:
@@ -183,7 +175,6 @@ def _describe_files(inspection: Inspection) -> Iterator[str]:
 
 
 def _importance(library: Library) -> tuple[bool, str]:
-    """Return a sorting key: plugins first."""
     return not library.is_plugin, library.member
 
 
@@ -216,9 +207,6 @@ def fold_names(names: Iterable[str]) -> dict[str, dict[str, str]]:
 
 def _fold_values(values: Mapping[str, str]) -> tuple[str, ...]:
     """Return what holds for several Pythons: one line if it is the same for all, else one for each value.
-
-    Args:
-        values: Version of CPython → value.
 
     >>> _fold_values({"312": "a", "313": "a"}), _fold_values({"312": "a", "313": "b", "314": "a"})
     (('a',), ('312, 314: a', '313: b'))

@@ -37,8 +37,7 @@ class Devices:
     """What JAX has for a plugin.
 
     Attributes:
-        count: Number of devices.
-        kind: What the first one calls itself.
+        kind: What the first device calls itself.
         reason: Why there are none.
         error: Class of the error behind the reason, such as `NoDeviceError` of the plugins' loaders.
         tried: Whether JAX tried the platform; it does not where it sees no device node.

@@ -33,8 +33,7 @@ class ProofInputs:
     Attributes:
         backend: The plugin in the set; nothing for a set of bindings alone.
         smoke: Programs that run on a device.
-        aot: Programs that are compiled for targets.
-        targets: Chips that the plugin compiles for without having one.
+        aot: Programs that are compiled for targets: chips that the plugin compiles for without having one.
         requirements: What is installed with the wheels, by name.
     """
 

@@ -114,7 +114,6 @@ def require_device(devices: Devices | None, backend: Backend) -> None:
 def _environment(
     interpreter: Interpreter, wheels: Sequence[Path], inputs: ProofInputs, supply: Supply, *, vendor: bool
 ) -> Iterator[Path]:
-    """Make an environment, and yield its Python."""
     folders = {wheel.parent for wheel in wheels}
     requirements = requirements_for(inputs, wheels, vendor=vendor)
     match supply:

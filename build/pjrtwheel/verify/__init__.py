@@ -39,12 +39,9 @@ _SHOWN = 10
 
 
 def verify_wheels(built: Sequence[BuiltWheel], backends: Sequence[Backend], log: Path | None = None) -> None:
-    """Check the wheels of one set, each by itself and against each other.
+    """Check the wheels of one set, each by itself and against each other; the backends say what each may hold.
 
-    Args:
-        built: The wheels with their reports.
-        backends: All backends, to know what the wheel of each may hold.
-        log: Where all problems are written when there are many; a place in the cache when not given.
+    Many problems are written to `log`, or to a place in the cache when there is none.
 
     Raises:
         VerifyError: At least one wheel breaks a promise; the error lists all that do.
@@ -83,7 +80,6 @@ def _refuse(found: Sequence[tuple[str, Finding]], total: int, log: Path) -> NoRe
 
 
 def _verify_one(wheel: Path, report: Report | None, backends: Sequence[Backend]) -> tuple[list[Finding], str | None]:
-    """Return the findings about one wheel and the text of its lock document."""
     with tempfile.TemporaryDirectory(prefix="verify-") as scratch:
         try:
             contents = read_contents(_without_label(wheel, Path(scratch)), Path(scratch))
@@ -105,7 +101,6 @@ def _without_label(wheel: Path, scratch: Path) -> Path:
 
 
 def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backend]) -> Iterator[Finding]:
-    """Run every check that applies to this wheel."""
     backend = accelerator.find_backend(wheel.name.distribution, backends)
     found: list[Library] = []
     broken: list[Finding] = []
@@ -124,7 +119,6 @@ def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backe
 
 
 def _check_texts(wheel: WheelContents, report: Report | None, backend: Backend | None) -> Iterator[Finding]:
-    """Check what a wheel says about itself."""
     for name, check in (
         ("member-name", documents.check_names),
         ("record", documents.check_record),
@@ -147,7 +141,6 @@ def _check_texts(wheel: WheelContents, report: Report | None, backend: Backend |
 def _check_libraries(
     wheel: WheelContents, found: Sequence[Library], backend: Backend | None, backends: Sequence[Backend]
 ) -> Iterator[Finding]:
-    """Check the libraries, each by itself and all against the tags of the wheel."""
     platforms = sorted({tag.platform for tag in wheel.name.tags})
     platform = wheel.name.platform
     machine, architecture = (platform.elf_machine, platform.architecture) if platform else ("", "")
@@ -165,5 +158,4 @@ def _check_libraries(
 
 
 def _one_line(error: PjrtWheelError) -> str:
-    """Return what happened and why, on one line."""
     return ": ".join(part for part in (error.what, error.cause) if part)

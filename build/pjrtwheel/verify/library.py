@@ -99,7 +99,6 @@ def version_key(version: str) -> tuple[int, ...]:
 
 
 def _read(elf: ELFFile, member: str, size: int) -> Library:
-    """Collect what the headers and tables say."""
     segments = list(elf.iter_segments())
     stacks = [segment["p_flags"] & P_FLAGS.PF_X for segment in segments if segment["p_type"] == "PT_GNU_STACK"]
     texts = _dynamic_texts(segments)
@@ -120,7 +119,6 @@ def _read(elf: ELFFile, member: str, size: int) -> Library:
 
 
 def _dynamic_texts(segments: Sequence[Segment]) -> dict[str, list[str]]:
-    """Return the texts of the dynamic table by kind of entry."""
     texts: dict[str, list[str]] = {"NEEDED": [], "SONAME": [], "RPATH": [], "RUNPATH": []}
     for segment in segments:
         if isinstance(segment, DynamicSegment):
@@ -132,7 +130,6 @@ def _dynamic_texts(segments: Sequence[Segment]) -> dict[str, list[str]]:
 
 
 def _floors(elf: ELFFile, size: int) -> dict[str, str]:
-    """Return the highest version of each family of symbol versions that the library needs."""
     floors: dict[str, str] = {}
     tables = [section for section in elf.iter_sections() if isinstance(section, GNUVerNeedSection)]
     for table in tables:
@@ -157,10 +154,7 @@ def _sections(elf: ELFFile) -> tuple[tuple[str, int], ...]:
 def check_library(library: Library, machine: str, search_paths: Sequence[str] = ()) -> Iterator[Problem]:
     """Right machine, no path of the build machine, no executable stack, loadable with the largest pages.
 
-    Args:
-        library: The library.
-        machine: What it must be made for.
-        search_paths: Elements of RPATH that are right although they lead out of `site-packages`.
+    The given search paths are right although they lead out of `site-packages`.
     """
     if library.machine != machine:
         yield library.member, f"is for {library.machine}, expected {machine}"

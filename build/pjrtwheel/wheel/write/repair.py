@@ -20,12 +20,7 @@ from pjrtwheel.wheel.write.plan import WheelPlan, file_source
 
 
 def repair_wheel(wheel: Path, directory: Path, *, workers: int | None = None) -> Report:
-    """Write a repaired copy of a wheel, under the same name, to another directory.
-
-    Args:
-        wheel: The wheel.
-        directory: Where the copy is written; made when it is not there.
-        workers: Number of compressing threads; as many as there are cores when absent.
+    """Write a repaired copy of a wheel, under the same name, to another directory, with a thread per core by default.
 
     Raises:
         ElfError: A library in it is damaged or cannot be repaired.
@@ -42,7 +37,6 @@ def repair_wheel(wheel: Path, directory: Path, *, workers: int | None = None) ->
 
 
 def _plan(name: WheelName, members: tuple[Unpacked, ...]) -> WheelPlan:
-    """Plan the copy."""
     lock = _read_lock(members)
     machine = name.platform.elf_machine if name.platform else None
     return WheelPlan(
