@@ -38,10 +38,8 @@ class Ended:
     def describe(self) -> str:
         """Say how the process ended, for one that left no result.
 
-        >>> Ended(-11, "", 300).describe()
-        'killed by SIGSEGV'
-        >>> Ended(-35, "", 300).describe()  # a real-time signal
-        'killed by signal 35'
+        >>> Ended(-11, "", 300).describe(), Ended(-35, "", 300).describe()  # the second is a real-time signal
+        ('killed by SIGSEGV', 'killed by signal 35')
         """
         if self.status is None:
             return f"did not end within {self.limit:g} seconds"

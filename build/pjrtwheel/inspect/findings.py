@@ -100,15 +100,10 @@ def _requirements(inspection: Inspection) -> Iterator[Finding]:
             yield Finding("requires", "", f"requires {line!r}, which a package index cannot resolve")
         elif not requirement.specifier:
             open_names.append(requirement.name)
-        missing = _extras(requirement) - extras
-        if missing:
+        if set(map(canonicalize_name, _EXTRA.findall(str(requirement.marker or "")))) - extras:
             yield Finding("requires", "", f"requires {line!r} for an extra that it does not provide")
     if open_names:
         yield Finding("requires-any-version", "", f"accepts every version of {shorten(open_names, _NAMED_PROJECTS)}")
-
-
-def _extras(requirement: Requirement) -> set[str]:
-    return {str(canonicalize_name(name)) for name in _EXTRA.findall(str(requirement.marker or ""))}
 
 
 def _ties(inspection: Inspection) -> Iterator[Finding]:

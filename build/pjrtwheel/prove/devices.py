@@ -58,8 +58,7 @@ class Devices:
 def detect_devices(python: Path, wheels: Sequence[Path], backend: Backend) -> Devices | None:
     """Ask the loader in a plugin's wheel, without installing it, whether there is something that JAX could use.
 
-    Returns:
-        No devices, and why, where there are certainly none; nothing where there may be some.
+    Return no devices, and why, where there are certainly none; nothing where there may be some.
     """
     wheel = next(path for path in wheels if path.name.startswith(f"{backend.package}-"))
     with tempfile.TemporaryDirectory(prefix="detect-") as scratch:

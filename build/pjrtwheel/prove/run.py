@@ -1,11 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Prove a set of finished wheels on every Python that is here, unless that was done before.
-
-Proofs are kept in the cache under a key over everything they depend on (the wheels' bytes, those installed with them,
-the programs, the interpreters, the machine's devices and libraries), so that proving the same bytes again on the same
-machine costs nothing.
-"""
+"""Prove a set of finished wheels on every Python that is here, unless that was done before."""
 
 from __future__ import annotations
 

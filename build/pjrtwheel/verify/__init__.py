@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Check finished wheels against every promise that their names and metadata make.
-
-All problems of all wheels are reported together, so that one run is enough to fix them.
-"""
+"""Check finished wheels against every promise that their names and metadata make."""
 
 from __future__ import annotations
 

@@ -27,15 +27,10 @@ _NUMBERED = re.compile(r"(?P<family>manylinux|musllinux)_(?P<major>\d+)_(?P<mino
 
 
 def parse_platform_tag(tag: str) -> tuple[str, tuple[int, int], str] | None:
-    """Split a platform tag into family, libc floor and architecture (PEP 600, PEP 656).
+    """Split a platform tag into family, libc floor and architecture (PEP 600, PEP 656); nothing for `linux_x86_64`.
 
-    Returns:
-        Nothing for a tag without a floor, such as `linux_x86_64`.
-
-    >>> parse_platform_tag("manylinux_2_27_x86_64")
-    ('manylinux', (2, 27), 'x86_64')
-    >>> parse_platform_tag("manylinux2014_aarch64")
-    ('manylinux', (2, 17), 'aarch64')
+    >>> parse_platform_tag("manylinux_2_27_x86_64"), parse_platform_tag("manylinux2014_aarch64")
+    (('manylinux', (2, 27), 'x86_64'), ('manylinux', (2, 17), 'aarch64'))
     """
     if match := _NUMBERED.fullmatch(tag):
         return match["family"], (int(match["major"]), int(match["minor"])), match["architecture"]

@@ -66,7 +66,7 @@ def unpack_wheel(path: Path, files: ExitStack, *, scratch: Path) -> tuple[WheelN
             if info.filename not in unhashed:
                 spool = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(scratch))  # noqa: SIM115 - `files` closes it
                 file = files.enter_context(spool)
-                member = Unpacked(info.filename, cast("BinaryIO", file), _is_executable(info))
+                member = Unpacked(info.filename, cast("BinaryIO", file), bool(info.external_attr >> 16 & stat.S_IXUSR))
                 problems += _inflate(archive, info, record.get(info.filename), member.file)
                 members.append(member)
         refuse_problems(path, problems)
@@ -117,10 +117,6 @@ def _inflate(
         yield f"{info.filename!r} has {digest}, RECORD says {entry.digest or 'nothing'}"
     if entry and entry.size not in {None, info.file_size}:
         yield f"{info.filename!r} has {info.file_size} bytes, RECORD says {entry.size}"
-
-
-def _is_executable(info: zipfile.ZipInfo) -> bool:
-    return bool(info.external_attr >> 16 & stat.S_IXUSR)
 
 
 def _copy(source: IO[bytes], target: BinaryIO) -> str:

@@ -53,19 +53,12 @@ class Entry:
         sizes = (_LIMIT32, _LIMIT32) if extra else (self.compressed, self.size)
         return (
             _LOCAL.pack(
-                0x04034B50,
-                45 if extra else 20,
-                _flags(name),
-                self.method,
-                *self.stamp,
-                self.crc,
-                *sizes,
-                len(name),
-                len(extra),
+                0x04034B50, 45 if extra else 20, _flags(name), self.method, *self.stamp, self.crc, *sizes,
+                len(name), len(extra),
             )
             + name
             + extra
-        )
+        )  # fmt: skip
 
     def directory_record(self) -> bytes:
         """Return the record in the central directory."""
