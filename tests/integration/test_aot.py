@@ -13,7 +13,7 @@ import pytest
 
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.environment.wheelhouse import create_environment
+from pjrtwheel.environment.venv import create_environment
 from pjrtwheel.fetch import cache_root
 from pjrtwheel.prove.aot import compile_for_target, summarize_target
 from pjrtwheel.prove.devices import find_devices

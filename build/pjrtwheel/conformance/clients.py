@@ -14,7 +14,7 @@ from pjrtwheel.conformance.comparison import Difference, Expected, compare
 from pjrtwheel.conformance.run_file import FileRun, Limits, run_file
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.environment.processes import run_all, run_process
-from pjrtwheel.environment.wheelhouse import create_environment, requirement_group
+from pjrtwheel.environment.venv import create_environment, requirement_group
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import write_atomically

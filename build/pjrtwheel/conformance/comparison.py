@@ -64,9 +64,7 @@ class Difference:
     """The comparison of one test file.
 
     Attributes:
-        file: Name of the file.
-        builtin: Outcome → count on the built-in client.
-        plugin: Outcome → count on the plugin.
+        builtin: Outcome → count on the built-in client; `plugin` has those on the plugin.
         newly_failing: Cases that fail, crash or hang on the plugin alone, or are lost there.
         newly_skipped: Cases that only the built-in client runs.
         newly_passing: Cases that fail or are skipped on the built-in client alone.

@@ -28,7 +28,6 @@ class PluginDescription:
         pjrt_api: Version of its API, such as `0.115`.
         slots: How many functions it offers.
         extensions: Names of its extensions, in the order of the chain.
-        attributes: What it publishes.
     """
 
     refused: str = ""

@@ -138,9 +138,6 @@ def probe_plugin(
         environ: The process's environment; this one's when absent.
         device: Whether the accelerator is known to be here, so that its absence is no excuse.
         time_limit: Seconds after which a library that hangs has failed.
-
-    Raises:
-        ProofError: pypjrt is not installed.
     """
     variables = {**(os.environ if environ is None else environ), **settings.environment}
     answer = ask_plugin(library, Job.CHECK, environ=variables, time_limit=time_limit)

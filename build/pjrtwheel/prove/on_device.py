@@ -13,8 +13,7 @@ from pathlib import Path
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.environment.venv import create_venv, install
-from pjrtwheel.environment.wheelhouse import wheelhouse
+from pjrtwheel.environment.venv import create_venv, install, wheelhouse
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.platforms import Platform
 from pjrtwheel.prove.devices import Devices, detect_devices, find_devices

@@ -13,8 +13,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
-from pjrtwheel.environment.venv import install, scratch_place
-from pjrtwheel.environment.wheelhouse import create_environment, wheelhouse
+from pjrtwheel.environment.venv import create_environment, install, scratch_place, wheelhouse
 from pjrtwheel.files import staging_folder
 from pjrtwheel.probe.run import ProbeOutcome, probe_plugin
 from pjrtwheel.probe.settings import load_settings

@@ -12,7 +12,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.processes import clean_environ
-from pjrtwheel.environment.wheelhouse import wheelhouse
+from pjrtwheel.environment.venv import wheelhouse
 from pjrtwheel.errors import ProofError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.platforms import host_platform

@@ -12,25 +12,16 @@ from pathlib import Path
 from typing import NoReturn
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.errors import ElfError, PjrtWheelError, VerifyError, WheelError, count
+from pjrtwheel.errors import VerifyError, WheelError, count
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import write_atomically
 from pjrtwheel.release.lock import LOCK_FILENAME
 from pjrtwheel.verify import accelerator, checkers, documents
 from pjrtwheel.verify.contents import WheelContents, read_contents
-from pjrtwheel.verify.findings import Finding, name_problems
-from pjrtwheel.verify.library import Library, check_library, read_library
+from pjrtwheel.verify.findings import Finding, describe_error, name_problems
+from pjrtwheel.verify.library import Library, check_library, read_libraries, read_library
 from pjrtwheel.wheel.names import split_label
-from pjrtwheel.wheel.report import BuiltWheel, Report, read_built
-
-__all__ = [
-    "BuiltWheel",
-    "Finding",
-    "Report",
-    "read_built",
-    "verify_paths",
-    "verify_wheels",
-]
+from pjrtwheel.wheel.report import BuiltWheel, Report
 
 _SHOWN = 10
 
@@ -82,7 +73,7 @@ def _verify_one(wheel: Path, report: Report | None, backends: Sequence[Backend])
             contents = read_contents(_without_label(wheel, Path(scratch)), Path(scratch))
             findings = list(_check(contents, report, backends))
         except WheelError as error:
-            return [Finding("zip", "", _one_line(error))], None
+            return [Finding("zip", "", describe_error(error))], None
     lock = documents.find_document(contents.texts, LOCK_FILENAME)
     return findings, lock[1] if lock else None
 
@@ -99,13 +90,7 @@ def _without_label(wheel: Path, scratch: Path) -> Path:
 
 def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backend]) -> Iterator[Finding]:
     backend = accelerator.find_backend(wheel.name.distribution, backends)
-    found: list[Library] = []
-    broken: list[Finding] = []
-    for member, path in wheel.libraries.items():
-        try:
-            found.append(read_library(path, member))
-        except ElfError as error:
-            broken.append(Finding("library", member, _one_line(error)))
+    found, broken = read_libraries(wheel.libraries, read_library)
     yield from broken
     yield from _check_texts(wheel, report, backend)
     yield from _check_libraries(wheel, found, backend, backends)
@@ -152,7 +137,3 @@ def _check_libraries(
         yield from name_problems("auditwheel", checkers.check_platform(wheel.path, platforms, needed, external))
     for python in sorted({tag.interpreter for tag in wheel.name.tags if tag.abi == "abi3"}):
         yield from name_problems("abi3audit", checkers.check_stable_abi(wheel.libraries, python))
-
-
-def _one_line(error: PjrtWheelError) -> str:
-    return ": ".join(part for part in (error.what, error.cause) if part)

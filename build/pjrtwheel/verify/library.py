@@ -7,7 +7,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -23,7 +23,7 @@ from pjrtwheel.elf.image import LINKER_DEFINED, READ_ERRORS, is_exported, list_s
 from pjrtwheel.elf.layout import largest_page
 from pjrtwheel.errors import ElfError
 from pjrtwheel.gpucode import GpuCode
-from pjrtwheel.verify.findings import Problem
+from pjrtwheel.verify.findings import Finding, Problem, describe_error
 
 ENTRY_POINT = "GetPjrtApi"
 _NEED_SIZE = 16  # bytes of Elf64_Verneed, so a file holds no more of them than its length allows
@@ -37,7 +37,6 @@ class Library:
     Attributes:
         member: Its path in the wheel.
         machine: `e_machine`, as pyelftools spells it.
-        soname: What it calls itself; may be empty.
         needed: Libraries that the loader must find for it, in order.
         search_kind: `RPATH` or `RUNPATH`; empty when it has neither.
         search_paths: The elements of both.
@@ -48,8 +47,7 @@ class Library:
         sections: Name and length of each section that takes room in the file, the largest first.
         unneeded: Names of the sections that no loader reads; `inspect` asks for it, as for all that follows.
         unneeded_bytes: How much shorter the file would be without them.
-        gpu_code: The chips it holds code for; nothing when that was not read.
-        gpu_problem: Why it could not be read.
+        gpu_code: The chips it holds code for; nothing when that was not read, for the reason in `gpu_problem`.
     """
 
     member: str
@@ -87,6 +85,20 @@ def read_library(path: Path, member: str) -> Library:
         raise ElfError(f"{member} is not an ELF file", cause=str(error)) from error
     except READ_ERRORS as error:
         raise ElfError(f"{member} is a damaged ELF file", cause=f"{type(error).__name__}: {error}") from error
+
+
+def read_libraries(
+    libraries: Mapping[str, Path], read: Callable[[Path, str], Library]
+) -> tuple[list[Library], list[Finding]]:
+    """Return each library as `read` describes it, and a finding for each that cannot be read."""
+    found: list[Library] = []
+    damaged: list[Finding] = []
+    for member, path in libraries.items():
+        try:
+            found.append(read(path, member))
+        except ElfError as error:
+            damaged.append(Finding("library", member, describe_error(error)))
+    return found, damaged
 
 
 def version_key(version: str) -> tuple[int, ...]:

@@ -24,7 +24,7 @@ from pjrtwheel.inspect import Inspection, inspect_wheel, lookup
 from pjrtwheel.inspect.lookup import make_finder
 from pjrtwheel.inspect.model import PluginDescription
 from pjrtwheel.inspect.terminal import fold_names, render_inspection
-from pjrtwheel.verify import Finding
+from pjrtwheel.verify.findings import Finding
 from pjrtwheel.wheel.record import Member
 
 MakeWheel = Callable[..., Path]
