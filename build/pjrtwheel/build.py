@@ -24,8 +24,9 @@ from pjrtwheel.prove import explain_level, prove
 from pjrtwheel.publish import Entry, check_space, publish
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.sources import import_closure
-from pjrtwheel.verify import BuiltWheel, Report, read_built, verify_wheels
+from pjrtwheel.verify import verify_wheels
 from pjrtwheel.wheel.names import make_name, parse_name
+from pjrtwheel.wheel.report import BuiltWheel, Report, read_built
 
 CHECKERS = ("abi3audit", "auditwheel", "check-wheel-contents", "twine")
 

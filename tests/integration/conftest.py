@@ -23,7 +23,7 @@ import pytest
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
-from pjrtwheel.environment.wheelhouse import create_environment, requirement_group
+from pjrtwheel.environment.venv import create_environment, requirement_group
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin

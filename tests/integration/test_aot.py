@@ -13,12 +13,12 @@ import pytest
 
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.environment.wheelhouse import create_environment
+from pjrtwheel.environment.venv import create_environment
 from pjrtwheel.fetch import cache_root
 from pjrtwheel.prove.aot import compile_for_target, summarize_target
 from pjrtwheel.prove.devices import find_devices
 from pjrtwheel.prove.inputs import find_programs, load_inputs
-from pjrtwheel.prove.library import open_installed
+from pjrtwheel.prove.library import find_installed, open_library
 from pjrtwheel.prove.results import Outcome
 from pjrtwheel.prove.targets import Failure, Target, load_targets
 from pjrtwheel.release.model import Release
@@ -117,4 +117,4 @@ def test_no_device_is_said_by_the_loader(python: Path, backend: Backend) -> None
         pytest.skip("this machine has a GPU")
     assert (devices.excused, devices.error) == (True, "NoDeviceError")
     assert devices.reason.startswith("no NVIDIA GPU found")
-    assert open_installed(python, backend).api == "0.115"
+    assert open_library(python, find_installed(python, backend)).api == "0.115"

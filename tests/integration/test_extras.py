@@ -16,8 +16,7 @@ import pytest
 from pjrtwheel.backend import find_backend
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
-from pjrtwheel.environment.venv import find_uv
-from pjrtwheel.environment.wheelhouse import needs_of
+from pjrtwheel.environment.venv import find_uv, needs_of
 from pjrtwheel.fetch import unpack_wheel
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name

@@ -15,7 +15,7 @@ import pytest
 from pjrtwheel.backend import find_backend, load_backends
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
-from pjrtwheel.environment.wheelhouse import wheelhouse
+from pjrtwheel.environment.venv import wheelhouse
 from pjrtwheel.errors import FetchError
 from pjrtwheel.prove.results import Outcome
 from pjrtwheel.prove.smoke import run_program

@@ -33,8 +33,7 @@ from jaxlib_select.choose.decision import Decision
 from jaxlib_select.installed.environment import other_environment
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
-from pjrtwheel.environment.venv import create_venv, find_uv
-from pjrtwheel.environment.wheelhouse import requirement_group, wheelhouse
+from pjrtwheel.environment.venv import create_venv, find_uv, requirement_group, wheelhouse
 from pjrtwheel.fetch import cache_root
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name

@@ -17,8 +17,7 @@ import pytest
 from pjrtwheel.backend import find_backend
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.processes import clean_environ
-from pjrtwheel.environment.venv import create_venv, install
-from pjrtwheel.environment.wheelhouse import requirement_group, wheelhouse
+from pjrtwheel.environment.venv import create_venv, install, requirement_group, wheelhouse
 from pjrtwheel.fetch import cache_root
 from pjrtwheel.prove.results import Outcome
 from pjrtwheel.prove.smoke import run_program

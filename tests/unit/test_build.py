@@ -36,7 +36,7 @@ from pjrtwheel.cli import build as command
 from pjrtwheel.errors import BazelError, ElfError, UsageError, VerifyError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.model import load_release
-from pjrtwheel.verify import Report
+from pjrtwheel.wheel.report import Report
 
 
 @pytest.fixture

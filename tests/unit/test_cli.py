@@ -18,7 +18,7 @@ import pytest
 from pjrtwheel import cli
 from pjrtwheel.backend import load_backends
 from pjrtwheel.cli.conformance import choose_backend
-from pjrtwheel.conformance.expected import listed_backends
+from pjrtwheel.conformance.comparison import listed_backends
 from pjrtwheel.errors import FetchError, UsageError
 from pjrtwheel.program import REMEDIES
 

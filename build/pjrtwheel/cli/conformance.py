@@ -38,8 +38,7 @@ def execute(args: argparse.Namespace) -> int:
     """Run the files, print the comparison, and fail when a difference is not in the list of expected ones."""
     from pjrtwheel.backend import load_backends
     from pjrtwheel.conformance.clients import CLIENTS, compare_runs, conformance_python, find_test_files, run_clients
-    from pjrtwheel.conformance.comparison import format_report
-    from pjrtwheel.conformance.expected import listed_backends, load_expected
+    from pjrtwheel.conformance.comparison import format_report, listed_backends, load_expected
     from pjrtwheel.conformance.run_file import Limits
     from pjrtwheel.errors import ProofError
     from pjrtwheel.fetch.cache import cache_root

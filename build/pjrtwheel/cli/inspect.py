@@ -40,8 +40,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.backend import load_backends
     from pjrtwheel.errors import PjrtWheelError
     from pjrtwheel.inspect import inspect_wheel
-    from pjrtwheel.inspect.index import ask_index
-    from pjrtwheel.inspect.tools import make_finder
+    from pjrtwheel.inspect.lookup import ask_index, make_finder
     from pjrtwheel.program import print_error
 
     check_wheels(args.wheels)

@@ -39,7 +39,6 @@ class Case:
 
     Attributes:
         name: As pytest names it, such as `lax_test.py::LaxTest::testSlice0`.
-        outcome: What became of it.
         detail: The last line of the failure, or why it was skipped.
     """
 
@@ -90,7 +89,6 @@ def parse_report_log(lines: Iterable[str]) -> ReportLog:
 
 
 def _read_case(entry: Mapping[str, Any], name: str) -> Case:
-    """Return the case of a report, with the last line of its failure, or the reason of its skip."""
     match entry["longrepr"]:
         case [_, _, reason]:
             text = reason

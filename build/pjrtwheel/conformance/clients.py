@@ -10,12 +10,11 @@ from pathlib import Path
 
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend
-from pjrtwheel.conformance.comparison import Difference, compare
-from pjrtwheel.conformance.expected import Expected
+from pjrtwheel.conformance.comparison import Difference, Expected, compare
 from pjrtwheel.conformance.run_file import FileRun, Limits, run_file
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.environment.processes import run_all, run_process
-from pjrtwheel.environment.wheelhouse import create_environment, requirement_group
+from pjrtwheel.environment.venv import create_environment, requirement_group
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import write_atomically
@@ -128,11 +127,6 @@ def result_path(results: Path, file: str, client: str) -> Path:
 
 
 def _read_run(path: Path) -> FileRun:
-    """Read a stored result.
-
-    Raises:
-        UsageError: It is damaged, or an older version wrote it.
-    """
     try:
         return tables.read_json(FileRun, path.read_bytes())
     except tables.TableError as error:

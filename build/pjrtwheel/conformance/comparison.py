@@ -1,26 +1,53 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compare what became of the same cases on two clients, and report that in Markdown."""
+"""Compare what became of the same cases on two clients, and report that in Markdown.
+
+The differences that cannot be avoided are in `tests/conformance/<backend>.toml`, with a reason for each.
+"""
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from pjrtwheel import tables
 from pjrtwheel.conformance.cases import IMPORT, Case, Outcome, count_outcomes
-from pjrtwheel.conformance.expected import Expected
+from pjrtwheel.errors import UsageError
 
 _SHOWN = (Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A case that did something else on the plugin than on the built-in client.
+class Expected:
+    """One unavoidable difference.
 
     Attributes:
-        name: The case.
-        before: Its outcome on the built-in client.
-        after: Its outcome on the plugin.
+        case: Name of the case, or a pattern with `*`.
+        outcome: What becomes of it on the plugin.
+        reason: Why, in one sentence.
+    """
+
+    case: str
+    outcome: Outcome
+    reason: str = tables.column(pattern=r"(?s)\s*\S.*")
+
+    def matches(self, name: str) -> bool:
+        """Return whether this entry is about a case."""
+        return fnmatch.fnmatchcase(name, self.case)
+
+
+@dataclass(frozen=True, slots=True)
+class _ExpectedFile:
+    difference: tuple[Expected, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A case that went from one outcome on the built-in client to another one on the plugin.
+
+    Attributes:
         detail: What it said on the plugin.
         reason: Why this is expected; empty if it is not.
     """
@@ -37,9 +64,7 @@ class Difference:
     """The comparison of one test file.
 
     Attributes:
-        file: Name of the file.
-        builtin: Outcome → count on the built-in client.
-        plugin: Outcome → count on the plugin.
+        builtin: Outcome → count on the built-in client; `plugin` has those on the plugin.
         newly_failing: Cases that fail, crash or hang on the plugin alone, or are lost there.
         newly_skipped: Cases that only the built-in client runs.
         newly_passing: Cases that fail or are skipped on the built-in client alone.
@@ -59,6 +84,29 @@ class Difference:
     def unexpected(self) -> tuple[Change, ...]:
         """Return the changes for the worse that no entry explains."""
         return tuple(change for change in (*self.newly_failing, *self.newly_skipped) if not change.reason)
+
+
+def parse_expected(text: str, path: Path) -> tuple[Expected, ...]:
+    """Turn the text of such a file into entries.
+
+    Raises:
+        UsageError: It is malformed, or an entry gives no reason.
+    """
+    try:
+        return tables.read_toml(_ExpectedFile, text).difference
+    except tables.TableError as error:
+        raise UsageError(f"malformed list of expected differences: {path}", cause=str(error)) from error
+
+
+def listed_backends(root: Path) -> tuple[str, ...]:
+    """Return the names of the backends that have a list, in order: those that JAX's tests were ever run on."""
+    return tuple(sorted(path.stem for path in (root / "tests" / "conformance").glob("*.toml")))
+
+
+def load_expected(root: Path, backend: str) -> tuple[Expected, ...]:
+    """Read the list of a backend; empty if it has none."""
+    path = root / "tests" / "conformance" / f"{backend}.toml"
+    return parse_expected(path.read_text("utf-8"), path) if path.is_file() else ()
 
 
 def compare(

@@ -35,13 +35,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class FileRun:
-    """One test file on one client.
-
-    Attributes:
-        file: Name of the file.
-        cases: Name → case.
-        seconds: How long it took in all.
-    """
+    """One test file on one client, its cases by name; it took some seconds in all."""
 
     file: str
     cases: Mapping[str, Case]
@@ -111,7 +105,6 @@ def _pytest(python: Path, folder: Path) -> list[str]:
 
 
 def _describe_end(name: str, end: Ended) -> Case:
-    """Return the case during which a process ended."""
     if end.status is None:
         return Case(name, Outcome.TIMED_OUT, "time limit of the file")
     if end.status == 1 and "Timeout (" in end.output:  # so says faulthandler

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from pjrtwheel.conformance.expected import Expected, load_expected
+from pjrtwheel.conformance.comparison import Expected, load_expected
 from pjrtwheel.errors import UsageError, count
 from pjrtwheel.files import write_atomically
 from pjrtwheel.program import program

@@ -23,7 +23,7 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.inspect import Inspection, inspect_wheel
 from pjrtwheel.inspect.findings import count_useless
-from pjrtwheel.inspect.tools import make_finder
+from pjrtwheel.inspect.lookup import make_finder
 from pjrtwheel.program import program
 from pjrtwheel.tables import TableError, read_json, write_json
 from pjrtwheel.wheel.names import find_plain_wheels, parse_name

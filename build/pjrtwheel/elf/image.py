@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from elftools.common.exceptions import ELFError
 from elftools.construct import ConstructError
@@ -42,6 +42,8 @@ _LARGEST_ALIGNMENT = 1 << 21
 # DT_NEEDED, DT_SONAME, DT_CONFIG, DT_DEPAUDIT, DT_AUDIT, DT_AUXILIARY, DT_FILTER: their values are string offsets.
 _NAME_TAGS = {1, 14, 0x6FFFFEFA, 0x6FFFFEFB, 0x6FFFFEFC, 0x7FFFFFFD, 0x7FFFFFFF}
 
+_Entry = TypeVar("_Entry", Segment, SectionHeader)
+
 
 @dataclass(frozen=True, slots=True)
 class DynamicEntry:
@@ -53,20 +55,14 @@ class DynamicEntry:
 
 @dataclass(frozen=True, slots=True)
 class ElfImage:
-    """What repair needs to know about one library.
+    """What repair needs to know about one library, which messages call `where`.
 
     Attributes:
-        where: The file in words, for messages.
-        size: Length of the file.
         machine: As in `Platform.elf_machine`.
-        header: The file header.
-        segments: The program header table.
         sections: The section header table; empty when there is none.
         names: Section names, in step with `sections`.
         dynamic: The dynamic table up to its first null entry.
-        dynamic_offset: Where that table is in the file.
         dynstr: The dynamic string table.
-        dynstr_offset: Where that table is in the file.
         used_strings: Offsets in `dynstr` that anything but RPATH and RUNPATH refers to; None when not known.
         exports: Names of the dynamic symbols that the library defines, sorted.
     """
@@ -92,24 +88,15 @@ def is_elf(start: bytes) -> bool:
 
 
 def read_image(file: BinaryIO, where: str, *, machine: str | None = None) -> ElfImage:
-    """Read a library.
-
-    Args:
-        file: The library, open for reading; its position is moved.
-        where: The file in words, naming the wheel and the member.
-        machine: The machine it must be made for, as in `Platform.elf_machine`; any known one when absent.
+    """Read a library, which messages call `where`; a machine is as in `Platform.elf_machine`.
 
     Raises:
-        ElfError: Not an ELF file, not 64-bit little-endian, for another machine, truncated or damaged.
+        ElfError: Not an ELF file, not 64-bit little-endian, not for the given machine, truncated or damaged.
     """
     size = file.seek(0, 2)
     header = _read_header(file, size, where, machine)
-    segments = tuple(
-        map(Segment.unpack, _read_table(file, size, where, header.phoff, header.phnum, 56, header.phentsize))
-    )
-    sections = tuple(
-        map(SectionHeader.unpack, _read_table(file, size, where, header.shoff, header.shnum, 64, header.shentsize))
-    )
+    segments = _read_table(Segment, file, size, where, header.phoff, header.phnum, header.phentsize)
+    sections = _read_table(SectionHeader, file, size, where, header.shoff, header.shnum, header.shentsize)
     _check_bounds(segments, sections, size, where)
     _check_sense(header, sections, where)
     try:
@@ -140,7 +127,6 @@ def is_exported(symbol: Symbol) -> bool:
 
 
 def _read_header(file: BinaryIO, size: int, where: str, machine: str | None) -> FileHeader:
-    """Read the file header and refuse what cannot be repaired here."""
     file.seek(0)
     start = file.read(FileHeader.SIZE)
     if not is_elf(start):
@@ -165,22 +151,21 @@ def _read_header(file: BinaryIO, size: int, where: str, machine: str | None) -> 
 
 
 def _read_table(
-    file: BinaryIO, size: int, where: str, offset: int, count: int, entry: int, stated: int
-) -> Iterator[bytes]:
+    kind: type[_Entry], file: BinaryIO, size: int, where: str, offset: int, count: int, stated: int
+) -> tuple[_Entry, ...]:
     """Return the entries of a header table, checked against the end of the file before it is read."""
+    entry = kind.FORMAT.size
     if count == 0:
-        return iter(())
+        return ()
     if stated != entry:
         raise ElfError(f"{where} is a damaged ELF file", cause=f"header entries of {stated} bytes, expected {entry}")
     if offset + count * entry > size:
         raise _truncated(where, size, offset + count * entry)
     file.seek(offset)
-    data = file.read(count * entry)
-    return (data[start : start + entry] for start in range(0, len(data), entry))
+    return tuple(kind(*values) for values in kind.FORMAT.iter_unpack(file.read(count * entry)))
 
 
 def _check_bounds(segments: Iterable[Segment], sections: Iterable[SectionHeader], size: int, where: str) -> None:
-    """Refuse a file that ends before what its headers describe."""
     ends = [segment.offset + segment.filesz for segment in segments]
     ends += [section.offset + section.file_size for section in sections]
     if max(ends, default=0) > size:
@@ -200,7 +185,6 @@ def _check_sense(header: FileHeader, sections: tuple[SectionHeader, ...], where:
 
 
 def _is_sensible(section: SectionHeader) -> bool:
-    """Tell whether alignment and counts of a section are possible."""
     power_of_two = section.addralign & (section.addralign - 1) == 0 if section.addralign else True
     versions = section.type in layout.VERSION_TABLES
     return power_of_two and section.addralign <= _LARGEST_ALIGNMENT and not (versions and section.info > section.size)
@@ -214,7 +198,6 @@ def _read_rest(
     segments: tuple[Segment, ...],
     sections: tuple[SectionHeader, ...],
 ) -> ElfImage:
-    """Read names, dynamic table and symbols."""
     file.seek(0)
     elf = ELFFile(file)
     symbols = list_symbols(elf)
@@ -276,7 +259,6 @@ def _used_strings(elf: ELFFile, dynamic: Iterable[DynamicEntry], symbols: Iterab
 
 
 def _truncated(where: str, size: int, needed: int) -> ElfError:
-    """Return the error for a file that ends too early."""
     return ElfError(
         f"{where} is truncated: {size} bytes, its headers need {needed}",
         cause="the download or copy was cut short",

@@ -29,14 +29,10 @@ Piece = Span | bytes
 
 
 def cut(span: Span, edits: Iterable[Edit]) -> tuple[Piece, ...]:
-    """Lay edits over a range of the input.
+    """Lay edits over a range of the input; none may overlap another, and those outside the range do not count.
 
     >>> cut(Span(0, 10), [Edit(4, b"ab")])
     (Span(start=0, stop=4), b'ab', Span(start=6, stop=10))
-
-    Args:
-        span: The range.
-        edits: What to replace; none may overlap another. Those outside the range do not count.
     """
     pieces: list[Piece] = []
     position = span.start
@@ -57,16 +53,7 @@ def total_size(pieces: Iterable[Piece]) -> int:
 
 
 def read_chunks(file: BinaryIO, pieces: Sequence[Piece], size: int) -> Iterator[memoryview]:
-    """Stream the file that the pieces make.
-
-    Args:
-        file: The input, open for reading.
-        pieces: What to take from it, and what to put between.
-        size: Length of each chunk but the last.
-
-    Yields:
-        Chunks in order, each in memory of its own.
-    """
+    """Stream the file that the pieces make, in chunks of `size`, the last one shorter; each is in memory of its own."""
     remaining = total_size(pieces)
     source = _read_slices(file, pieces, size)
     pending = memoryview(b"")
@@ -84,7 +71,6 @@ def read_chunks(file: BinaryIO, pieces: Sequence[Piece], size: int) -> Iterator[
 
 
 def _read_slices(file: BinaryIO, pieces: Iterable[Piece], size: int) -> Iterator[memoryview]:
-    """Yield the bytes of the pieces one after the other, in slices of at most `size`."""
     for piece in pieces:
         if isinstance(piece, bytes):
             yield memoryview(piece)

@@ -25,7 +25,6 @@ class RepairPlan:
 
     Attributes:
         pieces: What the repaired file is made of, in order.
-        size: Its length.
         dropped_bytes: How much shorter it is.
         changes: What is changed, in words.
         findings: What is wrong and cannot be repaired, in words.
@@ -39,11 +38,7 @@ class RepairPlan:
 
 
 def plan_repair(image: ElfImage, place: Place = ANYWHERE) -> RepairPlan:
-    """Plan the repair of a library; object files are left as they are.
-
-    Args:
-        image: The library.
-        place: Where it will lie.
+    """Plan the repair of a library that will lie at `place`; object files are left as they are.
 
     Raises:
         ElfError: A search path leads out of the wheel and cannot be changed in place.
@@ -102,14 +97,10 @@ def _repair_alignment(machine: str, segments: _Segments) -> tuple[_Segments, tup
 
 
 def check_exports(image: ElfImage, allowed: Sequence[str]) -> None:
-    """Hold the exported symbols of a plugin library to an allow-list.
-
-    Args:
-        image: The library.
-        allowed: The symbols it may define, besides those of the linker; the first must be there.
+    """Hold the exported symbols of a plugin library to an allow-list, the first of which must be there.
 
     Raises:
-        ElfError: The first symbol is missing, or there are symbols beyond the list.
+        ElfError: The first symbol is missing, or there are symbols beyond the list and those of the linker.
     """
     if allowed[0] not in image.exports:
         exported = ", ".join(image.exports[:5]) or "nothing"

@@ -44,12 +44,7 @@ ANYWHERE = Place()
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """A search path without what is of no use.
-
-    Attributes:
-        elements: What is left, in the old order.
-        dropped: Reason → how many elements were dropped for it.
-    """
+    """A search path without what is of no use: what is left, in order, and how many elements each reason dropped."""
 
     elements: tuple[str, ...]
     dropped: Counter[str]
@@ -85,7 +80,6 @@ def clean_search_path(path: str, place: Place = ANYWHERE) -> Cleaned:
 
 
 def _fault(element: str, depth: int | None) -> str:
-    """Return why an element is of no use, or nothing."""
     root, *parts = element.split("/")
     if root not in _ORIGINS:
         # An empty element, too, means the directory that the user happens to be in.
@@ -133,7 +127,6 @@ def repair_search_paths(image: ElfImage, place: Place = ANYWHERE) -> tuple[tuple
 
 
 def _string_at(image: ElfImage, offset: int) -> str:
-    """Return a string of the dynamic string table."""
     end = image.dynstr.find(b"\0", offset)
     if not 0 <= offset <= end:
         raise ElfError(f"{image.where} is a damaged ELF file", cause="a search path lies outside the string table")
@@ -150,7 +143,6 @@ def _is_shared(image: ElfImage, offset: int, text: str) -> bool:
 
 
 def _overwrite(image: ElfImage, offset: int, old: str, new: str) -> Edit:
-    """Put a shorter string in the place of the old one."""
     if _is_shared(image, offset, old):
         raise ElfError(
             f"the search path of {image.where} cannot be repaired in place",

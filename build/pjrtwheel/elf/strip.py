@@ -22,14 +22,11 @@ _TABLE_ALIGNMENT = 8
 
 @dataclass(frozen=True, slots=True)
 class Stripped:
-    """The layout of a library without its unneeded sections.
+    """The layout of a library without its unneeded sections, which `dropped` names.
 
     Attributes:
         kept: What is kept of the part that the program headers describe.
         tail: What follows it.
-        header: The new file header.
-        segments: The program header table, with its new file offsets.
-        dropped: Names of the sections left out.
     """
 
     kept: tuple[Span, ...]
@@ -84,19 +81,16 @@ def _gaps(image: ElfImage, unneeded: set[int], end: int) -> tuple[range, ...]:
 
 
 def _close_gaps(gaps: tuple[range, ...], end: int) -> tuple[Span, ...]:
-    """Return what is kept of the input up to `end`."""
     starts = (0, *(gap.stop for gap in gaps))
     stops = (*(gap.start for gap in gaps), end)
     return tuple(Span(start, stop) for start, stop in zip(starts, stops, strict=True))
 
 
 def _moved(offset: int, gaps: tuple[range, ...]) -> int:
-    """Return where an offset of the input is found when the gaps are closed."""
     return offset - sum(len(gap) for gap in gaps if gap.stop <= offset)
 
 
 def _loaded_end(image: ElfImage) -> int:
-    """Return the offset behind the last byte that a header, a segment or a loaded section describes."""
     ends = [FileHeader.SIZE, image.header.phoff + _table_size(image)]
     ends += [segment.offset + segment.filesz for segment in image.segments if segment.filesz]
     ends += [section.offset + section.file_size for section in image.sections if section.flags & layout.SHF_ALLOC]
@@ -104,12 +98,10 @@ def _loaded_end(image: ElfImage) -> int:
 
 
 def _table_size(image: ElfImage) -> int:
-    """Return the length of the program header table."""
     return image.header.phnum * Segment.FORMAT.size
 
 
 def _unneeded(image: ElfImage) -> set[int]:
-    """Return the indices of sections that nothing reads at run time."""
     unneeded = {
         index
         for index, (section, name) in enumerate(zip(image.sections, image.names, strict=True))
@@ -189,7 +181,6 @@ def _renumber(section: SectionHeader, renumbered: dict[int, int], dropped: set[i
 
 
 def _pack_names(names: list[str]) -> tuple[bytes, dict[str, int]]:
-    """Return a string table and the offset of each name in it."""
     table = bytearray(b"\0")
     offsets: dict[str, int] = {}
     for name in names:

@@ -37,7 +37,6 @@ class Interpreter:
     """A CPython that was started and answered.
 
     Attributes:
-        path: How it was started.
         tag: Its wheel tag; `cp313t` for a free-threaded build.
         version: Its full version, such as `3.12.1`.
         prefix: Where it is installed; two paths with one prefix are the same interpreter.
@@ -61,12 +60,8 @@ def python_tag(major: int, minor: int, *, free_threaded: bool) -> str:
 def candidate_paths(tag: str, environ: Mapping[str, str], home: Path) -> Iterator[Path]:
     """Yield the files that may be an interpreter of this tag, likeliest first, without starting any.
 
-    PATH comes first, then pyenv's and uv's own stores, then the folders of the manylinux images.
-
-    Args:
-        tag: Such as `cp312` or `cp313t`.
-        environ: The environment, for PATH, PYENV_ROOT and UV_PYTHON_INSTALL_DIR.
-        home: The user's home directory.
+    PATH comes first, then pyenv's and uv's own stores (`PYENV_ROOT` and `UV_PYTHON_INSTALL_DIR`, or below `home`), then
+    the folders of the manylinux images.
     """
     suffix = "t" if tag.endswith("t") else ""
     minor = tag.removeprefix("cp3").removesuffix("t")

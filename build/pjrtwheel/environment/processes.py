@@ -27,9 +27,8 @@ class Ended:
     """How a process ended.
 
     Attributes:
-        status: Its exit status, negative for a signal; nothing if it was stopped at its time limit.
+        status: Its exit status, negative for a signal; nothing if it was stopped at its time limit, in seconds.
         output: The end of what it printed.
-        limit: That time limit, in seconds.
     """
 
     status: int | None
@@ -39,10 +38,8 @@ class Ended:
     def describe(self) -> str:
         """Say how the process ended, for one that left no result.
 
-        >>> Ended(-11, "", 300).describe()
-        'killed by SIGSEGV'
-        >>> Ended(-35, "", 300).describe()  # a real-time signal
-        'killed by signal 35'
+        >>> Ended(-11, "", 300).describe(), Ended(-35, "", 300).describe()  # the second is a real-time signal
+        ('killed by SIGSEGV', 'killed by signal 35')
         """
         if self.status is None:
             return f"did not end within {self.limit:g} seconds"

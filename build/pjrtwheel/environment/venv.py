@@ -1,20 +1,32 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Clean environments: a fresh venv into which wheels are installed by their plain names, without the network."""
+"""Clean environments: a fresh venv into which wheels are installed by their plain names, without the network.
+
+What comes from the package index (jax, numpy, ...) is downloaded once per interpreter and set of requirements, by the
+machine's own pip configuration, into a folder of wheels. From then on every environment is made offline, from that
+folder and the wheels under test.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
+import json
 import shutil
 import subprocess
 import sys
+import tempfile
+import tomllib
+import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
-from pjrtwheel.errors import ProofError
+from pjrtwheel.errors import FetchError, ProofError, UsageError
+from pjrtwheel.wheel.metadata import read_field
+from pjrtwheel.wheel.names import parse_name
 
 
 def scratch_place(cache: Path) -> Path:
@@ -86,3 +98,85 @@ def run_tool(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
 def last_lines(text: str, count: int = 4) -> str:
     """Return the last lines of what a tool printed."""
     return "\n".join(line.strip() for line in text.strip().splitlines()[-count:])
+
+
+def requirement_group(root: Path, name: str) -> tuple[str, ...]:
+    """Return a dependency group of the repository's `pyproject.toml` (PEP 735), without included groups.
+
+    Raises:
+        UsageError: There is no such group.
+    """
+    groups = tomllib.loads((root / "pyproject.toml").read_text("utf-8")).get("dependency-groups", {})
+    if name not in groups:
+        raise UsageError(f"{root / 'pyproject.toml'} has no dependency group {name!r}")
+    return tuple(requirement for requirement in groups[name] if isinstance(requirement, str))
+
+
+def needs_of(wheel: Path) -> list[str]:
+    """Return the `Requires-Dist` lines of a wheel, sorted."""
+    with zipfile.ZipFile(wheel) as archive:
+        metadata = archive.read(f"{parse_name(wheel.name).dist_info}/METADATA")
+    return sorted(read_field(metadata.decode("utf-8"), "Requires-Dist"))
+
+
+def wheelhouse_name(interpreter: Interpreter, requirements: Sequence[str], wheels: Sequence[Path]) -> str:
+    """Return the name of the folder for a question to the package index.
+
+    What our wheels need is part of the question: built anew with other pins, they have the same name and version.
+    """
+    ours = sorted([parse_name(wheel.name).requirement, *needs_of(wheel)] for wheel in wheels)
+    identity = json.dumps([interpreter.tag, interpreter.prefix, sorted(requirements), ours])
+    return f"{interpreter.tag}-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
+
+
+def wheelhouse(interpreter: Interpreter, requirements: Sequence[str], wheels: Sequence[Path], cache: Path) -> Path:
+    """Return a folder with every wheel that `requirements` need beyond `wheels`, filling it on first use.
+
+    The wheels under test take part in the resolution but are not kept.
+
+    Raises:
+        FetchError: The package index does not have what is needed, or cannot be reached.
+    """
+    folder = cache / "wheelhouses" / wheelhouse_name(interpreter, requirements, wheels)
+    if folder.is_dir():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    print(f"downloading what the proofs on Python {interpreter.version} need ...", file=sys.stderr, flush=True)
+    with tempfile.TemporaryDirectory(prefix=f"{folder.name}-", dir=folder.parent) as scratch:
+        staged = Path(scratch)
+        ours = [parse_name(wheel.name).requirement for wheel in wheels]
+        _download(interpreter, [*requirements, *ours], wheels, staged)
+        for wheel in wheels:
+            (staged / wheel.name).unlink(missing_ok=True)
+        try:
+            staged.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # otherwise another run was faster, and its folder is as good
+                raise
+        staged.mkdir(exist_ok=True)
+    return folder
+
+
+def create_environment(
+    interpreter: Interpreter, requirements: Sequence[str], wheels: Sequence[Path], *, target: Path, cache: Path
+) -> Path:
+    """Make an environment with wheels under test and all that they and some requirements need; return its Python."""
+    folders = {wheelhouse(interpreter, requirements, wheels, cache), *(wheel.parent for wheel in wheels)}
+    python = create_venv(interpreter, target)
+    install(python, [*requirements, *(parse_name(wheel.name).requirement for wheel in wheels)], folders)
+    return python
+
+
+def _download(interpreter: Interpreter, requirements: Iterable[str], wheels: Iterable[Path], target: Path) -> None:
+    """Let pip fetch wheels for an interpreter, in an environment of that interpreter without anything else."""
+    with tempfile.TemporaryDirectory(prefix="pip-") as scratch:
+        python = create_venv(interpreter, Path(scratch) / "venv")
+        command = [*pip_command(python), "download", "--quiet", "--only-binary=:all:", "--dest", str(target)]
+        command += [f"--find-links={wheel.parent.resolve()}" for wheel in wheels]
+        result = run_tool([*command, *requirements])
+    if result.returncode != 0:
+        raise FetchError(
+            f"cannot download the requirements of the smoke tests for Python {interpreter.version}",
+            cause=last_lines(result.stderr),
+            remedy="connect to the package index once (later runs need no network), or build with --no-smoke",
+        )

@@ -60,10 +60,7 @@ class _Entry:
 
 
 def read_targets(window: Window) -> tuple[str, ...]:
-    """Return the chips of all bundles, such as `gfx942`; of each the code of one bundle was looked at.
-
-    Args:
-        window: The section `.hip_fatbin`.
+    """Return the chips of all bundles of `.hip_fatbin`, such as `gfx942`; of each the code of one bundle was looked at.
 
     Raises:
         ElfError: A bundle is damaged, or the code is for another chip than the bundle says.
@@ -88,7 +85,6 @@ def _code_entries(entries: Iterable[_Entry], window: Window) -> Iterator[tuple[s
 
 
 def _check(target: str, header: bytes, window: Window) -> None:
-    """Compare the code's own header with what the bundle says it is."""
     if len(header) < _ELF_HEADER or not is_elf(header):
         raise window.damaged(f"the code for {target} is not an ELF file")
     (machine,) = struct.unpack_from("<H", header, 18)  # e_machine
@@ -130,7 +126,6 @@ def _open(window: Window, position: int) -> tuple[_Content, int]:
 
 
 def _read_entries(content: _Content, window: Window) -> tuple[_Entry, ...]:
-    """Read the table at the start of a bundle."""
     if content.read(0, _COUNT_AT) != _PLAIN:
         raise window.damaged("a compressed bundle holds no bundle")
     (count,) = struct.unpack("<Q", content.read(_COUNT_AT, 8))

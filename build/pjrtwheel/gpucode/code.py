@@ -97,16 +97,13 @@ def merge_codes(codes: Iterable[GpuCode]) -> GpuCode:
 def order_names(names: Iterable[str]) -> tuple[str, ...]:
     """Return each name once, versions in the order of their numbers.
 
-    >>> order_names(["sm_100", "sm_90", "compute_120", "sm_90a", "sm_90"])
-    ('compute_120', 'sm_90', 'sm_90a', 'sm_100')
-    >>> order_names(["gfx1100", "gfx90a", "gfx908"])
-    ('gfx908', 'gfx90a', 'gfx1100')
+    >>> order_names(["sm_100", "sm_90", "compute_120", "gfx1100", "gfx90a", "sm_90a", "gfx908", "sm_90"])
+    ('compute_120', 'gfx908', 'gfx90a', 'gfx1100', 'sm_90', 'sm_90a', 'sm_100')
     """
     return tuple(sorted(set(names), key=_order))
 
 
 def _order(name: str) -> tuple[str, int, str]:
-    """Return a sorting key: kind, then number, then the rest."""
     target = NvidiaTarget.parse(name)
     if target:
         return target.kind, 10 * target.major + target.minor, target.suffix

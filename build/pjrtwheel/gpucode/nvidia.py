@@ -24,11 +24,6 @@ _TIME_LIMIT = 300  # seconds; only a damaged file takes that long
 def list_code(cuobjdump: Path, library: Path, where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of SASS, such as `sm_90`, and of PTX, such as `compute_120`.
 
-    Args:
-        cuobjdump: NVIDIA's program.
-        library: A library with a section of NVIDIA code.
-        where: The library in words, for messages.
-
     Raises:
         ElfError: The program cannot be run, fails, or finds no code.
     """

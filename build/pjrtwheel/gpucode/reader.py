@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pjrtwheel.elf import ElfImage, read_image
+from pjrtwheel.elf.layout import SectionHeader
 from pjrtwheel.errors import ElfError
 from pjrtwheel.gpucode import amd, nvidia
 from pjrtwheel.gpucode.code import GpuCode, order_names
@@ -33,10 +34,7 @@ def needed_tools(image: ElfImage) -> tuple[str, ...]:
 def read_gpu_code(path: Path, tools: Mapping[str, Path], *, where: str = "") -> GpuCode:
     """Return for which chips a library holds code; for none if it has no section with such code.
 
-    Args:
-        path: The library.
-        tools: Name → program of a vendor, see `needed_tools`.
-        where: The library in words, for messages; the name of the file when absent.
+    The tools are programs of vendors by name, see `needed_tools`; messages call the library `where`, or by its name.
 
     Raises:
         ElfError: The file is no ELF file, its code is damaged or says what it is not, or a program is missing.
@@ -48,7 +46,6 @@ def read_gpu_code(path: Path, tools: Mapping[str, Path], *, where: str = "") -> 
 
 
 def _read_nvidia(path: Path, image: ElfImage, tools: Mapping[str, Path]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of SASS and of PTX."""
     if not needed_tools(image):
         return (), ()
     if _CUOBJDUMP not in tools:
@@ -61,13 +58,11 @@ def _read_nvidia(path: Path, image: ElfImage, tools: Mapping[str, Path]) -> tupl
 
 
 def _read_amd(file: BinaryIO, image: ElfImage) -> tuple[str, ...]:
-    """Return the names of AMD's targets."""
     windows = [window for name, window in _windows(file, image) if name == _AMD_SECTION]
     return order_names(target for window in windows for target in amd.read_targets(window))
 
 
 def _read_sycl(file: BinaryIO, image: ElfImage) -> tuple[str, ...]:
-    """Return the names of SYCL's targets."""
     return order_names(
         _sycl_target(name.removeprefix(_SYCL_PREFIX), window)
         for name, window in _windows(file, image)
@@ -84,17 +79,12 @@ def _sycl_target(target: str, window: Window) -> str:
     return target
 
 
-def _windows(file: BinaryIO, image: ElfImage) -> tuple[tuple[str, Window], ...]:
-    """Return a view of each section that takes room in the file."""
-    return tuple(
-        (name, Window(file, offset, size, f"{name} of {image.where}")) for name, (offset, size) in _filled(image)
-    )
+def _windows(file: BinaryIO, image: ElfImage) -> list[tuple[str, Window]]:
+    return [
+        (name, Window(file, section.offset, section.file_size, f"{name} of {image.where}"))
+        for name, section in _filled(image)
+    ]
 
 
-def _filled(image: ElfImage) -> tuple[tuple[str, tuple[int, int]], ...]:
-    """Return name, offset and size of each section that takes room in the file."""
-    return tuple(
-        (name, (section.offset, section.file_size))
-        for name, section in zip(image.names, image.sections, strict=True)
-        if section.file_size
-    )
+def _filled(image: ElfImage) -> list[tuple[str, SectionHeader]]:
+    return [pair for pair in zip(image.names, image.sections, strict=True) if pair[1].file_size]

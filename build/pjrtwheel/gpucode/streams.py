@@ -27,14 +27,7 @@ _DAMAGE = (zlib.error, zstd.ZstdError, EOFError)
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A range of bytes of an open file.
-
-    Attributes:
-        file: The file.
-        start: Where the range begins in it.
-        size: Its length.
-        where: The range in words, for messages.
-    """
+    """A range of bytes of an open file; messages call it `where`."""
 
     file: BinaryIO
     start: int
@@ -89,12 +82,9 @@ class InflatedBytes:
     """Bytes that are decompressed as far as they are asked for.
 
     Attributes:
-        window: The compressed bytes.
-        decompressor: Reads them.
         size: How many bytes should come out.
         taken: How many compressed bytes were read.
-        position: How many bytes have come out and were dropped.
-        buffer: The bytes after them.
+        position: How many bytes have come out and were dropped; `buffer` has those after them.
     """
 
     window: Window
@@ -119,13 +109,11 @@ class InflatedBytes:
         return bytes(self.buffer[:length])
 
     def _drop(self, offset: int) -> None:
-        """Forget bytes before a place."""
         count = min(offset - self.position, len(self.buffer))
         del self.buffer[:count]
         self.position += count
 
     def _fill(self) -> None:
-        """Decompress one more portion."""
         left = self.window.size - self.taken
         length = min(_PORTION, left) if self.decompressor.needs_input else 0
         data = self.window.read(self.taken, length)
@@ -140,12 +128,9 @@ class InflatedBytes:
 
 
 def open_compressed(window: Window, method: int, size: int) -> InflatedBytes:
-    """Return the content of compressed bytes.
+    """Return the content of compressed bytes, of which `size` should come out.
 
-    Args:
-        window: The compressed bytes.
-        method: 0 for zlib, 1 for Zstandard, as in llvm::compression::Format.
-        size: How many bytes should come out.
+    The method is 0 for zlib and 1 for Zstandard, as in llvm::compression::Format.
 
     Raises:
         ElfError: There is no such method.

@@ -7,6 +7,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from pjrtwheel.elf import ElfImage, plan_repair, read_image
@@ -15,13 +16,11 @@ from pjrtwheel.errors import ElfError
 from pjrtwheel.files import hash_file
 from pjrtwheel.gpucode import needed_tools, read_gpu_code
 from pjrtwheel.inspect.findings import find_library_findings, find_wheel_findings
-from pjrtwheel.inspect.index import AskIndex, find_unresolvable
+from pjrtwheel.inspect.lookup import AskIndex, FindTool, find_unresolvable
 from pjrtwheel.inspect.model import Inspection, PluginDescription, describe_wheel
-from pjrtwheel.inspect.tools import FindTool
 from pjrtwheel.probe.run import Job, ask_plugin
-from pjrtwheel.verify.contents import WheelContents, read_contents
-from pjrtwheel.verify.findings import Finding
-from pjrtwheel.verify.library import Library, read_library
+from pjrtwheel.verify.contents import read_contents
+from pjrtwheel.verify.library import Library, read_libraries, read_library
 from pjrtwheel.wheel.read.directory import open_wheel
 
 __all__ = ["Inspection", "inspect_wheel"]
@@ -55,7 +54,7 @@ def inspect_wheel(
         pass  # refuses what must not be unpacked
     with tempfile.TemporaryDirectory(prefix="inspect-") as scratch:
         contents = read_contents(wheel, Path(scratch))
-        libraries, damaged = _inspect_libraries(contents, find_tool)
+        libraries, damaged = read_libraries(contents.libraries, partial(_inspect_library, find_tool=find_tool))
         plugins = {
             library.member: _open_plugin(contents.libraries[library.member]) if open_plugins else PluginDescription()
             for library in libraries
@@ -71,20 +70,7 @@ def inspect_wheel(
     return replace(inspection, findings=tuple(findings))
 
 
-def _inspect_libraries(contents: WheelContents, find_tool: FindTool) -> tuple[tuple[Library, ...], tuple[Finding, ...]]:
-    """Return each library, and a finding for each that cannot be read."""
-    libraries: list[Library] = []
-    damaged: list[Finding] = []
-    for member, path in contents.libraries.items():
-        try:
-            libraries.append(_inspect_library(path, member, find_tool))
-        except ElfError as error:
-            damaged.append(Finding("library", member, error.what + (f": {error.cause}" if error.cause else "")))
-    return tuple(libraries), tuple(damaged)
-
-
 def _inspect_library(path: Path, member: str, find_tool: FindTool) -> Library:
-    """Read a shared object that was unpacked to `path`."""
     with path.open("rb") as file:
         image = read_image(file, member)  # first, as it refuses what would lead another reader astray
     unneeded, unneeded_bytes = _unneeded(image)
@@ -99,7 +85,6 @@ def _inspect_library(path: Path, member: str, find_tool: FindTool) -> Library:
 
 
 def _unneeded(image: ElfImage) -> tuple[tuple[str, ...], int]:
-    """Return the sections that repair would drop, and the bytes that would save."""
     try:
         return strip(image).dropped, plan_repair(image).dropped_bytes
     except ElfError:

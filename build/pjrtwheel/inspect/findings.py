@@ -49,7 +49,6 @@ def find_wheel_findings(inspection: Inspection, contents: WheelContents) -> Iter
 
 
 def _archive(contents: WheelContents) -> Iterator[Finding]:
-    """What verification says about names, RECORD and METADATA."""
     for code, check in (
         ("member-name", documents.check_names),
         ("record", documents.check_record),
@@ -101,16 +100,10 @@ def _requirements(inspection: Inspection) -> Iterator[Finding]:
             yield Finding("requires", "", f"requires {line!r}, which a package index cannot resolve")
         elif not requirement.specifier:
             open_names.append(requirement.name)
-        missing = _extras(requirement) - extras
-        if missing:
+        if set(map(canonicalize_name, _EXTRA.findall(str(requirement.marker or "")))) - extras:
             yield Finding("requires", "", f"requires {line!r} for an extra that it does not provide")
     if open_names:
         yield Finding("requires-any-version", "", f"accepts every version of {shorten(open_names, _NAMED_PROJECTS)}")
-
-
-def _extras(requirement: Requirement) -> set[str]:
-    """Return the extras that a requirement's marker names."""
-    return {str(canonicalize_name(name)) for name in _EXTRA.findall(str(requirement.marker or ""))}
 
 
 def _ties(inspection: Inspection) -> Iterator[Finding]:
@@ -128,10 +121,8 @@ def find_library_findings(
 ) -> Iterator[Finding]:
     """Yield every finding about a library.
 
-    Args:
-        library: The library.
-        exports: File name of a known plugin library → the symbols it may define.
-        linked: What the libraries of the wheel are linked to.
+    `exports` has the symbols that known plugin libraries may define, by file name; `linked` is what the libraries of
+    the wheel are linked to.
     """
     findings = (*_sections(library), *_search_path(library), *_exports(library, exports, linked), *_segments(library))
     yield from (Finding(code, library.member, text) for code, text in findings)
@@ -140,7 +131,6 @@ def find_library_findings(
 
 
 def _sections(library: Library) -> Iterator[tuple[str, str]]:
-    """Nothing that no loader reads."""
     if library.unneeded:
         size = describe_size(library.unneeded_bytes)
         yield "symbols", f"holds {size} that no loader reads: {', '.join(library.unneeded)}"

@@ -28,7 +28,6 @@ class PluginDescription:
         pjrt_api: Version of its API, such as `0.115`.
         slots: How many functions it offers.
         extensions: Names of its extensions, in the order of the chain.
-        attributes: What it publishes.
     """
 
     refused: str = ""
@@ -43,29 +42,18 @@ class Inspection:
     """All about one wheel.
 
     Attributes:
-        wheel: File name.
-        size: Length of the file.
-        sha256: Its digest.
         installed_size: What its members take on disk.
         name: Project name as METADATA spells it.
-        version: Version.
-        summary: One line about it.
         tags: Single tags of the file name, sorted.
         build: Build tag; may be empty.
         purelib: What WHEEL says; nothing when it says neither.
-        requires_python: Which Pythons it is for.
-        requires: The `Requires-Dist` lines.
-        extras: The extras.
         entry_points: Group and name of each entry point, with its target.
         license: The licence expression, or else the deprecated field.
-        license_files: Paths of the licence files in the wheel.
         sboms: Paths of bills of materials.
         lock: The release lock; nothing when there is none.
         files: Every member by path, the largest first.
         compressed: Path → how much of the wheel it takes.
-        libraries: Every shared object.
         plugins: Path of a plugin library → what it said; empty when none was opened.
-        findings: What is wrong with it.
     """
 
     wheel: str
@@ -118,14 +106,7 @@ class Inspection:
 def describe_wheel(
     contents: WheelContents, sha256: str, libraries: Sequence[Library], plugins: Mapping[str, PluginDescription]
 ) -> Inspection:
-    """Put together what a wheel says about itself; only the findings are missing.
-
-    Args:
-        contents: The wheel, read.
-        sha256: Its digest.
-        libraries: Its libraries.
-        plugins: Its plugins, as far as they were opened.
-    """
+    """Put together what a wheel says about itself; only the findings are missing."""
     headers, wheel = contents.headers("METADATA"), contents.headers("WHEEL")
     return Inspection(
         wheel=contents.path.name,

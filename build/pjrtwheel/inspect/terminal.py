@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lay out an inspection for the terminal: lists of names and values.
-
-What holds for the modules of several Pythons is said once, as a kernel is in the wheel once for each of them.
+"""Lay out an inspection for the terminal: lists of names and values, kernels of several Pythons once.
 
 A word that somebody may want to copy, such as a hash, a path or the name of a wheel, is never broken. Where it is
 longer than the terminal is wide, the terminal goes on in the next row. What is piped has every value on one line.
@@ -36,19 +34,12 @@ _Row = tuple[str, Sequence[str]]
 
 
 def render_inspection(inspection: Inspection, console: Console, width: int | None = None) -> None:
-    """Print everything about a wheel.
-
-    Args:
-        inspection: What is known about it.
-        console: Where to; its colours are used.
-        width: Where lines end, between two words; nowhere when not given.
-    """
+    """Print everything about a wheel; lines end at `width` between two words, or nowhere when it is not given."""
     for line in _describe(inspection, width):
         console.print(line, soft_wrap=True)
 
 
 def _describe(inspection: Inspection, width: int | None) -> Iterator[Text]:
-    """Yield the description line by line."""
     yield _heading(inspection.wheel)
     yield from _lay_out(_describe_wheel(inspection), width)
     for name, rows in _describe_libraries(inspection):
@@ -66,7 +57,6 @@ def _heading(text: str) -> Text:
 
 
 def _lay_out(rows: Iterable[_Row], width: int | None) -> Iterator[Text]:
-    """Yield names and values in two columns."""
     table = list(rows)
     label = max([_LABEL, *(len(name) + 1 for name, _ in table)])
     for name, values in table:
@@ -116,7 +106,10 @@ def _describe_wheel(inspection: Inspection) -> Iterator[_Row]:
 
 def _describe_libraries(inspection: Inspection) -> Iterator[tuple[str, list[_Row]]]:
     """Yield the name of each library, plugins first, and what there is to say; modules of several Pythons at once."""
-    libraries = {library.member: library for library in sorted(inspection.libraries, key=_importance)}
+    libraries = {
+        library.member: library
+        for library in sorted(inspection.libraries, key=lambda library: (not library.is_plugin, library.member))
+    }
     for name, members in fold_names(libraries).items():
         each = {python: dict(_describe_library(libraries[member])) for python, member in members.items()}
         labels = dict.fromkeys(label for rows in each.values() for label in rows)
@@ -182,19 +175,11 @@ def _describe_files(inspection: Inspection) -> Iterator[str]:
         yield f"  {size:>11}  {compressed:>12}  {_printable(name)}"
 
 
-def _importance(library: Library) -> tuple[bool, str]:
-    """Return a sorting key: plugins first."""
-    return not library.is_plugin, library.member
-
-
 def fold_names(names: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Put names together that differ in the version of CPython alone.
+    """Put names together that differ in the version of CPython alone, under one as a shell would take it apart.
 
     A name for all that is a file's own as well, as in a hostile wheel, would hide that file: those that it would stand
     for keep theirs.
-
-    Returns:
-        A name for all, as a shell would take it apart → version → one of the names, in the order in which they came.
 
     >>> fold_names(["a.cpython-312-x.so", "b.so", "a.cpython-313-x.so"])
     {'a.cpython-{312,313}-x.so': {'312': 'a.cpython-312-x.so', '313': 'a.cpython-313-x.so'}, 'b.so': {'': 'b.so'}}
@@ -216,9 +201,6 @@ def fold_names(names: Iterable[str]) -> dict[str, dict[str, str]]:
 
 def _fold_values(values: Mapping[str, str]) -> tuple[str, ...]:
     """Return what holds for several Pythons: one line if it is the same for all, else one for each value.
-
-    Args:
-        values: Version of CPython → value.
 
     >>> _fold_values({"312": "a", "313": "a"}), _fold_values({"312": "a", "313": "b", "314": "a"})
     (('a',), ('312, 314: a', '313: b'))

@@ -13,7 +13,6 @@ import json
 import os
 import sys
 import tempfile
-import zipfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.environment.processes import run_process
 from pjrtwheel.errors import ProofError, WheelError
 from pjrtwheel.probe.settings import DEFAULTS, ProbeSettings, load_settings
-from pjrtwheel.wheel.read.directory import DAMAGE, check_directory
+from pjrtwheel.wheel.read.directory import open_wheel
 
 _INSIDE = Path(__file__).with_name("inside.py")
 _TIME_LIMIT = 300.0
@@ -99,11 +98,7 @@ def ask_plugin(
 ) -> dict[str, Any]:
     """Open a plugin library in a process of its own, which may crash or hang, and return what it wrote.
 
-    Args:
-        library: The plugin library.
-        job: What to find out.
-        time_limit: Seconds after which the process is ended.
-        environ: Its environment; that of this process when absent.
+    Its environment is that of this process when absent.
 
     Returns:
         A report of pypjrt; or `refused` where the library does not open; or `broke` where the process crashed or hung.
@@ -135,17 +130,14 @@ def probe_plugin(
     device: bool = False,
     time_limit: float = _TIME_LIMIT,
 ) -> ProbeResult:
-    """Run all checks on a library.
+    """Run all checks on a library, where the libraries it needs are found: installed, or by `environ`.
 
     Args:
-        library: The plugin library, where the libraries it needs are found: installed, or by `environ`.
-        settings: What is to be expected of this backend.
-        environ: The process's environment, to which the settings add; this one's when absent.
+        library: The plugin library.
+        settings: What is to be expected of this backend; they add to the environment.
+        environ: The process's environment; this one's when absent.
         device: Whether the accelerator is known to be here, so that its absence is no excuse.
         time_limit: Seconds after which a library that hangs has failed.
-
-    Raises:
-        ProofError: pypjrt is not installed.
     """
     variables = {**(os.environ if environ is None else environ), **settings.environment}
     answer = ask_plugin(library, Job.CHECK, environ=variables, time_limit=time_limit)
@@ -171,7 +163,6 @@ def parse_answer(answer: Mapping[str, Any], settings: ProbeSettings, *, device: 
 
 
 def _judge(checks: tuple[Check, ...], settings: ProbeSettings, *, device: bool) -> tuple[ProbeOutcome, str]:
-    """Return the outcome as a whole, and why it is no better."""
     failed = [check for check in checks if check.result is CheckResult.FAIL]
     excused = [check for check in failed if not device and settings.explains(check.name, check.detail)]
     unexcused = [check for check in failed if check not in excused]
@@ -203,20 +194,14 @@ def _probe(library: Path, backends: Iterable[Backend], *, device: bool) -> Probe
 
 def _unpack(wheel: Path, target: Path, names: set[str]) -> Path:
     """Unpack the only member with one of these names, and its neighbours, which it may need."""
-    try:
-        with zipfile.ZipFile(wheel) as archive:
-            problems = check_directory(archive.infolist(), wheel.stat().st_size)
-            if problems:
-                raise WheelError(f"{wheel.name} is not fit for use: {problems[0]}", remedy="fetch it again")
-            found = [name for name in archive.namelist() if name.rsplit("/", 1)[-1] in names]
-            if len(found) != 1:
-                raise WheelError(
-                    f"{wheel.name} holds {len(found)} plugin libraries, expected one",
-                    cause=f"known names are {', '.join(sorted(names))}",
-                    remedy="give the library itself",
-                )
-            folder = found[0].rpartition("/")[0]
-            archive.extractall(target, [name for name in archive.namelist() if name.rpartition("/")[0] == folder])
-    except DAMAGE as error:
-        raise WheelError(f"{wheel.name} is a damaged wheel: {error}", remedy="fetch it again") from error
+    with open_wheel(wheel) as archive:
+        found = [name for name in archive.namelist() if name.rsplit("/", 1)[-1] in names]
+        if len(found) != 1:
+            raise WheelError(
+                f"{wheel.name} holds {len(found)} plugin libraries, expected one",
+                cause=f"known names are {', '.join(sorted(names))}",
+                remedy="give the library itself",
+            )
+        folder = found[0].rpartition("/")[0]
+        archive.extractall(target, [name for name in archive.namelist() if name.rpartition("/")[0] == folder])
     return target / found[0]

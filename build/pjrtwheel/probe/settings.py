@@ -44,11 +44,7 @@ def find_settings(backend: Backend) -> Path | None:
 
 
 def load_settings(backend: Backend) -> ProbeSettings:
-    """Read the settings of a backend; those of a backend without such a file say nothing.
-
-    Raises:
-        UsageError: They are malformed.
-    """
+    """Read the settings of a backend; those of a backend without such a file say nothing."""
     path = find_settings(backend)
     return parse_settings(path.read_text("utf-8"), path) if path else DEFAULTS
 

@@ -76,7 +76,6 @@ def judge(target: Target, found: Compilation) -> Compilation:
 
 
 def _compare(target: Target, found: Compilation) -> tuple[Outcome, str]:
-    """Return what a compilation is in the light of its target, and what is wrong, or expected to be."""
     failure = target.failure_of(found.program)
     if failure and not found.error:
         return Outcome.FAILED, f"it compiles, but {target.name}.toml says it does not: {failure.reason}"
@@ -140,7 +139,6 @@ def _read_compilation(folder: Path, entry: dict[str, Any]) -> Compilation:
 
 
 def _request(target: Target, programs: Sequence[Path], backend: Backend, done: Sequence[Compilation]) -> dict[str, Any]:
-    """Return what the process in the environment is asked for, as JSON values."""
     return {
         "platform": target.platform,
         "library": backend.library_member,
@@ -154,7 +152,6 @@ def _request(target: Target, programs: Sequence[Path], backend: Backend, done: S
 
 
 def _run(python: Path, request: dict[str, Any], folder: Path, target: Target, seconds: float) -> Ended:
-    """Run one process over all programs that are left."""
     question = folder / "request.json"
     question.write_text(json.dumps(request), "utf-8")
     work = folder / "work"

@@ -60,12 +60,8 @@ def proof_key(
 ) -> str:
     """Return the identity of everything that the proofs of a set depend on.
 
-    Args:
-        built: The wheels under test.
-        inputs: Programs, targets, and what is installed with the wheels.
-        interpreters: Tag → interpreter.
-        wheelhouses: The folders it is installed from; a requirement alone does not say which version that was.
-        machine: What this machine has: with an accelerator or a driver that came later, more can be shown.
+    The wheelhouses are part of it: a requirement alone does not say which version was installed. The machine is, too:
+    with an accelerator or a driver that came later, more can be shown.
     """
     identity = [
         _SCHEMA,
@@ -97,13 +93,10 @@ def write_proofs(path: Path, proofs: Mapping[str, Proof]) -> None:
 def describe_machine(
     environ: Mapping[str, str], search_paths: Sequence[str] = (), env_prefixes: Sequence[str] = (), root: Path = ROOT
 ) -> Machine:
-    """Look at the machine.
+    """Look at the machine, below the `root` of a file system.
 
-    Args:
-        environ: The environment of the programs under test.
-        search_paths: Where the backend's packages are installed, such as `/opt/rocm/lib`.
-        env_prefixes: How the names of variables begin that its libraries read, such as `ROCM_`.
-        root: The root of the file system.
+    The backend's packages are installed in `search_paths`, such as `/opt/rocm/lib`; its libraries read variables of the
+    programs' environment whose names begin with one of `env_prefixes`, such as `ROCM_`.
     """
     variables = {name: value for name, value in environ.items() if name.startswith((*_LINKER, *env_prefixes))}
     folders = [root / path.lstrip("/") for path in search_paths if path.startswith("/")]
@@ -145,7 +138,6 @@ def _find_installations(root: Path) -> Iterator[tuple[str, int]]:
 
 
 def _checker_version() -> str:
-    """Return the version of `pypjrt`, or nothing if it is not installed."""
     try:
         return importlib.metadata.version("pypjrt")
     except importlib.metadata.PackageNotFoundError:

@@ -37,8 +37,7 @@ class Devices:
     """What JAX has for a plugin.
 
     Attributes:
-        count: Number of devices.
-        kind: What the first one calls itself.
+        kind: What the first device calls itself.
         reason: Why there are none.
         error: Class of the error behind the reason, such as `NoDeviceError` of the plugins' loaders.
         tried: Whether JAX tried the platform; it does not where it sees no device node.
@@ -59,8 +58,7 @@ class Devices:
 def detect_devices(python: Path, wheels: Sequence[Path], backend: Backend) -> Devices | None:
     """Ask the loader in a plugin's wheel, without installing it, whether there is something that JAX could use.
 
-    Returns:
-        No devices, and why, where there are certainly none; nothing where there may be some.
+    Return no devices, and why, where there are certainly none; nothing where there may be some.
     """
     wheel = next(path for path in wheels if path.name.startswith(f"{backend.package}-"))
     with tempfile.TemporaryDirectory(prefix="detect-") as scratch:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.environment.wheelhouse import requirement_group
+from pjrtwheel.environment.venv import requirement_group
 from pjrtwheel.probe.settings import find_settings
 from pjrtwheel.prove.targets import Target, load_targets
 from pjrtwheel.release.model import Release
@@ -33,8 +33,7 @@ class ProofInputs:
     Attributes:
         backend: The plugin in the set; nothing for a set of bindings alone.
         smoke: Programs that run on a device.
-        aot: Programs that are compiled for targets.
-        targets: Chips that the plugin compiles for without having one.
+        aot: Programs that are compiled for targets: chips that the plugin compiles for without having one.
         requirements: What is installed with the wheels, by name.
     """
 
@@ -51,11 +50,7 @@ class ProofInputs:
 
 
 def load_inputs(root: Path, release: Release, backend: Backend | None) -> ProofInputs:
-    """Read what a repository has for proving a plugin.
-
-    Raises:
-        UsageError: A target's file is malformed, or `pyproject.toml` lacks the group `smoke`.
-    """
+    """Read what a repository has for proving a plugin, or bindings alone."""
     needed = backend.aot_requires if backend else ()
     return ProofInputs(
         backend=backend,

@@ -34,10 +34,8 @@ ORDER = tuple(Level)
 def highest(levels: Iterable[Level]) -> Level:
     """Return the strongest of some levels, and `static` for none.
 
-    >>> highest([Level.LOAD, Level.DEVICE, Level.AOT]).value
-    'device'
-    >>> highest([]).value
-    'static'
+    >>> highest([Level.LOAD, Level.DEVICE, Level.AOT]).value, highest([]).value
+    ('device', 'static')
     """
     return max(levels, key=ORDER.index, default=Level.STATIC)
 

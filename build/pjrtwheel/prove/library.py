@@ -68,21 +68,14 @@ def require_installed(python: Path, wheels: Iterable[Path]) -> None:
 
 
 def _site(python: Path) -> Path:
-    """Return the `site-packages` of an environment."""
     (folder,) = (python.parent.parent / "lib").glob("python3.*")
     return folder / "site-packages"
-
-
-def open_installed(python: Path, backend: Backend) -> Opened:
-    """Open the library that is installed in the environment of `python`."""
-    return open_library(python, find_installed(python, backend))
 
 
 def read_api(wheel: Path, backend: Backend | None) -> str | None:
     """Return the PJRT API version of the library in a wheel, without installing the wheel.
 
-    Returns:
-        Nothing if the wheel has no library, or if it does not open on this machine.
+    There is none if the wheel has no library, or if it does not open on this machine.
     """
     with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory(prefix="unpacked-") as scratch:
         if backend is None or backend.library_member not in archive.namelist():

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.environment.venv import create_venv, install
-from pjrtwheel.environment.wheelhouse import wheelhouse
+from pjrtwheel.environment.venv import create_venv, install, wheelhouse
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.platforms import Platform
 from pjrtwheel.prove.devices import Devices, detect_devices, find_devices
@@ -114,7 +113,6 @@ def require_device(devices: Devices | None, backend: Backend) -> None:
 def _environment(
     interpreter: Interpreter, wheels: Sequence[Path], inputs: ProofInputs, supply: Supply, *, vendor: bool
 ) -> Iterator[Path]:
-    """Make an environment, and yield its Python."""
     folders = {wheel.parent for wheel in wheels}
     requirements = requirements_for(inputs, wheels, vendor=vendor)
     match supply:

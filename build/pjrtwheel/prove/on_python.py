@@ -13,8 +13,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
-from pjrtwheel.environment.venv import install, scratch_place
-from pjrtwheel.environment.wheelhouse import create_environment, wheelhouse
+from pjrtwheel.environment.venv import create_environment, install, scratch_place, wheelhouse
 from pjrtwheel.files import staging_folder
 from pjrtwheel.probe.run import ProbeOutcome, probe_plugin
 from pjrtwheel.probe.settings import load_settings
@@ -22,20 +21,14 @@ from pjrtwheel.prove import aot, smoke
 from pjrtwheel.prove.devices import HOST, Devices, ask_completed, find_devices
 from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.level import Level, choose_level
-from pjrtwheel.prove.library import find_installed, open_installed
+from pjrtwheel.prove.library import find_installed, open_library
 from pjrtwheel.prove.results import Kind, Outcome, ProgramResult, PythonProof, TargetProof
 from pjrtwheel.wheel.names import parse_name
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one Python showed.
-
-    Attributes:
-        python: All programs that ran.
-        targets: Details of what was compiled ahead of time.
-        api: Version of the plugin's PJRT API, as the installed library says.
-    """
+    """What one Python showed: all programs, code compiled ahead of time, and the PJRT API of the installed library."""
 
     python: PythonProof
     targets: tuple[TargetProof, ...] = ()
@@ -51,19 +44,16 @@ def prove_python(
     cache: Path,
     every_target: bool = True,
 ) -> Evidence:
-    """Gather evidence in a fresh environment with the wheels installed by name.
+    """Gather evidence on a Python, if it is on this machine, with the wheels of a set that fit installed by name.
 
-    Args:
-        tag: Tag of the Python.
-        interpreter: That Python, if it is on this machine.
-        wheels: The wheels of a set; those for other Pythons are left out.
-        inputs: Programs and targets.
-        cache: Root of the cache.
-        every_target: Whether to compile for every target, where it comes to that; otherwise for the first alone, which
-            shows that the wheels work together on this Python. The code that comes out does not depend on it.
+    Unless it is to compile for `every_target`, it does for the first alone, which shows that the wheels work together.
+    The code that comes out does not depend on the Python.
     """
     if interpreter is None or not can_prove(wheels, tag):
-        return untried(tag, interpreter)
+        version, reason = (
+            (interpreter.version, "no jaxlib wheel of this set") if interpreter else ("", "no interpreter")
+        )
+        return Evidence(PythonProof(tag, version, (), reason))
     wheels = fitting(wheels, tag)
     print(f"proving on Python {interpreter.version}", file=sys.stderr, flush=True)
     with staging_folder(scratch_place(cache)) as scratch:
@@ -95,7 +85,7 @@ def gather(
     backend = inputs.backend
     if backend is None:
         return Evidence(_with(empty, smoke.run_programs(python, inputs.smoke, None)))
-    opened = open_installed(python, backend)
+    opened = open_library(python, find_installed(python, backend))
     plan = choose_level(backend.name, devices, opened, targets=bool(inputs.targets))
     if plan.failure:
         failed = ProgramResult("start", Outcome.FAILED, Level.STATIC, 0.0, plan.failure, Kind.CHECK)

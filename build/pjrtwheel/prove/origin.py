@@ -34,11 +34,9 @@ class Origin:
 
 
 def find_origin(root: Path, environ: Mapping[str, str]) -> Origin:
-    """Look at the repository and the clock.
+    """Look at the repository and the clock, or at SOURCE_DATE_EPOCH.
 
-    Args:
-        root: Root of the repository; a copy without git inside another repository has no commit.
-        environ: The environment, for SOURCE_DATE_EPOCH.
+    A copy without git inside another repository has no commit.
 
     Raises:
         UsageError: SOURCE_DATE_EPOCH is no moment.

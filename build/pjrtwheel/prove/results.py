@@ -200,8 +200,7 @@ class Proof:
 def explain_level(proofs: Mapping[str, Proof]) -> str:
     """Say in one line why a plugin is not proven on a device, as `cuda13: aot, not device: no NVIDIA GPU found`.
 
-    Returns:
-        Nothing for a plugin that is, and for bindings alone, which have no device.
+    There is nothing to say of a plugin that is, or of bindings alone, which have no device.
     """
     proof = max(proofs.values(), key=lambda proof: ORDER.index(proof.level))
     if proof.backend is None or proof.level is Level.DEVICE:

@@ -1,11 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Prove a set of finished wheels on every Python that is here, unless that was done before.
-
-Proofs are kept in the cache under a key over everything they depend on (the wheels' bytes, those installed with them,
-the programs, the interpreters, the machine's devices and libraries), so that proving the same bytes again on the same
-machine costs nothing.
-"""
+"""Prove a set of finished wheels on every Python that is here, unless that was done before."""
 
 from __future__ import annotations
 
@@ -17,7 +12,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.processes import clean_environ
-from pjrtwheel.environment.wheelhouse import wheelhouse
+from pjrtwheel.environment.venv import wheelhouse
 from pjrtwheel.errors import ProofError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.platforms import host_platform
@@ -42,18 +37,9 @@ def prove(
     cache: Path,
     smoke_tests: bool = True,
 ) -> dict[str, Proof]:
-    """Gather the strongest evidence this machine can give about a set of wheels.
+    """Gather the strongest evidence this machine can give about a set of wheels, as one proof per wheel, by file name.
 
-    Args:
-        built: The wheels of one set: the plugin's, if there is one, and the bindings'.
-        root: Root of the repository, for the smoke programs.
-        release: The release, for the Pythons it supports.
-        backend: The plugin in the set; nothing for a set of bindings alone.
-        cache: Root of the cache.
-        smoke_tests: Whether to run programs at all.
-
-    Returns:
-        One proof per wheel, by file name.
+    The set is the plugin's wheel, if there is a `backend`, and the bindings'. Without `smoke_tests` no program runs.
 
     Raises:
         ProofError: A program failed, or the wheels do not install.
@@ -129,7 +115,6 @@ def combine(
 
 
 def _combine(wheel: str, evidence: Mapping[str, Evidence], backend: Backend | None, origin: Origin) -> Proof:
-    """Return what all Pythons together showed of one wheel."""
     name = parse_name(wheel)
     found = [entry for tag, entry in evidence.items() if name.fits(tag)]
     is_plugin = backend is not None and name.distribution == backend.distribution

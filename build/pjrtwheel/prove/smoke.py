@@ -26,15 +26,10 @@ _VARIABLES = {"JAX_DEFAULT_MATMUL_PRECISION": "highest", "XLA_PYTHON_CLIENT_PREA
 def run_programs(
     python: Path, programs: Sequence[Path], backend: Backend | None, *, seconds: float = TIME_LIMIT, jobs: int = 0
 ) -> tuple[ProgramResult, ...]:
-    """Run every program in the environment of `python`.
+    """Run every program in the environment of `python`, on the plugin of a backend, or on any client without one.
 
-    Args:
-        python: Interpreter of the environment.
-        programs: The programs; see `inside/smoke.py`.
-        backend: The plugin that each must run on; nothing accepts any client.
-        seconds: Time limit of each program.
-        jobs: How many run at once; 0 means one per core, at most four. One after the other they take long, and each
-            is named on stderr when it has ended.
+    Without `jobs` as many run at once as there are cores, at most four. One after the other they take long, and each is
+    named on stderr when it has ended.
     """
     workers = jobs or min(4, os.cpu_count() or 1)
 

@@ -87,12 +87,7 @@ class Target:
 
 
 def parse_target(text: str, path: Path, shared: Sequence[str] = ()) -> Target:
-    """Turn the text of a target's file into a `Target`.
-
-    Args:
-        text: The text.
-        path: Where it is from.
-        shared: The texts that it completes: what backends share about this chip.
+    """Turn the text of a target's file into a `Target`; it completes `shared`, what backends share about this chip.
 
     Raises:
         UsageError: A text is not TOML; a key is missing, unknown or of the wrong type; a pattern is none.
@@ -108,9 +103,6 @@ def load_targets(root: Path, backend: Backend) -> tuple[Target, ...]:
     """Read the targets of a backend and of the directories it shares, in order of name.
 
     Where both have a file about a chip, the backend's own says only what differs.
-
-    Raises:
-        UsageError: A file is malformed.
     """
     folders = [root / "plugins" / name / "targets" for name in (*backend.shared, backend.name)]
     paths: dict[str, list[Path]] = {}

@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Check finished wheels against every promise that their names and metadata make.
-
-All problems of all wheels are reported together, so that one run is enough to fix them.
-"""
+"""Check finished wheels against every promise that their names and metadata make."""
 
 from __future__ import annotations
 
@@ -15,36 +12,24 @@ from pathlib import Path
 from typing import NoReturn
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.errors import ElfError, PjrtWheelError, VerifyError, WheelError, count
+from pjrtwheel.errors import VerifyError, WheelError, count
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import write_atomically
 from pjrtwheel.release.lock import LOCK_FILENAME
 from pjrtwheel.verify import accelerator, checkers, documents
 from pjrtwheel.verify.contents import WheelContents, read_contents
-from pjrtwheel.verify.findings import Finding, name_problems
-from pjrtwheel.verify.library import Library, check_library, read_library
+from pjrtwheel.verify.findings import Finding, describe_error, name_problems
+from pjrtwheel.verify.library import Library, check_library, read_libraries, read_library
 from pjrtwheel.wheel.names import split_label
-from pjrtwheel.wheel.report import BuiltWheel, Report, read_built
-
-__all__ = [
-    "BuiltWheel",
-    "Finding",
-    "Report",
-    "read_built",
-    "verify_paths",
-    "verify_wheels",
-]
+from pjrtwheel.wheel.report import BuiltWheel, Report
 
 _SHOWN = 10
 
 
 def verify_wheels(built: Sequence[BuiltWheel], backends: Sequence[Backend], log: Path | None = None) -> None:
-    """Check the wheels of one set, each by itself and against each other.
+    """Check the wheels of one set, each by itself and against each other; the backends say what each may hold.
 
-    Args:
-        built: The wheels with their reports.
-        backends: All backends, to know what the wheel of each may hold.
-        log: Where all problems are written when there are many; a place in the cache when not given.
+    Many problems are written to `log`, or to a place in the cache when there is none.
 
     Raises:
         VerifyError: At least one wheel breaks a promise; the error lists all that do.
@@ -83,13 +68,12 @@ def _refuse(found: Sequence[tuple[str, Finding]], total: int, log: Path) -> NoRe
 
 
 def _verify_one(wheel: Path, report: Report | None, backends: Sequence[Backend]) -> tuple[list[Finding], str | None]:
-    """Return the findings about one wheel and the text of its lock document."""
     with tempfile.TemporaryDirectory(prefix="verify-") as scratch:
         try:
             contents = read_contents(_without_label(wheel, Path(scratch)), Path(scratch))
             findings = list(_check(contents, report, backends))
         except WheelError as error:
-            return [Finding("zip", "", _one_line(error))], None
+            return [Finding("zip", "", describe_error(error))], None
     lock = documents.find_document(contents.texts, LOCK_FILENAME)
     return findings, lock[1] if lock else None
 
@@ -105,15 +89,8 @@ def _without_label(wheel: Path, scratch: Path) -> Path:
 
 
 def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backend]) -> Iterator[Finding]:
-    """Run every check that applies to this wheel."""
     backend = accelerator.find_backend(wheel.name.distribution, backends)
-    found: list[Library] = []
-    broken: list[Finding] = []
-    for member, path in wheel.libraries.items():
-        try:
-            found.append(read_library(path, member))
-        except ElfError as error:
-            broken.append(Finding("library", member, _one_line(error)))
+    found, broken = read_libraries(wheel.libraries, read_library)
     yield from broken
     yield from _check_texts(wheel, report, backend)
     yield from _check_libraries(wheel, found, backend, backends)
@@ -124,7 +101,6 @@ def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backe
 
 
 def _check_texts(wheel: WheelContents, report: Report | None, backend: Backend | None) -> Iterator[Finding]:
-    """Check what a wheel says about itself."""
     for name, check in (
         ("member-name", documents.check_names),
         ("record", documents.check_record),
@@ -147,7 +123,6 @@ def _check_texts(wheel: WheelContents, report: Report | None, backend: Backend |
 def _check_libraries(
     wheel: WheelContents, found: Sequence[Library], backend: Backend | None, backends: Sequence[Backend]
 ) -> Iterator[Finding]:
-    """Check the libraries, each by itself and all against the tags of the wheel."""
     platforms = sorted({tag.platform for tag in wheel.name.tags})
     platform = wheel.name.platform
     machine, architecture = (platform.elf_machine, platform.architecture) if platform else ("", "")
@@ -162,8 +137,3 @@ def _check_libraries(
         yield from name_problems("auditwheel", checkers.check_platform(wheel.path, platforms, needed, external))
     for python in sorted({tag.interpreter for tag in wheel.name.tags if tag.abi == "abi3"}):
         yield from name_problems("abi3audit", checkers.check_stable_abi(wheel.libraries, python))
-
-
-def _one_line(error: PjrtWheelError) -> str:
-    """Return what happened and why, on one line."""
-    return ": ".join(part for part in (error.what, error.cause) if part)

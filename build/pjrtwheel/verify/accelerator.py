@@ -103,7 +103,6 @@ def check_kernels(members: Iterable[str], backend: Backend | None, architecture:
 
 
 def _misplaced(folder: str, match: re.Match[str], backend: Backend | None, architecture: str) -> str:
-    """Return what is wrong with the place or the suffix of a module."""
     if backend is None or backend.kernels is None:
         return "is a module of one CPython, which this wheel may not have"
     if folder != backend.kernels.package:
@@ -115,7 +114,6 @@ def _misplaced(folder: str, match: re.Match[str], backend: Backend | None, archi
 
 
 def _check_equal(modules: dict[str, set[str]], pythons: Sequence[str]) -> Iterator[Problem]:
-    """Every Python has every module."""
     every = set().union(*modules.values())
     for python in pythons:
         missing = every - modules.get(python, set())

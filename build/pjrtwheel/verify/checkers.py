@@ -27,15 +27,10 @@ _NUMBERED = re.compile(r"(?P<family>manylinux|musllinux)_(?P<major>\d+)_(?P<mino
 
 
 def parse_platform_tag(tag: str) -> tuple[str, tuple[int, int], str] | None:
-    """Split a platform tag into family, libc floor and architecture (PEP 600, PEP 656).
+    """Split a platform tag into family, libc floor and architecture (PEP 600, PEP 656); nothing for `linux_x86_64`.
 
-    Returns:
-        Nothing for a tag without a floor, such as `linux_x86_64`.
-
-    >>> parse_platform_tag("manylinux_2_27_x86_64")
-    ('manylinux', (2, 27), 'x86_64')
-    >>> parse_platform_tag("manylinux2014_aarch64")
-    ('manylinux', (2, 17), 'aarch64')
+    >>> parse_platform_tag("manylinux_2_27_x86_64"), parse_platform_tag("manylinux2014_aarch64")
+    (('manylinux', (2, 27), 'x86_64'), ('manylinux', (2, 17), 'aarch64'))
     """
     if match := _NUMBERED.fullmatch(tag):
         return match["family"], (int(match["major"]), int(match["minor"])), match["architecture"]
@@ -44,12 +39,7 @@ def parse_platform_tag(tag: str) -> tuple[str, tuple[int, int], str] | None:
 
 
 def compare_platforms(claimed: Sequence[str], proven: str) -> Iterator[Problem]:
-    """Every claimed platform tag must ask for at least the libc that auditwheel found to be needed.
-
-    Args:
-        claimed: Platform tags of the file name.
-        proven: The tag auditwheel calls consistent with the wheel.
-    """
+    """Every claimed platform tag asks for at least the libc of the tag that auditwheel has proven."""
     needed = parse_platform_tag(proven)
     for tag in sorted(claimed):
         floor = parse_platform_tag(tag)
@@ -62,13 +52,9 @@ def compare_platforms(claimed: Sequence[str], proven: str) -> Iterator[Problem]:
 def check_platform(
     wheel: Path, claimed: Sequence[str], needed: Collection[str] = (), external: Collection[str] = ()
 ) -> Iterator[Problem]:
-    """The platform tag is proven by auditwheel's policies.
+    """The platform tags of the file name are proven by auditwheel's policies.
 
-    Args:
-        wheel: The wheel.
-        claimed: Platform tags of its file name.
-        needed: What the wheel's own libraries need.
-        external: What the wheel may take from an installation that no policy knows.
+    Of what the wheel's own libraries need, it may take `external` from an installation that no policy knows.
     """
     # No place of this machine is searched: what the libraries found there need in turn is no matter of this wheel.
     result = run_tool("auditwheel", "show", "--json", "--ldpaths", "", str(wheel))
@@ -108,13 +94,10 @@ def _is_open(document: Mapping[str, Any], tag: str, external: Collection[str]) -
 
 
 def check_stable_abi(libraries: Mapping[str, Path], python: str) -> Iterator[Problem]:
-    """The libraries use no more of CPython than the stable ABI of the oldest version the wheel claims.
+    """The libraries use no more of CPython than the stable ABI of the oldest version the wheel claims, such as `cp312`.
 
-    Modules that only one CPython imports are no part of that promise.
-
-    Args:
-        libraries: Name in the wheel → where it was unpacked; abi3audit would unpack a whole wheel once more.
-        python: Tag of that version, such as `cp312`.
+    Modules that only one CPython imports are no part of that promise. The libraries are given as they were unpacked,
+    by name: abi3audit would unpack a whole wheel once more.
     """
     promised = {str(path): member for member, path in libraries.items() if not is_versioned(PurePosixPath(member).name)}
     if not promised:
@@ -129,12 +112,7 @@ def check_stable_abi(libraries: Mapping[str, Path], python: str) -> Iterator[Pro
 
 
 def read_abi3_report(text: str, members: Mapping[str, str]) -> Iterator[Problem]:
-    """Turn abi3audit's JSON report into problems.
-
-    Args:
-        text: The report.
-        members: File that was audited → its name in the wheel.
-    """
+    """Turn abi3audit's JSON report into problems; `members` has the name in the wheel of each file that was audited."""
     audited = {members[path]: spec["object"]["result"] for path, spec in json.loads(text)["specs"].items()}
     yield from ((member, "was not audited") for member in members.values() if member not in audited)
     for member, result in audited.items():
@@ -144,12 +122,7 @@ def read_abi3_report(text: str, members: Mapping[str, str]) -> Iterator[Problem]
 
 
 def check_contents(wheel: Path, packages: Sequence[str] = ()) -> Iterator[Problem]:
-    """check-wheel-contents has no complaint.
-
-    Args:
-        wheel: The wheel.
-        packages: The top-level packages it must have, and no others; one of any name when not given.
-    """
+    """check-wheel-contents has no complaint, and finds these top-level packages and no others, if any are given."""
     expected = ["--toplevel", ",".join(packages)] if packages else []
     yield from _complaints(run_tool("check_wheel_contents", "--no-config", *expected, str(wheel)))
 

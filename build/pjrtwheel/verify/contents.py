@@ -28,9 +28,6 @@ class WheelContents:
     """Everything the checks look at.
 
     Attributes:
-        path: The wheel.
-        name: Its parsed file name.
-        dist_info: The metadata directory, without slash.
         members: Every file by path, in order.
         compressed: Path → how much of the wheel it takes.
         texts: Name → text of the small files: dist-info and `*.json`.
@@ -91,13 +88,11 @@ def read_contents(wheel: Path, scratch: Path) -> WheelContents:
 
 
 def _is_library(member: str) -> bool:
-    """Tell whether a member is a shared object, also one with a version after `.so`."""
     name = member.rsplit("/", 1)[-1]
     return name.endswith(".so") or ".so." in name
 
 
 def _read_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path | None) -> Member:
-    """Hash one member in a stream, writing it to `target` on the way if given."""
     digest, size = hashlib.sha256(), 0
     with archive.open(entry) as stream, target.open("wb") if target else io.BytesIO() as sink:
         while chunk := stream.read(_CHUNK):

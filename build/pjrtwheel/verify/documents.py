@@ -60,7 +60,6 @@ def check_record(wheel: WheelContents) -> Iterator[Problem]:
 
 
 def _recorded(member: Member) -> tuple[str, str]:
-    """Return digest and size of a file as RECORD must state them."""
     digest = base64.urlsafe_b64encode(bytes.fromhex(member.sha256)).rstrip(b"=").decode()
     return f"sha256={digest}", str(member.size)
 
@@ -183,14 +182,7 @@ def check_lock(texts: Mapping[str, str]) -> Iterator[Problem]:
 
 
 def check_locks(documents: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """All lock documents are equal, byte by byte.
-
-    Args:
-        documents: File name of the wheel → text of its lock document.
-
-    Yields:
-        The wheel and what is wrong with it.
-    """
+    """All lock documents are equal, byte by byte; those and the problems go by file name of the wheel."""
     first = next(iter(documents), "")
     for wheel, text in documents.items():
         if text != documents[first]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from pjrtwheel.errors import PjrtWheelError
+
 # What a check yields: the member it is about (or nothing) and what is wrong with it.
 Problem = tuple[str, str]
 
@@ -37,6 +39,11 @@ class Finding:
 def name_problems(code: str, problems: Iterable[Problem]) -> Iterator[Finding]:
     """Say of what kind problems are."""
     return (Finding(code, member, text) for member, text in problems)
+
+
+def describe_error(error: PjrtWheelError) -> str:
+    """Return what happened and why, on one line."""
+    return ": ".join(part for part in (error.what, error.cause) if part)
 
 
 # What `inspect` finds; `verify` says the same where it checks the same.

@@ -7,7 +7,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -23,7 +23,7 @@ from pjrtwheel.elf.image import LINKER_DEFINED, READ_ERRORS, is_exported, list_s
 from pjrtwheel.elf.layout import largest_page
 from pjrtwheel.errors import ElfError
 from pjrtwheel.gpucode import GpuCode
-from pjrtwheel.verify.findings import Problem
+from pjrtwheel.verify.findings import Finding, Problem, describe_error
 
 ENTRY_POINT = "GetPjrtApi"
 _NEED_SIZE = 16  # bytes of Elf64_Verneed, so a file holds no more of them than its length allows
@@ -37,7 +37,6 @@ class Library:
     Attributes:
         member: Its path in the wheel.
         machine: `e_machine`, as pyelftools spells it.
-        soname: What it calls itself; may be empty.
         needed: Libraries that the loader must find for it, in order.
         search_kind: `RPATH` or `RUNPATH`; empty when it has neither.
         search_paths: The elements of both.
@@ -48,8 +47,7 @@ class Library:
         sections: Name and length of each section that takes room in the file, the largest first.
         unneeded: Names of the sections that no loader reads; `inspect` asks for it, as for all that follows.
         unneeded_bytes: How much shorter the file would be without them.
-        gpu_code: The chips it holds code for; nothing when that was not read.
-        gpu_problem: Why it could not be read.
+        gpu_code: The chips it holds code for; nothing when that was not read, for the reason in `gpu_problem`.
     """
 
     member: str
@@ -89,6 +87,20 @@ def read_library(path: Path, member: str) -> Library:
         raise ElfError(f"{member} is a damaged ELF file", cause=f"{type(error).__name__}: {error}") from error
 
 
+def read_libraries(
+    libraries: Mapping[str, Path], read: Callable[[Path, str], Library]
+) -> tuple[list[Library], list[Finding]]:
+    """Return each library as `read` describes it, and a finding for each that cannot be read."""
+    found: list[Library] = []
+    damaged: list[Finding] = []
+    for member, path in libraries.items():
+        try:
+            found.append(read(path, member))
+        except ElfError as error:
+            damaged.append(Finding("library", member, describe_error(error)))
+    return found, damaged
+
+
 def version_key(version: str) -> tuple[int, ...]:
     """Return a key that sorts versions of symbols by number.
 
@@ -99,7 +111,6 @@ def version_key(version: str) -> tuple[int, ...]:
 
 
 def _read(elf: ELFFile, member: str, size: int) -> Library:
-    """Collect what the headers and tables say."""
     segments = list(elf.iter_segments())
     stacks = [segment["p_flags"] & P_FLAGS.PF_X for segment in segments if segment["p_type"] == "PT_GNU_STACK"]
     texts = _dynamic_texts(segments)
@@ -120,7 +131,6 @@ def _read(elf: ELFFile, member: str, size: int) -> Library:
 
 
 def _dynamic_texts(segments: Sequence[Segment]) -> dict[str, list[str]]:
-    """Return the texts of the dynamic table by kind of entry."""
     texts: dict[str, list[str]] = {"NEEDED": [], "SONAME": [], "RPATH": [], "RUNPATH": []}
     for segment in segments:
         if isinstance(segment, DynamicSegment):
@@ -132,7 +142,6 @@ def _dynamic_texts(segments: Sequence[Segment]) -> dict[str, list[str]]:
 
 
 def _floors(elf: ELFFile, size: int) -> dict[str, str]:
-    """Return the highest version of each family of symbol versions that the library needs."""
     floors: dict[str, str] = {}
     tables = [section for section in elf.iter_sections() if isinstance(section, GNUVerNeedSection)]
     for table in tables:
@@ -157,10 +166,7 @@ def _sections(elf: ELFFile) -> tuple[tuple[str, int], ...]:
 def check_library(library: Library, machine: str, search_paths: Sequence[str] = ()) -> Iterator[Problem]:
     """Right machine, no path of the build machine, no executable stack, loadable with the largest pages.
 
-    Args:
-        library: The library.
-        machine: What it must be made for.
-        search_paths: Elements of RPATH that are right although they lead out of `site-packages`.
+    The given search paths are right although they lead out of `site-packages`.
     """
     if library.machine != machine:
         yield library.member, f"is for {library.machine}, expected {machine}"

@@ -31,10 +31,7 @@ _CLASSIFIERS = (
 def _plugin_requires(backend: Backend, release: str, requirement: str = "") -> tuple[str, ...]:
     """Return what a plugin wheel requires: exactly the `jaxlib` of its release, the backend's needs, and its extras.
 
-    Args:
-        backend: The backend.
-        release: The JAX release.
-        requirement: The distribution that carries the library, where this wheel does not.
+    `requirement` names the distribution that carries the library, where this wheel does not.
     """
     always = [f"jaxlib=={release}", *backend.requires, *filter(None, [requirement])]
     return (*always, *(_for_extra(need, extra) for extra, needs in backend.extras.items() for need in needs))
@@ -94,13 +91,8 @@ def plugin_metadata(
 ) -> str:
     """Return METADATA of a plugin wheel.
 
-    Args:
-        name: The wheel.
-        backend: What it carries.
-        release: The JAX release.
-        licenses: File names below `licenses/`.
-        readme: The description, in Markdown.
-        requirement: The distribution that carries the library, where this wheel does not.
+    `licenses` are file names below `licenses/`, `readme` is Markdown, and `requirement` names the distribution that
+    carries the library, where this wheel does not.
     """
     fields = [
         ("Metadata-Version", "2.4"),
@@ -148,12 +140,7 @@ def read_field(metadata: str, field: str) -> tuple[str, ...]:
 
 
 def wheel_metadata(name: WheelName, *, purelib: bool = False) -> str:
-    """Return the file WHEEL.
-
-    Args:
-        name: The wheel.
-        purelib: Whether it goes where wheels without libraries go.
-    """
+    """Return the file WHEEL; a pure wheel goes where wheels without libraries go."""
     fields = [
         ("Wheel-Version", "1.0"),
         ("Generator", GENERATOR),

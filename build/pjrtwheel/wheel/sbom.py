@@ -24,12 +24,10 @@ SBOM_FILENAME = "pjrtwheel.cdx.json"
 
 
 def format_sbom(name: WheelName, provenance: Mapping[str, Any], *, bundled: bool = True) -> str:
-    """Return the document.
+    """Return the document for a wheel.
 
-    Args:
-        name: The wheel it describes.
-        provenance: Where the library and the kernels came from, as the provider wrote it; values may be None.
-        bundled: Whether the library is in the wheel; it is required from elsewhere if not.
+    The provenance says where library and kernels came from, as the provider wrote it; values may be None. A library
+    that is not `bundled` is required from elsewhere.
     """
     # The file name distinguishes our wheel from upstream's of the same name and version, from which it may be made.
     purl = PackageURL("pypi", None, name.distribution, name.version, {"file_name": name.filename})
@@ -52,7 +50,6 @@ def _component(name: str, version: str | None, purl: PackageURL | None, **others
 
 
 def _origin(provenance: Mapping[str, Any], *, bundled: bool) -> Iterator[Component]:
-    """Describe the file that the library was taken from, as far as it is known."""
     project, version = provenance.get("project"), provenance.get("version")
     label = project or provenance.get("filename")
     if not label:
@@ -70,7 +67,6 @@ def _origin(provenance: Mapping[str, Any], *, bundled: bool) -> Iterator[Compone
 
 
 def _kernels(provenance: Mapping[str, Any]) -> Iterator[Component]:
-    """Describe the wheels that the kernels were taken from, one for each Python."""
     for wheel in provenance.get("kernels", ()):
         project, version, filename = wheel["project"], wheel["version"], wheel["filename"]
         yield _component(
@@ -83,7 +79,6 @@ def _kernels(provenance: Mapping[str, Any]) -> Iterator[Component]:
 
 
 def _xla(provenance: Mapping[str, Any]) -> Iterator[Component]:
-    """Describe the XLA revision, where it is known."""
     if commit := provenance.get("xla_commit"):
         yield _component("xla", commit, PackageURL("github", "openxla", "xla", commit))
 

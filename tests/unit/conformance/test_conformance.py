@@ -15,8 +15,15 @@ from pjrtwheel import tables
 from pjrtwheel.backend import find_backend
 from pjrtwheel.conformance.cases import Case, Outcome, ReportLog, parse_report_log
 from pjrtwheel.conformance.clients import client_environ, compare_runs, find_test_files, require_client, result_path
-from pjrtwheel.conformance.comparison import Change, Difference, compare, format_report
-from pjrtwheel.conformance.expected import Expected, load_expected, parse_expected
+from pjrtwheel.conformance.comparison import (
+    Change,
+    Difference,
+    Expected,
+    compare,
+    format_report,
+    load_expected,
+    parse_expected,
+)
 from pjrtwheel.conformance.run_file import FileRun, Limits, run_file
 from pjrtwheel.errors import ProofError, UsageError
 

@@ -12,7 +12,7 @@ import pytest
 from pjrtwheel import errors
 from pjrtwheel.bazel import locate
 from pjrtwheel.conformance.cases import Outcome
-from pjrtwheel.conformance.expected import Expected
+from pjrtwheel.conformance.comparison import Expected
 from pjrtwheel.docs.readme import BEGIN, END, load_all_expected, render_differences, replace_section
 from pjrtwheel.errors import PjrtWheelError, UsageError
 from pjrtwheel.program import INTERRUPTED

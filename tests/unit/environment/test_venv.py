@@ -12,8 +12,7 @@ import pytest
 
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
-from pjrtwheel.environment.venv import create_venv, install
-from pjrtwheel.environment.wheelhouse import requirement_group, wheelhouse_name
+from pjrtwheel.environment.venv import create_venv, install, requirement_group, wheelhouse_name
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.wheel.names import fits, parse_name
 

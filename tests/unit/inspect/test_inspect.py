@@ -20,11 +20,11 @@ from pjrtwheel import cli
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import WheelError
 from pjrtwheel.gpucode import GpuCode
-from pjrtwheel.inspect import Inspection, index, inspect_wheel
+from pjrtwheel.inspect import Inspection, inspect_wheel, lookup
+from pjrtwheel.inspect.lookup import make_finder
 from pjrtwheel.inspect.model import PluginDescription
 from pjrtwheel.inspect.terminal import fold_names, render_inspection
-from pjrtwheel.inspect.tools import make_finder
-from pjrtwheel.verify import Finding
+from pjrtwheel.verify.findings import Finding
 from pjrtwheel.wheel.record import Member
 
 MakeWheel = Callable[..., Path]
@@ -403,7 +403,7 @@ def test_index_is_asked_once_for_what_several_wheels_require(
         asked.append(name)
         return "2.0", "0.11.2"
 
-    monkeypatch.setattr(index, "ask_index", ask_index)
+    monkeypatch.setattr(lookup, "ask_index", ask_index)
     wheels = [make_wheel(clean_files(stripped()), name=NAME), tmp_path / NAME]
     wheels[1].write_bytes(wheels[0].read_bytes())
 

@@ -12,8 +12,8 @@ import pytest
 
 from pjrtwheel import verify
 from pjrtwheel.errors import VerifyError
-from pjrtwheel.verify import Finding, verify_paths
-from pjrtwheel.verify.findings import CHECKS, CODES
+from pjrtwheel.verify import verify_paths
+from pjrtwheel.verify.findings import CHECKS, CODES, Finding
 
 CODE = re.compile(r"""(?:Finding\(|name_problems\(|^        \()"([a-z0-9-]+)",""", re.MULTILINE)
 CHECKERS = {"[auditwheel]", "[check-wheel-contents]", "[twine]"}

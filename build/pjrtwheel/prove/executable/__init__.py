@@ -60,11 +60,7 @@ def _gpu_code(part: bytes) -> Iterator[str]:
 
 
 def _tpu_code(head: bytes, body: list[bytes]) -> Iterator[str]:
-    """Yield the chip of a TPU's executable, if the head and the executable itself say the same.
-
-    Raises:
-        ProofError: They do not.
-    """
+    """Yield the chip of a TPU's executable, which the head and the executable itself must agree on."""
     if _TPU_ABI not in head:
         return
     chip = find_field(head, _ABI_FIELD, _ANY_FIELD, _MESSAGE_FIELD, _CHIP_FIELD)

@@ -69,11 +69,7 @@ def _read_chunks(chunks: bytes) -> Iterator[bytes]:
 
 
 def _read_values(chunk: bytes) -> bytes:
-    """Return the values of a simple chunk: compression, length of the compressed sizes, these, values.
-
-    Raises:
-        ProofError: The compression is not known here.
-    """
+    """Return the values of a simple chunk: compression, length of the compressed sizes, these, values."""
     length, position = read_varint(chunk, 1)
     values = chunk[position + length :]
     if chunk[0] == _UNCOMPRESSED:
@@ -111,7 +107,6 @@ def decompress_snappy(data: bytes) -> bytes:
 
 
 def _literal_length(data: bytes, position: int) -> tuple[int, int]:
-    """Return the length of a literal and where it begins."""
     length = data[position] >> 2
     extra = max(0, length - 59)  # 60 to 63 say that the length is in one to four bytes
     if extra:
@@ -120,7 +115,6 @@ def _literal_length(data: bytes, position: int) -> tuple[int, int]:
 
 
 def _copy(data: bytes, position: int) -> tuple[int, int, int]:
-    """Return length and distance of a copy, and the position behind it."""
     tag = data[position]
     extra = (0, 1, 2, 4)[tag & 3]
     offset = int.from_bytes(data[position + 1 : position + 1 + extra], "little")
@@ -130,11 +124,7 @@ def _copy(data: bytes, position: int) -> tuple[int, int, int]:
 
 
 def _repeat(output: bytearray, length: int, distance: int) -> None:
-    """Append bytes from further back; the two ranges may overlap, which repeats them.
-
-    Raises:
-        ProofError: They are before the beginning.
-    """
+    """Append bytes from further back; the two ranges may overlap, which repeats them."""
     if not 0 < distance <= len(output):
         raise ProofError(f"a Snappy stream refers {distance} bytes back, where there are {len(output)}")
     start = len(output) - distance

@@ -35,9 +35,7 @@ def ask_jax(name: str) -> dict[str, Any]:
 def find_refusal(error: Exception, registration: Any) -> str:
     """Return the class of what a plugin raised, which JAX turns into a RuntimeError, keeps as text or does not ask for.
 
-    Args:
-        error: What JAX raised.
-        registration: How the platform is registered with JAX; nothing if it is not, which no excuse explains.
+    The registration is how JAX knows the platform; where it does not, no excuse explains what JAX raised.
     """
     if error.__context__ is not None or registration is None:
         return type(error.__context__ or error).__name__

@@ -53,10 +53,7 @@ def read_api_version(path: str) -> tuple[int, int]:
 
 
 def require_loaded(member: str) -> str:
-    """Make sure that a library of this environment's site-packages is mapped into this process, and return its name.
-
-    Args:
-        member: Its path below site-packages.
+    """Make sure that a library below this environment's site-packages is mapped into this process.
 
     Returns:
         That path; where it is a link to a library that took the wheel's place, name and digest of that one.

@@ -55,12 +55,7 @@ class _Checkpoint:
 
 
 def open_by_header(stream: bytes, chunk: memoryview) -> bytes | None:
-    """Clear the final bit of the last block, and align the end; None when the block is not found.
-
-    Args:
-        stream: A complete deflate stream.
-        chunk: What it inflates to.
-    """
+    """Clear the final bit of a stream that inflates to `chunk`, and align its end; None when the block is not found."""
     history = bytes(chunk[-_HISTORY:])
     for index, bit in _candidates(stream):
         size = _block_size(stream, index, bit, history)
@@ -130,14 +125,10 @@ def _byte_class(bits: str) -> bytes:
 
 
 def open_by_silence(stream: bytes, chunk: memoryview) -> bytes | None:
-    """Clear the final bit of the last block, and align the end; None when the block is not found.
+    """Clear the final bit of a stream that inflates to `chunk`, and align its end; None when the block is not found.
 
     A few dozen bit positions are near the beginning of each silence, and each is tried: a part is returned only when
     zlib inflates it to the very end of the chunk. Thus the search may miss, but never lie.
-
-    Args:
-        stream: A complete deflate stream.
-        chunk: What it inflates to.
     """
     for tail in _tails(stream, len(chunk)):
         for step in _STEPS:
@@ -217,19 +208,15 @@ def _close(start: _Checkpoint, tail: bytes, expected: bytes) -> bytes | None:
 
 
 def _clear_bit(data: bytes | memoryview, index: int, mask: int) -> bytes:
-    """Return data with one bit of the byte at `index` cleared."""
     changed = bytearray(data)
     changed[index] &= ~mask
     return bytes(changed)
 
 
 def _find_alignment(inflater: zlib._Decompress) -> bytes | None:
-    """Return what brings a stream to a byte boundary, or None when it does not end behind a block.
+    """Return what brings a stream without a final block to a byte boundary; None when it does not end behind a block.
 
     An empty stored block begins with 3 header bits, for which the padding of the last byte may or may not have room.
-
-    Args:
-        inflater: zlib's state at the end of the stream, which has no final block.
     """
     return next((end for end in _ALIGNMENTS if _is_open(inflater, end)), None)
 

@@ -62,12 +62,7 @@ def refuse_problems(path: Path, problems: Iterable[str]) -> None:
 
 
 def check_directory(infos: Iterable[zipfile.ZipInfo], file_size: int) -> tuple[str, ...]:
-    """Return what is wrong with the directory of a zip file, in words.
-
-    Args:
-        infos: Its entries.
-        file_size: Length of the zip file.
-    """
+    """Return what is wrong with the directory of a zip file of this length, in words."""
     entries = list(infos)
     names = Counter(info.filename for info in entries)
     problems = [f"{name!r} is there {count} times" for name, count in names.items() if count > 1]
@@ -97,7 +92,6 @@ def is_safe_name(name: str) -> bool:
 
 
 def _check_entry(info: zipfile.ZipInfo, file_size: int) -> Iterator[str]:
-    """Yield what is wrong with one entry."""
     # zipfile cuts a name at its first null byte; what it was is in orig_filename.
     if not is_safe_name(info.orig_filename):
         yield f"{info.orig_filename!r} is no path inside a wheel"

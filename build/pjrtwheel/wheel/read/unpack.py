@@ -33,7 +33,6 @@ class Unpacked:
     """One member of a wheel, inflated and checked.
 
     Attributes:
-        path: Its path in the wheel.
         file: Its bytes; in memory when small, else in a file without a name, which cannot outlive this process.
         executable: Whether it had the permission to execute.
     """
@@ -46,10 +45,7 @@ class Unpacked:
 def unpack_wheel(path: Path, files: ExitStack, *, scratch: Path) -> tuple[WheelName, tuple[Unpacked, ...]]:
     """Inflate a wheel and check it against its RECORD.
 
-    Args:
-        path: The wheel.
-        files: Closes the members in the end.
-        scratch: Directory on whose disk large members are held meanwhile.
+    Large members are held on the disk of `scratch` meanwhile; `files` closes them in the end.
 
     Returns:
         The wheel's name, and its members without RECORD and signatures, in order of path.
@@ -70,7 +66,7 @@ def unpack_wheel(path: Path, files: ExitStack, *, scratch: Path) -> tuple[WheelN
             if info.filename not in unhashed:
                 spool = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(scratch))  # noqa: SIM115 - `files` closes it
                 file = files.enter_context(spool)
-                member = Unpacked(info.filename, cast("BinaryIO", file), _is_executable(info))
+                member = Unpacked(info.filename, cast("BinaryIO", file), bool(info.external_attr >> 16 & stat.S_IXUSR))
                 problems += _inflate(archive, info, record.get(info.filename), member.file)
                 members.append(member)
         refuse_problems(path, problems)
@@ -94,14 +90,12 @@ def read_text(members: Iterable[Unpacked], path: str) -> str:
 
 
 def _check_listing(names: set[str], record: Mapping[str, RecordEntry], unhashed: frozenset[str]) -> Iterator[str]:
-    """Yield each difference between the members and those that RECORD lists."""
     listed = set(record)
     yield from (f"{name!r} is in RECORD but not in the wheel" for name in sorted(listed - names))
     yield from (f"{name!r} is in the wheel but not in RECORD" for name in sorted(names - listed - unhashed))
 
 
 def _read_record(archive: zipfile.ZipFile, record_path: str, path: Path) -> Mapping[str, RecordEntry]:
-    """Read RECORD."""
     try:
         return parse_record(archive.read(record_path).decode())
     except KeyError:
@@ -113,7 +107,6 @@ def _read_record(archive: zipfile.ZipFile, record_path: str, path: Path) -> Mapp
 def _inflate(
     archive: zipfile.ZipFile, info: zipfile.ZipInfo, entry: RecordEntry | None, target: BinaryIO
 ) -> Iterator[str]:
-    """Inflate one member into `target`, and yield what is wrong with it."""
     try:
         with archive.open(info) as source:
             digest = _copy(source, target)
@@ -126,13 +119,7 @@ def _inflate(
         yield f"{info.filename!r} has {info.file_size} bytes, RECORD says {entry.size}"
 
 
-def _is_executable(info: zipfile.ZipInfo) -> bool:
-    """Whether an entry has the permission to execute."""
-    return bool(info.external_attr >> 16 & stat.S_IXUSR)
-
-
 def _copy(source: IO[bytes], target: BinaryIO) -> str:
-    """Copy all of a stream and return its digest in RECORD's form."""
     digest = hashlib.sha256()
     while data := source.read(_SLICE):
         digest.update(data)

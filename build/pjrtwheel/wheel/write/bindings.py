@@ -26,10 +26,7 @@ from pjrtwheel.wheel.write.plan import WheelPlan, file_source, text_source
 def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> WheelPlan:
     """Plan our `jaxlib` from upstream's.
 
-    Args:
-        spec: What it is made from.
-        files: Closes the inputs after the wheel is written.
-        scratch: Directory on whose disk large members are held meanwhile.
+    Large members are held on the disk of `scratch` until the wheel is written; then `files` closes the inputs.
     """
     release = read_release(spec.release)
     backends = tuple(parse_backend(path.read_text("utf-8"), path) for path in spec.backends)
@@ -85,7 +82,6 @@ def _check_pin(spec: BindingsSpec, release: Release) -> str:
 
 
 def _bindings_provenance(spec: BindingsSpec, upstream: WheelName, digest: str) -> dict[str, Any]:
-    """Describe upstream's wheel in the form in which providers describe a library."""
     return {
         "provider": spec.provider,
         "project": upstream.distribution,

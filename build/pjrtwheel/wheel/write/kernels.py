@@ -22,15 +22,9 @@ _Files = Mapping[str, Path]
 
 
 def place_kernels(kernels: Mapping[str, Sequence[Path]], backend: Backend, platform: Platform) -> dict[str, Path]:
-    """Return the members of a wheel that its kernels become.
+    """Return the members of a wheel that its kernels become: path in the wheel → file on disk.
 
-    Args:
-        kernels: Python tag → libraries of that Python's wheel; empty for none at all.
-        backend: Whose kernels they are.
-        platform: The platform they are for.
-
-    Returns:
-        Path in the wheel → file on disk.
+    The kernels are libraries by Python tag, those of that Python's wheel; empty for none at all.
 
     Raises:
         ElfError: A file is no library for the platform.
@@ -54,7 +48,6 @@ def place_kernels(kernels: Mapping[str, Sequence[Path]], backend: Backend, platf
 
 
 def _check_pythons(kernels: Mapping[str, Sequence[Path]], backend: Backend) -> Kernels:
-    """Hold the Pythons of the kernels to those of the backend."""
     expected = set(backend.kernels.pythons) if backend.kernels else set()
     if backend.kernels is None or set(kernels) != expected:
         raise WheelError(
@@ -80,7 +73,6 @@ def _sort_out(paths: Sequence[Path], python: str, platform: Platform) -> tuple[_
 
 
 def _check_same_names(found: Mapping[str, _Files], what: str) -> None:
-    """Refuse kernels that one Python has and another lacks."""
     every = {name for files in found.values() for name in files}
     missing = [f"{name} for {python}" for python, files in found.items() for name in sorted(every - set(files))]
     if missing:

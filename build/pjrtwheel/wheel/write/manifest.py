@@ -21,11 +21,7 @@ class PluginSpec:
     """What a plugin wheel is made from.
 
     Attributes:
-        platform: The platform it is for.
-        release: The release file.
-        backend: The backend file.
         provider: `prebuilt`, `source` or `file-<sha256>`.
-        readme: Description, in Markdown.
         provenance: Where the library came from, a JSON file.
         files: Path in the wheel → file on disk.
         licenses: File name below `licenses/` → file on disk.
@@ -52,8 +48,6 @@ class BindingsSpec:
     """What a `jaxlib` wheel is made from.
 
     Attributes:
-        platform: The platform it is for.
-        release: The release file.
         provider: `prebuilt`, `source` or `file-<sha256>`.
         python: Python tag, such as `cp312`.
         wheel: Upstream's wheel.

@@ -22,14 +22,11 @@ class MemberSource:
     """One file of a wheel that is still to be written.
 
     Attributes:
-        path: Its path in the wheel.
-        size: Its length.
         chunks: Streams its bytes in chunks of a given length; only the last may be shorter.
         executable: Whether it gets the permission to execute, as shared libraries have.
         changes: What repair changes, in words.
         findings: What is wrong and stays so, in words.
         dropped_bytes: How much shorter repair makes it.
-        is_library: Whether it is a shared library.
     """
 
     path: str
@@ -47,14 +44,10 @@ class WheelPlan:
     """All that goes into a wheel.
 
     Attributes:
-        name: Its name.
         members: Its members but RECORD.
         metadata: The text of METADATA, which is also one of the members.
         lock_id: Identity of the set it belongs to; empty when it has no lock.
-        provider: Where the inputs came from.
-        provenance: Origin of the library.
-        gpu_code: Names of the chips that its libraries hold code for.
-        gpu_files: The same by member.
+        gpu_code: Names of the chips that its libraries hold code for; `gpu_files` has the same by member.
     """
 
     name: WheelName

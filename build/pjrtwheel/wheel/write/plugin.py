@@ -30,11 +30,7 @@ _PROVENANCE_FILENAME = "provenance.json"
 
 
 def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
-    """Plan the wheel of one backend.
-
-    Args:
-        spec: What it is made from.
-        files: Closes the inputs after the wheel is written.
+    """Plan the wheel of one backend; `files` closes the inputs after it is written.
 
     Raises:
         ElfError: A library is not what the wheel needs.
@@ -74,12 +70,7 @@ def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
 
 
 def _read_codes(libraries: Mapping[str, Path], tools: Mapping[str, Path]) -> dict[str, GpuCode]:
-    """Return for which chips each library holds code, without those that hold none.
-
-    Args:
-        libraries: Path in the wheel → file on disk.
-        tools: Name → program of a vendor.
-    """
+    """Return for which chips each library holds code, by path in the wheel, without those that hold none."""
     # Most of the time passes in the vendors' programs.
     with ThreadPoolExecutor(worker_count()) as pool:
         codes = pool.map(lambda path: read_gpu_code(path, tools), libraries.values())
@@ -87,7 +78,6 @@ def _read_codes(libraries: Mapping[str, Path], tools: Mapping[str, Path]) -> dic
 
 
 def _check(spec: PluginSpec, backend: Backend, version: str) -> WheelName:
-    """Hold a specification to its backend, and return the name of the wheel."""
     platform = spec.platform.name
     if platform not in backend.tags:
         raise WheelError(f"{backend.path} has no wheel tag for {platform}")
@@ -105,7 +95,6 @@ def _check(spec: PluginSpec, backend: Backend, version: str) -> WheelName:
 def _open(
     member: str, path: Path, spec: PluginSpec, backend: Backend, name: WheelName, files: ExitStack
 ) -> MemberSource:
-    """Plan one member that comes from the disk."""
     return file_source(
         member,
         files.enter_context(path.open("rb")),
@@ -119,7 +108,6 @@ def _open(
 def _generate(
     name: WheelName, backend: Backend, lock: ReleaseLock, provenance: Mapping[str, Any], codes: Mapping[str, GpuCode]
 ) -> dict[str, str]:
-    """Return the members that are written here, but METADATA."""
     return {
         **{f"{backend.package}/{module}": text for module, text in generate_modules(backend).items()},
         f"{backend.package}/{LOCK_FILENAME}": lock.to_json(),
@@ -132,7 +120,6 @@ def _generate(
 
 
 def _read_provenance(path: Path) -> dict[str, Any]:
-    """Read where a library came from."""
     try:
         return read_json(dict[str, Any], path.read_text("utf-8"))
     except TableError as error:

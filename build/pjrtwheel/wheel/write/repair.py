@@ -23,11 +23,6 @@ from pjrtwheel.wheel.write.plan import WheelPlan, file_source
 def repair_wheel(wheel: Path, directory: Path, compression: Compression | None = None) -> Report:
     """Write a repaired copy of a wheel, under the same name, to another directory.
 
-    Args:
-        wheel: The wheel.
-        directory: Where the copy is written; made when it is not there.
-        compression: How members are compressed; at the default level on all cores when absent.
-
     Raises:
         ElfError: A library in it is damaged or cannot be repaired.
         WheelError: The wheel is damaged or hostile, the copy would take its place, or the disk is full.
@@ -43,7 +38,6 @@ def repair_wheel(wheel: Path, directory: Path, compression: Compression | None =
 
 
 def _plan(name: WheelName, members: tuple[Unpacked, ...]) -> WheelPlan:
-    """Plan the copy."""
     lock = _read_lock(members)
     machine = name.platform.elf_machine if name.platform else None
     return WheelPlan(

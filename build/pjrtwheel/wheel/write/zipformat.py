@@ -30,13 +30,10 @@ class Entry:
     """One member as the directory of a zip file describes it.
 
     Attributes:
-        name: Path in the archive.
         mode: Unix file type and permissions.
         stamp: Time and date in MS-DOS form.
-        size: Length of the member.
         offset: Where its local header is.
         method: `STORED` or `DEFLATED`.
-        crc: CRC-32 of the member.
         compressed: Length of what is stored of it.
     """
 
@@ -56,19 +53,12 @@ class Entry:
         sizes = (_LIMIT32, _LIMIT32) if extra else (self.compressed, self.size)
         return (
             _LOCAL.pack(
-                0x04034B50,
-                45 if extra else 20,
-                _flags(name),
-                self.method,
-                *self.stamp,
-                self.crc,
-                *sizes,
-                len(name),
-                len(extra),
+                0x04034B50, 45 if extra else 20, _flags(name), self.method, *self.stamp, self.crc, *sizes,
+                len(name), len(extra),
             )
             + name
             + extra
-        )
+        )  # fmt: skip
 
     def directory_record(self) -> bytes:
         """Return the record in the central directory."""
@@ -91,13 +81,7 @@ class Entry:
 
 
 def end_of_directory(count: int, size: int, offset: int) -> bytes:
-    """Return the records that close a zip file.
-
-    Args:
-        count: Number of members.
-        size: Length of the central directory.
-        offset: Where it is.
-    """
+    """Return the records that close a zip file, by number of members, and length and place of the central directory."""
     large = count >= _LIMIT16 or size >= _LIMIT32 or offset >= _LIMIT32
     end64 = _END64.pack(0x06064B50, 44, 45, 45, 0, 0, count, count, size, offset) if large else b""
     locator = _LOCATOR64.pack(0x07064B50, 0, offset + size, 1) if large else b""
@@ -106,7 +90,6 @@ def end_of_directory(count: int, size: int, offset: int) -> bytes:
 
 
 def _flags(name: bytes) -> int:
-    """Return the general purpose flags: how the name is encoded."""
     return 0 if name.isascii() else _UTF8_NAMES
 
 
