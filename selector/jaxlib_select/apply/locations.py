@@ -51,7 +51,6 @@ def _by_subject(arguments: Sequence[str]) -> list[tuple[str, bool]]:
 
 
 def _map_values(words: Sequence[str], change: Callable[[str], str]) -> list[str]:
-    """Return words with what says where wheels are changed."""
     return [change(word) if option in _SOURCES else word for option, word in itertools.pairwise(["", *words])]
 
 

@@ -128,7 +128,6 @@ def write_text(path: Path, text: str) -> None:
 
 
 def _read_pylock(path: Path, document: dict[str, Any]) -> LockFile:
-    """Read a `pylock.toml`."""
     if (version := document.get("lock-version")) not in {LOCK_VERSION, None}:
         raise LockError(f"lock version {version!r} is not known here: {path}", remedy=f"known: {LOCK_VERSION}")
     head = tables.read(_Pylock, document)
@@ -154,7 +153,6 @@ def _read_pylock(path: Path, document: dict[str, Any]) -> LockFile:
 
 
 def _read_requirements(path: Path, text: str) -> LockFile:
-    """Read a requirements file."""
     comment, body = read_requirements(text)
     if not isinstance(comment, dict):
         raise _foreign(path, "its first line is not a comment of jaxlib-select")
@@ -172,11 +170,7 @@ def _foreign(path: Path, cause: str) -> LockError:
 
 
 def _checked(path: Path, evidence: Evidence) -> Evidence:
-    """Return the evidence of a lock file that a version wrote which writes as this one does.
-
-    Raises:
-        LockError: It was not.
-    """
+    """Return the evidence of a lock file that a version wrote which writes as this one does."""
     if evidence.schema != SCHEMA:
         raise LockError(
             f"lock of schema {evidence.schema!r}, known here is {SCHEMA}: {path}",
@@ -207,7 +201,6 @@ def write_again(lock: LockFile) -> str:
 
 
 def _compare(group: Group, decision: Decision, wanted: tuple[str, ...]) -> str:
-    """Say in what the default of a lock is not what a machine wants."""
     if group.backend == decision.backend:
         return f"the lock has {', '.join(group.requirements)}, this machine wants {', '.join(wanted)}"
     reason = next((entry.reason for entry in decision.candidates if entry.chosen), "")

@@ -8,6 +8,7 @@ all indexes. uv takes what the first index has that knows the name, and asks the
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tempfile
 import tomllib
@@ -16,9 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from jaxlib_select.apply.installer import Installer, only_from, turned_around
+from jaxlib_select.apply.installer import Installer, only_from, run_installer, turned_around
 from jaxlib_select.apply.plan import bindings_of, is_ours
-from jaxlib_select.apply.process import run_installer
 from jaxlib_select.apply.pylock import Group, Table, build_tag, filename
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.errors import InstallError, LockError
@@ -137,11 +137,9 @@ def find_order(decisions: Iterable[Decision], installer: Installer, options: Seq
         return tuple(options)
     orders = list(dict.fromkeys((tuple(options), turned_around(options))))
     for order in orders[:-1]:
-        try:
+        with contextlib.suppress(InstallError):
             _check_bindings(bindings, installer, order)
-        except InstallError:
-            continue
-        return order
+            return order
     _check_bindings(bindings, installer, orders[-1])
     return orders[-1]
 

@@ -65,15 +65,9 @@ def machine_from(args: argparse.Namespace) -> Machine:
     Raises:
         MachineError: The file cannot be read, or is no machine description.
     """
-    return read_machine(args.machine) if args.machine else detect()
-
-
-def read_machine(name: str) -> Machine:
-    """Read a machine description from a file, or from standard input.
-
-    Raises:
-        MachineError: The file cannot be read, or is no machine description.
-    """
+    if not args.machine:
+        return detect()
+    name: str = args.machine
     if name == "-" and sys.stdin is None:
         raise MachineError("cannot read standard input", cause="it is closed")
     try:

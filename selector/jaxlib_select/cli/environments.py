@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from jaxlib_select.apply.installer import KINDS, Installer, find_installer, indexes_in
+from jaxlib_select.apply.installer import KINDS, indexes_in
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.errors import UsageError
 from jaxlib_select.facts import load_facts
@@ -63,15 +63,6 @@ def active_python(environ: Mapping[str, str], prefix: Path) -> Path | None:
         return None
     places = (Path(active) / "bin/python", Path(active) / "Scripts/python.exe")
     return next((place for place in places if place.exists()), None)
-
-
-def installer_from(args: argparse.Namespace, environment: Environment) -> Installer:
-    """Return the installer that is meant.
-
-    Raises:
-        InstallError: There is none.
-    """
-    return find_installer(environment, os.environ, kind=args.installer)
 
 
 def options_from(args: argparse.Namespace) -> tuple[str, ...]:
