@@ -66,10 +66,6 @@ class Policy:
         choices = (source.about(keys) for source in self.sources)
         return next((choice for choice in choices if choice), Choice(AUTO))
 
-    def about_packages(self) -> tuple[tuple[str, Choice], ...]:
-        """Return every package that a source names, by its normalized name, with its choice."""
-        return tuple(entry for source in self.sources for entry in source.packages.items())
-
 
 def read_policy(arguments: Sequence[str], environ: Mapping[str, str], folder: Path | None) -> Policy:
     """Collect what the user wants: by `--backend`, in the environment, and in pyproject.toml, upwards from a folder.
@@ -149,11 +145,7 @@ def find_table(folder: Path) -> Mapping[str, object]:
 
 
 def _table_of(document: Mapping[str, Any]) -> Mapping[str, object]:
-    """Return the table `[tool.jaxlib-select.backends]` of a document, empty if it has none.
-
-    Raises:
-        ValueError: One of its keys is no table, or `[tool.jaxlib-select]` has other keys as well.
-    """
+    """Return the table `[tool.jaxlib-select.backends]` of a document, empty if it has none."""
     table: Any = document
     for key in ("tool", "jaxlib-select", "backends"):
         if key == "backends" and isinstance(table, dict) and not table.keys() <= {key}:

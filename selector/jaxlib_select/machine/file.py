@@ -28,9 +28,6 @@ def to_json(machine: Machine) -> dict[str, object]:
 def parse_machine(text: str) -> Machine:
     """Read a machine description.
 
-    Returns:
-        The machine.
-
     Raises:
         MachineError: It is not JSON, too large, or not of the documented form.
     """

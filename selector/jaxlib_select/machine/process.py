@@ -57,7 +57,6 @@ def _collect(pipe: IO[bytes], chunks: list[bytes]) -> None:
 
 
 def _has_ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Return whether a program ends in time."""
     try:
         process.wait(max(seconds, 0))
     except subprocess.TimeoutExpired:
@@ -66,7 +65,6 @@ def _has_ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill a program with its children."""
     try:
         if os.name == "posix":
             os.killpg(process.pid, 9)

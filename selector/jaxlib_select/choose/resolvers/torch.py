@@ -47,11 +47,7 @@ def decide(package: str, machine: Machine, backend: str) -> Decision:
 
 
 def _check_version(backend: Backend, version: str) -> None:
-    """Make sure that a version is one whose code is known: others are built for other GPUs.
-
-    Raises:
-        PolicyError: It is not.
-    """
+    """Make sure that a version is one whose code is known: others are built for other GPUs."""
     known, asked = read_version(backend.version) or (), read_version(version) or ()
     if asked[: len(known)] != known:
         versions: dict[str, list[str]] = {}

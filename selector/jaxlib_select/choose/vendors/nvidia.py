@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from jaxlib_select.choose.cuda_code import is_tegra, runs
-from jaxlib_select.choose.cuda_driver import driver_advice, driver_problem
+from jaxlib_select.choose.cuda import driver_advice, driver_problem, is_tegra, runs
 from jaxlib_select.choose.rules import Fit, Verdict, visible_value
 from jaxlib_select.facts import Backend, Select
 from jaxlib_select.machine.model import Machine, format_version
@@ -51,9 +50,8 @@ def _fit(machine: Machine, backend: Backend, covered: Sequence[int]) -> Verdict:
     oldest = _select(backend).driver
     served_version = machine.nvidia.cuda or ()
     if oldest and not at_least(served_version, oldest):
-        reason = (
-            f"needs a driver for CUDA {format_version(oldest)}, this one serves CUDA {format_version(served_version)}"
-        )
+        wanted, served = format_version(oldest), format_version(served_version)
+        reason = f"needs a driver for CUDA {wanted}, this one serves CUDA {served}"
         return Verdict(Fit.NONE, reason, driver_advice(oldest), present)
     return _serve(machine, covered)
 
@@ -64,34 +62,30 @@ def _select(backend: Backend) -> Select:
 
 
 def _covered(machine: Machine, backend: Backend) -> list[int]:
-    """Return the GPUs for which a backend has code, by index."""
     code = backend.code.get(machine.platform, ())
     select = _select(backend)
-    known: dict[object, bool] = {}
-    found = []
-    for index, gpu in enumerate(machine.nvidia.gpus):
-        capability = gpu.compute_capability
-        if capability not in known:
-            known[capability] = capability is not None and runs(
-                capability,
-                code,
-                tegra=machine.tegra,
-                cuda=machine.nvidia.cuda,
-                driver=select.driver,
-                toolkit=select.toolkit,
-                oldest=select.oldest_capability,
-            )
-        if known[capability]:
-            found.append(index)
-    return found
+    capabilities = [gpu.compute_capability for gpu in machine.nvidia.gpus]
+    covered = {
+        capability
+        for capability in set(capabilities)
+        if capability is not None
+        and runs(
+            capability,
+            code,
+            tegra=machine.tegra,
+            cuda=machine.nvidia.cuda,
+            driver=select.driver,
+            toolkit=select.toolkit,
+            oldest=select.oldest_capability,
+        )
+    }
+    return [index for index, capability in enumerate(capabilities) if capability in covered]
 
 
 def _serve(machine: Machine, covered: Sequence[int]) -> Verdict:
-    """Describe how a backend serves the GPUs that it has code for."""
     gpus = machine.nvidia.gpus
-    chosen = set(covered)
     served = [gpus[index] for index in covered]
-    hidden = [index for index in range(len(gpus)) if index not in chosen]
+    hidden = sorted({*range(len(gpus))} - {*covered})
     reason = f"has code for {describe_gpus(served)}, and the driver serves CUDA {format_version(machine.nvidia.cuda)}"
     if hidden:
         reason += f"; it does not serve {describe_gpus([gpus[index] for index in hidden])}, to be hidden"

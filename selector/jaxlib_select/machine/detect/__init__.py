@@ -46,9 +46,6 @@ class Detector:
 def detect(host: Host | None = None) -> Machine:
     """Describe a machine; whatever goes wrong in one place becomes a note and hides nothing else.
 
-    Returns:
-        The machine; what is odd about it raises nothing.
-
     Raises:
         UsageError: This machine is looked at, and a variable of this program is wrong.
     """
