@@ -143,10 +143,10 @@ def _device(backend: str) -> Any:
         raise explain_absence(backend) from error
     reasons = []
     for platform in platforms_of(backend):
-        device = _device_or_reason(jax, platform)
-        if not isinstance(device, str):
-            return device
-        reasons.append(f"{platform}: {device}")
+        try:
+            return jax.local_devices(backend=platform)[0]
+        except (RuntimeError, AssertionError) as error:  # JAX asserts that a platform is left
+            reasons.append(f"{platform}: {' '.join(str(error).split()) or type(error).__name__}")
     raise explain_absence(backend, "; ".join(reasons))
 
 
@@ -175,13 +175,6 @@ def _check_provider(backend: str) -> None:
                 cause=f"{other.provider} is for JAX's platform {other.platform!r} as well, and JAX takes that one",
                 remedy=remedy,
             )
-
-
-def _device_or_reason(jax: Any, platform: str) -> Any:
-    try:
-        return jax.local_devices(backend=platform)[0]
-    except (RuntimeError, AssertionError) as error:  # JAX asserts that a platform is left
-        return " ".join(str(error).split()) or type(error).__name__
 
 
 def _platform_of(device: Any) -> str:

@@ -20,15 +20,7 @@ from jaxlib_select.machine.model import Machine
 
 @dataclass(frozen=True)
 class Choices:
-    """What a lock is about.
-
-    Attributes:
-        package: The package, with `==RELEASE` if one was asked for.
-        asked: The backend that was asked for, such as `auto`.
-        machine: Where the decision was made.
-        decision: The decision: the group that is installed by default.
-        others: What another machine may want instead.
-    """
+    """What a lock is about: the decision for a machine, installed by default, and what others may want instead."""
 
     package: str
     asked: str

@@ -159,11 +159,8 @@ def driver_problem(machine: Machine) -> DriverProblem | None:
 def driver_advice(oldest: Version) -> str:
     """Return which driver to install for a version of CUDA."""
     branch = _BRANCHES.get(oldest[0])
-    return (
-        f"update the NVIDIA driver to {branch} or newer"
-        if branch
-        else f"update the driver to CUDA {format_version(oldest)}"
-    )
+    newest = f"the NVIDIA driver to {branch} or newer" if branch else f"the driver to CUDA {format_version(oldest)}"
+    return f"update {newest}"
 
 
 def _no_library(machine: Machine) -> DriverProblem:
@@ -173,17 +170,12 @@ def _no_library(machine: Machine) -> DriverProblem:
 
 def _no_gpu(machine: Machine) -> DriverProblem:
     for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"):
-        if name in machine.visible:
-            value = machine.visible[name]
-            if value in {"", "-1", "none", "void", "NoDevFiles"}:
-                return DriverProblem(f"{name}={value} hides every NVIDIA GPU", f"unset {name} if that is not meant")
+        value = machine.visible.get(name)
+        if value in {"", "-1", "none", "void", "NoDevFiles"}:
+            return DriverProblem(f"{name}={value} hides every NVIDIA GPU", f"unset {name} if that is not meant")
     if machine.nvidia.cuinit is not None or machine.nvidia.cuda is not None:
-        advice = (
-            _CONTAINER
-            if machine.container
-            else "check 'nvidia-smi -L' (in MIG mode it must list an instance), CUDA_VISIBLE_DEVICES and 'dmesg'"
-        )
-        return DriverProblem("the NVIDIA driver shows no GPU", advice)
+        check = "check 'nvidia-smi -L' (in MIG mode it must list an instance), CUDA_VISIBLE_DEVICES and 'dmesg'"
+        return DriverProblem("the NVIDIA driver shows no GPU", _CONTAINER if machine.container else check)
     if machine.nvidia.pci:
         return _no_library(machine)
     return DriverProblem("no NVIDIA GPU was found")

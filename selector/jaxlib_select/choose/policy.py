@@ -171,12 +171,3 @@ def find_name(choice: Choice, known: Sequence[str]) -> str | None:
     wanted = choice.backend.lower()
     wanted = ALIASES.get(wanted, wanted)
     return next((name for name in (*GENERAL, *known) if name.lower() == wanted), None)
-
-
-def unknown_backend(choice: Choice, known: Sequence[str], package: str) -> UsageError:
-    """Return the error about a backend that a package does not have, with those it has."""
-    names = dict.fromkeys((*GENERAL, *known))
-    return UsageError(
-        f"unknown backend for {package}: {choice.backend!r} (from {choice.origin})",
-        remedy=f"known: {', '.join(names)}",
-    )

@@ -19,15 +19,7 @@ from jaxlib_select.sentences import enumerate_some
 
 @dataclass(frozen=True)
 class Ranked:
-    """The backend that was chosen.
-
-    Attributes:
-        backend: Its facts.
-        variant: Its packaging, such as `cuda12-local`.
-        verdict: What the rules say about it here.
-        candidates: A reason for each backend, the best first.
-        warnings: What the user should know.
-    """
+    """The backend that was chosen, its packaging such as `cuda12-local`, and all backends, the best first."""
 
     backend: Backend
     variant: str

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from jaxlib_select.choose.decision import Decision, fault_of
-from jaxlib_select.choose.policy import AUTO, CPU, GENERAL, REQUIRE_GPU, Choice, Policy, find_name, unknown_backend
+from jaxlib_select.choose.policy import AUTO, CPU, GENERAL, REQUIRE_GPU, Choice, Policy, find_name
 from jaxlib_select.errors import PolicyError, ResolverError, SelectError, UsageError
 from jaxlib_select.machine.model import Machine
 from jaxlib_select.names import normalize
@@ -93,7 +93,10 @@ def choose(package: str, policy: Policy) -> Choice:
     if backend is not None:
         return replace(choice, backend=backend)
     if not (choice.lasting and any(_knows(other, choice) for other in known_packages())):
-        raise unknown_backend(choice, known, name)
+        raise UsageError(
+            f"unknown backend for {name}: {choice.backend!r} (from {choice.origin})",
+            remedy=f"known: {', '.join(dict.fromkeys((*GENERAL, *known)))}",
+        )
     warning = f"{name} has no backend {choice.backend!r} (from {choice.origin}), so that it is {AUTO} here"
     return replace(choice, backend=AUTO, warnings=(warning,))
 
