@@ -17,11 +17,7 @@ _SHORTEST, _LONGEST = 0.1, 600.0  # seconds
 
 
 def check_names(environ: Mapping[str, str]) -> None:
-    """Make sure that every variable which begins like ours is one of ours: a slip must not be ignored.
-
-    Raises:
-        UsageError: One is not; the message lists those there are.
-    """
+    """Raise a `UsageError` for a variable that begins like ours and is none: a slip must not be ignored."""
     for name in environ:
         if name.startswith(_PREFIX) and environ[name] and not _is_known(name):
             raise UsageError(
@@ -31,11 +27,7 @@ def check_names(environ: Mapping[str, str]) -> None:
 
 
 def read_timeout(environ: Mapping[str, str], default: float) -> float:
-    """Return how many seconds to wait for libcuda, within reason.
-
-    Raises:
-        UsageError: It is no positive number.
-    """
+    """Return how many seconds to wait for libcuda, within reason; a `UsageError` if that is no positive number."""
     text = environ.get(TIMEOUT, "")
     try:
         seconds = float(text) if text else default

@@ -27,11 +27,7 @@ _EVIDENCE = "# jaxlib-select: "
 
 
 def format_of(path: Path) -> str:
-    """Return the format that belongs to a file's name.
-
-    Raises:
-        UsageError: There is none.
-    """
+    """Return the format that belongs to a file's name; a `UsageError` if there is none."""
     name = path.name
     if name == "pylock.toml" or (name.startswith("pylock.") and name.endswith(".toml") and name.count(".") == 2):
         return PYLOCK

@@ -50,11 +50,7 @@ class Choices:
 
 
 def make_choices(package: str, machine: Machine, policy: Policy, wanted: Sequence[str] | None = None) -> Choices:
-    """Decide for a machine, and for the others that the lock file shall serve: those named, or all with wheels here.
-
-    Raises:
-        SelectError: A decision cannot be made.
-    """
+    """Decide for a machine, and for the others that the lock shall serve: those named, or all with wheels here."""
     decision = resolve(package, machine, policy)
     names = wanted if wanted is not None else [candidate.backend for candidate in decision.candidates]
     others: dict[str, Decision] = {}

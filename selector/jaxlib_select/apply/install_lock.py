@@ -28,11 +28,7 @@ _PIP_WITH_GROUPS = (26, 3)
 
 
 def choose_group(lock: LockFile, asked: str | None) -> str:
-    """Return the group to install.
-
-    Raises:
-        UsageError: The lock has no such group.
-    """
+    """Return the group to install; a `UsageError` if the lock has none of that name."""
     group = asked if asked is not None else lock.default
     if group not in lock.groups:
         raise UsageError(f"{lock.path} has no group {group!r}", remedy=f"it has: {', '.join(lock.groups)}")

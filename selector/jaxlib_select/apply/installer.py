@@ -131,12 +131,11 @@ def find_installer(
         return pip_installer(environment.python)
     absent = {"uv": "uv is not on PATH", "pip": f"pip is not in {environment.prefix}"}
     wanted = [kind] if kind is not None else list(KINDS)
-    raise InstallError(
-        f"no {' nor '.join(wanted)} to install with: {', and '.join(absent[name] for name in wanted)}",
-        remedy="leave out --installer uv, or put uv on PATH"
-        if kind == "uv"
-        else f"give the environment a pip: {show([str(environment.python), '-m', 'ensurepip'])}",
-    )
+    what = f"no {' nor '.join(wanted)} to install with: {', and '.join(absent[name] for name in wanted)}"
+    if kind == "uv":
+        raise InstallError(what, remedy="leave out --installer uv, or put uv on PATH")
+    command = show([str(environment.python), "-m", "ensurepip"])
+    raise InstallError(what, remedy=f"give the environment a pip: {command}")
 
 
 def uv_installer(python: Path, program: str = "uv") -> Installer:
@@ -207,11 +206,7 @@ def show(command: Sequence[str]) -> str:
 
 
 def run_installer(command: Sequence[str], *, quiet: bool = False) -> None:
-    """Run an installer to its end; what it prints goes to standard error.
-
-    Raises:
-        InstallError: It cannot be started, or failed.
-    """
+    """Run an installer; its output goes to standard error, and its failure is an `InstallError`."""
     lines: collections.deque[str] = collections.deque(maxlen=_KEPT)
     try:
         with subprocess.Popen(

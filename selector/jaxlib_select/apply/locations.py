@@ -63,11 +63,7 @@ def _pack(value: str, folder: Path) -> str:
 
 
 def make_relative(packages: Sequence[Table], folder: Path) -> tuple[list[Table], int]:
-    """Replace links to files at or below a folder by relative paths, so that both can move together.
-
-    Returns:
-        The packages, and how many files lie elsewhere on this machine.
-    """
+    """Replace links to files below a folder by relative paths, and count the files that lie elsewhere here."""
     elsewhere = 0
     changed: list[Table] = []
     for package in packages:

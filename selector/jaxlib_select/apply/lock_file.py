@@ -28,10 +28,8 @@ class LockFile:
     """A lock file that was read.
 
     Attributes:
-        path: The file.
         evidence: What it was made from; its folders are named as they are reached from here.
         default: The group that is installed by default.
-        groups: Every group it can install.
         edited: Whether somebody changed it since it was written.
         document: All of it; empty for a requirements file.
     """
@@ -144,11 +142,10 @@ def _read_pylock(path: Path, document: dict[str, Any]) -> LockFile:
             cause=f"the file was edited: expected one of {', '.join(head.names)}",
             remedy=f"write it again: jaxlib-select lock {evidence.package}",
         )
-    wanted = {name: evidence.groups[name] for name in head.names}
-    groups = {
-        name: Group(name, asked.backend, asked.requirements, tuple(packages_of(document, name)))
-        for name, asked in wanted.items()
-    }
+    groups = {}
+    for name in head.names:
+        asked = evidence.groups[name]
+        groups[name] = Group(name, asked.backend, asked.requirements, tuple(packages_of(document, name)))
     return LockFile(path, evidence, head.default[0], groups, evidence.digest != digest(document), document)
 
 
@@ -162,11 +159,8 @@ def _read_requirements(path: Path, text: str) -> LockFile:
 
 
 def _foreign(path: Path, cause: str) -> LockError:
-    return LockError(
-        f"not a lock of jaxlib-select: {path}",
-        cause=cause,
-        remedy="write one: jaxlib-select lock jax -o pylock.toml",
-    )
+    remedy = "write one: jaxlib-select lock jax -o pylock.toml"
+    return LockError(f"not a lock of jaxlib-select: {path}", cause=cause, remedy=remedy)
 
 
 def _checked(path: Path, evidence: Evidence) -> Evidence:

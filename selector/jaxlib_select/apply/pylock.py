@@ -74,7 +74,6 @@ class Group:
     """What one backend needs on some machines.
 
     Attributes:
-        name: Name of the dependency group.
         backend: Name of the backend, which has several groups if its bounds depend on the GPU.
         requirements: What was asked for, constraints included.
         packages: Everything that came out, as tables of `packages` (PEP 751).

@@ -47,23 +47,14 @@ def resolve_group(decision: Decision, installer: Installer, options: Sequence[st
 def resolve_requirements(
     requirements: Sequence[str], installer: Installer, options: Sequence[str], *, quiet: bool = False
 ) -> list[Table]:
-    """Return what requirements bring along, as tables of `packages` (PEP 751).
-
-    Raises:
-        InstallError: The index cannot be reached, or does not have it.
-        LockError: What came out cannot be locked.
-    """
+    """Return what requirements bring along, as tables of `packages` (PEP 751); errors as of `resolve_group`."""
     with tempfile.TemporaryDirectory(prefix="jaxlib-select-") as folder:
         run = _run_uv if installer.kind == "uv" else _run_pip
         return run(installer, requirements, options, Path(folder), quiet=quiet)
 
 
 def check_jaxlib(packages: Iterable[Table]) -> None:
-    """Make sure that the jaxlib of a resolution is ours.
-
-    Raises:
-        InstallError: It is not.
-    """
+    """Raise an `InstallError` if the jaxlib of a resolution is not ours."""
     for package in packages:
         wheels = package.get("wheels", [])
         if package["name"] == "jaxlib" and not any(build_tag(filename(wheel))[0] for wheel in wheels):
@@ -127,11 +118,7 @@ def _package(item: Mapping[str, Any]) -> Table:
 
 
 def find_order(decisions: Iterable[Decision], installer: Installer, options: Sequence[str]) -> tuple[str, ...]:
-    """Return options with the package indexes in an order by which our jaxlib is taken.
-
-    Raises:
-        InstallError: There is no such order, or the index cannot be reached.
-    """
+    """Return options with the indexes in an order by which our jaxlib is taken; an `InstallError` if there is none."""
     bindings = [text for decision in decisions for text in bindings_of(decision)]
     if installer.kind != "uv" or not bindings:
         return tuple(options)

@@ -73,16 +73,10 @@ def runs(
     toolkit: Version | None,
     oldest: Version | None = None,
 ) -> bool:
-    """Return whether a GPU runs any of the code in a wheel.
+    """Return whether a GPU runs any of the code in a wheel, such as `sm_90`, `sm_90a` or `compute_120`.
 
-    Args:
-        capability: Compute capability of the GPU.
-        code: Such as `sm_90`, `sm_90a`, `compute_120`.
-        tegra: Whether the machine is a Tegra.
-        cuda: CUDA version of its driver.
-        driver: Oldest driver that the wheel works with. An older one is a problem of its own.
-        toolkit: CUDA version that made the PTX; unknown means that no driver is sure to compile it.
-        oldest: Oldest compute capability that whoever made the wheel lets it run on.
+    `driver` is the oldest one that the wheel works with; an older one is a problem of its own. `toolkit` made the PTX;
+    if it is unknown, no driver is sure to compile that. Below `oldest`, whoever made the wheel does not let it run.
     """
     if oldest and not at_least(capability, oldest):
         return False
@@ -124,8 +118,6 @@ class DriverProblem:
     """Why no CUDA program works here.
 
     Attributes:
-        reason: In one sentence without its period.
-        advice: What to do.
         hardware: Whether it proves that there is a GPU.
         doubtful: Whether a CUDA program may work all the same.
     """

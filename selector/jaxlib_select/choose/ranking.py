@@ -45,11 +45,7 @@ def _of_family(backend: Backend) -> dict[str, str]:
 
 
 def rank(machine: Machine, backends: Sequence[Backend], asked: str) -> Ranked:
-    """Choose a backend, and give a reason for every one.
-
-    Raises:
-        PolicyError: What is asked for cannot be given.
-    """
+    """Choose a backend, and give a reason for every one; a `PolicyError` if what is asked for cannot be given."""
     verdicts = {backend.name: judge(machine, backend) for backend in backends}
     leads: dict[str, int] = {}  # the highest rank of each vendor
     for select in [backend.select for backend in backends if backend.select is not None]:
@@ -172,9 +168,8 @@ def _warnings_about(
         found.append(f"{chosen.name} may not run: {verdict.reason}")
     if verdict.hidden:
         settings = " ".join(f"{name}={_cut(value)}" for name, value in verdict.environment.items())
-        found.append(
-            f"set {settings} to hide the devices that {chosen.name} cannot serve: {enumerate_some(verdict.hidden)}"
-        )
+        hidden = enumerate_some(verdict.hidden)
+        found.append(f"set {settings} to hide the devices that {chosen.name} cannot serve: {hidden}")
     if machine.wsl and machine.amd.gpus == () and not machine.nvidia.gpus and chosen.is_cpu and asked == AUTO:
         found.append("in WSL2 only NVIDIA GPUs can be used: install the NVIDIA driver in Windows, none inside WSL2")
     return found

@@ -142,12 +142,7 @@ def _decide(resolver: Resolver, package: str, machine: Machine, choice: Choice) 
 
 
 def find_resolver(name: str) -> Resolver:
-    """Return the resolver for a package, by its normalized name.
-
-    Raises:
-        UsageError: There is none; the message lists the packages that have one.
-        ResolverError: It cannot be imported.
-    """
+    """Return the resolver for a normalized name; a `UsageError` if there is none, a `ResolverError` if it is broken."""
     with _blame(f"the resolver of {name} cannot be loaded"):
         if name in _SHIPPED:
             resolver = importlib.import_module(_SHIPPED[name]).RESOLVER

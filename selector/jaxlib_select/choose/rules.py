@@ -32,7 +32,6 @@ class Verdict:
     """Whether a backend runs on a machine.
 
     Attributes:
-        fit: How well.
         reason: Why, or why not, in one sentence without its period.
         advice: What to do so that it would run; empty if nothing helps.
         present: Whether a device of this vendor was seen at all.
@@ -40,8 +39,7 @@ class Verdict:
         served: How many devices are served.
         constraints: Bounds on what the backend brings along.
         warnings: What the user should know if it is taken.
-        environment: Variables that hide the devices that are not served.
-        hidden: Those devices.
+        environment: Variables that hide the devices that are not served, which `hidden` lists.
     """
 
     fit: Fit

@@ -44,11 +44,7 @@ def add_installer(parser: argparse.ArgumentParser) -> None:
 
 
 def environment_from(args: argparse.Namespace) -> Environment:
-    """Return the environment that is meant.
-
-    Raises:
-        UsageError: `--python` names no Python.
-    """
+    """Return the environment of `--python`, else the active one, else the one this runs in."""
     python = args.python or active_python(os.environ, Path(sys.prefix))
     return other_environment(python.absolute()) if python else this_environment()
 
@@ -86,11 +82,7 @@ def index_warnings(decisions: Sequence[Decision], options: Sequence[str]) -> lis
 
 
 def check_python(decisions: Sequence[Decision], environment: Environment) -> None:
-    """Make sure that the Python of an environment is one that the release runs on: installers say that unclearly.
-
-    Raises:
-        UsageError: It is not.
-    """
+    """Raise a `UsageError` if the release does not run on an environment's Python: installers say that unclearly."""
     releases = [text.partition("==")[2] for decision in decisions for text in decision.requirements if _JAX.match(text)]
     for facts in [load_facts(release) for release in releases]:
         if facts.requires_python and not in_range(environment.version, facts.requires_python):

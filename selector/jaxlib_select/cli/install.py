@@ -68,9 +68,7 @@ def execute(args: argparse.Namespace) -> int:
     return check_result(environment, machine, options, described=bool(args.machine))
 
 
-def check_result(
-    environment: Environment, machine: Machine, options: Sequence[str] = (), *, described: bool = False
-) -> int:
+def check_result(environment: Environment, machine: Machine, options: Sequence[str], *, described: bool) -> int:
     """Look at what came out of an installation; return 1 if JAX would not be what it should be there."""
     report = examine_here(other_environment(environment.python), machine, options=options, described=described)
     for finding in report.findings:

@@ -88,12 +88,8 @@ def execute(args: argparse.Namespace) -> int:
         print(text, end="")
         return 0
     write_text(path, text)
-    said = (
-        json.dumps(choices.decision.to_json(), indent=2)
-        if args.json
-        else f"{path}: {choices.decision.group} by default"
-    )
-    print(said)
+    decision = choices.decision
+    print(json.dumps(decision.to_json(), indent=2) if args.json else f"{path}: {decision.group} by default")
     return 0
 
 

@@ -33,9 +33,8 @@ def decide(package: str, machine: Machine, backend: str) -> Decision:
     own = f"{chosen.distribution}{f'[{extras}]' if extras else ''}=={chosen.version}"
     warnings = list(ranked.warnings)
     if problem:
-        warnings.append(
-            f"{problem}: only {name} itself is asked for, which has an XLA for the CPU where JAX supports it"
-        )
+        only = f"only {name} itself is asked for, which has an XLA for the CPU where JAX supports it"
+        warnings.append(f"{problem}: {only}")
     constraints = verdict.constraints if extras else ()
     if verdict.constraints and not extras:
         warnings.append(f"the libraries of the system must keep these bounds: {', '.join(verdict.constraints)}")

@@ -20,11 +20,7 @@ _COMPANIONS = {"torchvision", "torchaudio"}  # versions of their own, from the s
 
 
 def decide(package: str, machine: Machine, backend: str) -> Decision:
-    """Decide about `torch`, `torchvision` or `torchaudio`, with `==VERSION` if it is not to be the backend's newest.
-
-    Raises:
-        PolicyError: What is asked for cannot be given, or is not known to run.
-    """
+    """Decide about `torch`, `torchvision` or `torchaudio`, with `==VERSION` if it is not to be the backend's newest."""
     name, _, version = package.partition("==")
     ranked = rank(machine, _facts().backends, backend)
     chosen = ranked.backend

@@ -44,11 +44,9 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
 
 def _system_problem(machine: Machine, select: Select) -> tuple[str, str] | None:
     if machine.amd.accessible is False:
-        advice = (
-            "start the container with --device=/dev/kfd --device=/dev/dri"
-            if machine.container
-            else "add yourself to the groups render and video, and log in again"
-        )
+        advice = "add yourself to the groups render and video, and log in again"
+        if machine.container:
+            advice = "start the container with --device=/dev/kfd --device=/dev/dri"
         return "an AMD GPU is here, but /dev/kfd or /dev/dri/renderD* may not be opened", advice
     major = select.driver[0] if select.driver else ""
     if machine.amd.rocm is None and select.bundled:
