@@ -18,14 +18,7 @@ from typing import Any
 
 from jaxlib_select.errors import BackendError
 
-__all__ = [
-    "BackendError",
-    "available",
-    "get_default_backend",
-    "require",
-    "set_default_backend",
-    "using_backend",
-]
+__all__ = ["BackendError", "available", "get_default_backend", "require", "set_default_backend", "using_backend"]
 
 _chosen: ContextVar[str | None] = ContextVar("jaxlib_select_backend", default=None)
 _lock = threading.Lock()

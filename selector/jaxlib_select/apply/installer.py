@@ -59,9 +59,7 @@ class Installer:
     """What changes an environment.
 
     Attributes:
-        kind: `uv` or `pip`.
         program: How it is started, up to and with its subcommand group.
-        python: Interpreter of the environment.
         sources: Options of every installation, such as `--find-links DIR`.
     """
 

@@ -97,11 +97,7 @@ def _run_pip(
 
 
 def read_report(report: Mapping[str, Any]) -> list[Table]:
-    """Turn pip's installation report into packages of a lock file.
-
-    Raises:
-        LockError: Something comes from a folder or a repository, or has no hash.
-    """
+    """Turn pip's installation report into packages of a lock file; a `LockError` for what has no hash."""
     return [_package(item) for item in report["install"]]
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -106,6 +107,7 @@ def known_releases(folder: Path = Path(__file__).parent) -> tuple[str, ...]:
     return tuple(sorted(names, key=lambda name: read_version(name) or ()))
 
 
+@functools.cache
 def load_facts(release: str = "", folder: Path = Path(__file__).parent) -> Facts:
     """Read the facts about a release of JAX, the newest known one by default; a `FactsError` if there are none."""
     known = known_releases(folder)

@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The host as detection sees it: files below a root, an environment, and a way to run programs.
-
-Whole machines can be described in tests by a folder, a dictionary and a function.
-"""
+"""The host as detection sees it: files below a root, an environment, and a way to run programs."""
 
 from __future__ import annotations
 

@@ -4,27 +4,21 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.ranking import known_names, rank
 from jaxlib_select.choose.resolve import Resolver
 from jaxlib_select.choose.rules import Fit, platform_problem
-from jaxlib_select.facts import Facts, load_facts
+from jaxlib_select.facts import load_facts
 from jaxlib_select.machine.model import Machine
 from jaxlib_select.versions import read_version
 
 
 def decide(package: str, machine: Machine, backend: str) -> Decision:
-    """Decide about `jax` or `jaxlib`, with `==RELEASE` if it is not to be the newest known one.
-
-    Raises:
-        FactsError: Nothing is known about this release.
-        PolicyError: What is asked for cannot be given.
-    """
+    """Decide about `jax` or `jaxlib`, with `==RELEASE` if it is not to be the newest known one."""
     name, _, release = package.partition("==")
-    facts = _facts(release)
+    facts = load_facts(release)
     ranked = rank(machine, facts.backends, backend)
     chosen, verdict = ranked.backend, ranked.verdict
     # The CPU is chosen even without a wheel; every other backend is rejected for that.
@@ -70,9 +64,4 @@ def _generation(limits: str) -> str:
     return "legacy" if limits.startswith("<") else f"cc{major}{minor}"
 
 
-@functools.cache
-def _facts(release: str) -> Facts:
-    return load_facts(release)
-
-
-RESOLVER = Resolver(decide, backends=lambda: known_names(_facts("").backends), name="jax")
+RESOLVER = Resolver(decide, backends=lambda: known_names(load_facts().backends), name="jax")

@@ -32,7 +32,6 @@ class Detector:
 
     Attributes:
         key: Key of what is found in the machine file.
-        look: Looks at a host.
         systems: Operating systems on which there may be something to find.
         variables: Those that hide devices of this vendor from programs.
     """
