@@ -55,8 +55,7 @@ def apply_lock(
 ) -> Iterator[tuple[tuple[str, ...], ...]]:
     """Return the commands that install a group; what they need is there as long as the block lasts, or is kept."""
     versions = versions_of(lock, group)
-    ours = any(map(is_ours, versions))
-    again = ours and has_foreign_jaxlib(environment, versions.get("jaxlib", ""))
+    again = any(map(is_ours, versions)) and has_foreign_jaxlib(environment, versions.get("jaxlib", ""))
     if installer.kind == "uv":
         named = ("--group", group) if lock.document and group != lock.default else ()
         forced = ("--reinstall-package", "jaxlib") if again else ()

@@ -79,15 +79,10 @@ def make_relative(packages: Sequence[Table], folder: Path) -> tuple[list[Table],
 
 
 def _relative(entry: Table, folder: Path) -> Table:
-    path = local_file(str(entry.get("url", "")))
-    if path is None:
+    path, home = local_file(str(entry.get("url", ""))), folder.resolve()
+    if path is None or not path.is_relative_to(home):
         return entry
-    try:
-        relative = path.relative_to(folder.resolve())
-    except ValueError:
-        return entry
-    rest = {key: value for key, value in entry.items() if key != "url"}
-    return {"path": relative.as_posix(), **rest}
+    return {"path": path.relative_to(home).as_posix(), **{key: value for key, value in entry.items() if key != "url"}}
 
 
 def local_file(url: str, to_path: Callable[[str], str] = urllib.request.url2pathname) -> Path | None:

@@ -29,7 +29,6 @@ class LockFile:
 
     Attributes:
         evidence: What it was made from; its folders are named as they are reached from here.
-        default: The group that is installed by default.
         edited: Whether somebody changed it since it was written.
         document: All of it; empty for a requirements file.
     """

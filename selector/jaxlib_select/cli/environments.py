@@ -50,10 +50,7 @@ def environment_from(args: argparse.Namespace) -> Environment:
 
 
 def active_python(environ: Mapping[str, str], prefix: Path) -> Path | None:
-    """Return the interpreter of the active virtual environment, if it is another than the one this runs in.
-
-    This program may have an environment of its own, as tools have that are installed with pipx or `uv tool`.
-    """
+    """Return the interpreter of the active virtual environment; this program may run in one of its own (pipx)."""
     active = environ.get("VIRTUAL_ENV", "")
     if not active or Path(active).resolve() == prefix.resolve():
         return None

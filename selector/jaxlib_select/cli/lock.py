@@ -124,19 +124,15 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
     options = find_order([choices.decision], installer, options_from(args))
     path = args.output or Path("requirements.txt" if form == REQUIREMENTS else "pylock.toml")
     folder = path.absolute().parent
-    evidence = choices.evidence(wanted, pack_arguments(_arguments(args, options), folder))
+    backends = [value for values in args.backend for value in values]
+    asked = [*(["--backend", *backends] if backends else []), *(["--groups", args.groups] if args.groups else [])]
+    # What to say again when the lock is to be written again: not for which machine, nor for which Python.
+    evidence = choices.evidence(wanted, pack_arguments((*asked, *options), folder))
     if form == REQUIREMENTS:
         group = _resolve_aloud(choices.decision, installer, options)
         return write_requirements(group, evidence, only_from(choices.decision.index_url, options)), path
     groups = _relative(_resolve(choices, installer, options, strict=args.groups is not None), folder)
     return write_toml(build_document(groups, choices.decision.group, evidence, wanted)), path
-
-
-def _arguments(args: argparse.Namespace, options: Sequence[str]) -> tuple[str, ...]:
-    """Return what to say again when the lock is to be written again: not for which machine, nor for which Python."""
-    backends = [value for values in args.backend for value in values]
-    asked = [*(["--backend", *backends] if backends else []), *(["--groups", args.groups] if args.groups else [])]
-    return (*asked, *options)
 
 
 def _resolve(choices: Choices, installer: Installer, options: Sequence[str], *, strict: bool) -> list[Group]:

@@ -21,7 +21,6 @@ class ProcessResult:
     Attributes:
         status: Exit status, negative for a signal; nothing if it was not started or was killed for being slow.
         output: What it printed, with replacements for what is no UTF-8.
-        timed_out: Whether it was too slow.
     """
 
     status: int | None

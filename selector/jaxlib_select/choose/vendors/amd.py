@@ -53,7 +53,7 @@ def _system_problem(machine: Machine, select: Select) -> tuple[str, str] | None:
         return None
     if machine.amd.rocm is None:
         return f"needs ROCm {major}, none is installed", f"install ROCm {major}, or set ROCM_PATH to it"
-    found = read_version(machine.amd.rocm or "") or (0,)
+    found = read_version(machine.amd.rocm) or (0,)
     if select.driver and (found[0] != select.driver[0] or not at_least(found, select.driver)):
         advice = f"install ROCm {major} next to it or instead of it"
         return f"needs ROCm {major}, here is ROCm {machine.amd.rocm}", advice

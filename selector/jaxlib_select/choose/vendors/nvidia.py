@@ -50,10 +50,9 @@ def _fit(machine: Machine, select: Select, covered: Sequence[int]) -> Verdict:
         return Verdict(fit, problem.reason, problem.advice if present else "", present)
     if not covered:
         return Verdict(Fit.NONE, _no_code(machine, select), present=present)
-    oldest = select.driver
-    served_version = machine.nvidia.cuda or ()
-    if oldest and not at_least(served_version, oldest):
-        wanted, served = format_version(oldest), format_version(served_version)
+    oldest, cuda = select.driver, machine.nvidia.cuda or ()
+    if oldest and not at_least(cuda, oldest):
+        wanted, served = format_version(oldest), format_version(cuda)
         reason = f"needs a driver for CUDA {wanted}, this one serves CUDA {served}"
         return Verdict(Fit.NONE, reason, driver_advice(oldest), present)
     return _serve(machine, covered)
