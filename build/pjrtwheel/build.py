@@ -28,7 +28,16 @@ from pjrtwheel.verify import verify_wheels
 from pjrtwheel.wheel.names import make_name, parse_name
 from pjrtwheel.wheel.report import BuiltWheel, Report, read_built
 
-CHECKERS = ("abi3audit", "auditwheel", "check-wheel-contents", "twine")
+# Whose versions decide what verification finds.
+CHECKERS = (
+    "abi3audit",
+    "auditwheel",
+    "check-wheel-contents",
+    "cyclonedx-python-lib",
+    "packaging",
+    "pyelftools",
+    "twine",
+)
 
 
 def parse_provider(text: str) -> tuple[str, Path | None]:

@@ -30,7 +30,8 @@ def import_closure(*modules: str, folder: Path = _BUILD) -> tuple[Path, ...]:
         path = _find_file(name, folder)
         if path and path not in found:
             found.add(path)
-            pending += _imports(ast.parse(path.read_bytes()))
+            package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+            pending += _imports(ast.parse(path.read_bytes()), package)
     return tuple(sorted(found))
 
 
@@ -40,15 +41,16 @@ def _find_file(name: str, folder: Path) -> Path | None:
     return next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
 
 
-def _imports(node: ast.AST) -> Iterator[str]:
-    """Yield the dotted names that may be modules, in every import below a node."""
+def _imports(node: ast.AST, package: str) -> Iterator[str]:
+    """Yield the dotted names that may be modules, in every import below a node of a module of a package."""
     for child in ast.iter_child_nodes(node):
         match child:
             case ast.Import():
                 yield from (alias.name for alias in child.names)
-            case ast.ImportFrom(module=str(module), level=0):
-                yield from (f"{module}.{alias.name}" for alias in child.names)
-            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
-                pass
+            case ast.ImportFrom(module=module, level=level):
+                base = package.split(".")[: 1 - level or None] if level else []
+                yield from (".".join([*base, *filter(None, [module]), alias.name]) for alias in child.names)
+            case ast.If(test=ast.Name(id="TYPE_CHECKING"), orelse=otherwise):
+                yield from _imports(ast.Module(otherwise, []), package)
             case _:
-                yield from _imports(child)
+                yield from _imports(child, package)

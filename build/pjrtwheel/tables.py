@@ -92,7 +92,7 @@ def read_toml(kind: type[T], text: str, *, ignore_unknown: bool = False, **given
     return read(kind, value, ignore_unknown=ignore_unknown, **given)
 
 
-def read_json(kind: type[T], text: str | bytes, *, ignore_unknown: bool = False, **given: Any) -> T:
+def read_json(kind: type[T], text: str | bytes, where: str = "", *, ignore_unknown: bool = False, **given: Any) -> T:
     """Read a JSON document; see `read`.
 
     Raises:
@@ -101,8 +101,11 @@ def read_json(kind: type[T], text: str | bytes, *, ignore_unknown: bool = False,
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:  # also UnicodeDecodeError
-        raise TableError(f"not JSON: {error}") from error
-    return read(kind, value, ignore_unknown=ignore_unknown, **given)
+        raise TableError(f"{_before(where)}not JSON: {error}") from error
+    origin = typing.get_origin(kind) or object
+    if (is_dataclass(kind) or issubclass(origin, Mapping)) and not isinstance(value, dict):
+        raise TableError(f"{_before(where)}expected an object, found {_show(value)}")
+    return read(kind, value, where, ignore_unknown=ignore_unknown, **given)
 
 
 def write(value: object) -> Any:
@@ -187,7 +190,7 @@ def _read_table(kind: type, value: object, where: str, given: Mapping[str, objec
     try:
         return kind(**values)
     except ValueError as error:  # a check of the dataclass's own, in __post_init__
-        raise TableError(f"{where}: {error}" if where else str(error)) from error
+        raise TableError(f"{_before(where)}{error}") from error
 
 
 def _read_value(kind: Any, value: object, where: str, pattern: str, *, lenient: bool) -> object:  # noqa: PLR0911 - one return per kind of annotation
@@ -265,13 +268,18 @@ def _one_of(value: object, known: typing.Iterable[object], where: str) -> object
 def _expect(kind: Any, value: object, where: str, name: str) -> Any:
     """Return a value of a type; `true` is no number."""
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise TableError(f"{where or 'the document'}: expected {name}, found {_show(value)}")
+        raise TableError(f"{_before(where)}expected {name}, found {_show(value)}")
     return value
 
 
 def _show(value: object) -> str:
     """Return a value for a message; a list or table may be of any length and depth, so only its beginning."""
     return reprlib.repr(value) if isinstance(value, (list, dict)) else repr(value)
+
+
+def _before(where: str) -> str:
+    """Return what stands before a message; nothing for the document as a whole, which the caller names."""
+    return f"{where}: " if where else ""
 
 
 def _join(where: str, key: object) -> str:

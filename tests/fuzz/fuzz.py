@@ -35,6 +35,10 @@ CHUNK = 2_000
 SHOWN = 5
 
 
+class Hang(BaseException):
+    """A reader did not come to an end; no `Exception`, which readers turn into errors of their own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """An input that ended otherwise than it may: its number, and what was raised."""
@@ -68,7 +72,7 @@ def try_inputs(name: str, reader: Reader, numbers: Sequence[int], seed: int) -> 
             counts["read"] += 1
         except reader.refusals:
             counts["refused"] += 1
-        except Exception as error:  # noqa: BLE001 - that is what is looked for
+        except (Exception, Hang) as error:  # noqa: BLE001 - that is what is looked for
             failures.append(Failure(number, f"{type(error).__name__}: {error}"[:200]))
     return Outcome(counts["read"], counts["refused"], tuple(failures))
 
@@ -78,7 +82,7 @@ def _time_limit() -> Iterator[None]:
     """Raise where the reader of an input does not come to an end."""
 
     def stop(_signal: int, _frame: object) -> NoReturn:
-        raise TimeoutError(f"not done after {SECONDS} s")
+        raise Hang(f"not done after {SECONDS} s")
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.alarm(SECONDS)

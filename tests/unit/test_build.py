@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import importlib.metadata
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -117,6 +118,15 @@ def test_verification_is_repeated_for_other_bytes_only(cpu: Backend) -> None:
     """A wheel that was verified in one set need not be verified again in another."""
     assert verification_key("a", [cpu]) == verification_key("a", [cpu])
     assert verification_key("a", [cpu]) != verification_key("b", [cpu])
+
+
+@pytest.mark.parametrize("tool", ["auditwheel", "cyclonedx-python-lib", "packaging", "pyelftools"])
+def test_verification_is_repeated_with_other_tools(cpu: Backend, monkeypatch: pytest.MonkeyPatch, tool: str) -> None:
+    """What a wheel is read with decides the result as well, be it a program or a library."""
+    before = verification_key("a", [cpu])
+    version = importlib.metadata.version
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "0" if name == tool else version(name))
+    assert verification_key("a", [cpu]) != before
 
 
 def test_wheels_of_two_sets_are_refused() -> None:

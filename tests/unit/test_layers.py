@@ -62,6 +62,13 @@ def test_what_runs_in_the_environment_under_test_needs_nothing_of_ours(root: Pat
     assert found - sys.stdlib_module_names == set()
 
 
+def test_verify_reads_libraries_by_itself(root: Path) -> None:
+    """What repair gets wrong must not look right to the checks; constants may be shared."""
+    files = (root / "build" / NAME / "verify").glob("*.py")
+    found = {parts[-1] for path in files for parts in imported_by(path, (NAME, "verify")) if parts[:2] == (NAME, "elf")}
+    assert found == {"LINKER_DEFINED", "largest_page"}
+
+
 @pytest.mark.parametrize("text", ["from pjrtwheel.b import f", "import pjrtwheel.b.c", "from ..b import c"])
 def test_a_circle_is_found(tmp_path: Path, text: str) -> None:
     """However the import is written."""

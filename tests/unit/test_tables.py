@@ -121,7 +121,7 @@ def test_text_that_is_not_toml_or_json_is_a_table_error() -> None:
         read_toml(Document, "version = ")
     with pytest.raises(TableError, match="not JSON: "):
         read_json(Document, b"\xff")
-    with pytest.raises(TableError, match="the document: expected a table, found 1"):
+    with pytest.raises(TableError, match="expected an object, found 1"):
         read_json(Document, "1")
 
 

@@ -24,7 +24,7 @@ from pjrtwheel.elf import layout
 from pjrtwheel.elf.layout import FileHeader, SectionHeader, Segment
 from pjrtwheel.errors import ElfError
 
-READ_ERRORS = (
+_READ_ERRORS = (
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -101,13 +101,13 @@ def read_image(file: BinaryIO, where: str, *, machine: str | None = None) -> Elf
     _check_sense(header, sections, where)
     try:
         return _read_rest(file, size, where, header, segments, sections)
-    except READ_ERRORS as error:
+    except _READ_ERRORS as error:
         raise ElfError(
             f"{where} is a damaged ELF file", cause=f"{type(error).__name__}: {error}", remedy="fetch it again"
         ) from error
 
 
-def list_symbols(elf: ELFFile) -> tuple[Symbol, ...]:
+def _list_symbols(elf: ELFFile) -> tuple[Symbol, ...]:
     """Return the dynamic symbols, by the section that lists them, or else by the table that the loader finds."""
     tables: list[SymbolTableSection | DynamicSegment] = [
         section for section in elf.iter_sections("SHT_DYNSYM") if isinstance(section, SymbolTableSection)
@@ -116,7 +116,7 @@ def list_symbols(elf: ELFFile) -> tuple[Symbol, ...]:
     return tuple(symbol for table in tables for symbol in table.iter_symbols())
 
 
-def is_exported(symbol: Symbol) -> bool:
+def _is_exported(symbol: Symbol) -> bool:
     """Whether other libraries can bind to a symbol; a version node is an absolute one, to which nobody binds."""
     return (
         bool(symbol.name)
@@ -200,7 +200,7 @@ def _read_rest(
 ) -> ElfImage:
     file.seek(0)
     elf = ELFFile(file)
-    symbols = list_symbols(elf)
+    symbols = _list_symbols(elf)
     segment = next((segment for segment in segments if segment.type == layout.PT_DYNAMIC), None)
     dynamic = tuple(_dynamic_entries(file, segment))
     strings_at, strings = _read_dynstr(file, dynamic, segments)
@@ -217,7 +217,7 @@ def _read_rest(
         dynstr=strings,
         dynstr_offset=strings_at,
         used_strings=_used_strings(elf, dynamic, symbols) if sections else None,
-        exports=tuple(sorted({symbol.name for symbol in symbols if is_exported(symbol)})),
+        exports=tuple(sorted({symbol.name for symbol in symbols if _is_exported(symbol)})),
     )
 
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Self
+from dataclasses import dataclass, fields
+from typing import Literal, Self
 
 GPU_CODE_FILENAME = "gpu_code.json"
-SCHEMA = 1
+SCHEMA: Literal[1] = 1
 
 _NVIDIA = re.compile(r"(sm|compute)_(\d+)(\d)([a-z]?)")
 
@@ -79,12 +79,12 @@ class GpuCodeList:
 
     code: tuple[str, ...]
     files: Mapping[str, GpuCode]
-    schema: int = field(default=SCHEMA)
+    schema: Literal[1]
 
 
 def list_codes(codes: Mapping[str, GpuCode]) -> GpuCodeList:
     """Sum up what the libraries of a wheel hold."""
-    return GpuCodeList(merge_codes(codes.values()).names(), codes)
+    return GpuCodeList(merge_codes(codes.values()).names(), codes, SCHEMA)
 
 
 def merge_codes(codes: Iterable[GpuCode]) -> GpuCode:

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend, load_backends
@@ -24,7 +24,7 @@ from pjrtwheel.publish.dist import publish_pure_python
 from pjrtwheel.publish.release_file import Entry
 from pjrtwheel.wheel.report import BuiltWheel
 
-SCHEMA = 1
+SCHEMA: Literal[1] = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class ReleaseFacts:
     release: str
     requires_python: str
     backends: tuple[BackendFacts, ...]
-    schema: int = SCHEMA
+    schema: Literal[1]
 
 
 def build_selector(root: Path, dist: Path) -> BuiltWheel:
@@ -118,6 +118,7 @@ def make_facts(
         version,
         requires_python(listed),
         tuple(_backend_facts(backend, version, by_place, _tags(backend, built)) for backend in listed),
+        SCHEMA,
     )
 
 

@@ -8,7 +8,6 @@ from them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -143,7 +142,7 @@ def parse_entries(data: bytes) -> dict[str, Entry]:
     broken entry takes no other with it.
     """
     try:
-        document = json.loads(data)
+        document = tables.read_json(dict[str, Any], data)
         listed = document["wheels"] if document["schema"] == SCHEMA else []
         entries = [entry for table in listed if (entry := _read_entry(table))]
     except (ValueError, KeyError, TypeError):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import struct
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,13 +14,15 @@ from itertools import islice
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
+from elftools.construct import ConstructError
 from elftools.elf.constants import P_FLAGS
 from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
+from elftools.elf.sections import SymbolTableSection
 from elftools.elf.segments import Segment
 
-from pjrtwheel.elf.image import LINKER_DEFINED, READ_ERRORS, is_exported, list_symbols
+from pjrtwheel.elf.image import LINKER_DEFINED
 from pjrtwheel.elf.layout import largest_page
 from pjrtwheel.errors import ElfError
 from pjrtwheel.gpucode import GpuCode
@@ -27,6 +30,8 @@ from pjrtwheel.verify.findings import Finding, Problem, describe_error
 
 ENTRY_POINT = "GetPjrtApi"
 _NEED_SIZE = 16  # bytes of Elf64_Verneed, so a file holds no more of them than its length allows
+# What pyelftools raises over a damaged file; OSError comes from a seek to where no file can reach.
+_DAMAGE = (ArithmeticError, AssertionError, AttributeError, ConstructError, LookupError, OSError, TypeError, ValueError)
 _VERSION = re.compile(r"([A-Z]+)_(\d+(?:\.\d+)*)")
 
 
@@ -83,7 +88,7 @@ def read_library(path: Path, member: str) -> Library:
             return _read(ELFFile(stream), member, path.stat().st_size)
     except ELFError as error:
         raise ElfError(f"{member} is not an ELF file", cause=str(error)) from error
-    except READ_ERRORS as error:
+    except (*_DAMAGE, struct.error) as error:
         raise ElfError(f"{member} is a damaged ELF file", cause=f"{type(error).__name__}: {error}") from error
 
 
@@ -122,12 +127,26 @@ def _read(elf: ELFFile, member: str, size: int) -> Library:
         needed=tuple(texts["NEEDED"]),
         search_kind="+".join(kinds),
         search_paths=tuple(element for paths in kinds.values() for path in paths for element in path.split(":")),
-        exports=tuple(sorted({symbol.name for symbol in list_symbols(elf) if is_exported(symbol)})),
+        exports=_exports(elf, segments),
         floors=_floors(elf, size),
         executable_stack=not stacks or any(stacks),
         alignment=min((segment["p_align"] for segment in segments if segment["p_type"] == "PT_LOAD"), default=0),
         sections=_sections(elf),
     )
+
+
+def _exports(elf: ELFFile, segments: Sequence[Segment]) -> tuple[str, ...]:
+    """Return the names of defined, visible dynamic symbols; version nodes are absolute objects, not symbols."""
+    found = (elf.get_section_by_name(".dynsym"), *segments)
+    table = next((part for part in found if isinstance(part, (SymbolTableSection, DynamicSegment))), None)
+    names = {
+        symbol.name
+        for symbol in (table.iter_symbols() if table else ())
+        if symbol["st_shndx"] not in {"SHN_UNDEF", "SHN_ABS"}
+        and symbol["st_info"]["bind"] in {"STB_GLOBAL", "STB_WEAK", "STB_LOOS"}
+        and symbol["st_other"]["visibility"] in {"STV_DEFAULT", "STV_PROTECTED"}
+    }
+    return tuple(sorted(names - {""}))
 
 
 def _dynamic_texts(segments: Sequence[Segment]) -> dict[str, list[str]]:

@@ -187,6 +187,7 @@ def test_nothing_is_replaced_when_a_wheel_is_not_the_listed_one(dist: Path) -> N
     [
         "not JSON",
         "[]",
+        "[" * 100_000,
         '{"schema": 2, "wheels": []}',
         '{"schema": 2, "wheels": [{}]}',
         '{"schema": 2, "wheels": [{"filename": "a.whl"}]}',

@@ -146,6 +146,15 @@ def test_a_library_is_recorded_with_its_digest(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("schema", [{"schema": 2}, {}], ids=["later", "none"])
+def test_facts_of_another_schema_are_refused(schema: dict[str, int]) -> None:
+    """They may mean something else by the same keys."""
+    document = {**json.loads(format_facts(make_facts([BACKEND], "1", [X86, ARM]))), "schema": None} | schema
+    text = json.dumps({key: value for key, value in document.items() if value is not None})
+    with pytest.raises(UsageError, match=r"damaged facts: facts\.json\n.*schema"):
+        parse_facts(text, Path("facts.json"))
+
+
 def test_the_shipped_facts_are_those_of_the_repository(root: Path) -> None:
     """Nobody types them: with the recorded code, the backend files give this very text.
 

@@ -27,6 +27,17 @@ MACHINE = Machine((("null", True),), (), (), "0.1.1")
 PYTHON = Interpreter(Path("/usr/bin/python3.12"), "cp312", "3.12.1", "/usr")
 
 
+def test_what_is_started_by_its_path_is_in_the_key(root: Path) -> None:
+    """A file that runs inside an environment under test counts wherever a module that proves may start it."""
+    package = root / "build/pjrtwheel"
+    found = set(ProofInputs(None, (), (), (), ()).files())
+    folders = {path.relative_to(package).parts[0] for path in found}
+    files = (path for folder in folders for path in (package / folder).rglob("*.py"))
+    started = {path for path in files if "inside" in {path.stem, path.parent.name}}
+    assert len(started) >= 6
+    assert sorted(started - found) == []
+
+
 def test_every_input_of_the_evidence_changes_its_key(root: Path, tmp_path: Path) -> None:
     """Other bytes, programs, interpreters, requirements, targets, machines, or another NumPy: all change it."""
     program, compiled, folder = tmp_path / "program.py", tmp_path / "compiled.py", tmp_path / "wheelhouse"

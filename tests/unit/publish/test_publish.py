@@ -443,7 +443,16 @@ def test_bindings_keep_a_proof_for_each_backend(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"{", b"[]", b"\xff", b'{"schema": 1, "wheels": []}', b'{"schema": 2, "wheels": 1}', b'{"schema": 2}'],
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"[" * 100_000,
+        b"\xff",
+        b'{"schema": 1, "wheels": []}',
+        b'{"schema": 2, "wheels": 1}',
+        b'{"schema": 2}',
+    ],
 )
 def test_a_broken_record_is_made_again(data: bytes) -> None:
     """A record that cannot be read never stops a build."""

@@ -174,7 +174,7 @@ def test_a_license_that_is_named_must_be_there(read: Callable[..., WheelContents
         (None, (f"{INFO}/sboms", "holds no software bill of materials")),
         ("{}", (f"{INFO}/sboms/thing.cdx.json", "has bomFormat None, expected 'CycloneDX'")),
         ("{", (f"{INFO}/sboms/thing.cdx.json", "is no bill of materials: not JSON: ")),
-        ("[]", (f"{INFO}/sboms/thing.cdx.json", "is no bill of materials: the document: expected a table, found []")),
+        ("[]", (f"{INFO}/sboms/thing.cdx.json", "is no bill of materials: expected an object, found []")),
         ("[" * 100_000, (f"{INFO}/sboms/thing.cdx.json", "is no bill of materials: not JSON: ")),
         ('{"bomFormat": "CycloneDX", "specVersion": []}', (f"{INFO}/sboms/thing.cdx.json", "has specVersion []")),
         ('{"bomFormat": "CycloneDX", "specVersion": "9"}', (f"{INFO}/sboms/thing.cdx.json", "has specVersion '9'")),
@@ -225,13 +225,15 @@ def test_the_list_of_chips_is_true(
         "",
         "[]",
         "{}",
-        '{"code": []}',
-        '{"code": {}, "files": {}}',
-        '{"code": [1], "files": {}}',
-        '{"code": [], "files": []}',
-        '{"code": [], "files": {"thing/lib.so": []}}',
-        '{"code": [], "files": {"thing/lib.so": {"sass": "sm_90"}}}',
-        '{"code": [], "files": {"thing/lib.so": {"sass": [[]]}}}',
+        '{"schema": 1, "code": []}',
+        '{"code": [], "files": {}}',
+        '{"schema": 2, "code": [], "files": {}}',
+        '{"schema": 1, "code": {}, "files": {}}',
+        '{"schema": 1, "code": [1], "files": {}}',
+        '{"schema": 1, "code": [], "files": []}',
+        '{"schema": 1, "code": [], "files": {"thing/lib.so": []}}',
+        '{"schema": 1, "code": [], "files": {"thing/lib.so": {"sass": "sm_90"}}}',
+        '{"schema": 1, "code": [], "files": {"thing/lib.so": {"sass": [[]]}}}',
     ],
 )
 def test_a_list_of_chips_of_another_shape(read: Callable[..., WheelContents], text: str) -> None:
@@ -251,7 +253,7 @@ JSON = st.recursive(
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(JSON | st.fixed_dictionaries({"code": JSON, "files": JSON}))
+@given(JSON | st.fixed_dictionaries({"schema": st.just(1), "code": JSON, "files": JSON}))
 def test_any_json_is_judged(read: Callable[..., WheelContents], document: object) -> None:
     """Whatever a wheel holds there, the answer is problems and no traceback."""
     text = json.dumps(document)

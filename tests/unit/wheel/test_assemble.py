@@ -304,7 +304,7 @@ def test_repair_reads_the_lock(plugin: Manifest, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lock", "what"),
     [
-        (b"[]", "the document: expected a table, found []"),
+        (b"[]", "expected an object, found []"),
         (
             b'{"release": "1", "build": 1, "provider": "p", "lock_id": 1}',
             "lock_id: expected a string, found 1",

@@ -188,15 +188,16 @@ def test_bindings_manifest() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "the manifest is not JSON"),
-        ("[]", "manifest: expected a table"),
+        ("{", "manifest: not JSON: "),
+        ("[" * 100_000, "manifest: not JSON: "),
+        ("[]", "manifest: expected an object, found []"),
         (manifest(schema=2), "manifest has schema 2, expected 1"),
         (manifest(kind="sdist"), "manifest is of kind 'sdist', expected 'plugin' or 'bindings'"),
         (manifest(files=None), "manifest lacks files"),
         (manifest(tools={"cuobjdump": 1}), "manifest.tools.cuobjdump: expected a string, found 1"),
         (manifest(wheel="w"), "manifest has unknown keys wheel"),
     ],
-    ids=["syntax", "type", "schema", "kind", "missing", "wrong type", "unknown"],
+    ids=["syntax", "depth", "type", "schema", "kind", "missing", "wrong type", "unknown"],
 )
 def test_malformed_manifest(text: str, message: str) -> None:
     """A manifest that is not understood in full is refused."""

@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-import json
 import zipfile
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
@@ -17,6 +17,7 @@ from packaging.version import InvalidVersion, Version
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, parse_entries
+from pjrtwheel.tables import read_json
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.read.directory import DAMAGE
 
@@ -81,7 +82,7 @@ def _read_entries(path: Path) -> list[Entry]:
 def _count(data: bytes) -> int:
     """Return how many wheels are listed, whole or not."""
     try:
-        return len(json.loads(data)["wheels"])
+        return len(read_json(dict[str, Any], data)["wheels"])
     except (ValueError, KeyError, TypeError):
         return -1
 

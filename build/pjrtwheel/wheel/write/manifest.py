@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.platforms import Platform, find_platform
-from pjrtwheel.tables import TableError, read
+from pjrtwheel.tables import TableError, read, read_json
 
 SCHEMA = 1
 
@@ -73,7 +72,8 @@ def parse_manifest(text: str) -> PluginSpec | BindingsSpec:
         UsageError: Unknown platform.
     """
     try:
-        table = read(dict[str, Any], json.loads(text, object_pairs_hook=lambda pairs: dict(sorted(pairs))), "manifest")
+        given = read_json(dict[str, Any], text, "manifest")
+        table = {key: dict(sorted(value.items())) if isinstance(value, dict) else value for key, value in given.items()}
         schema, kind = table.pop("schema", None), table.pop("kind", None)
         if schema != SCHEMA:
             raise WheelError(f"manifest has schema {schema!r}, expected {SCHEMA}")
@@ -83,5 +83,3 @@ def parse_manifest(text: str) -> PluginSpec | BindingsSpec:
         return read(_KINDS[kind], table, "manifest", platform=platform)
     except TableError as error:
         raise WheelError(str(error)) from error
-    except ValueError as error:
-        raise WheelError("the manifest is not JSON", cause=str(error)) from error
