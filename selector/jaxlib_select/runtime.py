@@ -14,32 +14,17 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 
 from jaxlib_select.errors import BackendError
 
-__all__ = [
-    "BackendError",
-    "available",
-    "get_default_backend",
-    "require",
-    "set_default_backend",
-    "using_backend",
-]
+__all__ = ["BackendError", "available", "get_default_backend", "require", "set_default_backend", "using_backend"]
 
 _chosen: ContextVar[str | None] = ContextVar("jaxlib_select_backend", default=None)
 _lock = threading.Lock()
 
 
-@dataclass
-class _Process:
-    """What holds for the whole program; changed under the lock."""
-
-    default: str | None = None
-
-
-_process = _Process()
+_process: dict[str, str | None] = {"default": None}  # what holds for the whole program; changed under the lock
 
 
 def available() -> tuple[str, ...]:
@@ -78,13 +63,12 @@ def require(backend: str, *, initialize: bool = True) -> str:
     if initialize:
         return _platform_of(_device(backend))
     from jaxlib_select.doctor.backends import explain_absence, platforms_of
-    from jaxlib_select.provider import check_provider
 
     wanted = platforms_of(backend)
     usable = [platform for platform in available() if platform in wanted]
     if not usable:
         raise explain_absence(backend)
-    check_provider(backend)
+    _check_provider(backend)
     return usable[0]
 
 
@@ -130,45 +114,60 @@ def set_default_backend(backend: str | None) -> None:
 
     with _lock:
         jax.config.update("jax_default_device", device)
-        _process.default = backend
+        _process["default"] = backend
 
 
 def get_default_backend() -> str | None:
     """Return the backend chosen for this context, else for the program; nothing if JAX chooses."""
     chosen = _chosen.get()
-    return chosen if chosen is not None else _process.default
+    return chosen if chosen is not None else _process["default"]
 
 
 def _device(backend: str) -> Any:
-    """Return the first device of a backend, as JAX has it.
-
-    Raises:
-        BackendError: JAX has none.
-    """
+    """Return the first device of a backend, as JAX has it."""
     if backend in (_initialized_platforms() or ()):
         return sys.modules["jax"].local_devices(backend=backend)[0]
     from jaxlib_select.doctor.backends import explain_absence, platforms_of
-    from jaxlib_select.provider import check_provider
 
-    check_provider(backend)
+    _check_provider(backend)
     try:
         import jax
     except ImportError as error:
         raise explain_absence(backend) from error
     reasons = []
     for platform in platforms_of(backend):
-        device = _device_or_reason(jax, platform)
-        if not isinstance(device, str):
-            return device
-        reasons.append(f"{platform}: {device}")
+        try:
+            return jax.local_devices(backend=platform)[0]
+        except (RuntimeError, AssertionError) as error:  # JAX asserts that a platform is left
+            reasons.append(f"{platform}: {' '.join(str(error).split()) or type(error).__name__}")
     raise explain_absence(backend, "; ".join(reasons))
 
 
-def _device_or_reason(jax: Any, platform: str) -> Any:
-    try:
-        return jax.local_devices(backend=platform)[0]
-    except (RuntimeError, AssertionError) as error:  # JAX asserts that a platform is left
-        return " ".join(str(error).split()) or type(error).__name__
+def _check_provider(backend: str) -> None:
+    """Make sure that the package is installed which a backend is named by, and that JAX takes that one.
+
+    The name of a platform is kept by whatever serves it.
+    """
+    from jaxlib_select.apply.installer import show
+    from jaxlib_select.doctor.backends import distributions_of, explain_absence, is_installed, platforms_of
+    from jaxlib_select.doctor.examine import examine_here, installer_of
+
+    names = distributions_of(backend)
+    if not names:
+        return
+    if not any(map(is_installed, names)):
+        raise explain_absence(backend)
+    report, platforms = examine_here(), platforms_of(backend)
+    for other in report.prediction.platforms:
+        if other.platform in platforms and other.provider not in names:
+            remedy = "find out more: jaxlib-select doctor"
+            if is_installed(other.provider):
+                remedy = f"remove it: {show(installer_of(report.environment).uninstall((other.provider,)))}"
+            raise BackendError(
+                f"backend {backend!r} cannot be used here",
+                cause=f"{other.provider} is for JAX's platform {other.platform!r} as well, and JAX takes that one",
+                remedy=remedy,
+            )
 
 
 def _platform_of(device: Any) -> str:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from jaxlib_select.machine.model import NvidiaGpu, format_version
@@ -18,21 +19,15 @@ def describe_gpus(gpus: Sequence[NvidiaGpu]) -> str:
     >>> describe_gpus([NvidiaGpu((9, 0), "H100"), NvidiaGpu((9, 0), "H100")])
     '2 x H100 (compute capability 9.0)'
     """
-    counts: dict[tuple[tuple[int, ...], str], int] = {}
-    for gpu in gpus:
-        kind = (gpu.compute_capability or (), gpu.name or "a GPU")
-        counts[kind] = counts.get(kind, 0) + 1
+    counts = Counter((gpu.compute_capability or (), gpu.name or "a GPU") for gpu in gpus)
     kinds = sorted(counts, reverse=True)
-    parts = [_describe_kind(kind, counts[kind]) for kind in kinds[:_SHOWN]]
+    parts = []
+    for kind in kinds[:_SHOWN]:
+        count = f"{counts[kind]} x " if counts[kind] > 1 else ""
+        parts.append(f"{count}{kind[1]} (compute capability {format_version(kind[0]) or 'unknown'})")
     if len(kinds) > _SHOWN:
         parts.append(f"{len(kinds) - _SHOWN} other kinds")
     return ", ".join(parts)
-
-
-def _describe_kind(kind: tuple[tuple[int, ...], str], count: int) -> str:
-    """Return one kind of GPU and how many there are."""
-    capability = f"compute capability {format_version(kind[0])}" if kind[0] else "compute capability unknown"
-    return f"{f'{count} x ' if count > 1 else ''}{kind[1]} ({capability})"
 
 
 def enumerate_some(names: Sequence[str]) -> str:

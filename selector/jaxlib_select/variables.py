@@ -13,17 +13,15 @@ BACKEND = "JAXLIB_SELECT_BACKEND_"  # the name of a package follows
 TIMEOUT = "JAXLIB_SELECT_TIMEOUT"
 
 _PREFIX = "JAXLIB_SELECT_"
+_SLIPS = (BACKEND, f"{BACKEND}DEFAULT")  # no package is called `default`
 _SHORTEST, _LONGEST = 0.1, 600.0  # seconds
 
 
 def check_names(environ: Mapping[str, str]) -> None:
-    """Make sure that every variable which begins like ours is one of ours: a slip must not be ignored.
-
-    Raises:
-        UsageError: One is not; the message lists those there are.
-    """
+    """Raise a `UsageError` for a variable that begins like ours and is none: a slip must not be ignored."""
     for name in environ:
-        if name.startswith(_PREFIX) and environ[name] and not _is_known(name):
+        own = name in {DEFAULT, TIMEOUT} or name.startswith(BACKEND)
+        if name.startswith(_PREFIX) and environ[name] and (not own or name in _SLIPS):
             raise UsageError(
                 f"unknown variable {name}",
                 remedy=f"known: {DEFAULT}, {TIMEOUT}, and for one package such as {BACKEND}JAX",
@@ -31,11 +29,7 @@ def check_names(environ: Mapping[str, str]) -> None:
 
 
 def read_timeout(environ: Mapping[str, str], default: float) -> float:
-    """Return how many seconds to wait for libcuda, within reason.
-
-    Raises:
-        UsageError: It is no positive number.
-    """
+    """Return how many seconds to wait for libcuda, within reason; a `UsageError` if that is no positive number."""
     text = environ.get(TIMEOUT, "")
     try:
         seconds = float(text) if text else default
@@ -44,8 +38,3 @@ def read_timeout(environ: Mapping[str, str], default: float) -> float:
     if not seconds > 0:  # nor NaN
         raise UsageError(f"{TIMEOUT}={text}", remedy="expected a positive number of seconds, such as 30")
     return min(max(seconds, _SHORTEST), _LONGEST)
-
-
-def _is_known(name: str) -> bool:
-    """Return whether a variable is ours; no package is called `default`, so that one is a slip."""
-    return name in {DEFAULT, TIMEOUT} or (name.startswith(BACKEND) and name not in {BACKEND, f"{BACKEND}DEFAULT"})

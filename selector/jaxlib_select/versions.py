@@ -43,7 +43,6 @@ def at_least(version: Version, oldest: Version) -> bool:
 
 
 def _holds(version: Version, bound: str) -> bool:
-    """Return whether a version keeps one bound."""
     found = _BOUND.fullmatch(bound)
     if found is None:
         raise ValueError(f"{bound!r} is no bound such as '<7.5'")

@@ -25,9 +25,8 @@ from pathlib import Path
 
 import pytest
 
-from jaxlib_select.apply.installer import Installer, pip_installer, uv_installer
+from jaxlib_select.apply.installer import Installer, pip_installer, run_installer, uv_installer
 from jaxlib_select.apply.plan import make_plan
-from jaxlib_select.apply.process import run_installer
 from jaxlib_select.apply.resolution import resolve_group
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.installed.environment import other_environment
@@ -587,11 +586,11 @@ def test_torch_of_another_index_is_exchanged(
     with serve(index) as address:
         decision = Decision("torch", "cu126", ("torch==2.14.*",), (), index_url=f"{address}cu126")
         mine = ("--index-url", f"{address}cpu")
-        plan = make_plan([decision], other_environment(installer.python), (), installer, mine, families=())
+        steps = make_plan([decision], other_environment(installer.python), (), installer, mine, families=())
         with pytest.MonkeyPatch.context() as patch:
             for name, value in {**bench.environ, "UV_OFFLINE": "0"}.items():
                 patch.setenv(name, value)
-            for step in plan.steps(installer):
+            for step in steps:
                 run_installer(step)
             locked = resolve_group(decision, installer, mine).packages
     assert {package["name"]: package["version"] for package in locked} == {"torch": "2.14.0+cu126", "small": "1.0"}

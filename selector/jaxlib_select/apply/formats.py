@@ -27,11 +27,7 @@ _EVIDENCE = "# jaxlib-select: "
 
 
 def format_of(path: Path) -> str:
-    """Return the format that belongs to a file's name.
-
-    Raises:
-        UsageError: There is none.
-    """
+    """Return the format that belongs to a file's name; a `UsageError` if there is none."""
     name = path.name
     if name == "pylock.toml" or (name.startswith("pylock.") and name.endswith(".toml") and name.count(".") == 2):
         return PYLOCK
@@ -46,7 +42,9 @@ def write_requirements(group: Group, evidence: Evidence | None, options: Sequenc
     """Return a requirements file with hashes: the one format that every tool reads, for one backend."""
     lines = _option_lines(options)
     for package in sorted(group.packages, key=lambda table: str(table["name"])):
-        lines.append(" \\\n    ".join([_pinned(package), *(f"--hash=sha256:{value}" for value in _hashes(package))]))
+        marker = f" ; {package['marker']}" if package.get("marker") else ""
+        pinned = f"{package['name']}=={package['version']}{marker}"
+        lines.append(" \\\n    ".join([pinned, *(f"--hash=sha256:{value}" for value in _hashes(package))]))
     body = "\n".join(lines) + "\n"
     if evidence is None:
         return body
@@ -129,13 +127,7 @@ def _option_lines(options: Sequence[str]) -> list[str]:
     return lines
 
 
-def _pinned(package: Table) -> str:
-    marker = f" ; {package['marker']}" if package.get("marker") else ""
-    return f"{package['name']}=={package['version']}{marker}"
-
-
 def _hashes(package: Table) -> list[str]:
-    """Return the hashes of the files that may be installed."""
     wheels = drop_superseded(package.get("wheels", []))
     built = any(filename(wheel).count("-") == 5 for wheel in wheels)
     files = [*wheels, *([package["sdist"]] if "sdist" in package and not built else [])]

@@ -20,15 +20,7 @@ from jaxlib_select.machine.model import Machine
 
 @dataclass(frozen=True)
 class Choices:
-    """What a lock is about.
-
-    Attributes:
-        package: The package, with `==RELEASE` if one was asked for.
-        asked: The backend that was asked for, such as `auto`.
-        machine: Where the decision was made.
-        decision: The decision: the group that is installed by default.
-        others: What another machine may want instead.
-    """
+    """What a lock is about: the decision for a machine, installed by default, and what others may want instead."""
 
     package: str
     asked: str
@@ -58,30 +50,22 @@ class Choices:
 
 
 def make_choices(package: str, machine: Machine, policy: Policy, wanted: Sequence[str] | None = None) -> Choices:
-    """Decide for a machine, and for the others that the lock file shall serve: those named, or all with wheels here.
-
-    Raises:
-        SelectError: A decision cannot be made.
-    """
-    name, _, release = package.partition("==")
-    decision = resolve(name, machine, policy, release=release)
+    """Decide for a machine, and for the others that the lock shall serve: those named, or all with wheels here."""
+    decision = resolve(package, machine, policy)
     names = wanted if wanted is not None else [candidate.backend for candidate in decision.candidates]
     others: dict[str, Decision] = {}
     for backend in names:
         try:
-            other = resolve(
-                name, machine, Policy((PolicySource(Choice(backend.strip(), "--groups")),)), release=release
-            )
+            other = resolve(package, machine, Policy((PolicySource(Choice(backend.strip(), "--groups")),)))
         except PolicyError:
             if wanted is not None:
                 raise
             continue  # no wheels for this platform
-        others.update({entry.group: entry for entry in _for_all_bounds(other)})
+        # Other machines may need other bounds on the same backend's libraries: these may depend on the GPU.
+        bounds = other.bounds or {other.backend: other.constraints}
+        variants = [replace(other, constraints=constraints) for constraints in bounds.values()]
+        others.update({entry.group: entry for entry in variants})
     others.pop(decision.group, None)
-    return Choices(package, choose(name, policy).backend, machine, decision, tuple(others.values()))
-
-
-def _for_all_bounds(decision: Decision) -> list[Decision]:
-    """Return what a backend needs on other machines as well: bounds on its libraries may depend on the GPU."""
-    bounds = decision.bounds or {decision.backend: decision.constraints}
-    return [replace(decision, constraints=constraints) for constraints in bounds.values()]
+    return Choices(
+        package, choose(package.partition("==")[0], policy).backend, machine, decision, tuple(others.values())
+    )

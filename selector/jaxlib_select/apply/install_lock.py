@@ -8,7 +8,7 @@ import contextlib
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,11 +28,7 @@ _PIP_WITH_GROUPS = (26, 3)
 
 
 def choose_group(lock: LockFile, asked: str | None) -> str:
-    """Return the group to install.
-
-    Raises:
-        UsageError: The lock has no such group.
-    """
+    """Return the group to install; a `UsageError` if the lock has none of that name."""
     group = asked if asked is not None else lock.default
     if group not in lock.groups:
         raise UsageError(f"{lock.path} has no group {group!r}", remedy=f"it has: {', '.join(lock.groups)}")
@@ -59,8 +55,7 @@ def apply_lock(
 ) -> Iterator[tuple[tuple[str, ...], ...]]:
     """Return the commands that install a group; what they need is there as long as the block lasts, or is kept."""
     versions = versions_of(lock, group)
-    ours = any(map(is_ours, versions))
-    again = ours and has_foreign_jaxlib(environment, [versions.get("jaxlib", "")])
+    again = any(map(is_ours, versions)) and has_foreign_jaxlib(environment, versions.get("jaxlib", ""))
     if installer.kind == "uv":
         named = ("--group", group) if lock.document and group != lock.default else ()
         forced = ("--reinstall-package", "jaxlib") if again else ()
@@ -98,7 +93,6 @@ def _exchange_jaxlib(
 
 
 def _as_requirements(lock: LockFile, group: str, options: Sequence[str]) -> str:
-    """Return a group of `pylock.toml` as a requirements file."""
     packages = lock.groups[group].packages
     found = [*(options or sources_in(lock.evidence.arguments)), *_link_options(packages, lock.path.absolute().parent)]
     plain = [{key: value for key, value in package.items() if key != "marker"} for package in packages]
@@ -117,17 +111,7 @@ def _scratch(*, keep: bool) -> Iterator[Path]:
 
 
 def _link_options(packages: Sequence[Table], home: Path) -> list[str]:
-    """Return where the files lie that are on this machine."""
-    folders: dict[str, None] = {}
-    for package in packages:
-        for wheel in package.get("wheels", []):
-            place = _local_file(wheel, home)
-            if place is not None:
-                folders[str(place.parent)] = None
+    wheels = [wheel for package in packages for wheel in package.get("wheels", [])]
+    places = [home / wheel["path"] if "path" in wheel else local_file(wheel.get("url", "")) for wheel in wheels]
+    folders = dict.fromkeys(str(place.parent) for place in places if place is not None)
     return [text for folder in folders for text in ("--find-links", folder)]
-
-
-def _local_file(wheel: Mapping[str, object], home: Path) -> Path | None:
-    if "path" in wheel:
-        return home / str(wheel["path"])
-    return local_file(str(wheel.get("url", "")))

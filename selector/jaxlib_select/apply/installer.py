@@ -1,14 +1,16 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of uv and pip that change one environment, as argument lists and as a user would type them."""
+"""The commands of uv and pip that change one environment, how a user would type them, and why one failed."""
 
 from __future__ import annotations
 
+import collections
 import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,15 +22,44 @@ from jaxlib_select.names import normalize
 KINDS = ("uv", "pip")
 _INDEX_OPTIONS = ("--index-url", "--extra-index-url")
 
+_KEPT = 200  # lines of output that are searched for a reason
+# With which uv draws the tree of its reasons.
+_DECORATION = " -\u2500\u2502\u251c\u2570\u25b6\u00d7\u203a"
+
+_ERROR = re.compile(r"error\b", re.IGNORECASE)
+# What uv and pip say when a hash differs, no index answers, or it lacks what is wanted; what that means; the remedy.
+_FAILURES = (
+    (
+        r"Hash mismatch|DO NOT MATCH THE HASHES",
+        "a file has another hash than the lock or the package index says",
+        "take the index or folder that it was written for, or write the lock again",
+    ),
+    (
+        (
+            r"Failed to establish a new connection|Connection refused|ConnectionError|Max retries exceeded"
+            r"|Read timed out|Name or service not known|Temporary failure in name resolution|error sending request"
+            r"|dns error|Failed to fetch|tcp connect error|Network connectivity is disabled|the network was disabled"
+        ),
+        "the package index cannot be reached",
+        "check the network and the installer's settings, or name a folder of wheels: --no-index --find-links DIR",
+    ),
+    (
+        (
+            r"No matching distribution found|No solution found|not found in the (package registry|provided)|no version"
+            r"|no wheels"
+        ),
+        "the package index does not have what is wanted",
+        "name the index or folder that has it: --find-links DIR, or --extra-index-url URL",
+    ),
+)
+
 
 @dataclass(frozen=True)
 class Installer:
     """What changes an environment.
 
     Attributes:
-        kind: `uv` or `pip`.
         program: How it is started, up to and with its subcommand group.
-        python: Interpreter of the environment.
         sources: Options of every installation, such as `--find-links DIR`.
     """
 
@@ -98,12 +129,11 @@ def find_installer(
         return pip_installer(environment.python)
     absent = {"uv": "uv is not on PATH", "pip": f"pip is not in {environment.prefix}"}
     wanted = [kind] if kind is not None else list(KINDS)
-    raise InstallError(
-        f"no {' nor '.join(wanted)} to install with: {', and '.join(absent[name] for name in wanted)}",
-        remedy="leave out --installer uv, or put uv on PATH"
-        if kind == "uv"
-        else f"give the environment a pip: {show([str(environment.python), '-m', 'ensurepip'])}",
-    )
+    what = f"no {' nor '.join(wanted)} to install with: {', and '.join(absent[name] for name in wanted)}"
+    if kind == "uv":
+        raise InstallError(what, remedy="leave out --installer uv, or put uv on PATH")
+    command = show([str(environment.python), "-m", "ensurepip"])
+    raise InstallError(what, remedy=f"give the environment a pip: {command}")
 
 
 def uv_installer(python: Path, program: str = "uv") -> Installer:
@@ -171,3 +201,42 @@ def show(command: Sequence[str]) -> str:
     "pip install 'nvidia-cudnn-cu12<9.11'"
     """
     return subprocess.list2cmdline(command) if os.name == "nt" else " ".join(map(shlex.quote, command))
+
+
+def run_installer(command: Sequence[str], *, quiet: bool = False) -> None:
+    """Run an installer; its output goes to standard error, and its failure is an `InstallError`."""
+    lines: collections.deque[str] = collections.deque(maxlen=_KEPT)
+    try:
+        with subprocess.Popen(
+            list(command),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+        ) as process:
+            for line in process.stdout or ():
+                lines.append(line.rstrip())
+                if not quiet:
+                    print(line, end="", file=sys.stderr, flush=True)
+    except OSError as error:
+        raise InstallError(f"cannot run {command[0]!r}", cause=str(error)) from error
+    if process.returncode != 0:
+        raise explain_failure(command, process.returncode, lines)
+
+
+def explain_failure(command: Sequence[str], status: int, lines: Sequence[str]) -> InstallError:
+    """Return why an installer failed, as far as the lines that it printed say."""
+    printed = [re.sub(r"\s+", " ", line).strip(_DECORATION) for line in lines]
+    for pattern, what, remedy in _FAILURES:
+        line = next((line for line in printed if re.search(pattern, line, re.IGNORECASE)), None)
+        if line is not None:
+            return InstallError(what, cause=_short(line), remedy=remedy)
+    full = [line for line in printed if line]
+    reason = next((line for line in full if _ERROR.match(line)), full[-1] if full else "it printed nothing")
+    return InstallError(f"the installer failed with status {status}: {show(command)}", cause=_short(reason))
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= 300 else f"{line[:297]}..."

@@ -51,7 +51,6 @@ def _by_subject(arguments: Sequence[str]) -> list[tuple[str, bool]]:
 
 
 def _map_values(words: Sequence[str], change: Callable[[str], str]) -> list[str]:
-    """Return words with what says where wheels are changed."""
     return [change(word) if option in _SOURCES else word for option, word in itertools.pairwise(["", *words])]
 
 
@@ -64,11 +63,7 @@ def _pack(value: str, folder: Path) -> str:
 
 
 def make_relative(packages: Sequence[Table], folder: Path) -> tuple[list[Table], int]:
-    """Replace links to files at or below a folder by relative paths, so that both can move together.
-
-    Returns:
-        The packages, and how many files lie elsewhere on this machine.
-    """
+    """Replace links to files below a folder by relative paths, and count the files that lie elsewhere here."""
     elsewhere = 0
     changed: list[Table] = []
     for package in packages:
@@ -84,15 +79,10 @@ def make_relative(packages: Sequence[Table], folder: Path) -> tuple[list[Table],
 
 
 def _relative(entry: Table, folder: Path) -> Table:
-    path = local_file(str(entry.get("url", "")))
-    if path is None:
+    path, home = local_file(str(entry.get("url", ""))), folder.resolve()
+    if path is None or not path.is_relative_to(home):
         return entry
-    try:
-        relative = path.relative_to(folder.resolve())
-    except ValueError:
-        return entry
-    rest = {key: value for key, value in entry.items() if key != "url"}
-    return {"path": relative.as_posix(), **rest}
+    return {"path": path.relative_to(home).as_posix(), **{key: value for key, value in entry.items() if key != "url"}}
 
 
 def local_file(url: str, to_path: Callable[[str], str] = urllib.request.url2pathname) -> Path | None:

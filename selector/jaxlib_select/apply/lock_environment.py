@@ -35,9 +35,8 @@ class LockEnvironment:
     def differences(self, other: LockEnvironment) -> list[str]:
         """Return why what holds for this one does not hold for another one; empty if it does."""
         found = [] if self.platform == other.platform else [f"it holds for {self.platform}, not for {other.platform}"]
-        return found + (
-            [] if self.python == other.python else [f"it holds for Python {self.python}, not for {other.python}"]
-        )
+        found += [] if self.python == other.python else [f"it holds for Python {self.python}, not for {other.python}"]
+        return found
 
 
 def make_lock_environment(sys_platform: str, processor: str, python: tuple[int, ...]) -> LockEnvironment:
@@ -53,11 +52,7 @@ def make_lock_environment(sys_platform: str, processor: str, python: tuple[int, 
 
 
 def read_lock_environment(python: Path) -> LockEnvironment:
-    """Ask an interpreter what it runs on.
-
-    Raises:
-        UsageError: It does not answer.
-    """
+    """Ask an interpreter what it runs on; a `UsageError` if it does not answer."""
     try:
         # In a folder without modules, as `other_environment` asks.
         result = subprocess.run(
@@ -70,11 +65,7 @@ def read_lock_environment(python: Path) -> LockEnvironment:
 
 
 def check_machine(wanted: LockEnvironment, machine: Machine, remedy: str) -> None:
-    """Make sure that what is resolved for a machine is resolved for its platform.
-
-    Raises:
-        UsageError: It is another platform.
-    """
+    """Raise a `UsageError` where wheels would be resolved for another platform than the machine's."""
     if machine.platform != wanted.platform:
         raise UsageError(
             f"the machine is {describe_platform(machine)}, but the wheels would be for {wanted.platform}",

@@ -28,10 +28,7 @@ class LockFile:
     """A lock file that was read.
 
     Attributes:
-        path: The file.
         evidence: What it was made from; its folders are named as they are reached from here.
-        default: The group that is installed by default.
-        groups: Every group it can install.
         edited: Whether somebody changed it since it was written.
         document: All of it; empty for a requirements file.
     """
@@ -128,7 +125,6 @@ def write_text(path: Path, text: str) -> None:
 
 
 def _read_pylock(path: Path, document: dict[str, Any]) -> LockFile:
-    """Read a `pylock.toml`."""
     if (version := document.get("lock-version")) not in {LOCK_VERSION, None}:
         raise LockError(f"lock version {version!r} is not known here: {path}", remedy=f"known: {LOCK_VERSION}")
     head = tables.read(_Pylock, document)
@@ -145,16 +141,14 @@ def _read_pylock(path: Path, document: dict[str, Any]) -> LockFile:
             cause=f"the file was edited: expected one of {', '.join(head.names)}",
             remedy=f"write it again: jaxlib-select lock {evidence.package}",
         )
-    wanted = {name: evidence.groups[name] for name in head.names}
-    groups = {
-        name: Group(name, asked.backend, asked.requirements, tuple(packages_of(document, name)))
-        for name, asked in wanted.items()
-    }
+    groups = {}
+    for name in head.names:
+        asked = evidence.groups[name]
+        groups[name] = Group(name, asked.backend, asked.requirements, tuple(packages_of(document, name)))
     return LockFile(path, evidence, head.default[0], groups, evidence.digest != digest(document), document)
 
 
 def _read_requirements(path: Path, text: str) -> LockFile:
-    """Read a requirements file."""
     comment, body = read_requirements(text)
     if not isinstance(comment, dict):
         raise _foreign(path, "its first line is not a comment of jaxlib-select")
@@ -164,19 +158,12 @@ def _read_requirements(path: Path, text: str) -> LockFile:
 
 
 def _foreign(path: Path, cause: str) -> LockError:
-    return LockError(
-        f"not a lock of jaxlib-select: {path}",
-        cause=cause,
-        remedy="write one: jaxlib-select lock jax -o pylock.toml",
-    )
+    remedy = "write one: jaxlib-select lock jax -o pylock.toml"
+    return LockError(f"not a lock of jaxlib-select: {path}", cause=cause, remedy=remedy)
 
 
 def _checked(path: Path, evidence: Evidence) -> Evidence:
-    """Return the evidence of a lock file that a version wrote which writes as this one does.
-
-    Raises:
-        LockError: It was not.
-    """
+    """Return the evidence of a lock file that a version wrote which writes as this one does."""
     if evidence.schema != SCHEMA:
         raise LockError(
             f"lock of schema {evidence.schema!r}, known here is {SCHEMA}: {path}",
@@ -207,7 +194,6 @@ def write_again(lock: LockFile) -> str:
 
 
 def _compare(group: Group, decision: Decision, wanted: tuple[str, ...]) -> str:
-    """Say in what the default of a lock is not what a machine wants."""
     if group.backend == decision.backend:
         return f"the lock has {', '.join(group.requirements)}, this machine wants {', '.join(wanted)}"
     reason = next((entry.reason for entry in decision.candidates if entry.chosen), "")

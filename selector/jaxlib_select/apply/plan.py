@@ -5,8 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
 
 from jaxlib_select.apply.installer import Installer, name_of
 from jaxlib_select.choose.decision import Decision
@@ -20,24 +19,6 @@ from jaxlib_select.names import normalize
 _UPSTREAM = re.compile(r"jax-[a-z]+\d*-(pjrt|plugin)")
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Commands to run, in this order.
-
-    Attributes:
-        commands: What installs, package index by package index.
-        after: Distributions to remove at last: other backends.
-    """
-
-    commands: tuple[tuple[str, ...], ...]
-    after: tuple[str, ...]
-
-    def steps(self, installer: Installer) -> tuple[tuple[str, ...], ...]:
-        """Return every command."""
-        after = (installer.uninstall(self.after),) if self.after else ()
-        return (*self.commands, *after)
-
-
 def make_plan(
     decisions: Sequence[Decision],
     environment: Environment,
@@ -46,20 +27,23 @@ def make_plan(
     options: Sequence[str] = (),
     *,
     families: Collection[str],
-) -> Plan:
-    """Return what carries decisions out."""
+) -> tuple[tuple[str, ...], ...]:
+    """Return the commands that carry decisions out, one or two for each package index; other backends go at last."""
     by_index: dict[str | None, list[Decision]] = {}
     for decision in decisions:
         by_index.setdefault(decision.index_url, []).append(decision)
     commands: list[tuple[str, ...]] = []
     for index, group in by_index.items():
-        bindings = [text for decision in group for text in foreign_bindings(decision, environment)]
+        bindings = [text for decision in group for text in bindings_of(decision)]
+        bindings = [text for text in bindings if has_foreign_jaxlib(environment, text.partition("==")[2])]
         foreign = [name for decision in group for name in foreign_builds(decision, environment)]
-        wanted = (*_requirements(group), *dict.fromkeys(bindings))
+        # Constraints are about what comes along anyway.
+        texts = [text for decision in group for text in (*decision.requirements, *decision.constraints)]
+        wanted = (*dict.fromkeys(texts), *dict.fromkeys(bindings))
         commands += installer.exchange(wanted, [*map(name_of, bindings), *foreign], index_url=index, options=options)
     for_jax = {normalize(decision.package) for decision in decisions if is_ours(decision.package)}
     after = other_backends(for_jax, environment, plugins, families) if for_jax else ()
-    return Plan(tuple(commands), after)
+    return (*commands, *([installer.uninstall(after)] if after else []))
 
 
 def accelerator_families(facts: Facts) -> frozenset[str]:
@@ -91,18 +75,12 @@ def bindings_of(decision: Decision) -> tuple[str, ...]:
     return tuple(f"jaxlib=={text.partition('==')[2]}" for text in wanted)
 
 
-def foreign_bindings(decision: Decision, environment: Environment) -> tuple[str, ...]:
-    """Return the requirement of our jaxlib, if one of the same version that is not ours is installed.
+def has_foreign_jaxlib(environment: Environment, version: str) -> bool:
+    """Return whether a jaxlib of this version is installed that is none of ours: it has no release lock.
 
     Such as JAX's own, which serves no package of ours: only wheels have build tags, so installers would keep it.
     """
-    wanted = bindings_of(decision)
-    return wanted if has_foreign_jaxlib(environment, [text.partition("==")[2] for text in wanted]) else ()
-
-
-def has_foreign_jaxlib(environment: Environment, versions: Collection[str]) -> bool:
-    """Return whether a jaxlib of one of these versions is installed that is none of ours: it has no release lock."""
-    return environment.version_of("jaxlib") in versions and read_lock(locate(environment, "jaxlib")) is None
+    return environment.version_of("jaxlib") == version and read_lock(locate(environment, "jaxlib")) is None
 
 
 def foreign_builds(decision: Decision, environment: Environment) -> tuple[str, ...]:
@@ -117,15 +95,3 @@ def foreign_builds(decision: Decision, environment: Environment) -> tuple[str, .
     installed = {name: environment.version_of(name) for name in map(name_of, decision.requirements)}
     builds = {name: version.partition("+")[2] for name, version in installed.items() if version is not None}
     return tuple(name for name, build in builds.items() if build != wanted)
-
-
-def shown_environment(decisions: Iterable[Decision]) -> Mapping[str, str]:
-    """Return the variables that must be set before the program starts."""
-    return {name: value for decision in decisions for name, value in decision.environment.items()}
-
-
-def _requirements(decisions: Iterable[Decision]) -> tuple[str, ...]:
-    """Return requirements and constraints; constraints are about what comes along anyway."""
-    return tuple(
-        dict.fromkeys(text for decision in decisions for text in (*decision.requirements, *decision.constraints))
-    )

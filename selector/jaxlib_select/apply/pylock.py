@@ -74,7 +74,6 @@ class Group:
     """What one backend needs on some machines.
 
     Attributes:
-        name: Name of the dependency group.
         backend: Name of the backend, which has several groups if its bounds depend on the GPU.
         requirements: What was asked for, constraints included.
         packages: Everything that came out, as tables of `packages` (PEP 751).
@@ -128,16 +127,12 @@ def digest(document: Mapping[str, Any]) -> str:
 
 def packages_of(document: Mapping[str, Any], group: str) -> list[Table]:
     """Return the packages of one group of a lock file that `build_document` made."""
-    return [package for package in document["packages"] if _belongs(package.get("marker", ""), group)]
-
-
-def _belongs(marker: str, group: str) -> bool:
-    named = re.findall(r"'([^']+)' in dependency_groups", marker)
-    return not named or group in named
+    groups = re.compile(r"'([^']+)' in dependency_groups")
+    named = [(package, groups.findall(package.get("marker", ""))) for package in document["packages"]]
+    return [package for package, names in named if not names or group in names]
 
 
 def _marked(package: Table, groups: Sequence[str]) -> Table:
-    """Return a package with the marker that says for which groups it is."""
     condition = " or ".join(f"'{group}' in dependency_groups" for group in groups)
     before = package.get("marker", "")
     marker = f"({before}) and ({condition})" if before else condition

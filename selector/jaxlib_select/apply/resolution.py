@@ -8,6 +8,7 @@ all indexes. uv takes what the first index has that knows the name, and asks the
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tempfile
 import tomllib
@@ -16,9 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from jaxlib_select.apply.installer import Installer, only_from, turned_around
+from jaxlib_select.apply.installer import Installer, only_from, run_installer, turned_around
 from jaxlib_select.apply.plan import bindings_of, is_ours
-from jaxlib_select.apply.process import run_installer
 from jaxlib_select.apply.pylock import Group, Table, build_tag, filename
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.errors import InstallError, LockError
@@ -47,23 +47,14 @@ def resolve_group(decision: Decision, installer: Installer, options: Sequence[st
 def resolve_requirements(
     requirements: Sequence[str], installer: Installer, options: Sequence[str], *, quiet: bool = False
 ) -> list[Table]:
-    """Return what requirements bring along, as tables of `packages` (PEP 751).
-
-    Raises:
-        InstallError: The index cannot be reached, or does not have it.
-        LockError: What came out cannot be locked.
-    """
+    """Return what requirements bring along, as tables of `packages` (PEP 751); errors as of `resolve_group`."""
     with tempfile.TemporaryDirectory(prefix="jaxlib-select-") as folder:
         run = _run_uv if installer.kind == "uv" else _run_pip
         return run(installer, requirements, options, Path(folder), quiet=quiet)
 
 
 def check_jaxlib(packages: Iterable[Table]) -> None:
-    """Make sure that the jaxlib of a resolution is ours.
-
-    Raises:
-        InstallError: It is not.
-    """
+    """Raise an `InstallError` if the jaxlib of a resolution is not ours."""
     for package in packages:
         wheels = package.get("wheels", [])
         if package["name"] == "jaxlib" and not any(build_tag(filename(wheel))[0] for wheel in wheels):
@@ -106,11 +97,7 @@ def _run_pip(
 
 
 def read_report(report: Mapping[str, Any]) -> list[Table]:
-    """Turn pip's installation report into packages of a lock file.
-
-    Raises:
-        LockError: Something comes from a folder or a repository, or has no hash.
-    """
+    """Turn pip's installation report into packages of a lock file; a `LockError` for what has no hash."""
     return [_package(item) for item in report["install"]]
 
 
@@ -127,21 +114,15 @@ def _package(item: Mapping[str, Any]) -> Table:
 
 
 def find_order(decisions: Iterable[Decision], installer: Installer, options: Sequence[str]) -> tuple[str, ...]:
-    """Return options with the package indexes in an order by which our jaxlib is taken.
-
-    Raises:
-        InstallError: There is no such order, or the index cannot be reached.
-    """
+    """Return options with the indexes in an order by which our jaxlib is taken; an `InstallError` if there is none."""
     bindings = [text for decision in decisions for text in bindings_of(decision)]
     if installer.kind != "uv" or not bindings:
         return tuple(options)
     orders = list(dict.fromkeys((tuple(options), turned_around(options))))
     for order in orders[:-1]:
-        try:
+        with contextlib.suppress(InstallError):
             _check_bindings(bindings, installer, order)
-        except InstallError:
-            continue
-        return order
+            return order
     _check_bindings(bindings, installer, orders[-1])
     return orders[-1]
 

@@ -50,7 +50,6 @@ def _value_in_list(value: object) -> str:
 
 
 def _value(value: object) -> str:
-    """Return a value on one line."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):

@@ -75,13 +75,8 @@ def fault_of(answer: object) -> str:
         return "returned a Decision without exactly one Candidate that is chosen"
     if not isinstance(answer.environment, Mapping):
         return "returned a Decision whose environment is no mapping"
-    lists = [
-        answer.requirements,
-        answer.constraints,
-        answer.warnings,
-        answer.hidden,
-        *zip(*answer.environment.items(), strict=True),
-    ]
+    lists = [answer.requirements, answer.constraints, answer.warnings, answer.hidden]
+    lists += zip(*answer.environment.items(), strict=True)
     lists += [(entry.backend, entry.reason) for entry in answer.candidates]
     if not all(_are(texts, str) for texts in [*lists, (answer.package, answer.backend, answer.index_url or "")]):
         return "returned a Decision with something else where strings belong"
@@ -90,8 +85,6 @@ def fault_of(answer: object) -> str:
 
 def _are(values: object, kind: type) -> bool:
     """Return whether something is a list, and no string, of values of one kind."""
-    return (
-        isinstance(values, Sequence)
-        and not isinstance(values, str)
-        and all(isinstance(value, kind) for value in values)
-    )
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        return False
+    return all(isinstance(value, kind) for value in values)

@@ -49,10 +49,6 @@ class PolicySource:
     default: Choice | None = None
     packages: Mapping[str, Choice] = field(default_factory=dict)
 
-    def about(self, names: Sequence[str]) -> Choice | None:
-        """Return what this source says about a package of several names."""
-        return next((self.packages[name] for name in names if name in self.packages), self.default)
-
 
 @dataclass(frozen=True)
 class Policy:
@@ -63,12 +59,11 @@ class Policy:
     def choose(self, *names: str) -> Choice:
         """Return what holds for a package: the first source that says anything about it."""
         keys = [normalize(name) for name in names]
-        choices = (source.about(keys) for source in self.sources)
-        return next((choice for choice in choices if choice), Choice(AUTO))
-
-    def about_packages(self) -> tuple[tuple[str, Choice], ...]:
-        """Return every package that a source names, by its normalized name, with its choice."""
-        return tuple(entry for source in self.sources for entry in source.packages.items())
+        for source in self.sources:
+            choice = next((source.packages[key] for key in keys if key in source.packages), source.default)
+            if choice:
+                return choice
+        return Choice(AUTO)
 
 
 def read_policy(arguments: Sequence[str], environ: Mapping[str, str], folder: Path | None) -> Policy:
@@ -82,11 +77,7 @@ def read_policy(arguments: Sequence[str], environ: Mapping[str, str], folder: Pa
 
 
 def from_arguments(arguments: Sequence[str]) -> PolicySource:
-    """Read the values of `--backend`.
-
-    Raises:
-        UsageError: One thing is said twice, differently, or a value lacks its package or its backend.
-    """
+    """Read the values of `--backend`; a `UsageError` if one is incomplete, or two contradict each other."""
     found: dict[str, str] = {}
     for argument in arguments:
         package, equals, backend = argument.rpartition("=")
@@ -102,11 +93,7 @@ def from_arguments(arguments: Sequence[str]) -> PolicySource:
 
 
 def from_environment(environ: Mapping[str, str]) -> PolicySource:
-    """Read the variables of this program, and those of others that mean the same.
-
-    Raises:
-        UsageError: One looks like a variable of this program, and is none.
-    """
+    """Read the variables of this program, and those of others that mean the same; a `UsageError` for a slip."""
     variables.check_names(environ)
     names = {package: name for package, name in FOREIGN.items() if environ.get(name)}
     for name in environ:
@@ -118,11 +105,7 @@ def from_environment(environ: Mapping[str, str]) -> PolicySource:
 
 
 def from_table(table: Mapping[str, object]) -> PolicySource:
-    """Read the table of pyproject.toml.
-
-    Raises:
-        UsageError: A value is no string.
-    """
+    """Read the table of pyproject.toml; a `UsageError` if a value is no string."""
     for key, value in table.items():
         if not isinstance(value, str):
             raise UsageError(f"pyproject.toml: {TABLE} {key} is {value!r}", remedy="expected a string such as 'auto'")
@@ -149,11 +132,7 @@ def find_table(folder: Path) -> Mapping[str, object]:
 
 
 def _table_of(document: Mapping[str, Any]) -> Mapping[str, object]:
-    """Return the table `[tool.jaxlib-select.backends]` of a document, empty if it has none.
-
-    Raises:
-        ValueError: One of its keys is no table, or `[tool.jaxlib-select]` has other keys as well.
-    """
+    """Return the table `[tool.jaxlib-select.backends]` of a document, empty if it has none."""
     table: Any = document
     for key in ("tool", "jaxlib-select", "backends"):
         if key == "backends" and isinstance(table, dict) and not table.keys() <= {key}:
@@ -179,12 +158,3 @@ def find_name(choice: Choice, known: Sequence[str]) -> str | None:
     wanted = choice.backend.lower()
     wanted = ALIASES.get(wanted, wanted)
     return next((name for name in (*GENERAL, *known) if name.lower() == wanted), None)
-
-
-def unknown_backend(choice: Choice, known: Sequence[str], package: str) -> UsageError:
-    """Return the error about a backend that a package does not have, with those it has."""
-    names = dict.fromkeys((*GENERAL, *known))
-    return UsageError(
-        f"unknown backend for {package}: {choice.backend!r} (from {choice.origin})",
-        remedy=f"known: {', '.join(names)}",
-    )

@@ -9,25 +9,17 @@ from dataclasses import dataclass
 
 from jaxlib_select.choose.decision import Candidate
 from jaxlib_select.choose.policy import AUTO, GENERAL, PREFER_GPU, REQUIRE_GPU
-from jaxlib_select.choose.reasons import reason_for, warnings_about
 from jaxlib_select.choose.rules import Fit, Verdict, describe_platform
 from jaxlib_select.choose.vendors import judge
 from jaxlib_select.errors import PolicyError
 from jaxlib_select.facts import Backend
 from jaxlib_select.machine.model import Machine
+from jaxlib_select.sentences import enumerate_some
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """The backend that was chosen.
-
-    Attributes:
-        backend: Its facts.
-        variant: Its packaging, such as `cuda12-local`.
-        verdict: What the rules say about it here.
-        candidates: A reason for each backend, the best first.
-        warnings: What the user should know.
-    """
+    """The backend that was chosen, its packaging such as `cuda12-local`, and all backends, the best first."""
 
     backend: Backend
     variant: str
@@ -53,16 +45,11 @@ def _of_family(backend: Backend) -> dict[str, str]:
 
 
 def rank(machine: Machine, backends: Sequence[Backend], asked: str) -> Ranked:
-    """Choose a backend.
-
-    Returns:
-        The choice, with a reason for every backend.
-
-    Raises:
-        PolicyError: What is asked for cannot be given.
-    """
+    """Choose a backend, and give a reason for every one; a `PolicyError` if what is asked for cannot be given."""
     verdicts = {backend.name: judge(machine, backend) for backend in backends}
-    leads = _leads(backends)
+    leads: dict[str, int] = {}  # the highest rank of each vendor
+    for select in [backend.select for backend in backends if backend.select is not None]:
+        leads[select.vendor] = max(select.rank, leads.get(select.vendor, 0))
     order = sorted(
         backends, key=lambda backend: (*_key(backend, verdicts[backend.name], leads), backend.name), reverse=True
     )
@@ -70,23 +57,15 @@ def rank(machine: Machine, backends: Sequence[Backend], asked: str) -> Ranked:
         chosen, variant = _by_policy(order, verdicts, asked), ""
     else:
         chosen, variant = _by_name(machine, order, asked)
-    reasons = {backend.name: reason_for(backend, verdicts, chosen, asked) for backend in order}
+    reasons = {backend.name: _reason_for(backend, verdicts, chosen, asked) for backend in order}
+    default = chosen.name if chosen.name in chosen.variants else next(iter(chosen.variants), chosen.name)
     return Ranked(
         backend=chosen,
-        variant=variant or _default_variant(chosen),
+        variant=variant or default,
         verdict=verdicts[chosen.name],
         candidates=tuple(Candidate(backend.name, backend is chosen, reasons[backend.name]) for backend in order),
-        warnings=(*machine.notes, *warnings_about(machine, chosen, order, verdicts, asked)),
+        warnings=(*machine.notes, *_warnings_about(machine, chosen, order, verdicts, asked)),
     )
-
-
-def _leads(backends: Sequence[Backend]) -> dict[str, int]:
-    """Return the highest rank of each vendor."""
-    found: dict[str, int] = {}
-    for backend in backends:
-        if backend.select is not None:
-            found[backend.select.vendor] = max(backend.select.rank, found.get(backend.select.vendor, 0))
-    return found
 
 
 def _key(
@@ -102,17 +81,8 @@ def _key(
     return usable, 0 if usable else int(verdict.fit), lead, verdict.best, verdict.served, rank
 
 
-def _default_variant(backend: Backend) -> str:
-    """Return the packaging to take when none is asked for: the one named like the backend, or its first."""
-    return backend.name if backend.name in backend.variants else next(iter(backend.variants), backend.name)
-
-
 def _by_policy(order: Sequence[Backend], verdicts: Mapping[str, Verdict], asked: str) -> Backend:
-    """Choose by a general value, such as `prefer-gpu`.
-
-    Raises:
-        PolicyError: An accelerator is required, and none can be used.
-    """
+    """Choose by a general value, such as `prefer-gpu`."""
     lowest = {AUTO: Fit.PART, PREFER_GPU: Fit.DOUBT, REQUIRE_GPU: Fit.DOUBT}.get(asked)
     if lowest is not None:
         for backend in order:
@@ -127,7 +97,6 @@ def _by_policy(order: Sequence[Backend], verdicts: Mapping[str, Verdict], asked:
 
 
 def _no_accelerator(order: Sequence[Backend], verdicts: Mapping[str, Verdict]) -> PolicyError:
-    """Return an error with the reason for every accelerator package, and what would help."""
     others = [(backend.name, verdicts[backend.name]) for backend in order if not backend.is_cpu]
     return PolicyError(
         "an accelerator is required, but none can be used",
@@ -137,11 +106,7 @@ def _no_accelerator(order: Sequence[Backend], verdicts: Mapping[str, Verdict]) -
 
 
 def _by_name(machine: Machine, order: Sequence[Backend], asked: str) -> tuple[Backend, str]:
-    """Choose the backend that is asked for by name, whatever the machine says; of a family the best.
-
-    Raises:
-        PolicyError: There is no wheel of it for this platform.
-    """
+    """Choose the backend that is asked for by name, whatever the machine says; of a family the best."""
     named = [backend for backend in order if asked == backend.name or asked in backend.variants]
     family = [backend for backend in order if asked == backend.family or asked in _of_family(backend)]
     possible = [backend for backend in named or family if machine.platform in backend.tags or backend.is_cpu]
@@ -154,3 +119,73 @@ def _by_name(machine: Machine, order: Sequence[Backend], asked: str) -> tuple[Ba
         )
     best = possible[0]
     return best, asked if asked in best.variants else _of_family(best).get(asked, "")
+
+
+def _reason_for(backend: Backend, verdicts: Mapping[str, Verdict], chosen: Backend, asked: str) -> str:
+    verdict = verdicts[backend.name]
+    by_name = asked not in {AUTO, PREFER_GPU, REQUIRE_GPU}
+    if backend is chosen:
+        plain = (
+            f"{verdict.reason}, and no accelerator package is sure to run here" if backend.is_cpu else verdict.reason
+        )
+        named = "asked for" if backend.is_cpu else f"asked for; {verdict.reason}"
+        return named if by_name else plain
+    if verdict.fit in {Fit.NONE, Fit.ASKED}:
+        advice = f", and taken only if asked for: --backend {backend.name}" if verdict.fit is Fit.ASKED else ""
+        return f"{verdict.reason}{advice}"
+    if by_name:
+        return f"{verdict.reason}, but {asked} is asked for"
+    if backend.is_cpu:
+        return f"{verdict.reason}, but {chosen.name} is faster"
+    rivals = backend.select is not None and chosen.select is not None and backend.select.vendor == chosen.select.vendor
+    return f"{verdict.reason}{_beaten(verdict, verdicts[chosen.name], rivals=rivals).format(chosen.name)}"
+
+
+def _beaten(verdict: Verdict, winner: Verdict, *, rivals: bool) -> str:
+    """Return in what the chosen backend, `{}`, is better than another one that runs, or may run."""
+    if verdict.fit is Fit.DOUBT and winner.fit is not Fit.DOUBT:
+        return "; in doubt it is taken only if asked for"
+    if rivals and verdict.fit is Fit.PART and winner.fit is Fit.FULL:
+        return ", but {} serves all of them"
+    if rivals and verdict.best < winner.best:
+        return ", but {} serves the better GPU"
+    if rivals and (verdict.best, verdict.served) < (winner.best, winner.served):
+        return ", but {} serves more of them"
+    return ", but {} comes first where both run"
+
+
+def _warnings_about(
+    machine: Machine, chosen: Backend, order: Sequence[Backend], verdicts: Mapping[str, Verdict], asked: str
+) -> list[str]:
+    """Return what the user should know about a choice."""
+    verdict = verdicts[chosen.name]
+    found = list(verdict.warnings)
+    if chosen.is_cpu:
+        found += _unused(order, verdicts) if asked in {AUTO, PREFER_GPU} else []
+    elif verdict.fit is Fit.NONE:
+        found.append(f"{chosen.name} is asked for, but will not run on this machine: {verdict.reason}")
+    elif verdict.fit is Fit.DOUBT:
+        found.append(f"{chosen.name} may not run: {verdict.reason}")
+    if verdict.hidden:
+        settings = " ".join(f"{name}={_cut(value)}" for name, value in verdict.environment.items())
+        hidden = enumerate_some(verdict.hidden)
+        found.append(f"set {settings} to hide the devices that {chosen.name} cannot serve: {hidden}")
+    if machine.wsl and machine.amd.gpus == () and not machine.nvidia.gpus and chosen.is_cpu and asked == AUTO:
+        found.append("in WSL2 only NVIDIA GPUs can be used: install the NVIDIA driver in Windows, none inside WSL2")
+    return found
+
+
+def _unused(order: Sequence[Backend], verdicts: Mapping[str, Verdict]) -> list[str]:
+    """Return one line about an accelerator that is here, but not used: what to do, if anything helps."""
+    present = [backend for backend in order if verdicts[backend.name].present and not backend.is_cpu]
+    best: Backend | None = next(iter([b for b in present if verdicts[b.name].advice] or present), None)
+    if best is None:
+        return []
+    verdict = verdicts[best.name]
+    advice = f": {verdict.advice}" if verdict.advice else ""
+    return [f"the CPU is used although an accelerator is here ({best.name}: {verdict.reason}){advice}"]
+
+
+def _cut(value: str) -> str:
+    """Return the start of a long list: the decision has all of it."""
+    return value if len(value) <= 60 else f"{value[:57].rpartition(',')[0]},..."

@@ -9,13 +9,14 @@ shipped, others come with other distributions.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from jaxlib_select.choose.decision import Decision, fault_of
-from jaxlib_select.choose.policy import AUTO, CPU, GENERAL, REQUIRE_GPU, Choice, Policy, find_name, unknown_backend
+from jaxlib_select.choose.policy import AUTO, CPU, GENERAL, REQUIRE_GPU, Choice, Policy, find_name
 from jaxlib_select.errors import PolicyError, ResolverError, SelectError, UsageError
 from jaxlib_select.machine.model import Machine
 from jaxlib_select.names import normalize
@@ -59,16 +60,15 @@ def resolve(package: str, machine: Machine, policy: Policy | None = None, *, rel
         policy: What the user asks for; the best that surely runs if absent.
         release: Version of the package, if it is not given with the name; the newest known one by default.
 
-    Returns:
-        The decision, with a reason for each backend that was considered.
-
     Raises:
         UsageError: No resolver knows the package or one that the policy names, or the resolver not the backend.
         PolicyError: The policy cannot be kept on this machine.
         ResolverError: The resolver failed.
     """
     written, _, version = package.partition("==")
-    name, version = _normal_name(written), (version or release).strip()
+    if not _NAME.fullmatch(written.strip()):
+        raise UsageError(f"not the name of a package: {written!r}", remedy="expected NAME or NAME==VERSION")
+    name, version = normalize(written.strip()), (version or release).strip()
     choice = choose(name, policy or Policy())
     decision = _decide(find_resolver(name), f"{name}=={version}" if version else name, machine, choice)
     return replace(decision, warnings=(*choice.warnings, *decision.warnings)) if choice.warnings else decision
@@ -83,7 +83,7 @@ def choose(package: str, policy: Policy) -> Choice:
         UsageError: No resolver knows the package or one that the policy names, or the resolver not the backend.
         ResolverError: The resolver cannot be loaded, or does not know its own backends.
     """
-    for name, spoken in policy.about_packages():
+    for name, spoken in [entry for source in policy.sources for entry in source.packages.items()]:
         if not has_resolver(name):
             raise unknown_package(name, f" (from {spoken.origin})")
     name = normalize(package)
@@ -93,34 +93,32 @@ def choose(package: str, policy: Policy) -> Choice:
     if backend is not None:
         return replace(choice, backend=backend)
     if not (choice.lasting and any(_knows(other, choice) for other in known_packages())):
-        raise unknown_backend(choice, known, name)
+        raise UsageError(
+            f"unknown backend for {name}: {choice.backend!r} (from {choice.origin})",
+            remedy=f"known: {', '.join(dict.fromkeys((*GENERAL, *known)))}",
+        )
     warning = f"{name} has no backend {choice.backend!r} (from {choice.origin}), so that it is {AUTO} here"
     return replace(choice, backend=AUTO, warnings=(warning,))
 
 
-def _normal_name(package: str) -> str:
-    """Return the one spelling of a package's name.
-
-    Raises:
-        UsageError: It is none, such as `jax>=0.11`.
-    """
-    if not _NAME.fullmatch(package.strip()):
-        raise UsageError(f"not the name of a package: {package!r}", remedy="expected NAME or NAME==VERSION")
-    return normalize(package.strip())
-
-
-def _backends(resolver: Resolver, name: str) -> tuple[str, ...]:
-    """Return the backends that a resolver knows.
-
-    Raises:
-        ResolverError: It fails.
-    """
+@contextlib.contextmanager
+def _blame(what: str) -> Iterator[None]:
+    """Report what somebody's code raises, even the end of the program, as its failure, apart from our own errors."""
     try:
-        return tuple(str(backend) for backend in resolver.backends())
+        yield
     except SelectError:
         raise
     except (Exception, SystemExit) as error:
-        raise failure_of(f"the resolver of {name} failed", error) from error
+        raise ResolverError(
+            what,
+            cause=" ".join(printable(f"{type(error).__name__}: {error}").split()),
+            remedy="report it to its author; --debug shows where",
+        ) from error
+
+
+def _backends(resolver: Resolver, name: str) -> tuple[str, ...]:
+    with _blame(f"the resolver of {name} failed"):
+        return tuple(str(backend) for backend in resolver.backends())
 
 
 def _knows(name: str, choice: Choice) -> bool:
@@ -132,13 +130,8 @@ def _knows(name: str, choice: Choice) -> bool:
 
 
 def _decide(resolver: Resolver, package: str, machine: Machine, choice: Choice) -> Decision:
-    """Run a resolver, which may be anybody's, and keep its failures apart from ours."""
-    try:
+    with _blame(f"the resolver of {package} failed"):
         decision = resolver.decide(package, machine, choice.backend)
-    except SelectError:
-        raise
-    except (Exception, SystemExit) as error:  # one that ends the program has decided nothing
-        raise failure_of(f"the resolver of {package} failed", error) from error
     fault = fault_of(decision)
     if fault:
         raise ResolverError(f"the resolver of {package} {fault}", remedy="report it to its author")
@@ -149,18 +142,14 @@ def _decide(resolver: Resolver, package: str, machine: Machine, choice: Choice) 
 
 
 def find_resolver(name: str) -> Resolver:
-    """Return the resolver for a package, by its normalized name.
-
-    Raises:
-        UsageError: There is none; the message lists the packages that have one.
-        ResolverError: It cannot be imported.
-    """
-    try:
-        resolver = importlib.import_module(_SHIPPED[name]).RESOLVER if name in _SHIPPED else _installed_resolver(name)
-    except SelectError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise failure_of(f"the resolver of {name} cannot be loaded", error) from error
+    """Return the resolver for a normalized name; a `UsageError` if there is none, a `ResolverError` if it is broken."""
+    with _blame(f"the resolver of {name} cannot be loaded"):
+        if name in _SHIPPED:
+            resolver = importlib.import_module(_SHIPPED[name]).RESOLVER
+        elif name in (others := _entry_points()):
+            resolver = others[name]()
+        else:
+            raise unknown_package(name)
     if not isinstance(resolver, Resolver):
         raise ResolverError(f"the resolver of {name} is a {type(resolver).__name__}, not a jaxlib_select.Resolver")
     return resolver
@@ -192,29 +181,8 @@ def unknown_package(name: str, origin: str = "") -> UsageError:
     )
 
 
-def _installed_resolver(name: str) -> object:
-    """Load the resolver that another distribution brings.
-
-    Raises:
-        UsageError: There is none.
-    """
-    entry_points = _entry_points()
-    if name not in entry_points:
-        raise unknown_package(name)
-    return entry_points[name]()
-
-
 def _entry_points() -> dict[str, Callable[[], object]]:
     """Return what other distributions registered, by normalized name."""
     from importlib import metadata  # slow, and needed for packages of others only
 
     return {normalize(point.name): point.load for point in metadata.entry_points(group=GROUP)}
-
-
-def failure_of(what: str, error: BaseException) -> ResolverError:
-    """Return the error about somebody's code that raised one, which may be of many lines."""
-    return ResolverError(
-        what,
-        cause=" ".join(printable(f"{type(error).__name__}: {error}").split()),
-        remedy="report it to its author; --debug shows where",
-    )

@@ -32,16 +32,13 @@ class Verdict:
     """Whether a backend runs on a machine.
 
     Attributes:
-        fit: How well.
         reason: Why, or why not, in one sentence without its period.
         advice: What to do so that it would run; empty if nothing helps.
         present: Whether a device of this vendor was seen at all.
         best: Compares the best device that is served with those of other backends of the vendor.
-        served: How many devices are served.
         constraints: Bounds on what the backend brings along.
         warnings: What the user should know if it is taken.
-        environment: Variables that hide the devices that are not served.
-        hidden: Those devices.
+        environment: Variables that hide the devices that are not served, which `hidden` lists.
     """
 
     fit: Fit
@@ -62,15 +59,12 @@ def matching(found: Iterable[str], wanted: Sequence[str]) -> list[str]:
     >>> matching(["8086:0bd5", "8086:46a6"], ["8086:0bd0-0bdb"])
     ['8086:0bd5']
     """
-    ranges = [_range(entry) for entry in wanted]
+    ranges = []
+    for vendor, _, devices in (entry.partition(":") for entry in wanted):
+        first, _, last = devices.partition("-")
+        ranges.append((f"{vendor}:{first}", f"{vendor}:{last or first}"))
+    # Ids are of equal length, so that text compares as numbers do.
     return [device for device in found if any(first <= device <= last for first, last in ranges)]
-
-
-def _range(entry: str) -> tuple[str, str]:
-    """Return first and last of a range; ids are of equal length, so that text compares as numbers do."""
-    vendor, _, devices = entry.partition(":")
-    first, _, last = devices.partition("-")
-    return f"{vendor}:{first}", f"{vendor}:{last or first}"
 
 
 def visible_value(machine: Machine, variable: str, kept: Sequence[int], total: int) -> str:

@@ -9,14 +9,13 @@ import os
 from pathlib import Path
 
 from jaxlib_select.apply.install_lock import apply_lock, choose_group, versions_of
-from jaxlib_select.apply.installer import show
+from jaxlib_select.apply.installer import find_installer, run_installer, show
 from jaxlib_select.apply.locations import sources_in
 from jaxlib_select.apply.lock_environment import read_lock_environment
 from jaxlib_select.apply.lock_file import read_lock, write_again
 from jaxlib_select.apply.plan import accelerator_families, other_backends
-from jaxlib_select.apply.process import run_installer
 from jaxlib_select.cli.arguments import add_machine, machine_from
-from jaxlib_select.cli.environments import add_installer, add_python, environment_from, installer_from, options_from
+from jaxlib_select.cli.environments import add_installer, add_python, environment_from, options_from
 from jaxlib_select.cli.install import check_result
 from jaxlib_select.errors import LockError, UsageError
 from jaxlib_select.facts import load_facts
@@ -53,7 +52,7 @@ def execute(args: argparse.Namespace) -> int:
             cause="; ".join(misfits),
             remedy=f"name the interpreter of another environment: --python PYTHON, or run: {write_again(lock)}",
         )
-    installer = installer_from(args, environment)
+    installer = find_installer(environment, os.environ, kind=args.installer)
     facts = load_facts()
     plugins, families = find_plugins(environment, os.environ, facts), accelerator_families(facts)
     others = other_backends(versions_of(lock, group), environment, plugins, families)

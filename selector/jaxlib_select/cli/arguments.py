@@ -60,20 +60,10 @@ def set_packages_apart(words: Sequence[str]) -> list[str]:
 
 
 def machine_from(args: argparse.Namespace) -> Machine:
-    """Return the machine that is meant.
-
-    Raises:
-        MachineError: The file cannot be read, or is no machine description.
-    """
-    return read_machine(args.machine) if args.machine else detect()
-
-
-def read_machine(name: str) -> Machine:
-    """Read a machine description from a file, or from standard input.
-
-    Raises:
-        MachineError: The file cannot be read, or is no machine description.
-    """
+    """Return the machine of `--machine`, else this one; a `MachineError` if the file cannot be read."""
+    if not args.machine:
+        return detect()
+    name: str = args.machine
     if name == "-" and sys.stdin is None:
         raise MachineError("cannot read standard input", cause="it is closed")
     try:
@@ -90,11 +80,7 @@ def read_machine(name: str) -> Machine:
 
 
 def policy_from(args: argparse.Namespace) -> Policy:
-    """Return what the user asks for, on the command line, in the environment and in pyproject.toml.
-
-    Raises:
-        UsageError: One of them contradicts itself, or cannot be read.
-    """
+    """Return what the user asks for, on the command line, in the environment and in pyproject.toml."""
     given = [value for values in args.backend for value in values]
     return read_policy(given, os.environ, _folder())
 

@@ -30,21 +30,21 @@ def format_machine(machine: Machine) -> list[str]:
     where = [name for name, holds in (("WSL2", machine.wsl), ("Tegra", machine.tegra)) if holds]
     where += [f"in a container ({machine.container})"] if machine.container else []
     where += [machine.libc] if machine.libc else []
-    settings = [f"{name}={value}" for name, value in machine.visible.items()]
+    level_zero = "Level Zero" if machine.intel.level_zero else "no Level Zero"
+    intel = f"{', '.join(machine.intel.pci)}; {level_zero}" if machine.intel.pci else "none"
     return [
         f"system  {', '.join([f'{machine.os} {machine.arch}', *where])}",
         f"nvidia  {_nvidia(machine)}",
         f"amd     {_amd(machine)}",
-        f"intel   {_intel(machine)}",
+        f"intel   {intel}",
         f"tpu     {_devices(machine.tpu)}",
         *(f"{name:<7} {_devices(found)}" for name, found in machine.others.items()),
-        *(f"set     {setting}" for setting in settings),
+        *(f"set     {name}={value}" for name, value in machine.visible.items()),
         *(f"note    {note}" for note in machine.notes),
     ]
 
 
 def _nvidia(machine: Machine) -> str:
-    """Return NVIDIA's line."""
     nvidia = machine.nvidia
     driver = [f"driver {nvidia.driver}"] if nvidia.driver else []
     driver += [f"CUDA {format_version(nvidia.cuda)}"] if nvidia.cuda else []
@@ -56,20 +56,12 @@ def _nvidia(machine: Machine) -> str:
 
 
 def _amd(machine: Machine) -> str:
-    """Return AMD's line."""
     amd = machine.amd
     if not amd.gpus:
         return "none"
     rocm = f"ROCm {amd.rocm}" if amd.rocm else "no ROCm"
     rights = "; may not be opened by you" if amd.accessible is False else ""
     return f"{', '.join(amd.gpus)}; {rocm}{rights}"
-
-
-def _intel(machine: Machine) -> str:
-    """Return Intel's line."""
-    intel = machine.intel
-    level_zero = "Level Zero" if intel.level_zero else "no Level Zero"
-    return f"{', '.join(intel.pci)}; {level_zero}" if intel.pci else "none"
 
 
 def _devices(found: Devices) -> str:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from jaxlib_select.apply.installer import KINDS, Installer, find_installer, indexes_in
+from jaxlib_select.apply.installer import KINDS, indexes_in
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.errors import UsageError
 from jaxlib_select.facts import load_facts
@@ -44,34 +44,18 @@ def add_installer(parser: argparse.ArgumentParser) -> None:
 
 
 def environment_from(args: argparse.Namespace) -> Environment:
-    """Return the environment that is meant.
-
-    Raises:
-        UsageError: `--python` names no Python.
-    """
+    """Return the environment of `--python`, else the active one, else the one this runs in."""
     python = args.python or active_python(os.environ, Path(sys.prefix))
     return other_environment(python.absolute()) if python else this_environment()
 
 
 def active_python(environ: Mapping[str, str], prefix: Path) -> Path | None:
-    """Return the interpreter of the active virtual environment, if it is another than the one this runs in.
-
-    This program may have an environment of its own, as tools have that are installed with pipx or `uv tool`.
-    """
+    """Return the interpreter of the active virtual environment; this program may run in one of its own (pipx)."""
     active = environ.get("VIRTUAL_ENV", "")
     if not active or Path(active).resolve() == prefix.resolve():
         return None
     places = (Path(active) / "bin/python", Path(active) / "Scripts/python.exe")
     return next((place for place in places if place.exists()), None)
-
-
-def installer_from(args: argparse.Namespace, environment: Environment) -> Installer:
-    """Return the installer that is meant.
-
-    Raises:
-        InstallError: There is none.
-    """
-    return find_installer(environment, os.environ, kind=args.installer)
 
 
 def options_from(args: argparse.Namespace) -> tuple[str, ...]:
@@ -95,11 +79,7 @@ def index_warnings(decisions: Sequence[Decision], options: Sequence[str]) -> lis
 
 
 def check_python(decisions: Sequence[Decision], environment: Environment) -> None:
-    """Make sure that the Python of an environment is one that the release runs on: installers say that unclearly.
-
-    Raises:
-        UsageError: It is not.
-    """
+    """Raise a `UsageError` if the release does not run on an environment's Python: installers say that unclearly."""
     releases = [text.partition("==")[2] for decision in decisions for text in decision.requirements if _JAX.match(text)]
     for facts in [load_facts(release) for release in releases]:
         if facts.requires_python and not in_range(environment.version, facts.requires_python):

@@ -10,13 +10,11 @@ import os
 import sys
 from collections.abc import Sequence
 
-from jaxlib_select.apply.installer import Installer, show, turned_around
+from jaxlib_select.apply.installer import find_installer, run_installer, show, turned_around
 from jaxlib_select.apply.lock_environment import check_machine, read_lock_environment
-from jaxlib_select.apply.plan import Plan, accelerator_families, make_plan, shown_environment
-from jaxlib_select.apply.process import run_installer
+from jaxlib_select.apply.plan import accelerator_families, make_plan
 from jaxlib_select.apply.resolution import find_order
 from jaxlib_select.choose.decision import Decision
-from jaxlib_select.choose.policy import Policy
 from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.cli.arguments import add_backend, add_machine, machine_from, policy_from
 from jaxlib_select.cli.environments import (
@@ -25,7 +23,6 @@ from jaxlib_select.cli.environments import (
     check_python,
     environment_from,
     index_warnings,
-    installer_from,
     options_from,
 )
 from jaxlib_select.doctor.examine import examine_here
@@ -50,47 +47,28 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Decide, install, remove other backends, and let the doctor look at what came out."""
     machine, policy = machine_from(args), policy_from(args)
-    decisions = [_decide(package, machine, policy) for package in args.packages]
+    decisions = [resolve(package, machine, policy) for package in args.packages]
     environment = environment_from(args)
-    installer = installer_from(args, environment)
+    installer = find_installer(environment, os.environ, kind=args.installer)
     check_python(decisions, environment)
     if args.machine:
-        check_machine(
-            read_lock_environment(environment.python), machine, f"install there; what: {_resolve_instead(args)}"
-        )
-    options = _find_options(args, decisions, installer)
-    plan = make_plan(
-        decisions,
-        environment,
-        find_plugins(environment, os.environ, load_facts()),
-        installer,
-        options,
-        families=accelerator_families(load_facts()),
-    )
-    _print(args, decisions, plan, installer)
+        command = show(["jaxlib-select", "resolve", args.packages[0], "--machine", args.machine])
+        check_machine(read_lock_environment(environment.python), machine, f"install there; what: {command}")
+    options = options_from(args)
+    if not args.dry_run or turned_around(options) != options:  # a dry run asks the index only where it has a choice
+        options = find_order(decisions, installer, options)
+    facts = load_facts()
+    plugins = find_plugins(environment, os.environ, facts)
+    steps = make_plan(decisions, environment, plugins, installer, options, families=accelerator_families(facts))
+    _print(args, decisions, steps)
     if args.dry_run:
         return 0
-    for command in plan.steps(installer):
-        run_installer(command)
+    for step in steps:
+        run_installer(step)
     return check_result(environment, machine, options, described=bool(args.machine))
 
 
-def _find_options(args: argparse.Namespace, decisions: Sequence[Decision], installer: Installer) -> tuple[str, ...]:
-    """Return what to say to the installer; a dry run asks the index only where there is something to choose."""
-    options = options_from(args)
-    if args.dry_run and turned_around(options) == options:
-        return options
-    return find_order(decisions, installer, options)
-
-
-def _resolve_instead(args: argparse.Namespace) -> str:
-    """Return the command that says what belongs on the machine of a file."""
-    return show(["jaxlib-select", "resolve", args.packages[0], "--machine", args.machine])
-
-
-def check_result(
-    environment: Environment, machine: Machine, options: Sequence[str] = (), *, described: bool = False
-) -> int:
+def check_result(environment: Environment, machine: Machine, options: Sequence[str], *, described: bool) -> int:
     """Look at what came out of an installation; return 1 if JAX would not be what it should be there."""
     report = examine_here(other_environment(environment.python), machine, options=options, described=described)
     for finding in report.findings:
@@ -99,23 +77,15 @@ def check_result(
     return report.exit_code if "jax" in report.versions else 0
 
 
-def _decide(package: str, machine: Machine, policy: Policy) -> Decision:
-    name, _, release = package.partition("==")
-    return resolve(name, machine, policy, release=release)
-
-
-def _print(args: argparse.Namespace, decisions: Sequence[Decision], plan: Plan, installer: Installer) -> None:
+def _print(args: argparse.Namespace, decisions: Sequence[Decision], steps: Sequence[Sequence[str]]) -> None:
     """Print what is going to be done; warnings go to stderr."""
-    steps = plan.steps(installer)
     if args.json:
-        document = {
-            "decisions": [decision.to_json() for decision in decisions],
-            "commands": [list(step) for step in steps],
-        }
+        document = {"decisions": [decision.to_json() for decision in decisions], "commands": steps}
         print(json.dumps(document, indent=2))
     else:
         lines: list[str] = [show(step) for step in steps]
-        lines += [f"set {name}={value}" for name, value in shown_environment(decisions).items()]
+        variables = {name: value for decision in decisions for name, value in decision.environment.items()}
+        lines += [f"set {name}={value}" for name, value in variables.items()]
         print("\n".join(lines), flush=True)
     warnings = [warning for decision in decisions for warning in decision.warnings]
     for warning in (*warnings, *index_warnings(decisions, options_from(args))):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,7 +25,7 @@ from jaxlib_select.apply.formats import (
     write_uv_snippet,
 )
 from jaxlib_select.apply.groups import Choices, make_choices
-from jaxlib_select.apply.installer import Installer, only_from
+from jaxlib_select.apply.installer import Installer, find_installer, only_from
 from jaxlib_select.apply.locations import make_relative, pack_arguments, with_sources
 from jaxlib_select.apply.lock_environment import LockEnvironment, check_machine, read_lock_environment
 from jaxlib_select.apply.lock_file import find_differences, read_lock, write_text
@@ -41,7 +42,6 @@ from jaxlib_select.cli.environments import (
     check_python,
     environment_from,
     index_warnings,
-    installer_from,
     options_from,
 )
 from jaxlib_select.errors import InstallError, LockError, UsageError
@@ -88,20 +88,13 @@ def execute(args: argparse.Namespace) -> int:
         print(text, end="")
         return 0
     write_text(path, text)
-    print(
-        json.dumps(choices.decision.to_json(), indent=2)
-        if args.json
-        else f"{path}: {choices.decision.group} by default"
-    )
+    decision = choices.decision
+    print(json.dumps(decision.to_json(), indent=2) if args.json else f"{path}: {decision.group} by default")
     return 0
 
 
 def _the_package(packages: Sequence[str]) -> str:
-    """Return what the lock is about: its groups are the backends of one package.
-
-    Raises:
-        UsageError: It is not one.
-    """
+    """Return what the lock is about: its groups are the backends of one package."""
     if not packages:
         raise UsageError("PACKAGE is missing", remedy="as in: jaxlib-select lock jax")
     if len(packages) > 1:
@@ -125,13 +118,16 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
         choices.machine,
         "write the lock on a machine of that platform, or one that every tool resolves: --format uv",
     )
-    installer = installer_from(args, environment)
+    installer = find_installer(environment, os.environ, kind=args.installer)
     if installer.kind == "pip" and (remark := pip_remark(environment.version_of("pip") or "")):
         print(f"note: {remark}", file=sys.stderr)
     options = find_order([choices.decision], installer, options_from(args))
     path = args.output or Path("requirements.txt" if form == REQUIREMENTS else "pylock.toml")
     folder = path.absolute().parent
-    evidence = choices.evidence(wanted, pack_arguments(_arguments(args, options), folder))
+    backends = [value for values in args.backend for value in values]
+    asked = [*(["--backend", *backends] if backends else []), *(["--groups", args.groups] if args.groups else [])]
+    # What to say again when the lock is to be written again: not for which machine, nor for which Python.
+    evidence = choices.evidence(wanted, pack_arguments((*asked, *options), folder))
     if form == REQUIREMENTS:
         group = _resolve_aloud(choices.decision, installer, options)
         return write_requirements(group, evidence, only_from(choices.decision.index_url, options)), path
@@ -139,31 +135,18 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
     return write_toml(build_document(groups, choices.decision.group, evidence, wanted)), path
 
 
-def _arguments(args: argparse.Namespace, options: Sequence[str]) -> tuple[str, ...]:
-    """Return what to say again when the lock is to be written again: not for which machine, nor for which Python."""
-    backends = [value for values in args.backend for value in values]
-    asked = [*(["--backend", *backends] if backends else []), *(["--groups", args.groups] if args.groups else [])]
-    return (*asked, *options)
-
-
 def _resolve(choices: Choices, installer: Installer, options: Sequence[str], *, strict: bool) -> list[Group]:
     """Resolve every group; one that nobody asked for by name may be missing from the index."""
-    chosen = _resolve_aloud(choices.decision, installer, options)
-    others = [
-        _resolve_other(other, installer, options, strict=strict and other.group == other.backend)
-        for other in choices.others
-    ]
-    return [chosen, *(group for group in others if group is not None)]
-
-
-def _resolve_other(decision: Decision, installer: Installer, options: Sequence[str], *, strict: bool) -> Group | None:
-    try:
-        return _resolve_aloud(decision, installer, options, quiet=not strict)
-    except InstallError as error:
-        if strict:
-            raise
-        print(f"warning: no group {decision.group}: {error.what} ({error.cause})", file=sys.stderr)
-        return None
+    groups = [_resolve_aloud(choices.decision, installer, options)]
+    for other in choices.others:
+        named = strict and other.group == other.backend
+        try:
+            groups.append(_resolve_aloud(other, installer, options, quiet=not named))
+        except InstallError as error:
+            if named:
+                raise
+            print(f"warning: no group {other.group}: {error.what} ({error.cause})", file=sys.stderr)
+    return groups
 
 
 def _resolve_aloud(decision: Decision, installer: Installer, options: Sequence[str], *, quiet: bool = False) -> Group:
@@ -186,29 +169,19 @@ def _relative(groups: Sequence[Group], folder: Path) -> list[Group]:
 
 
 def _check(args: argparse.Namespace) -> int:
-    """Say whether a lock and this machine agree."""
     lock = read_lock(args.check)
     if options_from(args):
         arguments = with_sources(lock.evidence.arguments, options_from(args))
         lock = replace(lock, evidence=replace(lock.evidence, arguments=arguments))
-    name, _, release = lock.evidence.package.partition("==")
     policy = policy_from(args) if args.backend else Policy((from_arguments([lock.evidence.asked]),))
     machine = machine_from(args)
-    decision = resolve(name, machine, policy, release=release)
+    decision = resolve(lock.evidence.package, machine, policy)
     here = LockEnvironment(machine.platform, ".".join(map(str, environment_from(args).version[:2])))
     differences = find_differences(lock, decision, here)
     if args.json:
-        print(
-            json.dumps(
-                {
-                    "lock": str(lock.path),
-                    "backend": lock.groups[lock.default].backend,
-                    "wanted": decision.backend,
-                    "differences": differences,
-                },
-                indent=2,
-            )
-        )
+        backend = lock.groups[lock.default].backend
+        document = {"lock": str(lock.path), "backend": backend, "wanted": decision.backend, "differences": differences}
+        print(json.dumps(document, indent=2))
     else:
         print("\n".join(differences) or f"{lock.path} and this machine agree: {lock.default}")
     return 1 if differences else 0

@@ -83,9 +83,9 @@ class Examination:
         if self.decision is None:
             return ""
         families = accelerator_families(self.facts)
-        plan = make_plan([self.decision], self.environment, self.plugins, self.installer, families=families)
+        steps = make_plan([self.decision], self.environment, self.plugins, self.installer, families=families)
         remark = source_remark(self.installer, self.conditions.variables) if self.decision.index_url is None else ""
-        return " && ".join(map(show, plan.steps(self.installer))) + remark
+        return " && ".join(map(show, steps)) + remark
 
     def install(self, requirements: Sequence[str], *, again: Sequence[str] = ()) -> str:
         """Return the command that installs requirements, before that those that only seem to be there."""

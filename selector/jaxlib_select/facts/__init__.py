@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -106,12 +107,9 @@ def known_releases(folder: Path = Path(__file__).parent) -> tuple[str, ...]:
     return tuple(sorted(names, key=lambda name: read_version(name) or ()))
 
 
+@functools.cache
 def load_facts(release: str = "", folder: Path = Path(__file__).parent) -> Facts:
-    """Read the facts about a release of JAX, such as `0.11.2`; the newest known one when empty.
-
-    Raises:
-        FactsError: There are none about this release, or the file is damaged.
-    """
+    """Read the facts about a release of JAX, the newest known one by default; a `FactsError` if there are none."""
     known = known_releases(folder)
     if not known or (release and release not in known):
         raise FactsError(
@@ -122,11 +120,7 @@ def load_facts(release: str = "", folder: Path = Path(__file__).parent) -> Facts
 
 
 def read_facts(path: Path) -> Facts:
-    """Read one file of facts.
-
-    Raises:
-        FactsError: It cannot be read, or is not of the form that the build writes.
-    """
+    """Read one file of facts; a `FactsError` if it cannot be read, or is not of the form that the build writes."""
     try:
         facts = tables.read(Facts, json.loads(path.read_text("utf-8")))
     except (OSError, ValueError) as error:  # TableError is one

@@ -26,14 +26,7 @@ def to_json(machine: Machine) -> dict[str, object]:
 
 
 def parse_machine(text: str) -> Machine:
-    """Read a machine description.
-
-    Returns:
-        The machine.
-
-    Raises:
-        MachineError: It is not JSON, too large, or not of the documented form.
-    """
+    """Read a machine description; a `MachineError` if it is no JSON, too large, or not of the documented form."""
     if len(text) > LARGEST:
         raise MachineError(f"machine description too large: {len(text)} characters (at most {LARGEST})")
     try:
@@ -44,11 +37,7 @@ def parse_machine(text: str) -> Machine:
 
 
 def from_json(document: object) -> Machine:
-    """Turn a decoded JSON document into a machine.
-
-    Raises:
-        MachineError: A value is of the wrong type or form; the message names its key.
-    """
+    """Turn a decoded JSON document into a machine; a `MachineError` names the key whose value is wrong."""
     entries = document if isinstance(document, dict) else {}
     if entries and not entries.keys() & {attribute.name for attribute in fields(Machine)}:
         shown = tables.show(", ".join(map(str, entries)))

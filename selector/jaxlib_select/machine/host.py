@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The host as detection sees it: files below a root, an environment, and a way to run programs.
-
-Whole machines can be described in tests by a folder, a dictionary and a function.
-"""
+"""The host as detection sees it: files below a root, an environment, and a way to run programs."""
 
 from __future__ import annotations
 
@@ -24,7 +21,6 @@ class ProcessResult:
     Attributes:
         status: Exit status, negative for a signal; nothing if it was not started or was killed for being slow.
         output: What it printed, with replacements for what is no UTF-8.
-        timed_out: Whether it was too slow.
     """
 
     status: int | None
@@ -42,22 +38,15 @@ def _run(*arguments: object) -> ProcessResult:
     return run(*arguments)  # type: ignore[arg-type]
 
 
-def _can_open(path: str) -> bool:
-    return os.access(path, os.R_OK | os.W_OK)
-
-
 @dataclass(frozen=True)
 class Host:
     """Where detection looks.
 
     Attributes:
         root: Folder that stands for `/`.
-        environ: The environment.
-        run: Runs a program.
         system: `linux`, `darwin`, `windows`, or another system's own name.
         machine: Processor, as the system calls it.
         kernel: Release of the kernel, such as `6.8.0-1008-tegra`.
-        libc: C library and version.
         python_path: Folders in which packages are installed that may bring libraries.
         can_open: Whether a device can be opened for reading and writing.
         timeout: Seconds that a program may take.
@@ -71,7 +60,7 @@ class Host:
     kernel: str = ""
     libc: str | None = None
     python_path: tuple[str, ...] = ()
-    can_open: Callable[[str], bool] = _can_open
+    can_open: Callable[[str], bool] = lambda path: os.access(path, os.R_OK | os.W_OK)
     timeout: float = 10.0
 
     def path(self, path: str) -> str:
@@ -112,11 +101,7 @@ class Host:
 
 
 def this_host(environ: Mapping[str, str] | None = None) -> Host:
-    """Return the host that this process lives in.
-
-    Raises:
-        UsageError: A variable of this program has a value that makes no sense, or a name that it does not know.
-    """
+    """Return the host of this process; a `UsageError` if one of this program's variables has a wrong name or value."""
     settings = os.environ if environ is None else environ
     variables.check_names(settings)
     system = {"linux": "linux", "darwin": "darwin", "win32": "windows"}.get(sys.platform, sys.platform)

@@ -37,7 +37,6 @@ def list_gpus(host: Host, timeout: float) -> tuple[Nvidia | None, list[str]]:
 
 
 def _describe(listed: ProcessResult, timeout: float) -> str:
-    """Say in one sentence how nvidia-smi did not list any GPU."""
     if listed.timed_out:
         return f"nvidia-smi did not answer within {timeout:g} s and was stopped"
     line = next((line.strip() for line in listed.output.splitlines() if line.strip()), "")
@@ -63,6 +62,5 @@ def _row(line: str) -> tuple[NvidiaGpu, str | None] | None:
 
 
 def _cuda(report: str) -> Version | None:
-    """Return the CUDA version of the user-mode driver."""
     found = _CUDA.search(report)
     return (int(found.group(1)), int(found.group(2))) if found else None

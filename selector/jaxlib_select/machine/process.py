@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import threading
@@ -37,11 +38,12 @@ def run(command: Sequence[str], environ: Mapping[str, str], timeout: float) -> P
     reader.start()
     end = time.monotonic() + timeout
     reader.join(timeout)
-    if not reader.is_alive() and _has_ended(process, end - time.monotonic()):
-        return ProcessResult(process.returncode, _decode(chunks))
-    _kill(process)
-    reader.join(_GRACE)
-    return ProcessResult(None, _decode(chunks), timed_out=True)
+    ended = not reader.is_alive() and _has_ended(process, end - time.monotonic())
+    if not ended:
+        _kill(process)
+        reader.join(_GRACE)
+    output = b"".join(chunks).decode("utf-8", "replace")
+    return ProcessResult(process.returncode if ended else None, output, timed_out=not ended)
 
 
 def _collect(pipe: IO[bytes], chunks: list[bytes]) -> None:
@@ -57,7 +59,6 @@ def _collect(pipe: IO[bytes], chunks: list[bytes]) -> None:
 
 
 def _has_ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Return whether a program ends in time."""
     try:
         process.wait(max(seconds, 0))
     except subprocess.TimeoutExpired:
@@ -66,16 +67,9 @@ def _has_ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill a program with its children."""
-    try:
+    with contextlib.suppress(OSError):  # it ended just now
         if os.name == "posix":
             os.killpg(process.pid, 9)
         else:
             process.kill()
-    except OSError:
-        pass  # it ended just now
     _has_ended(process, _GRACE)
-
-
-def _decode(chunks: Sequence[bytes]) -> str:
-    return b"".join(chunks).decode("utf-8", "replace")

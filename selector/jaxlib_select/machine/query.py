@@ -36,10 +36,11 @@ def read_answer(result: ProcessResult, library: str, timeout: float) -> tuple[Nv
         return Nvidia(libcuda="absent"), [f"{library} cannot be loaded: {reason}"]
     numbers = {found.group(1): int(found.group(2)) for found in map(_LINE.fullmatch, lines) if found}
     driver = next((line[7:] for line in lines if line.startswith("driver ")), None)
-    cuda, gpus, notes = _version(numbers.get("version")), _gpus(lines), _false_answers(numbers, lines, library)
+    gpus = tuple(_gpu(*found.groups()) for found in map(_GPU.fullmatch, lines) if found)
+    notes = _false_answers(numbers, gpus, library)
     state, ending = _state(result, library, timeout)
     found = Nvidia(
-        cuda=cuda,
+        cuda=_version(numbers.get("version")),
         driver=None if driver is None else printable(driver),
         cuinit=numbers.get("init"),
         gpus=gpus,
@@ -65,26 +66,19 @@ def _version(number: int | None) -> Version | None:
     return number // 1000, number % 1000 // 10
 
 
-def _gpus(lines: list[str]) -> tuple[NvidiaGpu, ...]:
-    """Return the devices; one with an impossible compute capability is kept without it."""
-    found = [match for match in map(_GPU.fullmatch, lines) if match]
-    return tuple(
-        NvidiaGpu(_capability(int(match.group(1)), int(match.group(2))), printable(match.group(3)).strip() or None)
-        for match in found
-    )
+def _gpu(major: str, minor: str, name: str) -> NvidiaGpu:
+    """Return a device; one with an impossible compute capability is kept without it."""
+    possible = 1 <= int(major) <= _NEWEST and 0 <= int(minor) <= 9
+    return NvidiaGpu((int(major), int(minor)) if possible else None, printable(name).strip() or None)
 
 
-def _capability(major: int, minor: int) -> tuple[int, int] | None:
-    return (major, minor) if 1 <= major <= _NEWEST and 0 <= minor <= 9 else None
-
-
-def _false_answers(numbers: dict[str, int], lines: list[str], library: str) -> tuple[str, ...]:
+def _false_answers(numbers: dict[str, int], gpus: tuple[NvidiaGpu, ...], library: str) -> tuple[str, ...]:
     """Return a sentence for each answer that cannot be true."""
     found = []
     if "version" in numbers and _version(numbers["version"]) is None:
         found.append(f"{library} calls itself CUDA version {numbers['version']}, which cannot be")
     if not 0 <= numbers.get("count", 0) <= _MOST:
         found.append(f"{library} counts {numbers['count']} devices, which cannot be")
-    if any(gpu.compute_capability is None for gpu in _gpus(lines)):
+    if any(gpu.compute_capability is None for gpu in gpus):
         found.append(f"{library} names a compute capability that cannot be")
     return tuple(found)

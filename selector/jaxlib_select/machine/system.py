@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from jaxlib_select.machine.host import Host
 
@@ -68,23 +68,12 @@ def container(host: Host) -> str | None:
 
 def find_library(host: Host, name: str) -> str | None:
     """Return a file that the dynamic linker may take for a library, without loading it; nothing if it is nowhere."""
-    for folder in (*_search_path(host), *_FOLDERS):
-        path = f"{folder.format(arch=host.machine)}/{name}"
-        if host.exists(path):
-            return path
-    return name if _is_cached(host, name) else None
-
-
-def _search_path(host: Host) -> Iterator[str]:
-    """Yield the folders of LD_LIBRARY_PATH, braces escaped."""
-    for folder in host.environ.get("LD_LIBRARY_PATH", "").replace(";", ":").split(":"):
-        if folder:
-            yield folder.replace("{", "{{").replace("}", "}}")
-
-
-def _is_cached(host: Host, name: str) -> bool:
-    """Return whether the linker's cache has a library: names in it are strings that end with a zero byte."""
-    return b"\0" + name.encode() + b"\0" in b"\0" + (host.read_bytes("/etc/ld.so.cache") or b"")
+    own = [folder for folder in host.environ.get("LD_LIBRARY_PATH", "").replace(";", ":").split(":") if folder]
+    for folder in (*own, *(folder.format(arch=host.machine) for folder in _FOLDERS)):
+        if host.exists(f"{folder}/{name}"):
+            return f"{folder}/{name}"
+    cached = b"\0" + (host.read_bytes("/etc/ld.so.cache") or b"")  # names in it are strings that end with a zero byte
+    return name if b"\0" + name.encode() + b"\0" in cached else None
 
 
 def list_devices(host: Host, vendor: str, classes: Iterable[str] = ("",)) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from jaxlib_select.choose.cuda_code import TEGRA, runs
+from jaxlib_select.choose.cuda import TEGRA, runs
 from jaxlib_select.versions import read_version
 from pjrtwheel.backend import Backend, Select, load_backends
 from pjrtwheel.cli import main

@@ -12,9 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from jaxlib_select.apply.installer import find_installer, only_from, pip_installer, show, uv_installer
+from jaxlib_select.apply.installer import (
+    explain_failure,
+    find_installer,
+    only_from,
+    pip_installer,
+    run_installer,
+    show,
+    uv_installer,
+)
 from jaxlib_select.apply.plan import accelerator_families, make_plan, other_backends
-from jaxlib_select.apply.process import explain_failure, run_installer
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.cli import main
 from jaxlib_select.cli.environments import active_python
@@ -46,9 +53,7 @@ def environment(**versions: str) -> Environment:
 def test_constraints_are_installed_with_the_requirements() -> None:
     """Both installers get the same texts; uv gets the environment, pip is the environment's own."""
     requirements = "jax==0.11.2 'jaxlib-cuda-12[with-cuda]==0.11.2' 'nvidia-cudnn-cu12<9.11'"
-    assert [
-        show(*make_plan([CUDA12], environment(), [], installer, families=FAMILIES).commands) for installer in (UV, PIP)
-    ] == [
+    assert [show(*make_plan([CUDA12], environment(), [], installer, families=FAMILIES)) for installer in (UV, PIP)] == [
         f"uv pip install --python /venv/bin/python {requirements}",
         f"/venv/bin/python -m pip install {requirements}",
     ]
@@ -57,7 +62,7 @@ def test_constraints_are_installed_with_the_requirements() -> None:
 def test_each_index_has_a_command_of_its_own() -> None:
     """The index of PyTorch must not be asked for JAX."""
     plan = make_plan([CUDA12, TORCH], environment(), [], UV, ["--find-links", "dist"], families=FAMILIES)
-    assert [command[4:] for command in plan.commands] == [
+    assert [command[4:] for command in plan] == [
         ("/venv/bin/python", "--find-links", "dist", *CUDA12.requirements, *CUDA12.constraints),
         ("/venv/bin/python", "--index-url", TORCH.index_url, "--find-links", "dist", "torch==2.9.0"),
     ]
@@ -72,7 +77,7 @@ def test_an_index_of_the_decision_is_the_only_one(
     """Of two, uv refuses both and pip takes the last; folders stay, and with --no-index nothing is asked."""
     mine = ("--index-url", "https://mine", "--find-links", "dist", "--extra-index-url", "https://more")
     for tool in (UV, PIP):
-        jax, torch = make_plan([CUDA12, TORCH], environment(), [], tool, mine, families=FAMILIES).commands
+        jax, torch = make_plan([CUDA12, TORCH], environment(), [], tool, mine, families=FAMILIES)
         assert jax == (*tool.install(["x"], options=mine)[:-1], *CUDA12.requirements, *CUDA12.constraints)
         assert torch == (
             *tool.install(["x"])[:-1],
@@ -105,7 +110,7 @@ def test_other_backends_go_after_the_new_one_is_there() -> None:
         Plugin("odd", (), "odd", platform="odd"),
     ]
     plan = make_plan([CUDA12], here, plugins, PIP, families=FAMILIES)
-    assert plan.steps(PIP)[-1] == (
+    assert plan[-1] == (
         *("/venv/bin/python", "-m", "pip", "uninstall", "-y"),
         *("jax-cuda13-pjrt", "jax-cuda13-plugin", "jaxlib-cuda-13"),
     )
@@ -119,21 +124,19 @@ def test_which_platforms_are_accelerators_is_a_fact() -> None:
     new = replace(facts.backends[0], name="npu1", family="npu")
     families = accelerator_families(replace(facts, backends=(*facts.backends, new)))
     plugins = [Plugin("jaxlib_npu_1", (), "jaxlib-npu-1", platform="npu")]
-    assert make_plan([CUDA12], environment(), plugins, UV, families=families).after == ("jaxlib-npu-1",)
+    assert make_plan([CUDA12], environment(), plugins, UV, families=families)[-1][-1] == "jaxlib-npu-1"
 
 
 def test_torch_leaves_jax_alone() -> None:
     """Only a decision about JAX removes its backends."""
     here = environment(jax_cuda13_pjrt="0.11.2", jax_cuda13_plugin="0.11.2")
-    assert make_plan([TORCH], here, [], UV, families=FAMILIES).after == ()
+    assert not any("uninstall" in command for command in make_plan([TORCH], here, [], UV, families=FAMILIES))
 
 
 @pytest.mark.parametrize("installed", ["2.9.0+cpu", "2.9.0"])
 def test_a_wheel_of_another_index_is_installed_again(installed: str) -> None:
     """Installers take 2.9.0+cpu for 2.9.0 and would do nothing; nothing is removed before its successor is there."""
-    steps = [
-        make_plan([TORCH], environment(torch=installed), [], tool, families=FAMILIES).steps(tool) for tool in (UV, PIP)
-    ]
+    steps = [make_plan([TORCH], environment(torch=installed), [], tool, families=FAMILIES) for tool in (UV, PIP)]
     index = "--index-url https://example.org/whl/cu126"
     assert [[show(step) for step in plan] for plan in steps] == [
         [f"uv pip install --python /venv/bin/python {index} --reinstall-package torch torch==2.9.0"],
@@ -149,7 +152,7 @@ def test_another_jaxlib_of_the_same_version_is_installed_again(tmp_path: Path) -
     (tmp_path / "jaxlib").mkdir()
     (tmp_path / "jaxlib/__init__.py").touch()
     stock = replace(environment(jax="0.11.2", jaxlib="0.11.2"), paths=(tmp_path,))
-    found = [make_plan([CUDA12], stock, [], tool, families=FAMILIES).commands for tool in (UV, PIP)]
+    found = [make_plan([CUDA12], stock, [], tool, families=FAMILIES) for tool in (UV, PIP)]
     target = "uv pip install --python /venv/bin/python"
     requirements = "jax==0.11.2 'jaxlib-cuda-12[with-cuda]==0.11.2' 'nvidia-cudnn-cu12<9.11' jaxlib==0.11.2"
     assert [[show(step) for step in plan] for plan in found] == [
@@ -170,7 +173,7 @@ def test_another_jaxlib_of_the_same_version_is_installed_again(tmp_path: Path) -
 def test_a_wheel_of_the_right_index_stays() -> None:
     """There is nothing to install again."""
     for tool in (UV, PIP):
-        (command,) = make_plan([TORCH], environment(torch="2.9.0+cu126"), [], tool, families=FAMILIES).commands
+        (command,) = make_plan([TORCH], environment(torch="2.9.0+cu126"), [], tool, families=FAMILIES)
         assert command == tool.install(["torch==2.9.0"], index_url=TORCH.index_url)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from jaxlib_select.choose.cuda_code import runs
+from jaxlib_select.choose.cuda import runs
 from jaxlib_select.choose.rules import Fit
 from jaxlib_select.choose.vendors import judge
 from jaxlib_select.facts import Backend, Select

@@ -4,63 +4,47 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 
 from jaxlib_select.choose.decision import Decision
-from jaxlib_select.choose.ranking import Ranked, known_names, rank
+from jaxlib_select.choose.ranking import known_names, rank
 from jaxlib_select.choose.resolve import Resolver
 from jaxlib_select.choose.rules import Fit, platform_problem
-from jaxlib_select.facts import Facts, load_facts
+from jaxlib_select.facts import load_facts
 from jaxlib_select.machine.model import Machine
 from jaxlib_select.versions import read_version
 
 
 def decide(package: str, machine: Machine, backend: str) -> Decision:
-    """Decide about `jax` or `jaxlib`, with `==RELEASE` if it is not to be the newest known one.
-
-    Raises:
-        FactsError: Nothing is known about this release.
-        PolicyError: What is asked for cannot be given.
-    """
+    """Decide about `jax` or `jaxlib`, with `==RELEASE` if it is not to be the newest known one."""
     name, _, release = package.partition("==")
-    facts = _facts(release)
-    return _decision(name, facts, machine, rank(machine, facts.backends, backend))
-
-
-def _decision(name: str, facts: Facts, machine: Machine, ranked: Ranked) -> Decision:
-    """Write down a choice as what is to be installed."""
-    backend, verdict = ranked.backend, ranked.verdict
+    facts = load_facts(release)
+    ranked = rank(machine, facts.backends, backend)
+    chosen, verdict = ranked.backend, ranked.verdict
     # The CPU is chosen even without a wheel; every other backend is rejected for that.
-    problem = platform_problem(machine, backend) if verdict.fit is Fit.FULL else None
-    extras = ",".join(backend.variants.get(ranked.variant, ()))
-    own = f"{backend.distribution}{f'[{extras}]' if extras else ''}=={backend.version}"
+    problem = platform_problem(machine, chosen) if verdict.fit is Fit.FULL else None
+    extras = ",".join(chosen.variants.get(ranked.variant, ()))
+    own = f"{chosen.distribution}{f'[{extras}]' if extras else ''}=={chosen.version}"
     warnings = list(ranked.warnings)
     if problem:
-        warnings.append(
-            f"{problem}: only {name} itself is asked for, which has an XLA for the CPU where JAX supports it"
-        )
-    constraints, advice = _constraints(verdict.constraints, extras)
-    table = backend.select.constraints if backend.select and extras else {}
+        only = f"only {name} itself is asked for, which has an XLA for the CPU where JAX supports it"
+        warnings.append(f"{problem}: {only}")
+    constraints = verdict.constraints if extras else ()
+    if verdict.constraints and not extras:
+        warnings.append(f"the libraries of the system must keep these bounds: {', '.join(verdict.constraints)}")
+    table = chosen.select.constraints if chosen.select and extras else {}
     return Decision(
-        package=backend.distribution,
+        package=chosen.distribution,
         backend=ranked.variant,
         requirements=(f"{name}=={facts.release}",) if problem else (f"{name}=={facts.release}", own),
         candidates=ranked.candidates,
         constraints=constraints,
-        index_url=backend.index_url,
-        warnings=(*warnings, *advice),
+        index_url=chosen.index_url,
+        warnings=tuple(warnings),
         environment=verdict.environment,
         hidden=verdict.hidden,
         bounds=_bounds(ranked.variant, table, constraints),
     )
-
-
-def _constraints(constraints: tuple[str, ...], extras: str) -> tuple[tuple[str, ...], list[str]]:
-    """Return bounds for the vendor's libraries, or advice where these come from the system."""
-    if extras or not constraints:
-        return constraints, []
-    return (), [f"the libraries of the system must keep these bounds: {', '.join(constraints)}"]
 
 
 def _bounds(variant: str, table: Mapping[str, tuple[str, ...]], own: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
@@ -80,9 +64,4 @@ def _generation(limits: str) -> str:
     return "legacy" if limits.startswith("<") else f"cc{major}{minor}"
 
 
-@functools.cache
-def _facts(release: str) -> Facts:
-    return load_facts(release)
-
-
-RESOLVER = Resolver(decide, backends=lambda: known_names(_facts("").backends), name="jax")
+RESOLVER = Resolver(decide, backends=lambda: known_names(load_facts().backends), name="jax")

@@ -20,11 +20,7 @@ _COMPANIONS = {"torchvision", "torchaudio"}  # versions of their own, from the s
 
 
 def decide(package: str, machine: Machine, backend: str) -> Decision:
-    """Decide about `torch`, `torchvision` or `torchaudio`, with `==VERSION` if it is not to be the backend's newest.
-
-    Raises:
-        PolicyError: What is asked for cannot be given, or is not known to run.
-    """
+    """Decide about `torch`, `torchvision` or `torchaudio`, with `==VERSION` if it is not to be the backend's newest."""
     name, _, version = package.partition("==")
     ranked = rank(machine, _facts().backends, backend)
     chosen = ranked.backend
@@ -47,11 +43,7 @@ def decide(package: str, machine: Machine, backend: str) -> Decision:
 
 
 def _check_version(backend: Backend, version: str) -> None:
-    """Make sure that a version is one whose code is known: others are built for other GPUs.
-
-    Raises:
-        PolicyError: It is not.
-    """
+    """Make sure that a version is one whose code is known: others are built for other GPUs."""
     known, asked = read_version(backend.version) or (), read_version(version) or ()
     if asked[: len(known)] != known:
         versions: dict[str, list[str]] = {}

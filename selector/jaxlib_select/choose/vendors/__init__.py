@@ -31,12 +31,12 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
     """Say whether a backend runs on a machine, and why."""
     if backend.select is None:
         return Verdict(Fit.NONE, f"its facts do not say which machines it serves; --backend {backend.name} takes it")
+    if backend.is_cpu:
+        return Verdict(Fit.FULL, "runs on every machine")
     vendor = backend.select.vendor
     judge_vendor = find_judge(vendor)
     if judge_vendor is None:
         return Verdict(Fit.NONE, f"accelerators of {vendor!r} cannot be detected; --backend {backend.name} takes it")
     verdict = judge_vendor(machine, backend)
     problem = platform_problem(machine, backend)
-    if problem and not backend.is_cpu:
-        return Verdict(Fit.NONE, problem, present=verdict.present)
-    return verdict
+    return Verdict(Fit.NONE, problem, present=verdict.present) if problem else verdict

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from jaxlib_select.choose.rules import Fit, Verdict, visible_value
@@ -30,8 +31,9 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
         reason = f"has no code for {describe([gpus[index] for index in wanted])}"
         return Verdict(Fit.NONE, reason, present=bool(discrete))
     problem = _system_problem(machine, select)
-    if not discrete:
-        return _integrated(gpus, problem[0] if problem else "")
+    if not discrete:  # as if they were not there, unless they are asked for
+        place = f"{describe(gpus)} is part of a processor"
+        return Verdict(Fit.NONE, f"{place}, and {problem[0]}") if problem else Verdict(Fit.ASKED, place)
     if problem:
         return Verdict(Fit.NONE, *problem, present=True)
     supported = [index for index in coded if _is_supported(gpus[index], machine.amd.rocm or "", select)]
@@ -40,38 +42,25 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
     return _serve(gpus, supported, len(discrete), machine)
 
 
-def _integrated(gpus: Sequence[str], problem: str) -> Verdict:
-    """Describe GPUs that are part of a processor: as if they were not there, unless they are asked for."""
-    place = f"{describe(gpus)} is part of a processor"
-    return Verdict(Fit.NONE, f"{place}, and {problem}") if problem else Verdict(Fit.ASKED, place)
-
-
 def _system_problem(machine: Machine, select: Select) -> tuple[str, str] | None:
-    """Return why ROCm programs do not work here, and what to do."""
     if machine.amd.accessible is False:
-        advice = (
-            "start the container with --device=/dev/kfd --device=/dev/dri"
-            if machine.container
-            else "add yourself to the groups render and video, and log in again"
-        )
+        advice = "add yourself to the groups render and video, and log in again"
+        if machine.container:
+            advice = "start the container with --device=/dev/kfd --device=/dev/dri"
         return "an AMD GPU is here, but /dev/kfd or /dev/dri/renderD* may not be opened", advice
-    needed = ".".join(str(part) for part in select.driver or ())
-    major = needed.partition(".")[0]
+    major = select.driver[0] if select.driver else ""
     if machine.amd.rocm is None and select.bundled:
         return None
     if machine.amd.rocm is None:
         return f"needs ROCm {major}, none is installed", f"install ROCm {major}, or set ROCM_PATH to it"
-    found = read_version(machine.amd.rocm or "") or (0,)
+    found = read_version(machine.amd.rocm) or (0,)
     if select.driver and (found[0] != select.driver[0] or not at_least(found, select.driver)):
-        return (
-            f"needs ROCm {major}, here is ROCm {machine.amd.rocm}",
-            f"install ROCm {major} next to it or instead of it",
-        )
+        advice = f"install ROCm {major} next to it or instead of it"
+        return f"needs ROCm {major}, here is ROCm {machine.amd.rocm}", advice
     return None
 
 
 def _is_supported(gpu: str, rocm: str, select: Select) -> bool:
-    """Return whether AMD supports a GPU with the ROCm that is installed."""
     if not select.supported:
         return True
     oldest = read_version(select.supported.get(gpu, ""))
@@ -93,9 +82,7 @@ def _doubt(machine: Machine, select: Select, backend: Backend, gpus: Sequence[st
 
 
 def _serve(gpus: Sequence[str], supported: Sequence[int], wanted: int, machine: Machine) -> Verdict:
-    """Describe how a backend serves the GPUs that are supported."""
-    chosen = set(supported)
-    hidden = [index for index in range(len(gpus)) if index not in chosen]
+    hidden = sorted({*range(len(gpus))} - {*supported})
     served = [gpus[index] for index in supported]
     rocm = f"and ROCm {machine.amd.rocm} is installed" if machine.amd.rocm else "and brings ROCm along"
     reason = f"has code for {describe(served)}, {rocm}"
@@ -118,10 +105,8 @@ def describe(gpus: Sequence[str]) -> str:
     >>> describe(["gfx942", "gfx90a", "gfx942"])
     'gfx90a, 2 x gfx942'
     """
-    counts: dict[str, int] = {}
-    for gpu in gpus:
-        counts[gpu] = counts.get(gpu, 0) + 1
-    kinds: list[str] = sorted(counts, key=lambda gpu: (_number(gpu), gpu))
+    counts = Counter(gpus)
+    kinds = sorted(counts, key=lambda gpu: (_number(gpu), gpu))
     return ", ".join(f"{counts[gpu]} x {gpu}" if counts[gpu] > 1 else gpu for gpu in kinds)
 
 

@@ -20,17 +20,10 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
         return Verdict(Fit.NONE, f"{shown} is a device of Google's, but no TPU")
     shown = ", ".join(sorted(set(chips)))
     if not machine.tpu.devices:
-        advice = (
-            "start the container with --privileged, or with the TPU's /dev/accel* or /dev/vfio/* passed on"
-            if machine.container
-            else "use an image for Cloud TPU VMs, which has the driver"
-        )
-        return Verdict(
-            Fit.NONE, f"TPU {shown} is here, but no /dev/accel* or /dev/vfio/* to reach it", advice, present=True
-        )
-    return Verdict(
-        Fit.FULL,
-        f"serves TPU {shown} ({len(chips)} chip{'s' if len(chips) > 1 else ''})",
-        present=True,
-        served=len(chips),
-    )
+        reason = f"TPU {shown} is here, but no /dev/accel* or /dev/vfio/* to reach it"
+        advice = "use an image for Cloud TPU VMs, which has the driver"
+        if machine.container:
+            advice = "start the container with --privileged, or with the TPU's /dev/accel* or /dev/vfio/* passed on"
+        return Verdict(Fit.NONE, reason, advice, present=True)
+    reason = f"serves TPU {shown} ({len(chips)} chip{'s' if len(chips) > 1 else ''})"
+    return Verdict(Fit.FULL, reason, present=True, served=len(chips))

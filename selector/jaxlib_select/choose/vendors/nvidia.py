@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from jaxlib_select.choose.cuda_code import is_tegra, runs
-from jaxlib_select.choose.cuda_driver import driver_advice, driver_problem
+from jaxlib_select.choose.cuda import driver_advice, driver_problem, is_tegra, runs
 from jaxlib_select.choose.rules import Fit, Verdict, visible_value
 from jaxlib_select.facts import Backend, Select
 from jaxlib_select.machine.model import Machine, format_version
@@ -23,21 +23,23 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
 
     All visible GPUs count: a program that meets one without code for it fails, whatever the others can do.
     """
-    covered = _covered(machine, backend)
+    select = backend.select or Select("nvidia")
+    covered = _covered(machine, backend.code.get(machine.platform, ()), select)
     served = [machine.nvidia.gpus[index].compute_capability for index in covered]
     capabilities = sorted({capability for capability in served if capability}, reverse=True)
-    select = _select(backend)
+    bounds = [text for texts in _within(select.constraints, capabilities) for text in texts]
+    wsl = ["CUDA in WSL2 is experimental in JAX"] if machine.wsl else []
     # Bounds are those of the GPUs: who takes the backend in spite of the driver's state needs them all the same.
     return replace(
-        _fit(machine, backend, covered),
+        _fit(machine, select, covered),
         best=capabilities[0] if capabilities else (),
         served=len(covered),
-        constraints=_within(select.constraints, capabilities, list),
-        warnings=_warnings(machine, select, capabilities),
+        constraints=tuple(dict.fromkeys(bounds)),
+        warnings=(*dict.fromkeys(_within(select.notes, capabilities)), *wsl),
     )
 
 
-def _fit(machine: Machine, backend: Backend, covered: Sequence[int]) -> Verdict:
+def _fit(machine: Machine, select: Select, covered: Sequence[int]) -> Verdict:
     """Say whether driver and GPU code let a backend run; `covered` are the GPUs for which it has code, by index."""
     gpus = machine.nvidia.gpus
     present = bool(gpus or machine.nvidia.pci)
@@ -47,51 +49,38 @@ def _fit(machine: Machine, backend: Backend, covered: Sequence[int]) -> Verdict:
         fit = Fit.DOUBT if problem.doubtful and covered else Fit.NONE
         return Verdict(fit, problem.reason, problem.advice if present else "", present)
     if not covered:
-        return Verdict(Fit.NONE, _no_code(machine, backend), present=present)
-    oldest = _select(backend).driver
-    served_version = machine.nvidia.cuda or ()
-    if oldest and not at_least(served_version, oldest):
-        reason = (
-            f"needs a driver for CUDA {format_version(oldest)}, this one serves CUDA {format_version(served_version)}"
-        )
+        return Verdict(Fit.NONE, _no_code(machine, select), present=present)
+    oldest, cuda = select.driver, machine.nvidia.cuda or ()
+    if oldest and not at_least(cuda, oldest):
+        wanted, served = format_version(oldest), format_version(cuda)
+        reason = f"needs a driver for CUDA {wanted}, this one serves CUDA {served}"
         return Verdict(Fit.NONE, reason, driver_advice(oldest), present)
     return _serve(machine, covered)
 
 
-def _select(backend: Backend) -> Select:
-    """Return the facts that selection needs; who calls has made sure that there are any."""
-    return backend.select or Select("nvidia")
-
-
-def _covered(machine: Machine, backend: Backend) -> list[int]:
-    """Return the GPUs for which a backend has code, by index."""
-    code = backend.code.get(machine.platform, ())
-    select = _select(backend)
-    known: dict[object, bool] = {}
-    found = []
-    for index, gpu in enumerate(machine.nvidia.gpus):
-        capability = gpu.compute_capability
-        if capability not in known:
-            known[capability] = capability is not None and runs(
-                capability,
-                code,
-                tegra=machine.tegra,
-                cuda=machine.nvidia.cuda,
-                driver=select.driver,
-                toolkit=select.toolkit,
-                oldest=select.oldest_capability,
-            )
-        if known[capability]:
-            found.append(index)
-    return found
+def _covered(machine: Machine, code: Sequence[str], select: Select) -> list[int]:
+    capabilities = [gpu.compute_capability for gpu in machine.nvidia.gpus]
+    covered = {
+        capability
+        for capability in set(capabilities)
+        if capability is not None
+        and runs(
+            capability,
+            code,
+            tegra=machine.tegra,
+            cuda=machine.nvidia.cuda,
+            driver=select.driver,
+            toolkit=select.toolkit,
+            oldest=select.oldest_capability,
+        )
+    }
+    return [index for index, capability in enumerate(capabilities) if capability in covered]
 
 
 def _serve(machine: Machine, covered: Sequence[int]) -> Verdict:
-    """Describe how a backend serves the GPUs that it has code for."""
     gpus = machine.nvidia.gpus
-    chosen = set(covered)
     served = [gpus[index] for index in covered]
-    hidden = [index for index in range(len(gpus)) if index not in chosen]
+    hidden = sorted({*range(len(gpus))} - {*covered})
     reason = f"has code for {describe_gpus(served)}, and the driver serves CUDA {format_version(machine.nvidia.cuda)}"
     if hidden:
         reason += f"; it does not serve {describe_gpus([gpus[index] for index in hidden])}, to be hidden"
@@ -104,27 +93,16 @@ def _serve(machine: Machine, covered: Sequence[int]) -> Verdict:
     )
 
 
-def _warnings(machine: Machine, select: Select, capabilities: Sequence[tuple[int, int]]) -> tuple[str, ...]:
-    """Return what to know about these GPUs, and about Linux on Windows."""
-    notes = _within(select.notes, capabilities, lambda note: [note])
-    return (*notes, "CUDA in WSL2 is experimental in JAX") if machine.wsl else notes
+def _within(table: Mapping[str, Any], capabilities: Sequence[tuple[int, int]]) -> list[Any]:
+    """Return the values whose range of compute capabilities holds for one of these."""
+    found = [bounds for bounds in sorted(table) if any(in_range(capability, bounds) for capability in capabilities)]
+    return [table[bounds] for bounds in found]
 
 
-def _within(
-    table: Mapping[str, object], capabilities: Sequence[tuple[int, int]], items: Callable[..., list[str]]
-) -> tuple[str, ...]:
-    """Return the entries whose range of compute capabilities holds for one of these, each once."""
-    found: dict[str, None] = {}
-    for bounds, value in sorted(table.items()):
-        if any(in_range(capability, bounds) for capability in capabilities):
-            found.update(dict.fromkeys(items(value)))
-    return tuple(found)
-
-
-def _no_code(machine: Machine, backend: Backend) -> str:
+def _no_code(machine: Machine, select: Select) -> str:
     """Say that a backend serves none of the GPUs: they are too old, or it has no code for them."""
     gpus = machine.nvidia.gpus
-    oldest = _select(backend).oldest_capability
+    oldest = select.oldest_capability
     if oldest and not any(at_least(gpu.compute_capability or oldest, oldest) for gpu in gpus):
         return f"serves compute capability {format_version(oldest)} and newer, not {describe_gpus(gpus)}"
     if any(is_tegra(gpu.compute_capability, tegra=machine.tegra) for gpu in gpus):

@@ -32,7 +32,6 @@ class Detector:
 
     Attributes:
         key: Key of what is found in the machine file.
-        look: Looks at a host.
         systems: Operating systems on which there may be something to find.
         variables: Those that hide devices of this vendor from programs.
     """
@@ -45,9 +44,6 @@ class Detector:
 
 def detect(host: Host | None = None) -> Machine:
     """Describe a machine; whatever goes wrong in one place becomes a note and hides nothing else.
-
-    Returns:
-        The machine; what is odd about it raises nothing.
 
     Raises:
         UsageError: This machine is looked at, and a variable of this program is wrong.

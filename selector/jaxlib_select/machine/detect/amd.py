@@ -35,7 +35,6 @@ def _nodes(host: Host) -> list[dict[str, int]]:
 
 
 def _properties(text: str) -> dict[str, int]:
-    """Read lines of a name and a number."""
     pairs = (line.split() for line in text.splitlines())
     return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
 
@@ -52,7 +51,6 @@ def _architecture(node: dict[str, int]) -> str | None:
 
 
 def _accessible(host: Host) -> bool:
-    """Return whether this user may open the devices."""
     nodes = [name for name in host.names("/dev/dri") if name.startswith("renderD")]
     return host.can_open(host.path("/dev/kfd")) and any(host.can_open(host.path(f"/dev/dri/{name}")) for name in nodes)
 

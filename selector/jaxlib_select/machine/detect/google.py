@@ -15,14 +15,10 @@ _VENDOR = "1ae0"
 def look(host: Host) -> tuple[Devices, list[str]]:
     """Return Google's devices; device nodes count only with one, since other vendors' devices use such names too."""
     devices = list_devices(host, _VENDOR)
-    return Devices(pci=tuple(devices), devices=tuple(_nodes(host)) if devices else ()), []
-
-
-def _nodes(host: Host) -> list[str]:
-    """Return `/dev/accelN` (up to v4) and `/dev/vfio/N` (from v5e on)."""
+    # Up to v4, and from v5e on.
     accel = [f"/dev/{name}" for name in host.names("/dev") if name.startswith("accel") and name[5:].isdigit()]
     vfio = [f"/dev/vfio/{name}" for name in host.names("/dev/vfio") if name.isdigit()]
-    return accel + vfio
+    return Devices(pci=tuple(devices), devices=(*accel, *vfio) if devices else ()), []
 
 
 DETECTOR = Detector("tpu", look, variables=("TPU_VISIBLE_DEVICES", "TPU_VISIBLE_CHIPS"))

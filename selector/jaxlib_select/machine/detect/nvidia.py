@@ -34,7 +34,13 @@ def look(host: Host) -> tuple[Nvidia, list[str]]:
     place = _find(host, library)
     notes: list[str] = []
     if place is not None:
-        found, notes = _ask_libcuda(host, found, library, place)
+        from jaxlib_select.machine.query import query  # most machines need no child process
+
+        answer, notes = query(host, "cuda", library, host.timeout)
+        if answer.libcuda == "absent" and place != library:
+            notes.append(f"there is a {place}: if it is the driver's, add its folder to LD_LIBRARY_PATH")
+        source = "libcuda" if answer.libcuda == "ok" else None
+        found = replace(answer, driver=found.driver, pci=found.pci, source=source)
     if found.libcuda == "ok" and found.cuinit in {0, NO_DEVICE}:
         return found, notes
     found, more = _enrich(host, found)
@@ -49,17 +55,6 @@ def _find(host: Host, library: str) -> str | None:
     return find_library(host, library)
 
 
-def _ask_libcuda(host: Host, found: Nvidia, library: str, place: str) -> tuple[Nvidia, list[str]]:
-    """Ask libcuda in a child process."""
-    from jaxlib_select.machine.query import query  # most machines need no child process
-
-    answer, notes = query(host, "cuda", library, host.timeout)
-    if answer.libcuda == "absent" and place != library:
-        notes.append(f"there is a {place}: if it is the driver's, add its folder to LD_LIBRARY_PATH")
-    source = "libcuda" if answer.libcuda == "ok" else None
-    return replace(answer, driver=found.driver, pci=found.pci, source=source), notes
-
-
 def _enrich(host: Host, found: Nvidia) -> tuple[Nvidia, list[str]]:
     """Say which GPUs there are although libcuda does not work: NVML knows, else nvidia-smi; and what was odd."""
     if found.gpus:
@@ -69,13 +64,8 @@ def _enrich(host: Host, found: Nvidia) -> tuple[Nvidia, list[str]]:
         other, notes = nvidia_smi.list_gpus(host, host.timeout * _SHARE)
     if other is None:
         return found, notes
-    return replace(
-        found,
-        cuda=found.cuda or other.cuda,
-        driver=other.driver or found.driver,
-        gpus=other.gpus,
-        source=other.source,
-    ), notes
+    cuda, driver = found.cuda or other.cuda, other.driver or found.driver
+    return replace(found, cuda=cuda, driver=driver, gpus=other.gpus, source=other.source), notes
 
 
 def _ask_nvml(host: Host) -> tuple[Nvidia | None, list[str]]:
@@ -92,11 +82,8 @@ def _ask_nvml(host: Host) -> tuple[Nvidia | None, list[str]]:
 
 def _driver(host: Host) -> str | None:
     """Return the version of the kernel module: a hint, since it is the host's in a container without GPUs too."""
-    for path in _DRIVER_FILES:
-        found = _DRIVER.search(host.read(path) or "")
-        if found:
-            return found.group()
-    return None
+    versions = (_DRIVER.search(host.read(path) or "") for path in _DRIVER_FILES)
+    return next((found.group() for found in versions if found), None)
 
 
 DETECTOR = Detector(

@@ -1,12 +1,25 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the NVIDIA driver of a machine works, and what to do if not."""
+"""Which NVIDIA GPU runs which code, whether its driver works, and what to do if not.
+
+The rules for code are those of the CUDA C++ Programming Guide, "Application Compatibility".
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from jaxlib_select.machine.model import NO_DEVICE, STUB, Machine, Version, format_version
+from jaxlib_select.versions import at_least
+
+Capability = tuple[int, int]
+
+# Compute capabilities that exist in Tegra chips only: Erista, Parker, Xavier, Orin, and Thor under CUDA 12 and 13.
+TEGRA = frozenset({(5, 3), (6, 2), (7, 2), (8, 7), (10, 1), (11, 0)})
+
+_CODE = re.compile(r"(sm|compute)_(\d{1,2})(\d)([af]?)")
 
 # What cuInit returns (cuda.h, CUresult) when a GPU is there, but cannot be used.
 _CODES = {
@@ -45,13 +58,66 @@ _BRANCHES = {12: "525", 13: "580"}
 _CONTAINER = "start the container with its GPUs (docker run --gpus all, and NVIDIA_DRIVER_CAPABILITIES=compute,utility)"
 
 
+def is_tegra(capability: Capability | None, *, tegra: bool) -> bool:
+    """Return whether a GPU is part of a Tegra chip, as far as the system or its compute capability says."""
+    return tegra or capability in TEGRA
+
+
+def runs(
+    capability: Capability,
+    code: Iterable[str],
+    *,
+    tegra: bool,
+    cuda: Version | None,
+    driver: Version | None,
+    toolkit: Version | None,
+    oldest: Version | None = None,
+) -> bool:
+    """Return whether a GPU runs any of the code in a wheel, such as `sm_90`, `sm_90a` or `compute_120`.
+
+    `driver` is the oldest one that the wheel works with; an older one is a problem of its own. `toolkit` made the PTX;
+    if it is unknown, no driver is sure to compile that. Below `oldest`, whoever made the wheel does not let it run.
+    """
+    if oldest and not at_least(capability, oldest):
+        return False
+    if is_tegra(capability, tegra=tegra):
+        return any(found == ("sm", capability, "") for found in map(_parse, code))
+    # What a driver update would bring must not be called missing code.
+    reached = max(cuda or (0,), driver or (0,))
+    compiles = toolkit is not None and at_least(reached, toolkit)
+    return any(_fits(capability, name, compiles=compiles) for name in code)
+
+
+def _parse(name: str) -> tuple[str, Capability, str] | None:
+    """Split the name of a target; nothing for another vendor's."""
+    found = _CODE.fullmatch(name)
+    if found is None:
+        return None
+    return found.group(1), (int(found.group(2)), int(found.group(3))), found.group(4)
+
+
+def _fits(capability: Capability, name: str, *, compiles: bool) -> bool:
+    """Return whether a GPU that is no Tegra runs code of one target."""
+    parsed = _parse(name)
+    if parsed is None:
+        return False
+    kind, target, suffix = parsed
+    if kind == "sm" and target in TEGRA:
+        return False  # no binary compatibility between Tegra and the others, in neither direction
+    if kind == "compute" and not compiles:
+        return False
+    if suffix == "a":
+        return capability == target  # architecture-specific: that one only
+    if kind == "sm" or suffix == "f":
+        return capability[0] == target[0] and capability[1] >= target[1]
+    return capability >= target
+
+
 @dataclass(frozen=True)
 class DriverProblem:
     """Why no CUDA program works here.
 
     Attributes:
-        reason: In one sentence without its period.
-        advice: What to do.
         hardware: Whether it proves that there is a GPU.
         doubtful: Whether a CUDA program may work all the same.
     """
@@ -72,7 +138,9 @@ def driver_problem(machine: Machine) -> DriverProblem | None:
     if nvidia.libcuda == "absent" or nvidia.cuinit == STUB:
         return _no_library(machine) if seen else DriverProblem("no NVIDIA GPU was found")
     if nvidia.cuinit not in {None, 0, NO_DEVICE}:
-        return _code_problem(nvidia.cuinit or 0)
+        unknown = (f"the driver refuses to start (cuInit {nvidia.cuinit})", "run 'nvidia-smi' and look at its message")
+        reason, advice = _CODES.get(nvidia.cuinit or 0, unknown)
+        return DriverProblem(f"an NVIDIA driver is here, but {reason}", advice, hardware=True)
     if not nvidia.gpus:
         return _no_gpu(machine)
     if nvidia.cuda is None:
@@ -83,41 +151,23 @@ def driver_problem(machine: Machine) -> DriverProblem | None:
 def driver_advice(oldest: Version) -> str:
     """Return which driver to install for a version of CUDA."""
     branch = _BRANCHES.get(oldest[0])
-    return (
-        f"update the NVIDIA driver to {branch} or newer"
-        if branch
-        else f"update the driver to CUDA {format_version(oldest)}"
-    )
-
-
-def _code_problem(code: int) -> DriverProblem:
-    """Explain what cuInit returned."""
-    reason, advice = _CODES.get(
-        code, (f"the driver refuses to start (cuInit {code})", "run 'nvidia-smi' and look at its message")
-    )
-    return DriverProblem(f"an NVIDIA driver is here, but {reason}", advice, hardware=True)
+    newest = f"the NVIDIA driver to {branch} or newer" if branch else f"the driver to CUDA {format_version(oldest)}"
+    return f"update {newest}"
 
 
 def _no_library(machine: Machine) -> DriverProblem:
-    """Explain a GPU without libcuda."""
     advice = _CONTAINER if machine.container else "install the NVIDIA driver with its CUDA library"
     return DriverProblem("an NVIDIA GPU is here, but not the driver's library libcuda", advice, hardware=True)
 
 
 def _no_gpu(machine: Machine) -> DriverProblem:
-    """Explain a driver that shows no GPU, or no driver at all."""
     for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"):
-        if name in machine.visible:
-            value = machine.visible[name]
-            if value in {"", "-1", "none", "void", "NoDevFiles"}:
-                return DriverProblem(f"{name}={value} hides every NVIDIA GPU", f"unset {name} if that is not meant")
+        value = machine.visible.get(name)
+        if value in {"", "-1", "none", "void", "NoDevFiles"}:
+            return DriverProblem(f"{name}={value} hides every NVIDIA GPU", f"unset {name} if that is not meant")
     if machine.nvidia.cuinit is not None or machine.nvidia.cuda is not None:
-        advice = (
-            _CONTAINER
-            if machine.container
-            else "check 'nvidia-smi -L' (in MIG mode it must list an instance), CUDA_VISIBLE_DEVICES and 'dmesg'"
-        )
-        return DriverProblem("the NVIDIA driver shows no GPU", advice)
+        check = "check 'nvidia-smi -L' (in MIG mode it must list an instance), CUDA_VISIBLE_DEVICES and 'dmesg'"
+        return DriverProblem("the NVIDIA driver shows no GPU", _CONTAINER if machine.container else check)
     if machine.nvidia.pci:
         return _no_library(machine)
     return DriverProblem("no NVIDIA GPU was found")
