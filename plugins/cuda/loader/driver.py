@@ -24,21 +24,27 @@ _FAILURES = {
         "libcuda.so.1 is the toolkit's stub for linking, not a driver",
         "remove the toolkit's folder 'stubs' from LD_LIBRARY_PATH",
     ),
-    46: ("the GPU is taken by another process, or needs a reset", "end the other process, or see nvidia-smi"),
-    304: ("the operating system refused a call", "check the permissions of /dev/nvidia*"),
+    46: (
+        "the GPU is in use by another process, or its compute mode is prohibited",
+        "end the other process, or set the compute mode: nvidia-smi -c DEFAULT",
+    ),
+    304: ("the operating system refused a call", "see 'dmesg', and check the permissions of /dev/nvidia*"),
     802: (
         "the GPUs are not ready: machines with NVSwitch need the fabric manager",
-        "start it: systemctl start nvidia-fabricmanager",
+        "start it, in the driver's own version: systemctl start nvidia-fabricmanager",
     ),
     803: (
         "the driver's kernel module and its libcuda.so.1 are of different versions",
-        "restart the machine, or take the other libcuda.so.1 out of LD_LIBRARY_PATH",
+        "reboot, or take the other libcuda.so.1 out of LD_LIBRARY_PATH",
     ),
     804: (
         "a forward-compatibility libcuda.so.1 (cuda-compat) does not support this GPU",
-        "take cuda-compat out of LD_LIBRARY_PATH, and update the driver instead",
+        "remove cuda-compat from LD_LIBRARY_PATH, and update the driver instead",
     ),
-    805: ("the MPS control daemon cannot be reached", "start it: nvidia-cuda-mps-control -d"),
+    805: (
+        "the MPS control daemon cannot be reached",
+        "start it: nvidia-cuda-mps-control -d, or unset CUDA_MPS_PIPE_DIRECTORY",
+    ),
 }
 
 

@@ -21,6 +21,9 @@ NVIDIA, DISPLAY = "0x10de", "0x03"
 
 _CODE = re.compile(r"(sm|compute)_(\d+)([af]?)")
 
+# Compute capabilities of Tegra chips, which run no code but that made for exactly them.
+_TEGRA = (53, 62, 72, 87, 101, 110)
+
 
 def insist(condition: Callable[[], bool]) -> None:
     """Let JAX ask for a client of `cuda` where it sees no device node, for as long as a condition holds.
@@ -57,8 +60,8 @@ def device_nodes(root: Path) -> list[str]:
 def _runs_on(code: str, capability: int) -> bool:
     """Return whether a GPU of some compute capability can run code, at once or after translation by the driver.
 
-    Machine code runs on its own and later minor versions of one major version, code for the driver (PTX) on
-    everything newer.
+    Machine code runs on its own and later minor versions of one major version, but never across Tegra chips and the
+    others; code for the driver (PTX) on everything newer that is no Tegra chip.
     With the suffix `a` it runs on that very version only, with `f` on its family. Of a capability, the major version is
     counted in tens.
 
@@ -69,6 +72,8 @@ def _runs_on(code: str, capability: int) -> bool:
     if match is None:
         return False
     kind, target, suffix = match[1], int(match[2]), match[3]
+    if capability in _TEGRA or (kind == "sm" and target in _TEGRA):
+        return code == f"sm_{capability}"
     if suffix == "a":
         return capability == target
     within = capability // 10 == target // 10

@@ -21,28 +21,28 @@ TEGRA = frozenset({(5, 3), (6, 2), (7, 2), (8, 7), (10, 1), (11, 0)})
 
 _CODE = re.compile(r"(sm|compute)_(\d{1,2})(\d)([af]?)")
 
-# What cuInit returns (cuda.h, CUresult) when a GPU is there, but cannot be used.
-_CODES = {
-    46: ("its GPU is in use or switched off (cuInit 46)", "free the GPU, or set its compute mode to default"),
-    304: (
-        "an operating system call of the driver failed (cuInit 304)",
-        "look at 'dmesg' and the rights on /dev/nvidia*",
+# CUresult of cuInit (cuda.h) when a GPU is here: what it means, and what to do, as plugins/cuda says it, too.
+_FAILURES = {
+    46: (
+        "the GPU is in use by another process, or its compute mode is prohibited",
+        "end the other process, or set the compute mode: nvidia-smi -c DEFAULT",
     ),
+    304: ("the operating system refused a call", "see 'dmesg', and check the permissions of /dev/nvidia*"),
     802: (
-        "the GPUs are not ready yet (cuInit 802)",
-        "start the fabric manager: systemctl start nvidia-fabricmanager, of the driver's own version",
+        "the GPUs are not ready: machines with NVSwitch need the fabric manager",
+        "start it, in the driver's own version: systemctl start nvidia-fabricmanager",
     ),
     803: (
-        "libcuda and the kernel module are of different versions (cuInit 803)",
-        "reboot, or load the kernel module of the installed driver",
+        "the driver's kernel module and its libcuda.so.1 are of different versions",
+        "reboot, or take the other libcuda.so.1 out of LD_LIBRARY_PATH",
     ),
     804: (
-        "the CUDA compatibility library does not work with this GPU (cuInit 804)",
-        "remove cuda-compat from LD_LIBRARY_PATH, or update the driver",
+        "a forward-compatibility libcuda.so.1 (cuda-compat) does not support this GPU",
+        "remove cuda-compat from LD_LIBRARY_PATH, and update the driver instead",
     ),
     805: (
-        "the MPS server cannot be reached (cuInit 805)",
-        "start nvidia-cuda-mps-control, or unset CUDA_MPS_PIPE_DIRECTORY",
+        "the MPS control daemon cannot be reached",
+        "start it: nvidia-cuda-mps-control -d, or unset CUDA_MPS_PIPE_DIRECTORY",
     ),
 }
 _LIBRARY = {
@@ -138,9 +138,10 @@ def driver_problem(machine: Machine) -> DriverProblem | None:
     if nvidia.libcuda == "absent" or nvidia.cuinit == STUB:
         return _no_library(machine) if seen else DriverProblem("no NVIDIA GPU was found")
     if nvidia.cuinit not in {None, 0, NO_DEVICE}:
-        unknown = (f"the driver refuses to start (cuInit {nvidia.cuinit})", "run 'nvidia-smi' and look at its message")
-        reason, advice = _CODES.get(nvidia.cuinit or 0, unknown)
-        return DriverProblem(f"an NVIDIA driver is here, but {reason}", advice, hardware=True)
+        unknown = ("it refuses to start", "run 'nvidia-smi' and look at its message")
+        reason, advice = _FAILURES.get(nvidia.cuinit or 0, unknown)
+        reason = f"an NVIDIA driver is here, but {reason} (cuInit {nvidia.cuinit})"
+        return DriverProblem(reason, advice, hardware=True)
     if not nvidia.gpus:
         return _no_gpu(machine)
     if nvidia.cuda is None:

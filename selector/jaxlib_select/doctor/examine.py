@@ -22,6 +22,7 @@ from jaxlib_select.doctor.hardware import (
     has_nvidia_driver,
     has_nvidia_node,
     missing_hardware,
+    other_devices,
     unfit_packages,
 )
 from jaxlib_select.doctor.installation import find_break, find_missing
@@ -34,11 +35,11 @@ from jaxlib_select.facts import Facts, known_releases, load_facts
 from jaxlib_select.installed.answers import REFUSED, Problem
 from jaxlib_select.installed.environment import Environment, this_environment
 from jaxlib_select.installed.plugins import Lock, Plugin, find_plugins, locate, read_lock
-from jaxlib_select.machine.model import Machine
+from jaxlib_select.machine.model import NO_DEVICE, STUB, Machine
 from jaxlib_select.names import normalize
 
-# Results of cuInit that do not mean "no GPU": the hardware is there and cannot be used.
-_HARMLESS_CUINIT = (None, 0, 34, 100)
+# Results of cuInit that prove no GPU; any other means that one is there and cannot be used.
+_HARMLESS_CUINIT = (None, 0, STUB, NO_DEVICE)
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,7 @@ def is_silent_cpu(prediction: Prediction, around: Surroundings) -> bool:
     nvidia = around.machine.nvidia
     served = around.decision is not None and around.decision.backend != "cpu"
     there = served or bool(nvidia.gpus) or nvidia.cuinit not in _HARMLESS_CUINIT
+    there = there or bool(other_devices(around.machine, around.facts.backends))
     return prediction.default == "cpu" and there and not around.variables.get("JAX_PLATFORMS")
 
 
@@ -186,7 +188,7 @@ def _cpu_finding(exam: Examination, around: Surroundings) -> Iterator[Finding]:
     because = next((entry.reason for entry in idle if entry.reason and entry.provider == decision.package), "")
     state = "is installed, but JAX leaves it out" if installed else "is not installed"
     what = f"JAX will run on the CPU, though there is {seen}: {because or f'{decision.package} {state}'}"
-    # Why JAX leaves it out is another finding, whose remedy is the one.
+    # If JAX leaves an installed package out, another finding says why, and how to fix it.
     yield Finding(ERROR, "silent-cpu", what, "" if installed and not because else exam.advise())
 
 

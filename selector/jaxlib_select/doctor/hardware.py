@@ -59,12 +59,23 @@ def upstream_name(backend: str) -> str:
 
 def describe_hardware(machine: Machine, backends: Sequence[Backend]) -> tuple[str, ...]:
     """Return one line for each kind of accelerator that was seen; which devices are accelerators, packages say."""
-    devices = [entry for backend in backends if backend.select is not None for entry in backend.select.devices]
+    devices = _served_devices(backends)
     lines = [_describe_nvidia(gpu.name, gpu.compute_capability) for gpu in machine.nvidia.gpus]
     lines += [f"AMD GPU {architecture}" for architecture in machine.amd.gpus]
     lines += [f"Intel GPU {device}" for device in matching(machine.intel.pci, devices)]
     lines += [f"TPU {device}" for device in matching(machine.tpu.pci, devices)]
+    lines += other_devices(machine, backends)
     return tuple(line if count == 1 else f"{count} x {line}" for line, count in Counter(lines).items())
+
+
+def other_devices(machine: Machine, backends: Sequence[Backend]) -> list[str]:
+    """Return the accelerators in `Machine.others`, each after the key of its detector."""
+    devices = _served_devices(backends)
+    return [f"{key} {device}" for key, found in machine.others.items() for device in matching(found.pci, devices)]
+
+
+def _served_devices(backends: Sequence[Backend]) -> list[str]:
+    return [entry for backend in backends if backend.select is not None for entry in backend.select.devices]
 
 
 def has_nvidia_node(root: Path) -> bool:
@@ -73,7 +84,7 @@ def has_nvidia_node(root: Path) -> bool:
 
 
 def has_nvidia_driver(machine: Machine) -> bool:
-    """Return whether NVIDIA's driver is there, and does not say that it has no GPU: with that, plugins are content."""
+    """Return whether NVIDIA's driver is there and shows a GPU; without one, plugins let JAX continue on the CPU."""
     return machine.nvidia.libcuda != "absent" and machine.nvidia.cuinit not in {NO_DEVICE, STUB}
 
 

@@ -117,7 +117,7 @@ def damaged_metadata(exam: Examination) -> Iterator[Finding]:
 
 
 def halves_of_plugins(exam: Examination) -> Iterator[Finding]:
-    """One half of a plugin: its metadata, or its package. JAX goes on without it in either exam."""
+    """One half of a plugin: its metadata, or its package. JAX continues without it in either case."""
     for plugin in exam.plugins:
         if plugin.module and plugin.location is None:
             what = f"{plugin.label} lets JAX import {plugin.module}, which is not there; JAX logs that and goes on"

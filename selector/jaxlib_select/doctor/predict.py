@@ -35,7 +35,7 @@ class Conditions:
         no_hardware: Platform → why there is none of its hardware here; platforms with hardware are missing.
         unfit: Distribution, or platform that is built in → why its programs do not run on the hardware that is here.
         nvidia_nodes: Whether a device node of NVIDIA's driver exists, which is all that JAX looks at.
-        nvidia_driver: Whether the driver is there and has a GPU to show, else plugins let JAX go on.
+        nvidia_driver: Whether the driver is there and shows a GPU; without one, plugins let JAX continue on the CPU.
         tpu_library: The libtpu that JAX would open; nothing if there is none.
     """
 

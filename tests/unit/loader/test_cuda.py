@@ -4,11 +4,17 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
+
+from jaxlib_select.choose import cuda
+from jaxlib_select.choose.cuda import runs
+from jaxlib_select.machine.model import STUB
 
 Loader = Callable[[str, str], ModuleType]
 
@@ -399,3 +405,20 @@ def test_gpus_for_which_there_is_no_code(
 ) -> None:
     """NVIDIA's rules: machine code within a major version, PTX on all later ones, suffixes narrower."""
     assert load_module("cuda12", "cuda.hardware").uncovered(code, capabilities) == missing
+
+
+def test_selector_and_loader_agree_which_gpu_runs_which_code(load_module: Loader) -> None:
+    """For all capabilities there are or may come, with a driver that compiles the PTX."""
+    runs_on = load_module("cuda12", "cuda.hardware")._runs_on
+    compiling = functools.partial(runs, tegra=False, cuda=(13, 0), driver=(13, 0), toolkit=(13, 0))
+    numbers = [major * 10 + minor for major in range(3, 16) for minor in range(10)]
+    for kind, target, suffix in itertools.product(("sm", "compute"), numbers, ("", "a", "f")):
+        name = f"{kind}_{target}{suffix}"
+        expected = [number for number in numbers if compiling(divmod(number, 10), [name])]
+        assert [number for number in numbers if runs_on(name, number)] == expected, name
+
+
+def test_selector_and_loader_advise_the_same_about_a_driver(load_module: Loader) -> None:
+    """In the same words; only the loader meets the toolkit's stub, which the selector takes for no driver."""
+    loader = load_module("cuda12", "cuda.driver")._FAILURES
+    assert {code: text for code, text in loader.items() if code != STUB} == cuda._FAILURES

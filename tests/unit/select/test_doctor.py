@@ -726,7 +726,7 @@ def test_a_driver_that_does_not_start(site: Site) -> None:
         "unfit-backend",
         "jaxlib-cuda-13 does not run here: NVIDIA's driver does not start: cuInit failed with status 803",
     )
-    assert finding.remedy == "restart the machine, or take the other libcuda.so.1 out of LD_LIBRARY_PATH"
+    assert finding.remedy == "reboot, or take the other libcuda.so.1 out of LD_LIBRARY_PATH"
     assert (report.prediction.default, site.node().examine(H100, decision=CUDA13).prediction.default) == (None, "cuda")
 
 

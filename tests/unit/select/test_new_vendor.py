@@ -74,6 +74,24 @@ machine = detect(Host(root=sys.argv[1], environ={"ABACUS_VISIBLE_DEVICES": "0"})
 print(json.dumps(to_json(machine)))
 print(*format_machine(machine), sep="\\n")
 """
+DOCTOR = """
+import sys
+from pathlib import Path
+from jaxlib_select.doctor.examine import Surroundings, is_silent_cpu
+from jaxlib_select.doctor.hardware import describe_hardware
+from jaxlib_select.doctor.predict import Prediction
+from jaxlib_select.facts import load_facts
+from jaxlib_select.machine.file import parse_machine
+machine, facts = parse_machine(Path(sys.argv[1]).read_text("utf-8")), load_facts("0.11.2")
+print(describe_hardware(machine, facts.backends), is_silent_cpu(Prediction("cpu", ()), Surroundings(machine, facts)))
+"""
+RULES = """
+from jaxlib_select.choose.vendors import find_judge
+try:
+    print(find_judge("slide_rule"), find_judge("abacus"))
+except ModuleNotFoundError as error:
+    print(find_judge("slide_rule"), error.name)
+"""
 PCI = {"vendor": "0xabac", "device": "0x0005", "class": "0x120000"}
 
 
@@ -119,3 +137,22 @@ def test_a_new_vendor_is_found_described_and_chosen(selector: Path, tmp_path: Pa
     assert (decision["package"], decision["requirements"][-1]) == ("jaxlib-abacus", "jaxlib-abacus==0.11.2")
     (chosen,) = (candidate["reason"] for candidate in decision["candidates"] if candidate["chosen"])
     assert chosen == "serves 1 abacus with driver 1.2"
+    assert run(selector, "-c", DOCTOR, tmp_path / "machine.json") == "('abacus abac:0005',) True\n"
+
+
+def test_what_lies_next_to_the_modules_of_vendors_does_not_end_detection(selector: Path, tmp_path: Path) -> None:
+    """A broken module becomes a note, and an editor's swap file is no module; the others find their devices."""
+    folder = selector / "jaxlib_select/machine/detect"
+    (folder / "abacus.py").write_text("import missing_library\n", "utf-8")
+    for name in (".amd.py.swp", "amd.py.orig", "google-copy.py"):
+        (folder / name).write_text("", "utf-8")
+    lines = run(selector, "-c", PROGRAM, tmp_path).splitlines()
+    noted = "note    a part of the detection failed (ModuleNotFoundError: No module named 'missing_library')"
+    assert [line for line in lines if line.startswith("note")] == [noted]
+    assert "nvidia  none" in lines
+
+
+def test_a_module_of_rules_that_lacks_another_is_not_a_missing_module(selector: Path) -> None:
+    """Else its vendor would silently be one whose accelerators cannot be detected."""
+    (selector / "jaxlib_select/choose/vendors/abacus.py").write_text("import missing_library\n", "utf-8")
+    assert run(selector, "-c", RULES) == "None missing_library\n"

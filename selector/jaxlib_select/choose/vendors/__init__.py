@@ -20,9 +20,12 @@ def find_judge(vendor: str) -> Judge | None:
     """Return the rules for the accelerators of a vendor; None where no module here has its name."""
     if not vendor.isidentifier():
         return None
+    name = f"{__name__}.{vendor}"
     try:
-        judge: Judge = importlib.import_module(f"{__name__}.{vendor}").judge
-    except ModuleNotFoundError:
+        judge: Judge = importlib.import_module(name).judge
+    except ModuleNotFoundError as error:
+        if error.name != name:  # the module is here, and lacks something itself
+            raise
         return None
     return judge
 

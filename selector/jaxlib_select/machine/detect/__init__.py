@@ -50,7 +50,7 @@ def detect(host: Host | None = None) -> Machine:
     """
     host = this_host() if host is None else host
     notes: list[str] = []
-    detectors = find_detectors()
+    detectors = _find_detectors(notes)
     found = {
         "arch": _guard(_plainly(system.arch), host, notes),
         "wsl": _guard(_plainly(system.is_wsl), host, notes),
@@ -71,10 +71,15 @@ def detect(host: Host | None = None) -> Machine:
     )
 
 
-def find_detectors() -> list[Detector]:
+def _find_detectors(notes: list[str]) -> list[Detector]:
     """Return the detector of each module here: those of attributes of `Machine` in their order, then others."""
-    names = {name.partition(".")[0] for name in os.listdir(os.path.dirname(__file__)) if not name.startswith("_")}
-    found = [importlib.import_module(f"{__name__}.{name}").DETECTOR for name in names]
+    found: list[Detector] = []
+    for name, suffix in map(os.path.splitext, sorted(os.listdir(os.path.dirname(__file__)))):
+        if suffix == ".py" and name.isidentifier() and not name.startswith("_"):
+            try:
+                found.append(importlib.import_module(f"{__name__}.{name}").DETECTOR)
+            except Exception as error:  # noqa: BLE001  # one broken module must not end the detection
+                notes.append(_describe(error))
     order = _attributes()
     return sorted(found, key=lambda entry: (order.index(entry.key) if entry.key in order else len(order), entry.key))
 
@@ -93,7 +98,11 @@ def _guard(look: Look, host: Host, notes: list[str]) -> Any:
     try:
         found, odd = look(host)
     except Exception as error:  # noqa: BLE001  # detection must not fail: it runs where things are broken
-        notes.append(f"a part of the detection failed ({type(error).__name__}: {error})")
+        notes.append(_describe(error))
         return None
     notes.extend(odd)
     return found
+
+
+def _describe(error: Exception) -> str:
+    return f"a part of the detection failed ({type(error).__name__}: {error})"
