@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.cli import COMMANDS
+from pjrtwheel.environment.interpreters import find_interpreters
 
 # The dependency group `build` has none of these; the tests' environment has.
 ABSENT = "import sys; sys.modules.update(pytest=None, hypothesis=None, jax=None, jaxlib=None)"
@@ -24,3 +25,15 @@ def test_a_command_starts_without_the_tests_packages(command: str, root: Path) -
     environ = os.environ | {"PYTHONPATH": str(root / "build")}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env=environ)
     assert (done.returncode, done.stderr, done.stdout.split()[0]) == (0, "", "usage:")
+
+
+def test_an_older_python_gets_one_line(root: Path) -> None:
+    """The command line is in modules that it cannot read."""
+    old = next((found for found in find_interpreters(("cp39", "cp310")).values() if found), None)
+    if old is None:
+        pytest.skip("neither Python 3.9 nor 3.10 is installed here")
+    command = [old.path, "-m", "pjrtwheel", "build", "cpu"]
+    environ = os.environ | {"PYTHONPATH": str(root / "build")}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
+    expected = f"error: pjrtwheel needs Python 3.11 or newer, this is {old.version}\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", expected)

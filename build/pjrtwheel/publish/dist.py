@@ -8,7 +8,9 @@ between two renames leaves whole wheels that `release.json` does not list yet; t
 
 from __future__ import annotations
 
+import itertools
 import os
+import shutil
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -28,6 +30,7 @@ from pjrtwheel.publish.release_file import (
     make_entry,
     merge_entries,
     read_entries,
+    read_release,
 )
 from pjrtwheel.verify import verify_wheels
 from pjrtwheel.wheel.report import BuiltWheel
@@ -81,7 +84,7 @@ def put_wheels(wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path)
         with files.locked(dist):
             for entry in copied:
                 (folder / entry.filename).replace(dist / entry.filename)
-            merged = merge_entries(read_entries(dist), entries, (path.name for path in dist.glob("*.whl")))
+            merged = merge_entries(_read_entries(dist), entries, (path.name for path in dist.glob("*.whl")))
             write_atomically(dist / RELEASE_FILENAME, format_entries(merged))
             _flush_folder(dist)
             warnings = _describe_unlisted(merged, {path.name: hash_file(path) for path in dist.glob("*.whl")})
@@ -113,10 +116,23 @@ def withdraw(names: Collection[str], dist: Path) -> None:
     Names that are not there are passed over.
     """
     with files.locked(dist):
-        kept = {name: entry for name, entry in read_entries(dist).items() if name not in names}
+        kept = {name: entry for name, entry in _read_entries(dist).items() if name not in names}
         write_atomically(dist / RELEASE_FILENAME, format_entries(kept))
         for name in names:
             (dist / name).unlink(missing_ok=True)
+
+
+def _read_entries(dist: Path) -> dict[str, Entry]:
+    """Return the whole entries of a folder, before its `release.json` is replaced; of a damaged one a copy is kept."""
+    path = dist / RELEASE_FILENAME
+    try:
+        return read_release(path) if path.is_file() else {}
+    except WheelError as error:
+        names = (path.with_name(f"{path.name}.damaged-{number}") for number in itertools.count(1))
+        copy = next(name for name in names if not name.exists())
+        shutil.copyfile(path, copy)
+        print(f"warning: {error.what} ({error.cause}); a copy is kept as {copy.name}", file=sys.stderr, flush=True)
+        return read_entries(dist)
 
 
 def _is_published(name: str, digest: str, dist: Path) -> bool:

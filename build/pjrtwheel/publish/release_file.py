@@ -16,6 +16,7 @@ from typing import Any, Literal
 from packaging.tags import parse_tag
 
 from pjrtwheel import tables
+from pjrtwheel.errors import WheelError
 from pjrtwheel.prove.level import ORDER
 from pjrtwheel.prove.results import Outcome, Proof, PythonProof
 from pjrtwheel.tables import metadata
@@ -135,11 +136,24 @@ def read_entries(dist: Path) -> dict[str, Entry]:
     return parse_entries(path.read_bytes()) if path.is_file() else {}
 
 
+def read_release(path: Path) -> dict[str, Entry]:
+    """Return all entries of a `release.json` by file name; keys of a newer version are ignored.
+
+    Raises:
+        WheelError: It is damaged; the message names the key.
+    """
+    try:
+        document = tables.read_json(ReleaseFile, path.read_bytes(), ignore_unknown=True)
+    except tables.TableError as error:
+        remedy = "restore it from a copy, or remove it and build the wheels again"
+        raise WheelError(f"{path} is damaged", cause=str(error), remedy=remedy) from error
+    return {entry.filename: entry for entry in document.wheels}
+
+
 def parse_entries(data: bytes) -> dict[str, Entry]:
     """Return the whole entries of a `release.json` by file name; none for another schema or what is not JSON.
 
-    The file can always be made again from the wheels' own reports, so a broken one is no reason to stop a build. One
-    broken entry takes no other with it.
+    A damaged file is no reason to stop a build, and one damaged entry takes no other with it.
     """
     try:
         document = tables.read_json(dict[str, Any], data)

@@ -14,6 +14,7 @@ from pjrtwheel.errors import FetchError, PinError, UsageError
 from pjrtwheel.tables import TableError, column, read, read_toml
 
 SCHEMA = 1
+_VERSION = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?")
 _NOT_EMPTY = r"(?s).+"
 _DIGEST = r"[0-9a-f]{64}"
 _KEY = r"bindings(\.[\w-]+){2}|(?!bindings\.)[\w-]+(\.[\w-]+)+"
@@ -171,7 +172,7 @@ def load_release(root: Path, version: str | None = None) -> Release:
         raise UsageError(
             f"unknown release: {version!r}",
             cause=f"known releases: {', '.join(known) or 'none'}",
-            remedy=f"pin it with: ./noxw -s pin -- {version}",
+            remedy=f"pin it with: ./noxw -s pin -- {version}" if _VERSION.fullmatch(version) else "",
         )
     release = read_release(path)
     if release.version != version:

@@ -73,6 +73,8 @@ def machine_from(args: argparse.Namespace) -> Machine:
             with Path(name).open("rb") as file:
                 data = file.read(LARGEST + 1)
         return parse_machine(data.decode("utf-8"))
+    except MachineError as error:
+        raise MachineError(f"{name}: {error.what}", cause=error.cause, remedy=error.remedy) from error
     except OSError as error:
         raise MachineError(f"cannot read {name}", cause=error.strerror or str(error)) from error
     except UnicodeDecodeError as error:

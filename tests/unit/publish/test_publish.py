@@ -464,20 +464,20 @@ def _without_hash(entry: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize(
-    "damage",
+    ("damage", "place"),
     [
-        _without_hash,
-        lambda entry: {**entry, "proof": {**entry["proof"], "level": "certain"}},
-        lambda entry: {**entry, "other_proofs": [{"level": "aot"}]},
-        lambda entry: {**entry, "size": "3"},
-        lambda _: None,
+        (_without_hash, "wheels[0] lacks sha256"),
+        (lambda entry: {**entry, "proof": {**entry["proof"], "level": "certain"}}, "wheels[0].proof.level: 'certain'"),
+        (lambda entry: {**entry, "other_proofs": [{"level": "aot"}]}, "wheels[0].other_proofs[0] lacks pjrt_api"),
+        (lambda entry: {**entry, "size": "3"}, "wheels[0].size: expected an integer, found '3'"),
+        (lambda _: None, "wheels[0]: expected"),
     ],
     ids=["missing key", "unknown level", "half another proof", "wrong type", "no table"],
 )
 def test_a_broken_entry_takes_no_other_with_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: Callable[[dict[str, Any]], Any]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: Callable[[dict[str, Any]], Any], place: str
 ) -> None:
-    """The good entries stay, the build goes on, and the wheel that is left without an entry is named."""
+    """The good entries stay, the build goes on, a copy is kept, and the wheel without an entry is named."""
     dist = tmp_path / "dist"
     for name in ("jaxlib_a", "jaxlib_b"):
         wheel, proof = make_wheel(tmp_path, name)
@@ -485,13 +485,18 @@ def test_a_broken_entry_takes_no_other_with_it(
     record = dist / "release.json"
     document = json.loads(record.read_text("utf-8"))
     document["wheels"][0] = damage(document["wheels"][0])
-    record.write_text(json.dumps(document), "utf-8")
+    damaged = json.dumps(document)
+    record.write_text(damaged, "utf-8")
     wheel, proof = make_wheel(tmp_path, "jaxlib_c")
     entries = publish([wheel], {wheel.report.wheel: proof}, dist)
     assert [entry.distribution for entry in entries] == ["jaxlib-b", "jaxlib-c"]
-    assert capsys.readouterr().err == (
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith(f"warning: {record} is damaged ({place}")
+    assert first.endswith("; a copy is kept as release.json.damaged-1")
+    assert (dist / "release.json.damaged-1").read_text("utf-8") == damaged
+    assert second == (
         "warning: jaxlib_a-1.0-cp312-abi3-manylinux_2_27_x86_64.whl has no entry in release.json: "
-        "build it again, or remove it\n"
+        "build it again, or remove it"
     )
 
 

@@ -151,9 +151,9 @@ def test_a_machine_comes_through_a_pipe(capsys: pytest.CaptureFixture[str], monk
     [
         (None, "error: cannot read machine.json\n       No such file or directory\n"),
         (b"\xff", "error: not a machine description: machine.json\n"),
-        (b"{", "error: machine description is not JSON\n"),
-        (b"[]", "error: machine description: the document is [], expected an object\n"),
-        (b'{"nvidia": {"gpus": 8}}', "error: machine description: nvidia.gpus is 8, expected a list\n"),
+        (b"{", "error: machine.json: machine description is not JSON\n"),
+        (b"[]", "error: machine.json: machine description: the document is [], expected an object\n"),
+        (b'{"nvidia": {"gpus": 8}}', "error: machine.json: machine description: nvidia.gpus is 8, expected a list\n"),
     ],
 )
 def test_a_bad_machine_file_is_reported_briefly(

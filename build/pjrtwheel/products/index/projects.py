@@ -9,15 +9,13 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
-from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, parse_entries
-from pjrtwheel.tables import read_json
+from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, read_release
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.read.directory import DAMAGE
 
@@ -70,21 +68,11 @@ def _read_entries(path: Path) -> list[Entry]:
     """Read `release.json`, all of it or none."""
     if not path.is_file():
         raise UsageError(f"{path} is not there", cause="no wheels were built into this folder", remedy=_BUILD_AGAIN)
-    data = path.read_bytes()
-    entries = parse_entries(data)
-    if not entries or len(entries) != _count(data) or not all(map(_is_plain, entries.values())):
-        raise WheelError(
-            f"{path} is damaged", cause="it is no JSON, of another schema, or lacks facts", remedy=_BUILD_AGAIN
-        )
+    entries = read_release(path)
+    if not entries or not all(map(_is_plain, entries.values())):
+        cause = "it lists no wheel, or one under another name than its own"
+        raise WheelError(f"{path} is damaged", cause=cause, remedy=_BUILD_AGAIN)
     return list(entries.values())
-
-
-def _count(data: bytes) -> int:
-    """Return how many wheels are listed, whole or not."""
-    try:
-        return len(read_json(dict[str, Any], data)["wheels"])
-    except (ValueError, KeyError, TypeError):
-        return -1
 
 
 def _is_plain(entry: Entry) -> bool:
