@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import find_backend
-from pjrtwheel.conformance.clients import client_environ, require_client
+from pjrtwheel.conformance.clients import check_client, client_environ
+from pjrtwheel.conformance.run_file import Limits, run_file
 from pjrtwheel.errors import ProofError
 
 pytestmark = pytest.mark.integration
@@ -66,9 +67,11 @@ def test_what_differs_is_named(wheel_python: Path, root: Path, tmp_path: Path) -
 
 
 def test_the_built_in_client_is_not_taken_for_the_plugin(wheel_python: Path, root: Path, tmp_path: Path) -> None:
-    """Where the plugin is disabled, JAX says so before any test runs."""
+    """Where the plugin is disabled, the process of the tests says so."""
     backend = find_backend(root, "cpu")
-    environ = client_environ(os.environ, backend, "built-in")
-    require_client(wheel_python, "built-in", environ, tmp_path)
-    with pytest.raises(ProofError, match="JAX uses the built-in client instead of the plugin one"):
-        require_client(wheel_python, "plugin", environ, tmp_path)
+    test_file = tmp_path / "tiny_test.py"
+    test_file.write_text("import jax\n\ndef test_nothing(): pass\n")
+    done = run_file(wheel_python, test_file, client_environ(os.environ, backend, "built-in"), Limits(300, 300))
+    check_client(done, "built-in")
+    with pytest.raises(ProofError, match=r"tiny_test\.py ran on the built-in client instead of the plugin one"):
+        check_client(done, "plugin")

@@ -55,18 +55,20 @@ class ReportLog:
         cases: The cases that ended, by name.
         running: The case that had begun and not ended, if that is known; empty otherwise.
         status: pytest's exit status; nothing if it did not come to its end.
+        client: The client that JAX ran on, `plugin` or `built-in`; empty if that is not known.
     """
 
     cases: dict[str, Case]
     running: str
     status: int | None
+    client: str = ""
 
 
 def parse_report_log(lines: Iterable[str]) -> ReportLog:
     """Read a log; a last line that was cut short by a crash is ignored."""
     seen: dict[str, Case] = {}
     ended: dict[str, Case] = {}
-    status = None
+    status, client = None, ""
     for line in lines:
         try:
             entry = json.loads(line)
@@ -75,6 +77,8 @@ def parse_report_log(lines: Iterable[str]) -> ReportLog:
         match entry["$report_type"]:
             case "SessionFinish":
                 status = entry["exitstatus"]
+            case "Client":
+                client = entry["client"]
             case "CollectReport" if entry["outcome"] != "passed":
                 case = _read_case(entry, entry["nodeid"] + IMPORT)
                 ended[case.name] = case
@@ -85,7 +89,7 @@ def parse_report_log(lines: Iterable[str]) -> ReportLog:
                 seen[case.name] = case if _WORST.index(case.outcome) > _WORST.index(before.outcome) else before
                 if entry["when"] == "teardown":
                     ended[case.name] = seen[case.name]
-    return ReportLog(ended, next((name for name in reversed(seen) if name not in ended), ""), status)
+    return ReportLog(ended, next((name for name in reversed(seen) if name not in ended), ""), status, client)
 
 
 def _read_case(entry: Mapping[str, Any], name: str) -> Case:

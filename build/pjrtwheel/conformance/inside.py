@@ -1,13 +1,27 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Say which client JAX uses, `plugin` or `built-in`, inside the environment under test: standard library and JAX only.
+"""Run pytest, and add to its report log which client JAX ran on: standard library, pytest and JAX only.
 
-Started as `python -I inside.py`; the answer is the last line of its output.
+Started inside the environment under test as `python -I inside.py ARGUMENTS`, with pytest's own arguments.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def run_pytest(arguments: Sequence[str]) -> int:
+    """Return pytest's exit status; a file that does not import JAX runs on no client, so none is written down."""
+    status = int(importlib.import_module("pytest").main(list(arguments)))
+    logs = [Path(option.partition("=")[2]) for option in arguments if option.startswith("--report-log=")]
+    for log in logs if "jax" in sys.modules else ():
+        with log.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps({"$report_type": "Client", "client": describe_client()}) + "\n")
+    return status
 
 
 def describe_client() -> str:
@@ -17,4 +31,4 @@ def describe_client() -> str:
 
 
 if __name__ == "__main__":
-    print(describe_client())
+    sys.exit(run_pytest(sys.argv[1:]))

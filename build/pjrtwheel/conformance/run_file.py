@@ -14,6 +14,7 @@ from pathlib import Path
 from pjrtwheel.conformance.cases import Case, Outcome, ReportLog, parse_report_log
 from pjrtwheel.environment.processes import Ended, run_process
 
+_INSIDE = Path(__file__).with_name("inside.py")
 # pytest's exit status when all passed, some failed, the file could not be imported, and nothing was left to run.
 _ORDERLY = frozenset({0, 1, 2, 5})
 _LISTING_SECONDS = 900.0  # importing a file may take long, but says nothing about its cases
@@ -35,11 +36,18 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class FileRun:
-    """One test file on one client, its cases by name; it took some seconds in all."""
+    """One test file on one client.
+
+    Attributes:
+        cases: Its cases, by name.
+        seconds: How long it took in all.
+        client: What the test processes said JAX ran on, `plugin` or `built-in`; empty if none came to its end.
+    """
 
     file: str
     cases: Mapping[str, Case]
     seconds: float
+    client: str = ""
 
 
 def run_file(python: Path, test_file: Path, environ: Mapping[str, str], limits: Limits) -> FileRun:
@@ -49,12 +57,14 @@ def run_file(python: Path, test_file: Path, environ: Mapping[str, str], limits: 
     """
     started = time.monotonic()
     cases: dict[str, Case] = {}
+    clients: set[str] = set()
     collected: tuple[str, ...] = ()
     left: Sequence[str] = (test_file.name,)
     while left:
         seconds = max(limits.file_seconds - (time.monotonic() - started), 0)
         end, log = _run_cases(python, test_file, left, environ, case_seconds=limits.case_seconds, seconds=seconds)
         cases |= log.cases
+        clients |= {log.client} - {""}
         if log.status == end.status and end.status in _ORDERLY:
             break
         collected = collected or _list_cases(python, test_file, environ)
@@ -66,7 +76,7 @@ def run_file(python: Path, test_file: Path, environ: Mapping[str, str], limits: 
             break
         left = [name for name in left if name != guilty]
     cases |= {name: Case(name, Outcome.NOT_RUN, "time limit of the file") for name in collected if name not in cases}
-    return FileRun(test_file.name, cases, round(time.monotonic() - started, 1))
+    return FileRun(test_file.name, cases, round(time.monotonic() - started, 1), " and ".join(sorted(clients)))
 
 
 def _run_cases(
@@ -101,7 +111,7 @@ def _list_cases(python: Path, test_file: Path, environ: Mapping[str, str]) -> tu
 def _pytest(python: Path, folder: Path) -> list[str]:
     """Return the command of pytest, without any configuration that is not given here."""
     options = ["-q", "-p", "no:cacheprovider", "--import-mode=importlib", "-c", "/dev/null", f"--rootdir={folder}"]
-    return [str(python), "-I", "-m", "pytest", *options, "-o", f"pythonpath={shlex.quote(str(folder))}"]
+    return [str(python), "-I", str(_INSIDE), *options, "-o", f"pythonpath={shlex.quote(str(folder))}"]
 
 
 def _describe_end(name: str, end: Ended) -> Case:

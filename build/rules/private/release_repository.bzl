@@ -7,8 +7,8 @@ load("//build/rules/private:host_python.bzl", "PYTHON_VARIABLE", "build_director
 RELEASE_VARIABLE = "PJRTWHEEL_RELEASE"
 BACKENDS_VARIABLE = "PJRTWHEEL_BACKENDS"
 
-# Folders below folders of the tooling; Starlark has neither recursion nor loops without an end.
-_DEPTH = 4
+# Packages below packages of the tooling; Starlark has neither recursion nor loops without an end.
+_DEPTH = 5
 
 def _watch_tooling(ctx, build):
     """Makes Bazel run the rule again when a module changes: its imports decide which files an action needs."""
@@ -18,7 +18,9 @@ def _watch_tooling(ctx, build):
         for entry in entries:
             if entry.basename.endswith(".py"):
                 ctx.path(Label("//build:" + str(entry)[len(str(build)) + 1:]))
-        folders = [entry for entry in entries if "." not in entry.basename and entry.basename != "__pycache__"]
+        folders = [entry for entry in entries if entry.get_child("__init__.py").exists]
+    if folders:
+        fail("packages below {}, too deep to be watched: raise _DEPTH".format(folders[0]))
 
 def _watch_backends(ctx, plugins):
     """Makes Bazel run the rule again when a backend.toml changes; that one was added is seen in BACKENDS_VARIABLE."""

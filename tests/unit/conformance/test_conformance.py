@@ -14,7 +14,7 @@ import pytest
 from pjrtwheel import tables
 from pjrtwheel.backend import find_backend
 from pjrtwheel.conformance.cases import Case, Outcome, ReportLog, parse_report_log
-from pjrtwheel.conformance.clients import client_environ, compare_runs, find_test_files, require_client, result_path
+from pjrtwheel.conformance.clients import client_environ, compare_runs, find_test_files, result_path, run_clients
 from pjrtwheel.conformance.comparison import (
     Change,
     Difference,
@@ -144,20 +144,32 @@ def test_the_worst_phase_of_a_case_counts() -> None:
     assert parse_report_log([*lines, finish]) == expected
 
 
+JAX = """
+import types
+def devices(): return [types.SimpleNamespace(client=types.SimpleNamespace(is_c_api={is_c_api}))]
+"""
+
+
 @pytest.mark.parametrize(("is_c_api", "client"), [(True, "plugin"), (False, "built-in")], ids=["plugin", "built-in"])
-def test_the_other_client_is_refused(tmp_path: Path, client: str, *, is_c_api: bool) -> None:
-    """A comparison of a client with itself would say nothing."""
-    python = tmp_path / "python"
-    jax = f"types.SimpleNamespace(devices=lambda: [types.SimpleNamespace(client=types.SimpleNamespace({is_c_api=}))])"
-    program = f"import runpy, sys, types; sys.modules['jax'] = {jax}; runpy.run_path(sys.argv[2], run_name='__main__')"
-    python.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{program}" "$@"\n')
-    python.chmod(0o755)
-    require_client(python, client, os.environ, tmp_path)
+def test_a_file_that_ran_on_the_other_client_is_refused(
+    root: Path, tmp_path: Path, client: str, *, is_c_api: bool
+) -> None:
+    """A comparison of a client with itself would say nothing, so each process of a file names its own."""
+    (tmp_path / "jax.py").write_text(JAX.format(is_c_api=is_c_api))
+    file = tmp_path / "some_test.py"
+    file.write_text("import os, jax\ndef test_a(): os.abort()\ndef test_b(): pass\n")
+
+    def run_on(name: str) -> None:
+        backend, limits = find_backend(root, "cpu"), Limits(60, 60)
+        run_clients(Path(sys.executable), [file], backend, limits, results=tmp_path / "results", clients=[name])
+
+    run_on(client)
+    stored = result_path(tmp_path / "results", file.name, client)
+    assert tables.read_json(FileRun, stored.read_text()).client == client
     other = {"plugin": "built-in", "built-in": "plugin"}[client]
-    with pytest.raises(ProofError, match=f"JAX uses the {client} client instead of the {other} one"):
-        require_client(python, other, os.environ, tmp_path)
-    with pytest.raises(ProofError, match="JAX does not start in the environment of the tests"):
-        require_client(Path(sys.executable), client, os.environ, tmp_path)
+    with pytest.raises(ProofError, match=rf"some_test\.py ran on the {client} client instead of the {other} one"):
+        run_on(other)
+    assert not result_path(tmp_path / "results", file.name, other).exists()
 
 
 def test_stored_results_are_compared(tmp_path: Path) -> None:
