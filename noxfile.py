@@ -23,7 +23,7 @@ nox.options.reuse_venv = "yes"
 
 ROOT = Path(__file__).resolve().parent
 PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
-# nox would kill within a second what needs longer to clear away what it made.
+# After an interrupt, how long a program may take to remove its temporary files; nox's own limit is under a second.
 PATIENCE_S = 10.0
 MEASURED = ("build/pjrtwheel", "selector", "plugins")
 UNIT = ("build/pjrtwheel", "selector/jaxlib_select", "tests/unit")
@@ -92,7 +92,7 @@ CHECKS = {
     "starlark": (*STARLARK, "-mode=check", *STARLARK_FILES),
     "shell": ("shellcheck", ".ci/run"),
     "markdown": ("rumdl", "check", "--quiet", "--no-cache", "."),
-    "spelling": ("codespell",),
+    "spelling": ("codespell", "--dictionary=-", "--dictionary=ci/words.txt"),  # misspelt words, and ours to avoid
     "workflows": ("check-jsonschema", "--quiet", "--builtin-schema=vendor.github-workflows", *WORKFLOWS),
     "dependabot": ("check-jsonschema", "--quiet", "--builtin-schema=vendor.dependabot", ".github/dependabot.yml"),
     "security": ("zizmor", "--offline", "--quiet", ".github"),

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The split JAX wheel authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * A libcuda.so.1 that says what its environment tells it to, so that any machine can be played:
+ * A libcuda.so.1 that says what its environment tells it to, so that it can mock any machine:
  *
  *   FAKE_CUDA_VERSION  what cuDriverGetVersion stores, such as 13000; an error when it is not set
  *   FAKE_CUDA_INIT     what cuInit returns; 0 when it is not set

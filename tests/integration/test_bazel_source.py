@@ -49,7 +49,7 @@ def environ(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, s
     (folder / "cache").mkdir()
     for name in ("wheels", "wheelhouses"):
         (folder / "cache" / name).symlink_to(cache_root(os.environ) / name)
-    # Beside each other at a plain path: Bazel's option takes no space.
+    # Next to each other, at a plain path: Bazel's option takes no space.
     shutil.copytree(root / "tests/data/stub_xla", folder / "stub")
     flags = [f"--override_repository={name}={folder / 'stub' / name}" for name in ("xla", "rules_ml_toolchain")]
     return {**os.environ, "PJRTWHEEL_CACHE": str(folder / "cache"), "PJRTWHEEL_BAZEL_FLAGS": " ".join(flags)}

@@ -108,14 +108,14 @@ def test_the_extra_brings_the_libraries_that_the_loader_opens(
     assert {project: resolved.get(project, "").partition(".")[0] for project in expected} == expected
 
 
-def test_pytorch_for_cuda_13_beside_it(resolve: Resolve) -> None:
+def test_pytorch_for_cuda_13_next_to_it(resolve: Resolve) -> None:
     """PyTorch wants exact versions of NVIDIA's libraries; ours take those, and bring no other CUDA."""
     resolved = resolve("cuda13", "linux_x86_64", "torch==2.15.0")
     assert {"torch", "jaxlib-cuda-13"} <= set(resolved)
     assert [project for project in resolved if project.endswith("-cu12")] == []
 
 
-def test_pytorch_for_cuda_12_beside_it(resolve: Resolve) -> None:
+def test_pytorch_for_cuda_12_next_to_it(resolve: Resolve) -> None:
     """The last that the index has for CUDA 12."""
     resolved = resolve("cuda12", "linux_x86_64", "torch==2.9.1")
     assert {"torch", "jaxlib-cuda-12"} <= set(resolved)

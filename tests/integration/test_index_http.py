@@ -97,7 +97,7 @@ def installed(python: Path) -> list[str]:
 def test_installers_take_what_they_need_from_the_index(
     installer: str, address: str, interpreter: Interpreter, tmp_path: Path
 ) -> None:
-    """Metadata comes before the wheels, hashes are checked, and Requires-Python is heeded."""
+    """Metadata comes before the wheels, hashes are checked, and Requires-Python is respected."""
     python = create_venv(interpreter, tmp_path / "venv")
     pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-input", "--no-cache-dir")
     uv = (find_uv() or "uv", "pip", "install", "--python", python)

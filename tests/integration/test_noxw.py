@@ -40,7 +40,7 @@ def test_wrapper_runs_nox_from_anywhere(root: Path, tmp_path: Path) -> None:
     assert builds == {*(f"build_{name}" for name in load_backends(copy)), "build_auto", "build_jaxlib", "build_select"}
 
 
-@pytest.mark.parametrize("options", [[], ["-j2", "--allow-parallel", "--envdir", "beside"]], ids=["", "parallel"])
+@pytest.mark.parametrize("options", [[], ["-j2", "--allow-parallel", "--envdir", "elsewhere"]], ids=["", "parallel"])
 def test_sessions_with_one_group_share_one_environment(
     root: Path, tmp_path: Path, list_wheel: Callable[..., dict[str, Any]], options: list[str]
 ) -> None:

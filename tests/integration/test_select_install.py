@@ -216,8 +216,8 @@ def real_wheels(
     ours = [wheel for wheel in built_wheels.glob("*.whl") if parse_name(wheel.name).fits(interpreter.tag)]
     ours = [wheel for wheel in ours if wheel.name.startswith(("jaxlib-", "jaxlib_cpu-"))]
     requirements = [f"jax=={release.version}", *requirement_group(root, "smoke")]
-    house = wheelhouse(interpreter, requirements, ours, cache_root(os.environ))
-    for wheel in (*ours, *house.glob("*.whl")):
+    required = wheelhouse(interpreter, requirements, ours, cache_root(os.environ))
+    for wheel in (*ours, *required.glob("*.whl")):
         (folder / wheel.name).symlink_to(wheel.resolve())
     with zipfile.ZipFile(next(wheel for wheel in ours if wheel.name.startswith("jaxlib_cpu-"))) as archive:
         lock = archive.read("jaxlib_cpu/release_lock.json").decode()

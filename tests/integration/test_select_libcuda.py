@@ -25,7 +25,7 @@ pytestmark = [
 ROWS: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "data/machines/table.json").read_text("utf-8"))[
     "rows"
 ]
-PLAYED_KEYS = {"os", "arch", "nvidia", "visible"}
+MOCKED_KEYS = {"os", "arch", "nvidia", "visible"}
 GOAL_SECONDS = 0.200
 GOAL_BYTES = 30_000_000
 
@@ -92,15 +92,15 @@ def asked(row: Mapping[str, Any]) -> list[str]:
     return ["--backend", row["asked"]] if "asked" in row else []
 
 
-PLAYED = [row for row in ROWS if variables_of(row["machine"])]
+MOCKED = [row for row in ROWS if variables_of(row["machine"])]
 
 
 def test_most_rows_about_nvidia_fit_the_mock_driver() -> None:
     """Those that cannot are of another processor or system, or have no libcuda that answers."""
-    assert len(PLAYED) >= 40
+    assert len(MOCKED) >= 40
 
 
-@pytest.mark.parametrize("row", PLAYED, ids=lambda row: row["name"])
+@pytest.mark.parametrize("row", MOCKED, ids=lambda row: row["name"])
 def test_a_mocked_machine_gets_its_package(row: dict[str, Any], select: Select) -> None:
     """Through the linker, a child process, and the command line."""
     variables = variables_of(row["machine"])
@@ -116,7 +116,7 @@ def test_a_mocked_machine_gets_its_package(row: dict[str, Any], select: Select) 
     assert "warning" not in row or any(row["warning"] in warning for warning in decision["warnings"])
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row not in PLAYED], ids=lambda row: row["name"])
+@pytest.mark.parametrize("row", [row for row in ROWS if row not in MOCKED], ids=lambda row: row["name"])
 def test_a_described_machine_gets_its_package(row: dict[str, Any], select: Select, tmp_path: Path) -> None:
     """What the mock driver cannot answer comes from a file, through the same command."""
     (tmp_path / "machine.json").write_text(json.dumps(row["machine"]), "utf-8")

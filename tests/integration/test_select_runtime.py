@@ -198,10 +198,10 @@ def downstream_python(
     wheels = [wheel for wheel in built_wheels.glob("*.whl") if parse_name(wheel.name).fits(interpreter.tag)]
     wheels = [wheel for wheel in wheels if wheel.name.startswith(("jaxlib-", "jaxlib_cpu-"))]
     requirements = [f"jax=={release.version}", *requirement_group(root, "downstream")]
-    house = wheelhouse(interpreter, requirements, wheels, cache_root(os.environ))
+    folder = wheelhouse(interpreter, requirements, wheels, cache_root(os.environ))
     python = create_venv(interpreter, tmp_path_factory.mktemp("downstream") / "venv")
     ours = [parse_name(wheel.name).requirement for wheel in wheels]
-    install(python, [*requirements, *ours], [house, built_wheels])
+    install(python, [*requirements, *ours], [folder, built_wheels])
     return python
 
 

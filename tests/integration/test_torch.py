@@ -58,10 +58,10 @@ def torch_python(
     wheels = {wheel.name: wheel for dist in dists for wheel in dist.glob("*.whl")}
     fitting = [wheel for wheel in wheels.values() if parse_name(wheel.name).fits(torch_interpreter.tag)]
     requirements = [f"jax=={release.version}", *requirement_group(root, "smoke")]
-    house = wheelhouse(torch_interpreter, requirements, fitting, cache_root(os.environ))
+    folder = wheelhouse(torch_interpreter, requirements, fitting, cache_root(os.environ))
     python = create_venv(torch_interpreter, tmp_path_factory.mktemp("torch") / "venv", system=True)
     ours = [parse_name(wheel.name).requirement for wheel in fitting]
-    install(python, [*requirements, *ours], [house, *dists])
+    install(python, [*requirements, *ours], [folder, *dists])
     return python
 
 
@@ -74,7 +74,7 @@ def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("order", [("torch", "jax"), ("jax", "torch")], ids=" then ".join)
 def test_both_work_in_either_order(torch_python: Path, root: Path, tmp_path: Path, order: tuple[str, str]) -> None:
     """They compute, share memory, call each other and end in order, and JAX runs on the plugin."""
-    page = root / "tests/downstream/torch_beside_jax.py"
+    page = root / "tests/downstream/torch_with_jax.py"
     program = tmp_path / "program.py"
     program.write_text(f"import runpy\n\n\ndef check():\n    return runpy.run_path({str(page)!r})['check']({order})\n")
     proof = run_program(torch_python, program, find_backend(root, "cpu"))

@@ -153,7 +153,7 @@ def test_backend_is_chosen_only_when_it_alone_has_a_list(root: Path) -> None:
     ("options", "named"),
     [
         (["--xla", "plugin.so"], "--xla"),
-        (["--wheelhouse", "house", "--dist", "dist"], "--dist, --wheelhouse"),
+        (["--wheelhouse", "wheels", "--dist", "dist"], "--dist, --wheelhouse"),
         (["--system-site-packages"], "--system-site-packages"),
     ],
 )

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Keep proofs in the cache, under a key over all that they depend on, such as what this machine has.
+"""Keep proofs in the cache, under a key over all that they depend on, such as the hardware of this machine.
 
-Only what can be asked of a machine at once, every time, is part of the key.
+Of the hardware, the key has only what can be found out quickly each time.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backe
     yield from _check_texts(wheel, report, backend)
     yield from _check_libraries(wheel, found, backend, backends)
     packages = accelerator.expected_packages(wheel, backend) if backend else ()
-    if not wheel.is_request():
+    if not wheel.is_metadata_only():
         yield from name_problems("check-wheel-contents", checkers.check_contents(wheel.path, packages))
     yield from name_problems("twine", checkers.check_twine(wheel.path))
 

@@ -103,14 +103,14 @@ def compare(prediction: Prediction, jax: JaxAnswer, *, renewal: str = "", explai
         level, remedy = (NOTE, "") if prediction.default is None else (ERROR, "" if explained else renewal)
         yield Finding(level, "jax-fails", f"JAX itself fails: {_short(jax.error)}", remedy)
     elif prediction.default is None:
-        yield Finding(WARNING, "forecast", f"JAX starts after all, on {jax.default}")
+        yield Finding(WARNING, "prediction", f"JAX starts after all, on {jax.default}")
     elif jax.default != prediction.default:
         what = f"JAX's default platform is {jax.default}, not {prediction.default} as predicted from its files"
         remedy = "" if explained or jax.complaints else renewal
-        yield Finding(ERROR if jax.default == "cpu" else WARNING, "forecast", what, remedy)
+        yield Finding(ERROR if jax.default == "cpu" else WARNING, "prediction", what, remedy)
     elif not set(jax.platforms) <= served or set(jax.platforms) & refused:
         what = f"JAX has {', '.join(jax.platforms)}, predicted {', '.join(sorted(served))}"
-        yield Finding(WARNING, "forecast", what)
+        yield Finding(WARNING, "prediction", what)
     else:
         yield Finding(NOTE, "confirmed", f"JAX itself agrees: {jax.default}, {len(jax.devices)} device(s)")
 

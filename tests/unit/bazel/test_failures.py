@@ -10,7 +10,7 @@ from pjrtwheel.bazel.events import Action, BuildLog
 from pjrtwheel.bazel.failures import explain_failure
 from pjrtwheel.errors import BazelError, ElfError
 
-TOLD = "error: a.so in a.whl is not an ELF file\n       it starts with b'# '\n"
+ERROR = "error: a.so in a.whl is not an ELF file\n       it starts with b'# '\n"
 
 
 def failed(stderr: str) -> BuildLog:
@@ -22,8 +22,8 @@ def failed(stderr: str) -> BuildLog:
 @pytest.mark.parametrize(
     ("stderr", "text"),
     [
-        (f"{TOLD}17.6: src/main/tools/linux-sandbox.cc:233: child exited normally with code 6\n", ""),
-        (TOLD, "ERROR: BUILD.bazel:7:13: Assembling the wheel failed: (Exit 6): python failed\n"),
+        (f"{ERROR}17.6: src/main/tools/linux-sandbox.cc:233: child exited normally with code 6\n", ""),
+        (ERROR, "ERROR: BUILD.bazel:7:13: Assembling the wheel failed: (Exit 6): python failed\n"),
     ],
     ids=["Bazel 4", "Bazel 7"],
 )

@@ -26,7 +26,7 @@ def requirements(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def house(requirements: Path, tmp_path: Path) -> Path:
+def wheelhouse(requirements: Path, tmp_path: Path) -> Path:
     """Return a wheelhouse that was filled before."""
     path = wheelhouse_path(tmp_path, requirements.read_text("utf-8"))
     path.mkdir(parents=True)
@@ -43,7 +43,7 @@ def offline(install_output: str) -> Pip:
     return pip
 
 
-def test_full_disk_costs_no_wheels(requirements: Path, house: Path, tmp_path: Path) -> None:
+def test_full_disk_costs_no_wheels(requirements: Path, wheelhouse: Path, tmp_path: Path) -> None:
     """When pip fails for a reason of its own, that reason is reported and the wheels stay for the next time."""
     with pytest.raises(FetchError) as caught:
         install_tools(requirements, tmp_path / "out", tmp_path, offline("ERROR: [Errno 28] No space left on device"))
@@ -52,19 +52,19 @@ def test_full_disk_costs_no_wheels(requirements: Path, house: Path, tmp_path: Pa
         "no space left on the device",
         "make room, then run the command again",
     ]
-    assert (house / "x-1-py3-none-any.whl").read_bytes() == CONTENT
+    assert (wheelhouse / "x-1-py3-none-any.whl").read_bytes() == CONTENT
 
 
-def test_damaged_wheel_is_fetched_again(requirements: Path, house: Path, tmp_path: Path) -> None:
-    """A wheel of another hash is thrown away with its house, which is filled anew; nothing else is left."""
-    (house / "x-1-py3-none-any.whl").write_bytes(b"rubbish")
+def test_damaged_wheel_is_fetched_again(requirements: Path, wheelhouse: Path, tmp_path: Path) -> None:
+    """A wheel of another hash is removed with its wheelhouse, which is filled again; nothing else is left."""
+    (wheelhouse / "x-1-py3-none-any.whl").write_bytes(b"rubbish")
 
     def pip(command: Sequence[str]) -> tuple[int, str]:
         if "download" in command:
             (Path(command[command.index("--dest") + 1]) / "x-1-py3-none-any.whl").write_bytes(CONTENT)
             return 0, ""
-        good = (house / "x-1-py3-none-any.whl").read_bytes() == CONTENT
+        good = (wheelhouse / "x-1-py3-none-any.whl").read_bytes() == CONTENT
         return (0, "") if good else (1, "THESE PACKAGES DO NOT MATCH THE HASHES")
 
     install_tools(requirements, tmp_path / "out", tmp_path, pip)
-    assert [path.name for path in house.parent.iterdir()] == [house.name]
+    assert [path.name for path in wheelhouse.parent.iterdir()] == [wheelhouse.name]

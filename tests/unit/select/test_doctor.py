@@ -1053,11 +1053,11 @@ def test_the_report_is_json_and_text(site: Site) -> None:
 @pytest.mark.parametrize(
     ("prediction", "answer", "expected"),
     [
-        (Prediction("cpu", ()), JaxAnswer("cpu", ("cpu",), ("cpu:0",)), ("warning", "forecast")),
-        (Prediction("cuda", ()), JaxAnswer("cpu", ("cpu",)), ("error", "forecast")),
+        (Prediction("cpu", ()), JaxAnswer("cpu", ("cpu",), ("cpu:0",)), ("warning", "prediction")),
+        (Prediction("cuda", ()), JaxAnswer("cpu", ("cpu",)), ("error", "prediction")),
         (Prediction("cpu", ()), JaxAnswer(error="boom"), ("error", "jax-fails")),
         (Prediction(None, (), "bad"), JaxAnswer(error="boom"), ("note", "jax-fails")),
-        (Prediction(None, (), "bad"), JaxAnswer("cpu"), ("warning", "forecast")),
+        (Prediction(None, (), "bad"), JaxAnswer("cpu"), ("warning", "prediction")),
     ],
 )
 def test_the_real_jax_has_the_last_word(prediction: Prediction, answer: JaxAnswer, expected: tuple[str, str]) -> None:
@@ -1074,9 +1074,9 @@ def test_what_only_jax_knows_is_fixed_by_installing_again(site: Site) -> None:
     for answer, codes_ in (
         (
             JaxAnswer("cpu", ("cpu",), complaints=("it could not be loaded: ImportError: boom",)),
-            ["plugin-fails", "forecast"],
+            ["plugin-fails", "prediction"],
         ),
-        (JaxAnswer("cpu", ("cpu",)), ["forecast"]),
+        (JaxAnswer("cpu", ("cpu",)), ["prediction"]),
         (JaxAnswer(error="boom"), ["jax-fails"]),
     ):
         found = list(compare(report.prediction, answer, renewal=report.renewal))

@@ -122,11 +122,11 @@ def _hidden(names: tuple[str, ...], machine: Machine) -> list[str]:
 @example(H100_AND_7900, "jax", "nvidia", "auto")
 @example(H100_AND_7900, "torch", "nvidia", "auto")
 @given(machines, packages, st.sampled_from(sorted(UNSERVED)), st.sampled_from(["auto", "prefer-gpu"]))
-def test_a_gpu_that_nothing_serves_changes_no_choice(machine: Machine, package: str, vendor: str, wish: str) -> None:
-    """Beside others that are served it is hidden, alone it leaves the CPU, and it is no reason to change the vendor."""
+def test_a_gpu_that_nothing_serves_changes_no_choice(machine: Machine, package: str, vendor: str, backend: str) -> None:
+    """Next to others that are served it is hidden, alone it leaves the CPU; it is no reason to change the vendor."""
     devices = getattr(machine, vendor)
     more = replace(machine, **{vendor: replace(devices, gpus=(*devices.gpus, UNSERVED[vendor]))})
-    before, after = resolve(package, machine, asked(wish)), resolve(package, more, asked(wish))
+    before, after = resolve(package, machine, asked(backend)), resolve(package, more, asked(backend))
     assert (after.backend, after.requirements) == (before.backend, before.requirements)
     served = before.backend.startswith({"nvidia": "cu", "amd": "rocm"}[vendor])
     doubtful = any("may not run" in warning for warning in before.warnings)

@@ -545,8 +545,8 @@ def test_a_lock_is_about_every_backend_with_wheels_for_the_platform() -> None:
 
 def test_a_lock_file_remembers_the_choice_that_counted() -> None:
     """Also one about the package that its resolver is named after, and as the resolver spells it."""
-    wish = read_policy(["JAX=CPU"], {}, None)
-    assert make_choices("jaxlib", H100, wish).asked == "cpu"
+    policy = read_policy(["JAX=CPU"], {}, None)
+    assert make_choices("jaxlib", H100, policy).asked == "cpu"
     lasting = read_policy([], {"JAXLIB_SELECT_BACKENDS_DEFAULT": "cuda12"}, None)
     assert [make_choices(name, H100, lasting, []).asked for name in ("jax", "torch")] == ["cuda12", "auto"]
 

@@ -254,7 +254,7 @@ def test_local_libraries_are_not_required() -> None:
 
 
 def test_what_has_no_wheel_fails_loudly() -> None:
-    """No wish makes a wheel."""
+    """What is asked for by name must have a wheel."""
     with pytest.raises(PolicyError) as caught:
         resolve("jax", Machine("darwin", "arm64"), asked("cuda13"))
     assert str(caught.value).splitlines() == [
