@@ -32,7 +32,7 @@ def test_an_older_python_gets_one_line(root: Path) -> None:
     old = next((found for found in find_interpreters(("cp39", "cp310")).values() if found), None)
     if old is None:
         pytest.skip("neither Python 3.9 nor 3.10 is installed here")
-    command = [old.path, "-m", "pjrtwheel", "build", "cpu"]
+    command = [str(old.path), "-m", "pjrtwheel", "build", "cpu"]
     environ = os.environ | {"PYTHONPATH": str(root / "build")}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
     expected = f"error: pjrtwheel needs Python 3.11 or newer, this is {old.version}\n"
