@@ -10,7 +10,7 @@ from jaxlib_select.errors import UsageError
 
 DEFAULT = "JAXLIB_SELECT_BACKENDS_DEFAULT"
 BACKEND = "JAXLIB_SELECT_BACKEND_"  # the name of a package follows
-TIMEOUT = "JAXLIB_SELECT_TIMEOUT"
+_TIMEOUT = "JAXLIB_SELECT_TIMEOUT"
 
 _PREFIX = "JAXLIB_SELECT_"
 _SLIPS = (BACKEND, f"{BACKEND}DEFAULT")  # no package is called `default`
@@ -20,21 +20,21 @@ _SHORTEST, _LONGEST = 0.1, 600.0  # seconds
 def check_names(environ: Mapping[str, str]) -> None:
     """Raise a `UsageError` for a variable that begins like ours and is none: a slip must not be ignored."""
     for name in environ:
-        own = name in {DEFAULT, TIMEOUT} or name.startswith(BACKEND)
+        own = name in {DEFAULT, _TIMEOUT} or name.startswith(BACKEND)
         if name.startswith(_PREFIX) and environ[name] and (not own or name in _SLIPS):
             raise UsageError(
                 f"unknown variable {name}",
-                remedy=f"known: {DEFAULT}, {TIMEOUT}, and for one package such as {BACKEND}JAX",
+                remedy=f"known: {DEFAULT}, {_TIMEOUT}, and for one package such as {BACKEND}JAX",
             )
 
 
 def read_timeout(environ: Mapping[str, str], default: float) -> float:
     """Return how many seconds to wait for libcuda, within reason; a `UsageError` if that is no positive number."""
-    text = environ.get(TIMEOUT, "")
+    text = environ.get(_TIMEOUT, "")
     try:
         seconds = float(text) if text else default
     except ValueError:
         seconds = 0.0
     if not seconds > 0:  # nor NaN
-        raise UsageError(f"{TIMEOUT}={text}", remedy="expected a positive number of seconds, such as 30")
+        raise UsageError(f"{_TIMEOUT}={text}", remedy="expected a positive number of seconds, such as 30")
     return min(max(seconds, _SHORTEST), _LONGEST)

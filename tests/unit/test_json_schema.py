@@ -78,7 +78,7 @@ WHOLE = Abacus("soroban", (Bead(Colour.RED),), next=Abacus("suanpan", ()))
 
 
 def is_valid(document: object, *, written: bool = False) -> bool:
-    """Tell whether a document fits the schema."""
+    """Return whether a document fits the schema."""
     return bool(VALIDATORS[written].is_valid(document))
 
 

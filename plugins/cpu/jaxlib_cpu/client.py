@@ -20,11 +20,11 @@ from .pjrt.targets import TargetForwarder, TypeForwarder, forward_transform, tak
 logger = logging.getLogger(__name__)
 
 # XLA's name of the platform, under which jaxlib queues custom-call targets for `cpu`.
-XLA_PLATFORM = "Host"
+_XLA_PLATFORM = "Host"
 
 # Of the targets that jaxlib registers in C++, in its own copy of XLA only, these need state that a plugin has no access
 # to; the extension has handlers to replace them. The others, such as those of buffer callbacks, can be passed on.
-CALLBACK_TARGETS = ("xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback")
+_CALLBACK_TARGETS = ("xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback")
 
 
 def take_over(plugin: Plugin, api: Any, priority: int) -> None:
@@ -50,7 +50,7 @@ def _forward_targets(api: Any) -> None:
     """Give the plugin every custom-call target and type, those registered so far and those to come."""
     _jax = private.jaxlib("_jax")
     targets = TargetForwarder(_pjrt, api, _jax.register_custom_call_target)
-    types = TypeForwarder(_pjrt, api, XLA_PLATFORM, _jax.register_custom_type)
+    types = TypeForwarder(_pjrt, api, _XLA_PLATFORM, _jax.register_custom_type)
     take_queues("cpu", targets, types)
 
 
@@ -80,10 +80,10 @@ def _register_own_targets(api: Any) -> None:
     It has no more than those as long as no handler has taken the queue of `xla_client.register_custom_call_target`.
     """
     own = private.jaxlib("_jax").custom_call_targets("cpu")
-    probe = own[CALLBACK_TARGETS[0]]["execute"]
-    _pjrt.register_host_callbacks(api, CALLBACK_TARGETS, XLA_PLATFORM, probe, element_dtypes(), describe_exception)
-    for name in own.keys() - set(CALLBACK_TARGETS):
-        _pjrt.register_ffi_handler(api, name, own[name]["execute"], XLA_PLATFORM, 0)
+    probe = own[_CALLBACK_TARGETS[0]]["execute"]
+    _pjrt.register_host_callbacks(api, _CALLBACK_TARGETS, _XLA_PLATFORM, probe, element_dtypes(), describe_exception)
+    for name in own.keys() - set(_CALLBACK_TARGETS):
+        _pjrt.register_ffi_handler(api, name, own[name]["execute"], _XLA_PLATFORM, 0)
 
 
 def make_client(plugin: Plugin) -> Any:

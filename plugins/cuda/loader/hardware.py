@@ -16,8 +16,8 @@ from ..pjrt.vendor import read_attribute
 DEVICE_NODES = ("dev/nvidia0", "dev/nvidiactl", "dev/dxg")
 
 # Display controllers on the PCI bus have a class that begins with 03.
-PCI_DEVICES = "sys/bus/pci/devices"
-NVIDIA, DISPLAY = "0x10de", "0x03"
+_PCI_DEVICES = "sys/bus/pci/devices"
+_NVIDIA, _DISPLAY = "0x10de", "0x03"
 
 _CODE = re.compile(r"(sm|compute)_(\d+)([af]?)")
 
@@ -48,8 +48,8 @@ def describe_absence(root: Path, driver: int) -> NoDeviceError:
 
 def _is_on_bus(root: Path) -> bool:
     """Return whether there is a GPU of NVIDIA's on the PCI bus, which containers see as well."""
-    vendors = [path for path in (root / PCI_DEVICES).glob("*/vendor") if read_attribute(path) == NVIDIA]
-    return any(read_attribute(vendor.parent / "class").startswith(DISPLAY) for vendor in vendors)
+    vendors = [path for path in (root / _PCI_DEVICES).glob("*/vendor") if read_attribute(path) == _NVIDIA]
+    return any(read_attribute(vendor.parent / "class").startswith(_DISPLAY) for vendor in vendors)
 
 
 def device_nodes(root: Path) -> list[str]:

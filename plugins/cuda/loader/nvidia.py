@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 ROOT = Path("/")
 
-SKIP_CHECKS = "JAX_SKIP_CUDA_CONSTRAINTS_CHECK"
+_SKIP_CHECKS = "JAX_SKIP_CUDA_CONSTRAINTS_CHECK"
 
 
 class Cuda:
@@ -95,8 +95,8 @@ class Cuda:
         Raises:
             VendorLibraryError: One is missing, too old or known to be broken; the text has all of them.
         """
-        if os.environ.get(SKIP_CHECKS):
-            logger.debug("%s is set: NVIDIA's libraries are not checked", SKIP_CHECKS)
+        if os.environ.get(_SKIP_CHECKS):
+            logger.debug("%s is set: NVIDIA's libraries are not checked", _SKIP_CHECKS)
             return
         self._refuse(self._inventory.find_problems(self._devices_in_use()))
         for warning in [*self._inventory.preloaded.rejected, *self._warnings(), *self._uncovered()]:
@@ -110,7 +110,7 @@ class Cuda:
             GpuCodeError: The plugin has no code for a GPU that is here.
         """
         devices = self._devices_in_use()
-        if not os.environ.get(SKIP_CHECKS):
+        if not os.environ.get(_SKIP_CHECKS):
             problems, gaps = self._inventory.find_problems(devices), self._inventory.find_gaps(devices)
             self._refuse([*problems, *gaps], VendorLibraryError if problems else VendorLibraryGapError)
         if missing := self._uncovered():
@@ -130,7 +130,7 @@ class Cuda:
         nodes = tuple(device_nodes(ROOT))
         if not opening:
             return Vendor(libraries=self._inventory.survey(None), nodes=nodes)
-        skipped = [f"{SKIP_CHECKS} is set: versions are not checked"] if os.environ.get(SKIP_CHECKS) else []
+        skipped = [f"{_SKIP_CHECKS} is set: versions are not checked"] if os.environ.get(_SKIP_CHECKS) else []
         return Vendor(
             libraries=self._inventory.survey(self._devices_in_use()),
             rejected=self._inventory.preloaded.rejected,
@@ -168,7 +168,7 @@ class Cuda:
         everything = f"{self._plugin.distribution}[with-cuda]{pin(self._plugin.package)}"
         return (
             f"pip install --upgrade {' '.join(projects)} (or all of NVIDIA's: pip install '{everything}'); "
-            f"{SKIP_CHECKS}=1 tries it as it is"
+            f"{_SKIP_CHECKS}=1 tries it as it is"
         )
 
     def _devices_in_use(self) -> int:

@@ -11,8 +11,8 @@ from pathlib import Path
 from ..pjrt.preload import Wanted
 
 # Where system packages and NVIDIA's installers put a toolkit; {major} is the CUDA major version.
-HOMES = ("/usr/local/cuda-{major}", "/usr/local/cuda")
-HOME_FOLDERS = ("lib64", "extras/CUPTI/lib64")
+_HOMES = ("/usr/local/cuda-{major}", "/usr/local/cuda")
+_HOME_FOLDERS = ("lib64", "extras/CUPTI/lib64")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,12 @@ class Toolkit:
 def toolkit_homes(major: int, environ: Mapping[str, str]) -> list[Path]:
     """Return where a toolkit may be installed, those that the user names first."""
     named = [environ[variable] for variable in ("CUDA_HOME", "CUDA_PATH") if environ.get(variable)]
-    return [Path(home) for home in (*named, *(home.format(major=major) for home in HOMES))]
+    return [Path(home) for home in (*named, *(home.format(major=major) for home in _HOMES))]
 
 
 def wanted_libraries(toolkit: Toolkit, roots: Sequence[Path], homes: Sequence[Path]) -> tuple[Wanted, ...]:
     """Return what to open, and where to look for it: folders of the package `nvidia`, and homes of toolkits."""
-    last = tuple(home / folder for home in homes for folder in HOME_FOLDERS)
+    last = tuple(home / folder for home in homes for folder in _HOME_FOLDERS)
     return tuple(
         Wanted(library.soname, tuple(root / library.folder / "lib" for root in roots), last)
         for library in toolkit.libraries

@@ -23,10 +23,10 @@ ROOT = Path("/")
 # Render nodes of the kernel's graphics drivers, and Windows' GPUs below WSL.
 NODES = "sys/class/drm"
 WSL = "dev/dxg"
-INTEL = "0x8086"
+_INTEL = "0x8086"
 
 # Parts of Intel's toolkit that hold libraries the plugin needs, for those who do not use Intel's wheels.
-TOOLKIT_PARTS = ("compiler", "mkl", "mpi", "umf", "tcm")
+_TOOLKIT_PARTS = ("compiler", "mkl", "mpi", "umf", "tcm")
 
 
 def describe(plugin: Plugin, kernels: Kernels) -> Accelerator:
@@ -57,7 +57,7 @@ def device_nodes(root: Path) -> list[str]:
 def render_nodes(root: Path) -> list[str]:
     """Return the names of the render nodes of Intel's GPUs, such as `renderD128`."""
     vendors = sorted((root / NODES).glob("renderD*/device/vendor"))
-    return [vendor.parent.parent.name for vendor in vendors if read_attribute(vendor) == INTEL]
+    return [vendor.parent.parent.name for vendor in vendors if read_attribute(vendor) == _INTEL]
 
 
 def find_device() -> None:
@@ -90,7 +90,7 @@ def wheel_folders(data: str, user: str, package: Path) -> list[Path]:
 def toolkit_folders(environ: Mapping[str, str], root: Path) -> list[Path]:
     """Return where Intel's installers put them."""
     home = Path(environ.get("ONEAPI_ROOT") or root / "opt/intel/oneapi")
-    return [home / part / "latest/lib" for part in TOOLKIT_PARTS]
+    return [home / part / "latest/lib" for part in _TOOLKIT_PARTS]
 
 
 def library_folders(plugin: Plugin) -> tuple[list[Path], list[Path]]:

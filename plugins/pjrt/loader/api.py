@@ -64,10 +64,10 @@ class PluginLibrary:
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
-def extension_name(kind: int) -> str:
+def _extension_name(kind: int) -> str:
     """Return PJRT's name of an extension.
 
-    >>> extension_name(5), extension_name(99)
+    >>> _extension_name(5), _extension_name(99)
     ('FFI', '99')
     """
     return NAMES[kind] if 0 <= kind < len(NAMES) else str(kind)
@@ -91,7 +91,7 @@ def describe_library(opened: OpenedPlugin) -> PluginLibrary:
             needed=needed_by(opened.path),
             opened=True,
             pjrt_api=extension.api_version(opened.api),
-            extensions=tuple(extension_name(kind) for kind, _ in extension.extensions(opened.api)),
+            extensions=tuple(_extension_name(kind) for kind, _ in extension.extensions(opened.api)),
             attributes=extension.attributes(opened.api),
         )
     except RuntimeError as error:

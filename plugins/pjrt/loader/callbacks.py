@@ -8,7 +8,7 @@ import traceback
 from typing import Any
 
 # XLA_FFI_DataType (xla/ffi/api/c_api.h) by the name of its NumPy type; those NumPy lacks come from ml_dtypes.
-ELEMENT_TYPES = {
+_ELEMENT_TYPES = {
     1: "bool",
     2: "int8",
     3: "int16",
@@ -48,7 +48,7 @@ def element_dtypes() -> dict[int, Any]:
     import numpy as np
 
     known = {
-        number: getattr(np, name, None) or getattr(ml_dtypes, name, None) for number, name in ELEMENT_TYPES.items()
+        number: getattr(np, name, None) or getattr(ml_dtypes, name, None) for number, name in _ELEMENT_TYPES.items()
     }
     return {number: np.dtype(kind) for number, kind in known.items() if kind is not None}
 

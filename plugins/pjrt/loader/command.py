@@ -18,7 +18,7 @@ from .examine import examine_accelerator, examine_plugin
 from .plugin import Plugin
 from .report import Report, to_json, to_text
 
-HELP = """usage: python -m {module} [--help] [--json] [--no-open]
+_HELP = """usage: python -m {module} [--help] [--json] [--no-open]
 
 Say what {distribution} is, what it finds on this machine, and what keeps JAX from using it.
 The last line says whether it fits here, and has the command that fixes it.
@@ -42,7 +42,7 @@ def run(plugin: Plugin, loader: ModuleType, arguments: Sequence[str]) -> int:
     """
     module = plugin.package.name
     if "-h" in arguments or "--help" in arguments:
-        return _answer(HELP.format(module=module, distribution=plugin.distribution))
+        return _answer(_HELP.format(module=module, distribution=plugin.distribution))
     unknown = next((argument for argument in arguments if argument not in _OPTIONS), None)
     if unknown is not None:
         print(f"python -m {module}: unknown argument {unknown!r} (see python -m {module} --help)", file=sys.stderr)

@@ -65,7 +65,7 @@ def _read_lock(package: Path) -> Lock:
         raise ValueError(f"no release lock: {error!r}") from error
 
 
-def find_lock(package: Path | None) -> Lock | None:
+def _find_lock(package: Path | None) -> Lock | None:
     """Return the release lock of the package in a folder; None if there is none that can be read.
 
     It lies in the package itself, and is there even where the distribution's metadata is not.
@@ -77,7 +77,7 @@ def find_lock(package: Path | None) -> Lock | None:
 
 def read_installed(distribution: str, location: Path | None) -> Installed:
     """Return what is installed of a distribution whose package lies in a folder, if it has one."""
-    return Installed(installed_version(distribution), location, find_lock(location))
+    return Installed(installed_version(distribution), location, _find_lock(location))
 
 
 def install_command(distribution: str, release: str) -> str:
@@ -90,7 +90,7 @@ def install_command(distribution: str, release: str) -> str:
 
 def pin(package: Path) -> str:
     """Return what pins a requirement to the release of the plugin in `package`; empty if its lock is unreadable."""
-    lock = find_lock(package)
+    lock = _find_lock(package)
     return f"=={lock.release}" if lock is not None else ""
 
 

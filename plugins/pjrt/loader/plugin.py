@@ -19,7 +19,7 @@ from .lock import Lock, check_release, install_command, pin
 
 logger = logging.getLogger(__name__)
 
-EXTENSION = "_pjrt.abi3.so"
+_EXTENSION = "_pjrt.abi3.so"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def check_extension(distribution: str, remedy: str) -> None:
     Raises:
         LibraryDamagedError: It cannot.
     """
-    file = Path(__file__).with_name(EXTENSION)
+    file = Path(__file__).with_name(_EXTENSION)
     if file.is_file():  # the dynamic linker answers a truncated one with SIGBUS, too
         check_library(file, platform.machine(), remedy, name="extension")
     try:

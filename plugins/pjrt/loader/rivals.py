@@ -21,7 +21,7 @@ from .installed import find_folders
 from .settings import disable_variable, is_set
 
 # JAX's variable for plugins that are in no package: NAME:LIBRARY, with commas between several.
-NAMED_PLUGINS = "PJRT_NAMES_AND_LIBRARY_PATHS"
+_NAMED_PLUGINS = "PJRT_NAMES_AND_LIBRARY_PATHS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +103,10 @@ def find_rival(distribution: str, platform: str, rivals: Rivals, environ: Mappin
     """Return why another plugin gets the platform, in words for the user; None if this one does."""
     if rivals.yields_to:
         return describe_yielding(distribution, platform, rivals.yields_to)
-    named = [entry.split(os.pathsep)[0] for entry in environ.get(NAMED_PLUGINS, "").split(",")]
+    named = [entry.split(os.pathsep)[0] for entry in environ.get(_NAMED_PLUGINS, "").split(",")]
     if platform in named:
         return describe_unknown_rival(
-            distribution, platform, f"unset {NAMED_PLUGINS}, or take {platform!r} out of its value"
+            distribution, platform, f"unset {_NAMED_PLUGINS}, or take {platform!r} out of its value"
         )
     return None
 

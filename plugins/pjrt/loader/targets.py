@@ -21,8 +21,8 @@ from .plugin import import_extension
 
 logger = logging.getLogger(__name__)
 
-UNTYPED = 0
-TYPED_FFI = 1
+_UNTYPED = 0
+_TYPED_FFI = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +39,14 @@ class TargetForwarder:
     api: Any
     builtin: Callable[..., None]
 
-    def __call__(self, name: str, fn: Any, platform: str, api_version: int = UNTYPED, traits: int = 0, /) -> None:
+    def __call__(self, name: str, fn: Any, platform: str, api_version: int = _UNTYPED, traits: int = 0, /) -> None:
         """Register one target, as `jaxlib.xla_client.CustomCallHandler` asks for.
 
         Raises:
             NotImplementedError: The target is of the untyped kind, which the PJRT C API cannot register.
         """
         self.builtin(name, fn, platform, api_version, traits)
-        if api_version != TYPED_FFI:
+        if api_version != _TYPED_FFI:
             raise NotImplementedError(
                 f"custom call target {name!r} has api_version={api_version}, which a PJRT plugin cannot take; "
                 "port it to the typed FFI (api_version=1, see jax.ffi)"
@@ -60,7 +60,7 @@ class TargetForwarder:
 
 
 @dataclass(frozen=True, slots=True)
-class GpuTargetForwarder:
+class _GpuTargetForwarder:
     """Registers a custom-call target with a plugin for GPUs, which takes untyped ones and stages as well.
 
     Attributes:
@@ -71,7 +71,7 @@ class GpuTargetForwarder:
     registry: ModuleType
     api: Any
 
-    def __call__(self, name: str, fn: Any, platform: str, api_version: int = UNTYPED, traits: int = 0, /) -> None:
+    def __call__(self, name: str, fn: Any, platform: str, api_version: int = _UNTYPED, traits: int = 0, /) -> None:
         """Register one target, as `jaxlib.xla_client.CustomCallHandler` asks for; a plugin has one platform only."""
         del platform
         stages = fn if isinstance(fn, dict) else {"execute": fn}
@@ -136,7 +136,7 @@ def _register_theirs(platform: str, api: Any, extension: ModuleType) -> None:
     for name, kind in extension.ffi_types().items():
         xla_client.register_custom_type(name, kind, platform=platform)
     for name, target in extension.ffi_handlers().items():
-        xla_client.register_custom_call_target(name, target, platform=platform, api_version=TYPED_FFI)
+        xla_client.register_custom_call_target(name, target, platform=platform, api_version=_TYPED_FFI)
     _register_triton(platform, api, extension)
 
 
@@ -150,7 +150,7 @@ def _register_triton(platform: str, api: Any, extension: ModuleType) -> None:
 def _register_ours(platform: str, api: Any) -> None:
     registry = import_extension()
     types = TypeForwarder(registry, api, platform, lambda _name, _registration: None)
-    take_queues(platform, GpuTargetForwarder(registry, api), types)
+    take_queues(platform, _GpuTargetForwarder(registry, api), types)
 
 
 def take_queues(platform: str, targets: Callable[..., None], types: Callable[..., None]) -> None:

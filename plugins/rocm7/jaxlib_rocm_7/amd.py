@@ -25,21 +25,21 @@ logger = logging.getLogger(__name__)
 
 ROOT = Path("/")
 
-TOPOLOGY = "sys/class/kfd/kfd/topology/nodes"
+_TOPOLOGY = "sys/class/kfd/kfd/topology/nodes"
 KFD = "dev/kfd"
 WSL = "dev/dxg"
 
 _SIMDS = re.compile(r"^simd_count\s+(\d+)$", re.MULTILINE)
 
 # RCCL's collectives need more between several GPUs; 64 MiB is what containers have by default.
-SMALL_SHARED_MEMORY = 64 * 2**20
+_SMALL_SHARED_MEMORY = 64 * 2**20
 
-REMEDY = "install ROCm 7 (https://rocm.docs.amd.com), and set ROCM_PATH if it is not in /opt/rocm"
+_REMEDY = "install ROCm 7 (https://rocm.docs.amd.com), and set ROCM_PATH if it is not in /opt/rocm"
 
 
 def describe(plugin: Plugin, kernels: Kernels) -> Accelerator:
     """Return what JAX needs to know of the wheel for ROCm on this machine."""
-    libraries = NeededLibraries(plugin, lambda: library_folders(os.environ, sys.path, ROOT), lambda: REMEDY)
+    libraries = NeededLibraries(plugin, lambda: library_folders(os.environ, sys.path, ROOT), lambda: _REMEDY)
     return Accelerator(
         plugin=plugin,
         platform="ROCM",
@@ -57,7 +57,7 @@ def describe(plugin: Plugin, kernels: Kernels) -> Accelerator:
 def _check_shared_memory(distribution: str) -> None:
     """Warn if several GPUs have little memory to exchange data through."""
     size = shared_memory(ROOT)
-    if len(gpus(ROOT)) > 1 and size <= SMALL_SHARED_MEMORY:
+    if len(gpus(ROOT)) > 1 and size <= _SMALL_SHARED_MEMORY:
         logger.warning(
             "%s: /dev/shm has %d MiB, which RCCL may exhaust between several GPUs; in Docker: --shm-size=64g",
             distribution,
@@ -72,7 +72,7 @@ def find_device() -> None:
         PluginError: There is none.
     """
     if not gpus(ROOT):
-        raise NoDeviceError(f"no AMD GPU found (looked in /{TOPOLOGY} and for /{WSL})")
+        raise NoDeviceError(f"no AMD GPU found (looked in /{_TOPOLOGY} and for /{WSL})")
     if not device_nodes(ROOT):
         raise NoDeviceError(
             f"there is an AMD GPU, but no /{KFD}",
@@ -104,8 +104,8 @@ def gpus(root: Path) -> list[str]:
     """
     if (root / WSL).exists():
         return [f"/{WSL}"]
-    nodes = (root / TOPOLOGY).glob("*")
-    return sorted(f"/{TOPOLOGY}/{node.name}" for node in nodes if _has_simds(node / "properties"))
+    nodes = (root / _TOPOLOGY).glob("*")
+    return sorted(f"/{_TOPOLOGY}/{node.name}" for node in nodes if _has_simds(node / "properties"))
 
 
 def device_nodes(root: Path) -> list[str]:

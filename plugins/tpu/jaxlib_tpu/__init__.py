@@ -28,7 +28,7 @@ ROOT = Path("/")
 PRIORITY = 300
 
 # JAX's own switch, set to whatever (jax._src.cloud_tpu_init.jax_force_tpu_init).
-FORCE = "JAX_FORCE_TPU_INIT"
+_FORCE = "JAX_FORCE_TPU_INIT"
 
 
 def initialize() -> None:
@@ -40,7 +40,7 @@ def initialize() -> None:
         return
     present = bool(chips(ROOT))
     # Where the user asked for nothing, JAX looks for a TPU but can do without.
-    optional = not present and not private.asked_platforms() and FORCE not in os.environ
+    optional = not present and not private.asked_platforms() and _FORCE not in os.environ
     error = _find_error(optional=optional)
     if error is None:
         return
@@ -66,7 +66,7 @@ def describe_absence(root: Path) -> NoDeviceError:
     """Return that there is no TPU, and what to do where that cannot be seen, as in some containers."""
     hidden = not any((root / DEVICES).glob("*"))
     looked = f"looked in /{DEVICES}{', which shows no devices at all' if hidden else ''}"
-    return NoDeviceError(f"no TPU found ({looked})", remedy=f"{FORCE}=1 starts libtpu all the same" if hidden else "")
+    return NoDeviceError(f"no TPU found ({looked})", remedy=f"{_FORCE}=1 starts libtpu all the same" if hidden else "")
 
 
 def examine(opening: bool) -> Report:  # noqa: FBT001

@@ -19,10 +19,10 @@ logger = logging.getLogger(__name__)
 PROJECT = "libtpu"
 
 # In the package: which libtpu the wheel was built for.
-PROVENANCE_FILENAME = "provenance.json"
+_PROVENANCE_FILENAME = "provenance.json"
 
 # JAX takes the library this names instead of the installed one.
-OWN_LIBRARY = "TPU_LIBRARY_PATH"
+_OWN_LIBRARY = "TPU_LIBRARY_PATH"
 
 
 def required_version(plugin: Plugin) -> str:
@@ -33,7 +33,7 @@ def required_version(plugin: Plugin) -> str:
     Raises:
         LockMissingError: It does not say so.
     """
-    path = plugin.package / PROVENANCE_FILENAME
+    path = plugin.package / _PROVENANCE_FILENAME
     try:
         return str(json.loads(path.read_text("utf-8"))["version"])
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -68,7 +68,7 @@ def own_library(environ: Mapping[str, str], installed: Path | None) -> Path | No
 
     The package `libtpu` names itself in the same variable as soon as it is imported, which JAX does early.
     """
-    named = environ.get(OWN_LIBRARY)
+    named = environ.get(_OWN_LIBRARY)
     return Path(named) if named and Path(named) != installed else None
 
 
@@ -79,7 +79,7 @@ def check_libtpu(plugin: Plugin, environ: Mapping[str, str]) -> None:
         PluginError: It is missing, or of another version, or the wheel does not say which one it needs.
     """
     if own_library(environ, _installed_library()) is not None:
-        logger.debug("%s is set: the version of libtpu is not checked", OWN_LIBRARY)
+        logger.debug("%s is set: the version of libtpu is not checked", _OWN_LIBRARY)
         return
     check_versions(plugin.distribution, required_version(plugin), installed_version(PROJECT))
 
@@ -91,7 +91,7 @@ def describe_remedy(plugin: Plugin) -> str:
         LockMissingError: The wheel does not say which one it needs.
     """
     required = required_version(plugin)
-    return f"pip install --force-reinstall {PROJECT}=={required}, or correct {OWN_LIBRARY} where it is set"
+    return f"pip install --force-reinstall {PROJECT}=={required}, or correct {_OWN_LIBRARY} where it is set"
 
 
 def _installed_library() -> Path | None:

@@ -36,7 +36,7 @@ def make_plan(
     for index, group in by_index.items():
         bindings = [text for decision in group for text in bindings_of(decision)]
         bindings = [text for text in bindings if has_foreign_jaxlib(environment, text.partition("==")[2])]
-        foreign = [name for decision in group for name in foreign_builds(decision, environment)]
+        foreign = [name for decision in group for name in _foreign_builds(decision, environment)]
         # Constraints are about what comes along anyway.
         texts = [text for decision in group for text in (*decision.requirements, *decision.constraints)]
         wanted = (*dict.fromkeys(texts), *dict.fromkeys(bindings))
@@ -83,7 +83,7 @@ def has_foreign_jaxlib(environment: Environment, version: str) -> bool:
     return environment.version_of("jaxlib") == version and read_lock(locate(environment, "jaxlib")) is None
 
 
-def foreign_builds(decision: Decision, environment: Environment) -> tuple[str, ...]:
+def _foreign_builds(decision: Decision, environment: Environment) -> tuple[str, ...]:
     """Return what is installed in the right version, but from another index than the one that was decided for.
 
     Such wheels have the same version up to a local part, as `torch` 2.9.0+cpu and 2.9.0+cu130, and installers take one

@@ -38,13 +38,13 @@ def resolve_group(decision: Decision, installer: Installer, options: Sequence[st
     """
     requirements = (*decision.requirements, *decision.constraints)
     where = only_from(decision.index_url, options)
-    packages = resolve_requirements(requirements, installer, where, quiet=quiet)
+    packages = _resolve_requirements(requirements, installer, where, quiet=quiet)
     if is_ours(decision.package):
-        check_jaxlib(packages)
+        _check_jaxlib(packages)
     return Group(decision.group, decision.backend, requirements, tuple(packages))
 
 
-def resolve_requirements(
+def _resolve_requirements(
     requirements: Sequence[str], installer: Installer, options: Sequence[str], *, quiet: bool = False
 ) -> list[Table]:
     """Return what requirements bring along, as tables of `packages` (PEP 751); errors as of `resolve_group`."""
@@ -53,7 +53,7 @@ def resolve_requirements(
         return run(installer, requirements, options, Path(folder), quiet=quiet)
 
 
-def check_jaxlib(packages: Iterable[Table]) -> None:
+def _check_jaxlib(packages: Iterable[Table]) -> None:
     """Raise an `InstallError` if the jaxlib of a resolution is not ours."""
     for package in packages:
         wheels = package.get("wheels", [])
@@ -128,4 +128,4 @@ def find_order(decisions: Iterable[Decision], installer: Installer, options: Seq
 
 
 def _check_bindings(bindings: Sequence[str], installer: Installer, options: Sequence[str]) -> None:
-    check_jaxlib(resolve_requirements(bindings, installer, (*options, "--no-deps"), quiet=True))
+    _check_jaxlib(_resolve_requirements(bindings, installer, (*options, "--no-deps"), quiet=True))

@@ -20,8 +20,8 @@ REQUIRE_GPU = "require-gpu"
 GENERAL = (AUTO, CPU, PREFER_GPU, REQUIRE_GPU)
 ALIASES = {"gpu": REQUIRE_GPU}  # as `jaxlib_select.require` and JAX say it
 
-FOREIGN = {"torch": "UV_TORCH_BACKEND"}  # variables of other tools that say the same about one package
-TABLE = "[tool.jaxlib-select.backends]"
+_FOREIGN = {"torch": "UV_TORCH_BACKEND"}  # variables of other tools that say the same about one package
+_TABLE = "[tool.jaxlib-select.backends]"
 _FILE = "pyproject.toml"
 
 
@@ -73,7 +73,7 @@ def read_policy(arguments: Sequence[str], environ: Mapping[str, str], folder: Pa
         UsageError: One place contradicts itself, or pyproject.toml cannot be read.
     """
     table = find_table(folder) if folder else {}
-    return Policy((from_arguments(arguments), from_environment(environ), from_table(table)))
+    return Policy((from_arguments(arguments), _from_environment(environ), _from_table(table)))
 
 
 def from_arguments(arguments: Sequence[str]) -> PolicySource:
@@ -92,10 +92,10 @@ def from_arguments(arguments: Sequence[str]) -> PolicySource:
     return _source(found, lambda key: f"--backend {key}={found[key]}" if key else f"--backend {found[key]}")
 
 
-def from_environment(environ: Mapping[str, str]) -> PolicySource:
+def _from_environment(environ: Mapping[str, str]) -> PolicySource:
     """Read the variables of this program, and those of others that mean the same; a `UsageError` for a slip."""
     variables.check_names(environ)
-    names = {package: name for package, name in FOREIGN.items() if environ.get(name)}
+    names = {package: name for package, name in _FOREIGN.items() if environ.get(name)}
     for name in environ:
         if name.startswith(variables.BACKEND) and environ[name]:
             names[normalize(name[len(variables.BACKEND) :])] = name
@@ -104,13 +104,13 @@ def from_environment(environ: Mapping[str, str]) -> PolicySource:
     return _source({key: environ[name] for key, name in names.items()}, lambda key: names[key], lasting=True)
 
 
-def from_table(table: Mapping[str, object]) -> PolicySource:
+def _from_table(table: Mapping[str, object]) -> PolicySource:
     """Read the table of pyproject.toml; a `UsageError` if a value is no string."""
     for key, value in table.items():
         if not isinstance(value, str):
-            raise UsageError(f"pyproject.toml: {TABLE} {key} is {value!r}", remedy="expected a string such as 'auto'")
+            raise UsageError(f"pyproject.toml: {_TABLE} {key} is {value!r}", remedy="expected a string such as 'auto'")
     found = {"" if key == "default" else normalize(key): str(value) for key, value in table.items()}
-    return _source(found, lambda key: f"pyproject.toml, {TABLE} {key or 'default'}", lasting=True)
+    return _source(found, lambda key: f"pyproject.toml, {_TABLE} {key or 'default'}", lasting=True)
 
 
 def find_table(folder: Path) -> Mapping[str, object]:

@@ -84,15 +84,15 @@ def choose(package: str, policy: Policy) -> Choice:
         ResolverError: The resolver cannot be loaded, or does not know its own backends.
     """
     for name, spoken in [entry for source in policy.sources for entry in source.packages.items()]:
-        if not has_resolver(name):
-            raise unknown_package(name, f" (from {spoken.origin})")
+        if not _has_resolver(name):
+            raise _unknown_package(name, f" (from {spoken.origin})")
     name = normalize(package)
     resolver = find_resolver(name)
     choice, known = policy.choose(name, resolver.name or name), _backends(resolver, name)
     backend = find_name(choice, known)
     if backend is not None:
         return replace(choice, backend=backend)
-    if not (choice.lasting and any(_knows(other, choice) for other in known_packages())):
+    if not (choice.lasting and any(_knows(other, choice) for other in _known_packages())):
         raise UsageError(
             f"unknown backend for {name}: {choice.backend!r} (from {choice.origin})",
             remedy=f"known: {', '.join(dict.fromkeys((*GENERAL, *known)))}",
@@ -149,7 +149,7 @@ def find_resolver(name: str) -> Resolver:
         elif name in (others := _entry_points()):
             resolver = others[name]()
         else:
-            raise unknown_package(name)
+            raise _unknown_package(name)
     if not isinstance(resolver, Resolver):
         raise ResolverError(f"the resolver of {name} is a {type(resolver).__name__}, not a jaxlib_select.Resolver")
     return resolver
@@ -160,22 +160,22 @@ def is_package(word: str) -> bool:
     name, equals, _ = word.partition("==")
     if word in GENERAL or ("=" in word and not equals):
         return False
-    return has_resolver(normalize(name))
+    return _has_resolver(normalize(name))
 
 
-def has_resolver(name: str) -> bool:
+def _has_resolver(name: str) -> bool:
     """Return whether some resolver knows a package, by its normalized name."""
     return name in _SHIPPED or name in _entry_points()
 
 
-def known_packages() -> list[str]:
+def _known_packages() -> list[str]:
     """Return every package that has a resolver, by its normalized name."""
     return sorted({*_SHIPPED, *_entry_points()})
 
 
-def unknown_package(name: str, origin: str = "") -> UsageError:
+def _unknown_package(name: str, origin: str = "") -> UsageError:
     """Return the error about a package that has no resolver, with those that have."""
-    known = ", ".join(known_packages())
+    known = ", ".join(_known_packages())
     return UsageError(
         f"no resolver knows the package {name!r}{origin}", remedy=f"known: {known}; others come as plug-ins ({GROUP})"
     )

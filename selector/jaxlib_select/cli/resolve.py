@@ -31,13 +31,13 @@ def execute(args: argparse.Namespace) -> int:
         documents = [decision.to_json() for decision in decisions]
         print(json.dumps(documents if len(documents) > 1 else documents[0], indent=2))
         return 0
-    print("\n\n".join("\n".join(format_decision(decision)) for decision in decisions))
+    print("\n\n".join("\n".join(_format_decision(decision)) for decision in decisions))
     for warning in dict.fromkeys(warning for decision in decisions for warning in decision.warnings):
         print(f"warning: {warning}", file=sys.stderr)
     return 0
 
 
-def format_decision(decision: Decision) -> list[str]:
+def _format_decision(decision: Decision) -> list[str]:
     """Return what a person wants to read about a decision: what to install, and a reason per backend."""
     width = max(len(candidate.backend) for candidate in decision.candidates)
     return [

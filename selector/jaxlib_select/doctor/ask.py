@@ -19,7 +19,7 @@ from jaxlib_select.installed.environment import Environment
 from jaxlib_select.installed.plugins import Plugin
 from jaxlib_select.machine.process import run
 
-TIME_LIMIT = 20.0  # seconds; libraries of vendors are slow to open where disks are
+_TIME_LIMIT = 20.0  # seconds; libraries of vendors are slow to open where disks are
 
 # The search path is the one that was examined: `-I` alone leaves out what PYTHONPATH and the user's folder add.
 _RUN_PACKAGE = """
@@ -100,10 +100,10 @@ def _run(
     plugin: Plugin, environment: Environment, variables: Mapping[str, str], program: str, argument: object
 ) -> Answer:
     command = [str(environment.python), "-I", "-c", program, json.dumps(argument)]
-    result = run(command, variables, TIME_LIMIT)
+    result = run(command, variables, _TIME_LIMIT)
     try:
         return read_answer(result.output)
     except ValueError:
-        ended = f"within {TIME_LIMIT:.0f} seconds" if result.timed_out else f"(status {result.status})"
+        ended = f"within {_TIME_LIMIT:.0f} seconds" if result.timed_out else f"(status {result.status})"
         what = f"{plugin.label} does not say what it finds {ended}, so only its files were looked at"
         return Answer(problems=(Problem(SILENT, "", what),))

@@ -16,7 +16,7 @@ from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding
 from jaxlib_select.installed.answers import flatten
 from jaxlib_select.tables import read
 
-TIME_LIMIT = 180.0  # seconds; a TPU alone may take one minute to answer
+_TIME_LIMIT = 180.0  # seconds; a TPU alone may take one minute to answer
 
 _PROGRAM = """
 import json, logging, sys, traceback
@@ -55,7 +55,7 @@ class JaxAnswer:
     complaints: tuple[str, ...] = ()
 
 
-def ask_jax(python: Path, variables: Mapping[str, str], limit: float = TIME_LIMIT) -> JaxAnswer:
+def ask_jax(python: Path, variables: Mapping[str, str], limit: float = _TIME_LIMIT) -> JaxAnswer:
     """Start JAX in a process of its own, with these environment variables, and wait for some seconds."""
     with tempfile.TemporaryDirectory() as folder:  # a place without modules that could shadow any
         try:

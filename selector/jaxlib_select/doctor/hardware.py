@@ -17,7 +17,7 @@ from jaxlib_select.installed.environment import Environment
 from jaxlib_select.machine.model import NO_DEVICE, STUB, Machine, format_version
 
 # The device nodes by which JAX decides whether to try `cuda` (`jax._src.hardware_utils`).
-NVIDIA_NODES = ("dev/nvidia0", "dev/nvidiactl", "dev/dxg")
+_NVIDIA_NODES = ("dev/nvidia0", "dev/nvidiactl", "dev/dxg")
 
 
 def missing_hardware(machine: Machine, backends: Sequence[Backend]) -> dict[str, str]:
@@ -80,7 +80,7 @@ def _served_devices(backends: Sequence[Backend]) -> list[str]:
 
 def has_nvidia_node(root: Path) -> bool:
     """Return whether JAX takes this for a machine with an NVIDIA GPU."""
-    return any((root / node).exists() for node in NVIDIA_NODES)
+    return any((root / node).exists() for node in _NVIDIA_NODES)
 
 
 def has_nvidia_driver(machine: Machine) -> bool:

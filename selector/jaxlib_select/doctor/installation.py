@@ -30,7 +30,7 @@ _REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^]]*\])?\s*\(?(
 
 
 @dataclass(frozen=True, slots=True)
-class Unmet:
+class _Unmet:
     """Something that is needed, and what is there of it.
 
     Attributes:
@@ -187,7 +187,7 @@ def _is_reported(exam: Examination, name: str) -> bool:
     return any(answer.find("LibraryMissingError", "LibraryDamagedError", "KernelsMissingError") for answer in answers)
 
 
-def _find_unmet(environment: Environment, names: Collection[str]) -> list[Unmet]:
+def _find_unmet(environment: Environment, names: Collection[str]) -> list[_Unmet]:
     """Return what some distributions need and do not have; whether they fit each other is another question."""
     bounds: dict[str, dict[str, str]] = {}
     for owner in names:
@@ -204,14 +204,14 @@ def _find_unmet(environment: Environment, names: Collection[str]) -> list[Unmet]
     return [need for need in needs if need.installed is None or not _fits(need.installed, need.bounds)]
 
 
-def _need(environment: Environment, name: str, bounds: str, needed_by: str) -> Unmet:
+def _need(environment: Environment, name: str, bounds: str, needed_by: str) -> _Unmet:
     """Return what is there of something that is needed."""
     package = f"{name.replace('-', '_')}/__init__.py"
     found = environment.distributions.get(name)
     elsewhere = found is not None and package not in found.record  # it has its modules under other names
     if elsewhere or environment.find(package) is not None:
-        return Unmet(name, bounds, needed_by, found.version if found is not None else "")
-    return Unmet(name, bounds, needed_by, lost=found.version if found is not None else None)
+        return _Unmet(name, bounds, needed_by, found.version if found is not None else "")
+    return _Unmet(name, bounds, needed_by, lost=found.version if found is not None else None)
 
 
 def _fits(version: str, bounds: str) -> bool:
@@ -222,7 +222,7 @@ def _fits(version: str, bounds: str) -> bool:
         return True
 
 
-def _install(exam: Examination, needs: Sequence[Unmet]) -> str:
+def _install(exam: Examination, needs: Sequence[_Unmet]) -> str:
     """Return the command that brings them; an installer believes metadata whose package is lost."""
     lost = [need.name for need in needs if need.lost is not None]
     return " && ".join(map(show, exam.installer.exchange([f"{need.name}{need.bounds}" for need in needs], lost)))

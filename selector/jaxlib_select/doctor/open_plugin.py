@@ -14,19 +14,19 @@ import sys
 from pathlib import Path
 
 
-def open_all(question: dict[str, list[str]], library_path: list[str]) -> dict[str, object]:
+def _open_all(question: dict[str, list[str]], library_path: list[str]) -> dict[str, object]:
     """Return what becomes of libraries.
 
     Args:
         question: The plugin's `libraries`, the `names` of its vendor's, and the `folders` of wheels with these.
         library_path: The folders on `LD_LIBRARY_PATH`.
     """
-    before = loaded_files()
-    opened = [open_named(name, question["folders"], library_path) for name in question["names"]]
+    before = _loaded_files()
+    opened = [_open_named(name, question["folders"], library_path) for name in question["names"]]
     path, problems = open_plugin(question["libraries"])
     found = {entry["path"] for entry in opened}
-    others = [file for file in loaded_files() if file not in {*before, *found, path}]
-    needed = [describe_needed(file, question["folders"]) for file in others if os.path.dirname(file) in library_path]
+    others = [file for file in _loaded_files() if file not in {*before, *found, path}]
+    needed = [_describe_needed(file, question["folders"]) for file in others if os.path.dirname(file) in library_path]
     if opened and not any(entry["path"] for entry in opened) and not problems:
         missing = ", ".join(str(entry["name"]) for entry in opened[:8])
         what = "its libraries are nowhere on the search path: " + missing
@@ -34,7 +34,7 @@ def open_all(question: dict[str, list[str]], library_path: list[str]) -> dict[st
     return {"schema": 1, "library": {"path": path}, "vendor": {"libraries": opened + needed}, "problems": problems}
 
 
-def open_named(name: str, folders: list[str], library_path: list[str]) -> dict[str, object]:
+def _open_named(name: str, folders: list[str], library_path: list[str]) -> dict[str, object]:
     """Open a library of the vendor: from the wheels by its path, else as the dynamic linker finds it."""
     in_wheels = [os.path.join(folder, name) for folder in folders if os.path.isfile(os.path.join(folder, name))]
     reason = ""
@@ -44,7 +44,7 @@ def open_named(name: str, folders: list[str], library_path: list[str]) -> dict[s
         except OSError as error:
             reason = str(error)
             continue
-        path = file if os.sep in file else next((each for each in loaded_files() if name in each), name)
+        path = file if os.sep in file else next((each for each in _loaded_files() if name in each), name)
         system = "LD_LIBRARY_PATH" if os.path.dirname(path) in library_path else "system"
         return {"name": name, "path": path, "origin": "vendor" if file != name else system}
     return {"name": name, "path": None, "problem": reason}
@@ -63,7 +63,7 @@ def open_plugin(files: list[str]) -> tuple[str | None, list[dict[str, str]]]:
     return None, problems
 
 
-def describe_needed(file: str, folders: list[str]) -> dict[str, object]:
+def _describe_needed(file: str, folders: list[str]) -> dict[str, object]:
     """Return a library that came along from `LD_LIBRARY_PATH`, and the one of a wheel that it shadows."""
     stem = os.path.basename(file).partition(".so")[0]
     wheels = (str(path) for folder in folders for path in sorted(Path(folder).glob(stem + ".so*")))
@@ -71,7 +71,7 @@ def describe_needed(file: str, folders: list[str]) -> dict[str, object]:
     return {"name": name, "needed": True, "path": file, "origin": "LD_LIBRARY_PATH", "shadows": shadows}
 
 
-def loaded_files() -> list[str]:
+def _loaded_files() -> list[str]:
     """Return the shared libraries of this process, where the system says."""
     try:
         lines = Path("/proc/self/maps").read_text("utf-8", "replace").splitlines()
@@ -83,4 +83,4 @@ def loaded_files() -> list[str]:
 
 if __name__ == "__main__":
     folders = [part for part in os.environ.get("LD_LIBRARY_PATH", "").split(":") if part]
-    print(json.dumps(open_all(json.loads(sys.argv[1]), folders)))
+    print(json.dumps(_open_all(json.loads(sys.argv[1]), folders)))

@@ -108,12 +108,12 @@ def predict(plugins: Sequence[Plugin], conditions: Conditions) -> Prediction:
     broken = next((plugin.refused for plugin in plugins if plugin.refused and plugin.platform is not None), "")
     if broken:
         return Prediction(None, tuple(platforms.values()), broken)
-    asked = requested_platforms(conditions)
+    asked = _requested_platforms(conditions)
     default, error = _choose(asked, platforms, conditions) if asked else _choose_by_priority(platforms)
     return Prediction(default, tuple(platforms.values()), error)
 
 
-def requested_platforms(conditions: Conditions) -> tuple[str, ...]:
+def _requested_platforms(conditions: Conditions) -> tuple[str, ...]:
     """Return the platforms that the user asked for, in order, with JAX's aliases expanded; none for all there are.
 
     On a TPU machine with libtpu JAX asks for `tpu,cpu` by itself.

@@ -23,7 +23,7 @@ from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding
 from jaxlib_select.installed.answers import CRASH, NOT_IMPORTED, SILENT, Problem
 from jaxlib_select.installed.plugins import VARIABLE, Plugin
 
-EXTENSION = "pjrt/_pjrt.abi3.so"  # in each of our plugins: opens its library
+_EXTENSION = "pjrt/_pjrt.abi3.so"  # in each of our plugins: opens its library
 
 
 def find_problems(exam: Examination) -> list[Finding]:
@@ -31,7 +31,7 @@ def find_problems(exam: Examination) -> list[Finding]:
     return [finding for rule in _RULES for finding in rule(exam)]
 
 
-def mixed_sets(exam: Examination) -> Iterator[Finding]:
+def _mixed_sets(exam: Examination) -> Iterator[Finding]:
     """Wheels of different sets: one error for all that refuse, since one command fixes them."""
     found = [(plugin, plugin.answer.find(*LOCK_ERRORS)) for plugin in _staying(exam)]
     refusals = [(plugin, problem) for plugin, problem in found if problem and not exam.removal(problem.remedy)]
@@ -42,7 +42,7 @@ def mixed_sets(exam: Examination) -> Iterator[Finding]:
         yield Finding(ERROR if ERROR in levels else WARNING, "lock-mismatch", what, remedy)
 
 
-def unusable_plugins(exam: Examination) -> Iterator[Finding]:
+def _unusable_plugins(exam: Examination) -> Iterator[Finding]:
     """What plugins say about themselves, each in its own words."""
     for plugin in _staying(exam):
         for problem in plugin.answer.problems:
@@ -62,7 +62,7 @@ def _bad_library(exam: Examination, plugin: Plugin, problem: Problem) -> Finding
     """The plugin's library, or the extension module that opens it, is missing or damaged."""
     code = "library-missing" if problem.code == "LibraryMissingError" else "library-damaged"
     if plugin.ours and code == "library-damaged" and str(plugin.answer.library.path) not in problem.what:
-        missing = plugin.location is not None and not (plugin.location / EXTENSION).is_file()
+        missing = plugin.location is not None and not (plugin.location / _EXTENSION).is_file()
         code = "extension-missing" if missing else code
     elsewhere = plugin.ours and plugin.answer.library.path is None  # as libtpu
     remedy = (problem.remedy if elsewhere else "") or exam.reinstall_plugin(plugin)
@@ -158,7 +158,7 @@ def _is_misled(plugin: Plugin) -> bool:
     return any(entry.problem and any(file.misfit for file in entry.on_library_path) for entry in libraries)
 
 
-def unfit_platforms(exam: Examination) -> Iterator[Finding]:
+def _unfit_platforms(exam: Examination) -> Iterator[Finding]:
     """Platforms whose first use raises an error, by what is known about the machine."""
     for entry in exam.prediction.platforms:
         if entry.outcome == FAILS and entry.reason in exam.conditions.unfit.values():
@@ -166,7 +166,7 @@ def unfit_platforms(exam: Examination) -> Iterator[Finding]:
             yield Finding(ERROR, "unfit-backend", what, exam.advise())
 
 
-def doubled_backends(exam: Examination) -> Iterator[Finding]:
+def _doubled_backends(exam: Examination) -> Iterator[Finding]:
     """Several plugins for one platform, or plugins for several accelerators."""
     for platform, labels in exam.rivals().items():
         others = [
@@ -180,7 +180,7 @@ def doubled_backends(exam: Examination) -> Iterator[Finding]:
         yield Finding(NOTE, "several-backends", f"plugins for several accelerators are installed: {names}")
 
 
-def variables(exam: Examination) -> Iterator[Finding]:
+def _variables(exam: Examination) -> Iterator[Finding]:
     """Variables that ask JAX for what is not there, or leave something out."""
     for plugin in exam.plugins:
         if plugin.refused:
@@ -196,7 +196,7 @@ def variables(exam: Examination) -> Iterator[Finding]:
         yield Finding(WARNING, "platforms", what, unset("JAX_PLATFORMS"))
 
 
-def library_path(exam: Examination) -> Iterator[Finding]:
+def _library_path(exam: Examination) -> Iterator[Finding]:
     """Files on LD_LIBRARY_PATH that come before the wheels' libraries, or that are no libraries for this machine."""
     folders = [f"{folder}/" for folder in exam.conditions.variables.get("LD_LIBRARY_PATH", "").split(":") if folder]
     for plugin in exam.plugins:
@@ -229,12 +229,12 @@ _RULES: Sequence[Callable[[Examination], Iterator[Finding]]] = (
     damaged_metadata,
     halves_of_plugins,
     hidden_namespace,
-    mixed_sets,
-    unusable_plugins,
-    doubled_backends,
+    _mixed_sets,
+    _unusable_plugins,
+    _doubled_backends,
     stale_kernels,
-    variables,
-    unfit_platforms,
-    library_path,
+    _variables,
+    _unfit_platforms,
+    _library_path,
     lost_files,
 )

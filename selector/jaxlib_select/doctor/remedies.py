@@ -25,7 +25,7 @@ LOCK_ERRORS = ("LockMissingError", "VersionMismatchError", "LockMismatchError")
 
 # Variables that say where pip and uv find wheels; not `INDEX_URL`, which mostly names a mirror of the public index.
 _SOURCES = re.compile(r"(PIP|UV)_(FIND_LINKS|INDEX|EXTRA_INDEX_URL)")
-SOURCE_REMARK = "  # with --find-links DIR or --index-url URL, where our wheels are"
+_SOURCE_REMARK = "  # with --find-links DIR or --index-url URL, where our wheels are"
 _REMOVAL = "pip uninstall "  # how the remedies of our plugins begin that remove others
 
 
@@ -84,7 +84,7 @@ class Examination:
             return ""
         families = accelerator_families(self.facts)
         steps = make_plan([self.decision], self.environment, self.plugins, self.installer, families=families)
-        remark = source_remark(self.installer, self.conditions.variables) if self.decision.index_url is None else ""
+        remark = _source_remark(self.installer, self.conditions.variables) if self.decision.index_url is None else ""
         return " && ".join(map(show, steps)) + remark
 
     def install(self, requirements: Sequence[str], *, again: Sequence[str] = ()) -> str:
@@ -92,7 +92,7 @@ class Examination:
         first = [self.installer.reinstall(again)] if again else []
         then = [self.installer.install(requirements)] if requirements else []
         ours = self.jaxlib is not None or any(plugin.ours for plugin in self.plugins)
-        remark = source_remark(self.installer, self.conditions.variables) if ours else ""
+        remark = _source_remark(self.installer, self.conditions.variables) if ours else ""
         return " && ".join(map(show, [*first, *then])) + remark
 
     def reinstall(self, name: str, version: str | None) -> str:
@@ -179,14 +179,14 @@ def show_decision(installer: Installer, decision: Decision, variables: Mapping[s
     """Return the command that carries out a decision; constraints are requirements of what comes along anyway."""
     requirements = (*decision.requirements, *decision.constraints)
     command = show(installer.install(requirements, index_url=decision.index_url))
-    return command if decision.index_url is not None else command + source_remark(installer, variables)
+    return command if decision.index_url is not None else command + _source_remark(installer, variables)
 
 
-def source_remark(installer: Installer, variables: Mapping[str, str]) -> str:
+def _source_remark(installer: Installer, variables: Mapping[str, str]) -> str:
     """Return what to add to a command about our wheels, if nothing says where they are; empty otherwise."""
     prefix = f"{installer.kind.upper()}_"
     known = any(value and name.startswith(prefix) and _SOURCES.fullmatch(name) for name, value in variables.items())
-    return "" if known or installer.sources else SOURCE_REMARK
+    return "" if known or installer.sources else _SOURCE_REMARK
 
 
 def unset(variable: str) -> str:

@@ -16,7 +16,7 @@ SCHEMA = 1
 UNUSED, ABSENT, REFUSED = "unused", "absent", "refused"  # "degraded": it serves
 
 # Problems of the machine, and not of the environment.
-HARDWARE = ("NoDeviceError", "DriverError", "GpuCodeError", "Crash")
+_HARDWARE = ("NoDeviceError", "DriverError", "GpuCodeError", "Crash")
 
 # Codes of our own, for plugins that do not answer.
 NOT_IMPORTED, SILENT, CRASH = "NotImported", "Silent", "Crash"
@@ -129,7 +129,7 @@ class Answer:
 
     def without_hardware(self) -> Answer:
         """Return the answer without what it says about this machine, where another one is meant."""
-        problems = tuple(entry for entry in self.problems if entry.code not in HARDWARE)
+        problems = tuple(entry for entry in self.problems if entry.code not in _HARDWARE)
         return replace(self, problems=problems, absence=None)
 
 

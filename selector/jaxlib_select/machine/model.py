@@ -15,10 +15,10 @@ NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE
 STUB = 34  # CUDA_ERROR_STUB_LIBRARY: the library to link with, not the one to run with
 
 
-def read_numbers(text: str) -> Version:
+def _read_numbers(text: str) -> Version:
     """Return a version that is all numbers and dots.
 
-    >>> read_numbers("13.0")
+    >>> _read_numbers("13.0")
     (13, 0)
     """
     return tuple(map(int, text.split(".")))
@@ -33,8 +33,8 @@ def format_version(version: Version | None) -> str | None:
     return None if version is None else ".".join(map(str, version))
 
 
-VERSION = Form(r"\d{1,4}(\.\d{1,4}){0,3}", "a version such as '13.0'", read_numbers, format_version)
-_CAPABILITY = Form(r"\d{1,2}\.\d", "a compute capability such as '9.0'", read_numbers, format_version)
+VERSION = Form(r"\d{1,4}(\.\d{1,4}){0,3}", "a version such as '13.0'", _read_numbers, format_version)
+_CAPABILITY = Form(r"\d{1,2}\.\d", "a compute capability such as '9.0'", _read_numbers, format_version)
 _LIBCUDA = Form("|".join(LIBCUDA), f"one of {', '.join(map(repr, LIBCUDA))}")
 _PCI = Form(r"[0-9a-fA-F]{4}:[0-9a-fA-F]{4}", "PCI vendor and device such as '8086:0bd5'", str.lower)
 # rocminfo adds features, as in gfx90a:sramecc+:xnack-

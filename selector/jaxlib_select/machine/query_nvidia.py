@@ -12,9 +12,9 @@ import sys
 
 MAJOR = 75  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
 MINOR = 76
-NO_LIBRARY = 3  # exit status
-NOT_FOUND = 500  # CUDA_ERROR_NOT_FOUND
-MOST = 1024  # devices that are asked
+_NO_LIBRARY = 3  # exit status
+_NOT_FOUND = 500  # CUDA_ERROR_NOT_FOUND
+_MOST = 1024  # devices that are asked
 
 
 def say(*words: object) -> None:
@@ -23,7 +23,7 @@ def say(*words: object) -> None:
     sys.stdout.buffer.flush()
 
 
-def say_gpu(capability: list[ctypes.c_int], name: ctypes.Array[ctypes.c_char]) -> None:
+def _say_gpu(capability: list[ctypes.c_int], name: ctypes.Array[ctypes.c_char]) -> None:
     """Print one device."""
     text = name.value.decode("utf-8", "replace").replace("\n", " ")
     say("gpu", capability[0].value, capability[1].value, text)
@@ -32,10 +32,10 @@ def say_gpu(capability: list[ctypes.c_int], name: ctypes.Array[ctypes.c_char]) -
 def call(library: ctypes.CDLL, name: str, *arguments: object) -> int:
     """Call a function, and return its status; one that the library lacks is not found (500, as the driver calls it)."""
     function = getattr(library, name, None)
-    return NOT_FOUND if function is None else function(*arguments)
+    return _NOT_FOUND if function is None else function(*arguments)
 
 
-def query_cuda(cuda: ctypes.CDLL) -> None:
+def _query_cuda(cuda: ctypes.CDLL) -> None:
     """Ask for the version, which works without a device, then for the devices."""
     number = ctypes.c_int()
     if call(cuda, "cuDriverGetVersion", ctypes.byref(number)) == 0:
@@ -45,18 +45,18 @@ def query_cuda(cuda: ctypes.CDLL) -> None:
     if status != 0 or call(cuda, "cuDeviceGetCount", ctypes.byref(number)) != 0:
         return
     say("count", number.value)
-    for index in range(min(number.value, MOST)):
+    for index in range(min(number.value, _MOST)):
         device, name = ctypes.c_int(index), ctypes.create_string_buffer(256)
         capability = [ctypes.c_int(-1), ctypes.c_int(-1)]
         # A library that cannot name the device by its number takes the number itself.
-        if call(cuda, "cuDeviceGet", ctypes.byref(device), index) in (0, NOT_FOUND):
+        if call(cuda, "cuDeviceGet", ctypes.byref(device), index) in (0, _NOT_FOUND):
             for value, attribute in zip(capability, (MAJOR, MINOR), strict=True):
                 call(cuda, "cuDeviceGetAttribute", ctypes.byref(value), attribute, device)
             call(cuda, "cuDeviceGetName", name, 255, device)
-        say_gpu(capability, name)
+        _say_gpu(capability, name)
 
 
-def query_nvml(nvml: ctypes.CDLL) -> None:
+def _query_nvml(nvml: ctypes.CDLL) -> None:
     """Ask for the driver, then for the devices."""
     if nvml.nvmlInit_v2() != 0:
         return
@@ -68,13 +68,13 @@ def query_nvml(nvml: ctypes.CDLL) -> None:
     if nvml.nvmlDeviceGetCount_v2(ctypes.byref(number)) != 0:
         return
     say("count", number.value)
-    for index in range(min(number.value, MOST)):
+    for index in range(min(number.value, _MOST)):
         device, name = ctypes.c_void_p(), ctypes.create_string_buffer(256)
         major, minor = ctypes.c_int(-1), ctypes.c_int(-1)
         if nvml.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(device)) == 0:
             nvml.nvmlDeviceGetCudaComputeCapability(device, ctypes.byref(major), ctypes.byref(minor))
             nvml.nvmlDeviceGetName(device, name, 255)
-        say_gpu([major, minor], name)
+        _say_gpu([major, minor], name)
 
 
 def main(kind: str, path: str) -> int:
@@ -83,8 +83,8 @@ def main(kind: str, path: str) -> int:
         library = getattr(ctypes, "WinDLL", ctypes.CDLL)(path)  # Windows has both: its drivers take the former
     except OSError as error:
         say("load", error)
-        return NO_LIBRARY
-    {"cuda": query_cuda, "nvml": query_nvml}[kind](library)
+        return _NO_LIBRARY
+    {"cuda": _query_cuda, "nvml": _query_nvml}[kind](library)
     return 0
 
 
