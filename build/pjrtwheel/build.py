@@ -194,7 +194,7 @@ def _verify_once(built: Sequence[BuiltWheel], backends: Sequence[Backend], cache
 
 
 def check_set(reports: Sequence[Report]) -> None:
-    """Raise a `VerifyError` that lists wheels which were verified apart, unless they bear one lock."""
+    """Raise a `VerifyError` that lists wheels which were verified apart, unless they have one lock."""
     if len({report.lock_id for report in reports}) > 1:
         locks = ", ".join(f"{report.wheel} ({report.lock_id[:8]})" for report in reports)
         raise VerifyError(

@@ -175,7 +175,9 @@ def load_release(root: Path, version: str | None = None) -> Release:
         )
     release = read_release(path)
     if release.version != version:
-        raise PinError(f"{path} is of release {release.version!r}", cause="a release file bears its release's name")
+        raise PinError(
+            f"{path} is of release {release.version!r}", cause="the file name must be the release, as in 0.11.2.toml"
+        )
     return release
 
 
