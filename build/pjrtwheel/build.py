@@ -92,7 +92,7 @@ def build(
     Raises:
         PjrtWheelError: A step failed; nothing is published then.
     """
-    check_request(request)
+    _check_request(request)
     for folder in (dist, cache):
         check_writable(folder)
     _say(f"building {' '.join(request.targets)} for {request.platform.name}")
@@ -117,7 +117,7 @@ def build(
     return publish(built, proofs, dist)
 
 
-def check_request(request: BuildRequest) -> None:
+def _check_request(request: BuildRequest) -> None:
     """Make sure that what was asked for can be built, before Bazel is started.
 
     Raises:

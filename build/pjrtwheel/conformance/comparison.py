@@ -152,10 +152,10 @@ def _change(name: str, before: Case, after: Case, expected: Sequence[Expected]) 
     return Change(name, before.outcome, after.outcome, after.detail, reason)
 
 
-def format_counts(counts: dict[CaseOutcome, int]) -> str:
+def _format_counts(counts: dict[CaseOutcome, int]) -> str:
     """Return `passed / failed / skipped`, and what else there was by name.
 
-    >>> format_counts({CaseOutcome.PASSED: 5, CaseOutcome.FAILED: 0, CaseOutcome.SKIPPED: 2, CaseOutcome.CRASHED: 1})
+    >>> _format_counts({CaseOutcome.PASSED: 5, CaseOutcome.FAILED: 0, CaseOutcome.SKIPPED: 2, CaseOutcome.CRASHED: 1})
     '5 / 0 / 2 (1 crashed)'
     """
     rest = [f"{count} {outcome}" for outcome, count in counts.items() if outcome not in _SHOWN and count]
@@ -176,7 +176,7 @@ def _lines(differences: Sequence[Difference]) -> Iterator[str]:
         worse = (*d.newly_failing, *d.newly_skipped)
         explained = sum(bool(change.reason) for change in worse)
         yield (
-            f"| {d.file} | {format_counts(d.builtin)} | {format_counts(d.plugin)} "
+            f"| {d.file} | {_format_counts(d.builtin)} | {_format_counts(d.plugin)} "
             f"| {len(d.newly_failing)} | {len(d.newly_skipped)} | {explained} |"
         )
     for d in differences:

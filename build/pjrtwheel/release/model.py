@@ -138,7 +138,7 @@ def read_release(path: Path) -> Release:
     return parse_release(text, path)
 
 
-def list_releases(root: Path) -> list[str]:
+def _list_releases(root: Path) -> list[str]:
     """Return the JAX versions that are pinned below `root`, the newest last."""
     return sorted((path.stem for path in (root / "releases").glob("[0-9]*.toml")), key=_version_key)
 
@@ -149,7 +149,7 @@ def newest_release(root: Path) -> str:
     Raises:
         UsageError: None is.
     """
-    known = list_releases(root)
+    known = _list_releases(root)
     if not known:
         raise UsageError(
             f"no release file in {root / 'releases'}", remedy="pin a release with: ./noxw -s pin -- VERSION"
@@ -166,7 +166,7 @@ def load_release(root: Path, version: str | None = None) -> Release:
     """
     version = version or newest_release(root)
     path = root / "releases" / f"{version}.toml"
-    known = list_releases(root)
+    known = _list_releases(root)
     if version not in known:
         raise UsageError(
             f"unknown release: {version!r}",

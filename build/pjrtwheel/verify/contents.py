@@ -48,7 +48,7 @@ class WheelContents:
         return email.parser.Parser(policy=email.policy.compat32).parsestr(text)
 
     def is_request(self) -> bool:
-        """Tell whether the wheel holds metadata alone, which asks for other wheels."""
+        """Return whether the wheel holds metadata alone, which asks for other wheels."""
         empty = all(member.startswith(f"{self.dist_info}/") for member in self.members)
         return empty and "Requires-Dist" in self.headers("METADATA")
 

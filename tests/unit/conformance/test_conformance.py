@@ -43,13 +43,24 @@ def run(folder: Path, text: str, limits: Limits = Limits(60, 60)) -> dict[str, s
 def test_differences_are_sorted_by_kind() -> None:
     """Each way to differ lands in its own list, and equal cases in none."""
     builtin = cases(
-        same=CaseOutcome.PASSED, both=CaseOutcome.FAILED, worse=CaseOutcome.PASSED, skipped=CaseOutcome.PASSED, lost=CaseOutcome.PASSED,
-        better=CaseOutcome.FAILED, late=CaseOutcome.NOT_RUN, woken=CaseOutcome.SKIPPED,
-    )  # fmt: skip
+        same=CaseOutcome.PASSED,
+        both=CaseOutcome.FAILED,
+        worse=CaseOutcome.PASSED,
+        skipped=CaseOutcome.PASSED,
+        lost=CaseOutcome.PASSED,
+        better=CaseOutcome.FAILED,
+        late=CaseOutcome.NOT_RUN,
+        woken=CaseOutcome.SKIPPED,
+    )
     plugin = cases(
-        same=CaseOutcome.PASSED, both=CaseOutcome.CRASHED, worse=CaseOutcome.CRASHED, skipped=CaseOutcome.SKIPPED,
-        better=CaseOutcome.PASSED, late=CaseOutcome.PASSED, woken=CaseOutcome.FAILED,
-    )  # fmt: skip
+        same=CaseOutcome.PASSED,
+        both=CaseOutcome.CRASHED,
+        worse=CaseOutcome.CRASHED,
+        skipped=CaseOutcome.SKIPPED,
+        better=CaseOutcome.PASSED,
+        late=CaseOutcome.PASSED,
+        woken=CaseOutcome.FAILED,
+    )
     difference = compare("f", builtin, plugin, ())
     assert [change.name for change in difference.newly_failing] == ["worse", "lost", "woken"]
     assert [change.name for change in difference.newly_skipped] == ["skipped"]
