@@ -92,7 +92,7 @@ def build(
     Raises:
         PjrtWheelError: A step failed; nothing is published then.
     """
-    check_request(request)
+    _check_request(request)
     for folder in (dist, cache):
         check_writable(folder)
     _say(f"building {' '.join(request.targets)} for {request.platform.name}")
@@ -117,7 +117,7 @@ def build(
     return publish(built, proofs, dist)
 
 
-def check_request(request: BuildRequest) -> None:
+def _check_request(request: BuildRequest) -> None:
     """Make sure that what was asked for can be built, before Bazel is started.
 
     Raises:
@@ -194,7 +194,7 @@ def _verify_once(built: Sequence[BuiltWheel], backends: Sequence[Backend], cache
 
 
 def check_set(reports: Sequence[Report]) -> None:
-    """Raise a `VerifyError` that lists wheels which were verified apart, unless they bear one lock."""
+    """Raise a `VerifyError` that lists wheels which were verified apart, unless they have one lock."""
     if len({report.lock_id for report in reports}) > 1:
         locks = ", ".join(f"{report.wheel} ({report.lock_id[:8]})" for report in reports)
         raise VerifyError(

@@ -27,7 +27,7 @@ from pjrtwheel.errors import WheelError
 # What a disk or a quota that is full gives to its writer.
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
-STAGING_PREFIX = ".partial-"
+_STAGING_PREFIX = ".partial-"
 _CHUNK = 1 << 20
 _READABLE = 0o644  # whatever the source or the umask says: caches and folders of wheels are shared
 
@@ -96,7 +96,7 @@ def remove_stale(path: Path) -> None:
     _remove_unlocked(path.parent.glob(f".{glob.escape(path.name)}.*.partial"))
 
 
-def remove_stale_folders(folder: Path, prefix: str = STAGING_PREFIX) -> None:
+def remove_stale_folders(folder: Path, prefix: str = _STAGING_PREFIX) -> None:
     """Remove the staging folders of runs that no longer live, as far as they are ours to remove."""
     _remove_unlocked(folder.glob(f"{glob.escape(prefix)}*"))
 
@@ -145,7 +145,7 @@ def staging_folder(place: Path) -> Iterator[Path]:
     with ExitStack() as cleanup:
         with locked(place):  # so that nobody takes a folder for abandoned that is only a moment old
             remove_stale_folders(place)
-            folder = Path(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=place))
+            folder = Path(tempfile.mkdtemp(prefix=_STAGING_PREFIX, dir=place))
             cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
             cleanup.enter_context(locked(folder))
         try:

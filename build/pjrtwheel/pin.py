@@ -26,7 +26,7 @@ from pjrtwheel.release.model import SCHEMA, Pin, Release, XlaSource, parse_relea
 from pjrtwheel.release.planned import WantedFile, plan_inputs
 from pjrtwheel.tables import TableError, read, read_toml, write
 
-NEWEST_GLIBC = 40  # manylinux_2_N tags up to this one are asked for: more than any wheel we take is tagged with
+_NEWEST_GLIBC = 40  # manylinux_2_N tags up to this one are asked for: more than any wheel we take is tagged with
 
 
 def find_xla(text: str, release: str) -> XlaSource:
@@ -51,7 +51,7 @@ def find_xla(text: str, release: str) -> XlaSource:
 def pip_arguments(wanted: WantedFile, directory: Path) -> tuple[str, ...]:
     """Return the arguments after `python -m pip` that download one wheel for another platform and Python."""
     architecture = find_platform(wanted.platform).architecture
-    tags = [f"manylinux_2_{minor}_{architecture}" for minor in range(NEWEST_GLIBC, 4, -1)]
+    tags = [f"manylinux_2_{minor}_{architecture}" for minor in range(_NEWEST_GLIBC, 4, -1)]
     tags.append(f"manylinux2014_{architecture}")
     arguments = ["download", "--quiet", "--no-deps", "--only-binary=:all:", "--ignore-requires-python"]
     arguments += [f"--platform={tag}" for tag in tags]

@@ -1,16 +1,23 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""ARCHITECTURE.md is true: its paths exist, its rooms are in the order of imports, its table of changes holds."""
+"""The packages of the tooling import downwards only, and ARCHITECTURE.md is true.
+
+Its paths exist, its rooms are in the order of imports, and its table of changes holds.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
+import sys
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-TOOLING = "build/pjrtwheel"
+NAME = "pjrtwheel"
+TOOLING = f"build/{NAME}"
 
 
 @pytest.fixture(scope="module")
@@ -32,15 +39,28 @@ def rooms(text: str) -> list[set[str]]:
     return [names for names in found if names]
 
 
-def parts_imported(path: Path, parts: set[str]) -> set[str]:
-    """Return the parts of the tooling that a file imports, at its top or in a function."""
-    names: set[str] = set()
+def imported_by(path: Path, package: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the parts of every name that a file imports, at its top or in a function."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return {name.split(".")[1] for name in names if name.startswith("pjrtwheel.")} & parts
+            yield from (tuple(alias.name.split(".")) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) + 1 - node.level] if node.level else ()
+            base += tuple(node.module.split(".")) if node.module else ()
+            yield from ((*base, alias.name) for alias in node.names)
+
+
+def import_graph(folder: Path) -> dict[str, set[str]]:
+    """Return which packages of a folder each of them imports; a module that lies at the top counts as one."""
+    layers = {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/__init__.py")}
+    graph: dict[str, set[str]] = {layer: set() for layer in layers - {"__init__"}}
+    for path in folder.rglob("*.py"):
+        place = path.relative_to(folder)
+        own = place.with_suffix("").parts[0]
+        if own != "__init__":
+            found = imported_by(path, (NAME, *place.parent.parts))
+            graph[own] |= {parts[1] for parts in found if parts[0] == NAME and parts[1:] and parts[1] in layers} - {own}
+    return graph
 
 
 def test_every_path_exists(root: Path, text: str) -> None:
@@ -66,15 +86,10 @@ def test_every_part_of_the_tooling_has_a_row(root: Path, text: str) -> None:
 
 def test_imports_point_downwards_in_the_table(root: Path, text: str) -> None:
     """Within a row they may go either way."""
-    order = rooms(text)
-    level = {name: number for number, names in enumerate(order) for name in names}
-    folder = root / TOOLING
-    upwards = set()
-    for path in folder.rglob("*.py"):
-        own = path.relative_to(folder).with_suffix("").parts[0]
-        upwards |= {
-            (own, name) for name in parts_imported(path, set(level)) if own in level and level[name] < level[own]
-        }
+    level = {name: number for number, names in enumerate(rooms(text)) for name in names}
+    graph = import_graph(root / TOOLING)
+    known = [(own, name) for own in graph.keys() & level.keys() for name in graph[own] & level.keys()]
+    upwards = [(own, name) for own, name in known if level[name] < level[own]]
     assert sorted(upwards) == []
 
 
@@ -106,3 +121,45 @@ def test_a_field_of_release_json_is_nowhere_else(root: Path, text: str) -> None:
     assert writers <= listed
     assert listed - writers == {f"{TOOLING}/prove/results.py", "docs/release.schema.json"}
     assert "stripped_bytes" in (root / "docs/release.schema.json").read_text("utf-8")
+
+
+def test_no_package_imports_what_imports_it(root: Path) -> None:
+    """Neither directly nor by way of others."""
+    try:
+        order = list(TopologicalSorter(import_graph(root / TOOLING)).static_order())
+    except CycleError as error:
+        pytest.fail(f"a circle of imports: {' <- '.join(error.args[1])}")
+    assert order.index("environment") < order.index("probe") < order.index("prove") < order.index("publish")
+
+
+def test_the_checks_do_not_know_the_proofs(root: Path) -> None:
+    """PJRT's checks and JAX's tests are packages of their own, and neither needs the other."""
+    graph = import_graph(root / TOOLING)
+    assert graph["probe"] & {"prove", "conformance"} == graph["conformance"] & {"prove", "probe"} == set()
+
+
+def test_what_runs_in_the_environment_under_test_needs_nothing_of_ours(root: Path) -> None:
+    """The environment has the standard library and JAX, which is imported by name while it runs."""
+    package = root / TOOLING
+    files = [*(package / "prove/inside").glob("*.py"), package / "conformance/inside.py"]
+    found = {parts[0] for path in files for parts in imported_by(path, ())}
+    assert found - sys.stdlib_module_names == set()
+
+
+def test_verify_reads_libraries_by_itself(root: Path) -> None:
+    """What repair gets wrong must not look right to the checks; constants may be shared."""
+    files = (root / TOOLING / "verify").glob("*.py")
+    found = {parts[-1] for path in files for parts in imported_by(path, (NAME, "verify")) if parts[:2] == (NAME, "elf")}
+    assert found == {"LINKER_DEFINED", "largest_page"}
+
+
+@pytest.mark.parametrize("text", ["from pjrtwheel.b import f", "import pjrtwheel.b.c", "from ..b import c"])
+def test_a_circle_is_found(tmp_path: Path, text: str) -> None:
+    """However the import is written."""
+    texts = {"a/__init__": "", "a/x": text, "b/__init__": "f = 1", "b/c": "def g():\n    from pjrtwheel import a"}
+    for name, content in texts.items():
+        path = tmp_path / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content)
+    with pytest.raises(CycleError):
+        list(TopologicalSorter(import_graph(tmp_path)).static_order())

@@ -31,7 +31,7 @@ def find_workspaces(cache: Path) -> Iterator[Workspace]:
 
 
 def is_orphaned(workspace: Workspace) -> bool:
-    """Tell whether the checkout of a mirror is gone: none of its links leads anywhere.
+    """Return whether the checkout of a mirror is gone: none of its links leads anywhere.
 
     A checkout on a disk that is not mounted looks the same; its wheels are then built anew, from the cached downloads.
     """

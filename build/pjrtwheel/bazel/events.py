@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 # Bazel's own bookkeeping, run in every build.
-BOOKKEEPING = frozenset({"BazelWorkspaceStatusAction"})
+_BOOKKEEPING = frozenset({"BazelWorkspaceStatusAction"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def _expand(sets: dict[str, dict[str, Any]], references: Iterable[dict[str, Any]
 
 
 def _is_action(event: dict[str, Any]) -> bool:
-    return "action" in event and event["action"].get("type") not in BOOKKEEPING
+    return "action" in event and event["action"].get("type") not in _BOOKKEEPING
 
 
 def parse_events(lines: Iterable[str]) -> BuildLog:

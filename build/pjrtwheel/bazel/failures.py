@@ -17,7 +17,7 @@ _STATUS = re.compile(r"exited normally with code (\d+)|\(Exit (\d+)\)")
 _DISK_FULL = "No space left on device"
 
 
-def make_error(exit_code: int, lines: list[str]) -> PjrtWheelError:
+def _make_error(exit_code: int, lines: list[str]) -> PjrtWheelError:
     """Build an error from up to three lines: what, cause, remedy; a `BazelError` unless the exit status is ours."""
     known: list[type[PjrtWheelError]] = [PjrtWheelError, *PjrtWheelError.__subclasses__()]
     kind = next((error for error in known if error.exit_code == exit_code), BazelError)
@@ -26,7 +26,7 @@ def make_error(exit_code: int, lines: list[str]) -> PjrtWheelError:
     return kind(what.removeprefix("error: "), cause=cause, remedy=remedy)
 
 
-def tool_status(action: Action, text: str) -> int:
+def _tool_status(action: Action, text: str) -> int:
     """Return the exit status of the program that an action ran; `text` is all that Bazel printed."""
     found = _STATUS.search(action.stderr) or _STATUS.search(text)
     return int(found.group(1) or found.group(2)) if found else action.exit_code
@@ -38,9 +38,9 @@ def _from_actions(log: BuildLog, text: str) -> PjrtWheelError | None:
             continue
         lines = [line for line in action.stderr.splitlines() if not _NOISE.search(line)]
         if lines and lines[0].startswith("error: "):
-            return make_error(tool_status(action, text), lines)
+            return _make_error(_tool_status(action, text), lines)
         return BazelError(
-            f"{action.mnemonic} of {action.label} failed with exit status {tool_status(action, text)}",
+            f"{action.mnemonic} of {action.label} failed with exit status {_tool_status(action, text)}",
             cause="\n".join(lines[-20:]),
         )
     return None
@@ -49,7 +49,7 @@ def _from_actions(log: BuildLog, text: str) -> PjrtWheelError | None:
 def explain_failure(status: int, log: BuildLog, text: str) -> PjrtWheelError:
     """Return the error that ended a build: Bazel's exit status, its events as far as it came, and all it printed."""
     if marked := _MARKED.search(text):
-        return make_error(int(marked.group(1)), marked.group(2).splitlines())
+        return _make_error(int(marked.group(1)), marked.group(2).splitlines())
     if found := _from_actions(log, text):
         return found
     if _DISK_FULL in text:

@@ -27,9 +27,9 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform
 from pjrtwheel.release.model import Release
 
-EXTRA_FLAGS = "PJRTWHEEL_BAZEL_FLAGS"
+_EXTRA_FLAGS = "PJRTWHEEL_BAZEL_FLAGS"
 BINDINGS = "//jaxlib:wheels"
-IDLE_SECONDS = 900
+_IDLE_SECONDS = 900
 _PROGRESS = re.compile(r"^\[[\d,]+ / [\d,]+\]")
 _WAITING = "Another command "  # of this server, as the client says when it waits
 
@@ -87,7 +87,7 @@ def startup_flags(workspace: Workspace, bazel: Bazel, request: BuildRequest) -> 
     if request.provider == "source" and request.backend:
         files = source_files(request.backend, workspace.directory)
     settings = (f"--bazelrc={path}" for path in files)
-    return (f"--output_base={base}", f"--max_idle_secs={IDLE_SECONDS}", *settings)
+    return (f"--output_base={base}", f"--max_idle_secs={_IDLE_SECONDS}", *settings)
 
 
 def build_flags(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ def build_flags(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str])
         flags.append(f"--//build:source_date_epoch={epoch}")
     if request.assemble_options:
         flags.append(f"--//build:assemble_options={','.join(request.assemble_options)}")
-    extra = shlex.split(environ.get(EXTRA_FLAGS, ""))
+    extra = shlex.split(environ.get(_EXTRA_FLAGS, ""))
     if request.provider == "source" and request.backend:
         flags += source_flags(request.backend, request.platform.name, extra)
     # Last, so that they win.
@@ -141,7 +141,7 @@ def _find_bazel(request: BuildRequest, environ: Mapping[str, str]) -> Bazel:
         return provide_bazel((request.root / ".bazelversion").read_text("utf-8").strip(), environ)
     xla = request.release.xla
     bazel = provide_bazel(xla.bazel, environ)
-    check_version(bazel, xla, shlex.split(environ.get(EXTRA_FLAGS, "")))
+    check_version(bazel, xla, shlex.split(environ.get(_EXTRA_FLAGS, "")))
     return bazel
 
 

@@ -17,7 +17,7 @@ from pjrtwheel.errors import BazelError
 
 OLDEST = (4, 2)
 NEWEST_MAJOR = 8  # Bazel 9 has no WORKSPACE any more
-DEBIAN_PACKAGE = "bazel-bootstrap"
+_DEBIAN_PACKAGE = "bazel-bootstrap"
 NAMES = ("bazelisk", "bazel", "bazel-4")
 _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 
@@ -63,7 +63,7 @@ def is_supported(version: tuple[int, int, int]) -> bool:
     return version >= OLDEST and version[0] <= NEWEST_MAJOR
 
 
-def run_quietly(command: Sequence[str], environ: Mapping[str, str]) -> str:
+def _run_quietly(command: Sequence[str], environ: Mapping[str, str]) -> str:
     """Run a command; return what it printed, or an empty string when it failed or is not there."""
     try:
         done = subprocess.run(
@@ -74,7 +74,7 @@ def run_quietly(command: Sequence[str], environ: Mapping[str, str]) -> str:
     return done.stdout if done.returncode == 0 else ""
 
 
-def identify(command: str, pinned: str, environ: Mapping[str, str], run: Run = run_quietly) -> Bazel | None:
+def identify(command: str, pinned: str, environ: Mapping[str, str], run: Run = _run_quietly) -> Bazel | None:
     """Ask a program which Bazel it is; bazelisk fetches the pinned version, Debian's wrapper refuses any it has not.
 
     Debian's build of 4.2.3 says `no_version` whatever it is asked; the package manager knows better.
@@ -86,7 +86,7 @@ def identify(command: str, pinned: str, environ: Mapping[str, str], run: Run = r
     else:
         return None
     if "no_version" in text:
-        text = run(("dpkg-query", "-W", "-f", "${Version}", DEBIAN_PACKAGE), environ)
+        text = run(("dpkg-query", "-W", "-f", "${Version}", _DEBIAN_PACKAGE), environ)
     version = parse_version(text)
     return Bazel(command, version, wanted) if version else None
 
@@ -103,7 +103,7 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[str]:
             yield found
 
 
-def find_bazel(pinned: str, environ: Mapping[str, str], run: Run = run_quietly) -> Bazel:
+def find_bazel(pinned: str, environ: Mapping[str, str], run: Run = _run_quietly) -> Bazel:
     """Return the first supported Bazel: `$BAZEL`, then bazelisk, which fetches the pinned version, or bazel on PATH.
 
     Raises:
@@ -118,26 +118,26 @@ def find_bazel(pinned: str, environ: Mapping[str, str], run: Run = run_quietly) 
     raise BazelError(
         f"no usable Bazel found (supported: {'.'.join(map(str, OLDEST))} to {NEWEST_MAJOR}.x)",
         cause=f"looked at: {', '.join(seen)}" if seen else f"looked for {', '.join(NAMES)} on PATH, and for $BAZEL",
-        remedy=f"install bazelisk (npm install -g @bazel/bazelisk), or on Debian: apt-get install {DEBIAN_PACKAGE}",
+        remedy=f"install bazelisk (npm install -g @bazel/bazelisk), or on Debian: apt-get install {_DEBIAN_PACKAGE}",
     )
 
 
-def may_install(environ: Mapping[str, str]) -> bool:
-    """Say whether Debian's package can be installed here: as root, with apt, and no Bazel was asked for by name."""
+def _may_install(environ: Mapping[str, str]) -> bool:
+    """Return whether Debian's package can be installed here: as root, with apt, and no Bazel was asked for by name."""
     return os.geteuid() == 0 and Path("/etc/debian_version").exists() and not environ.get("BAZEL")
 
 
-def install_debian(environ: Mapping[str, str], run: Run = run_quietly) -> None:
+def _install_debian(environ: Mapping[str, str], run: Run = _run_quietly) -> None:
     """Install Debian's package, refreshing the package lists when it is not known yet."""
     quiet = {**environ, "DEBIAN_FRONTEND": "noninteractive"}
-    install = ("apt-get", "install", "--yes", "--no-install-recommends", DEBIAN_PACKAGE)
+    install = ("apt-get", "install", "--yes", "--no-install-recommends", _DEBIAN_PACKAGE)
     print(f"no Bazel found, installing Debian's: {' '.join(install)}", file=sys.stderr, flush=True)
     if not run(install, quiet):
         run(("apt-get", "update"), quiet)
         run(install, quiet)
 
 
-def provide_bazel(pinned: str, environ: Mapping[str, str], run: Run = run_quietly) -> Bazel:
+def provide_bazel(pinned: str, environ: Mapping[str, str], run: Run = _run_quietly) -> Bazel:
     """Return a supported Bazel, installing Debian's when there is none and that is possible; see `find_bazel`.
 
     Raises:
@@ -146,7 +146,7 @@ def provide_bazel(pinned: str, environ: Mapping[str, str], run: Run = run_quietl
     try:
         return find_bazel(pinned, environ, run)
     except BazelError:
-        if not may_install(environ):
+        if not _may_install(environ):
             raise
-    install_debian(environ, run)
+    _install_debian(environ, run)
     return find_bazel(pinned, environ, run)

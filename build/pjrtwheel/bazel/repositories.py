@@ -22,13 +22,13 @@ from pjrtwheel.sources import import_closure
 from pjrtwheel.tables import write
 
 # The programs that actions run, by the modules that each begins with.
-ACTIONS = {
+_ACTIONS = {
     "assemble": ("pjrtwheel.__main__", "pjrtwheel.cli.assemble"),
     "compile": ("pjrtwheel.bazel.compile",),
 }
 
 
-def describe_graph(root: Path, version: str | None, host: Platform) -> dict[str, Any]:
+def _describe_graph(root: Path, version: str | None, host: Platform) -> dict[str, Any]:
     """Return all that the graph is laid out by, as name and value of each constant in `@jax_release//:release.bzl`."""
     backends, release = load_backends(root), load_release(root, version)
     return {
@@ -71,11 +71,11 @@ def list_sources(build: Path) -> dict[str, list[str]]:
     """
     return {
         name: [path.relative_to(build).as_posix() for path in import_closure(*modules, folder=build)]
-        for name, modules in ACTIONS.items()
+        for name, modules in _ACTIONS.items()
     }
 
 
-def take_library(library: Path, expected: str, output: Path) -> dict[str, Any]:
+def _take_library(library: Path, expected: str, output: Path) -> dict[str, Any]:
     """Copy the library to `<output>/library.so` and say what it is.
 
     What is expected is its sha256 as the front end saw it, or an empty string.
@@ -107,9 +107,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     library.add_argument("--output", type=Path, required=True, help="directory to copy it to")
     arguments = parser.parse_args(argv)
     if arguments.command == "library":
-        answer = take_library(Path(arguments.library), arguments.sha256, arguments.output)
+        answer = _take_library(Path(arguments.library), arguments.sha256, arguments.output)
     else:
-        answer = describe_graph(arguments.root, arguments.release, host_platform())
+        answer = _describe_graph(arguments.root, arguments.release, host_platform())
     print(json.dumps(answer))
     return 0
 

@@ -16,12 +16,12 @@ from pjrtwheel.bazel.locate import Bazel, parse_version
 from pjrtwheel.errors import BazelError, UsageError
 from pjrtwheel.release.model import XlaSource
 
-OVERRIDE = "--override_repository=xla="
+_OVERRIDE = "--override_repository=xla="
 
 
 def is_overridden(flags: Sequence[str]) -> bool:
     """Return whether another tree takes the place of the pinned XLA."""
-    return any(flag.startswith(OVERRIDE) for flag in flags)
+    return any(flag.startswith(_OVERRIDE) for flag in flags)
 
 
 def source_files(backend: Backend, workspace: Path) -> tuple[Path, ...]:

@@ -19,7 +19,7 @@ from pjrtwheel.errors import BazelError
 from pjrtwheel.fetch.cache import file_lock
 
 # What the graph refers to; everything else at the top of the checkout is none of Bazel's business.
-ENTRIES = (
+_ENTRIES = (
     ".bazelignore",
     ".bazelrc",
     "BUILD.bazel",
@@ -44,7 +44,7 @@ class Workspace:
 
 
 def is_safe(path: Path) -> bool:
-    """Say whether Bazel can work with a path, for all the versions that are supported."""
+    """Return whether Bazel can work with a path, for all the versions that are supported."""
     return _SAFE.fullmatch(str(path)) is not None
 
 
@@ -85,7 +85,7 @@ def prepare_workspace(root: Path, cache: Path) -> Workspace:
     directory = state / "workspaces" / name
     with file_lock(state / "locks" / f"workspace-{name}"):
         directory.mkdir(parents=True, exist_ok=True)
-        for entry in ENTRIES:
+        for entry in _ENTRIES:
             if (root / entry).exists():
                 _link(root / entry, directory / entry)
             else:

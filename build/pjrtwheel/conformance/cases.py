@@ -15,7 +15,7 @@ IMPORT = "::import"
 _DETAIL = 400
 
 
-class Outcome(StrEnum):
+class CaseOutcome(StrEnum):
     """What became of one case."""
 
     PASSED = "passed"
@@ -27,10 +27,10 @@ class Outcome(StrEnum):
 
     def is_bad(self) -> bool:
         """Return whether the case ran and did not do what it should."""
-        return self in {Outcome.FAILED, Outcome.CRASHED, Outcome.TIMED_OUT}
+        return self in {CaseOutcome.FAILED, CaseOutcome.CRASHED, CaseOutcome.TIMED_OUT}
 
 
-_WORST = (Outcome.PASSED, Outcome.SKIPPED, Outcome.FAILED)
+_WORST = (CaseOutcome.PASSED, CaseOutcome.SKIPPED, CaseOutcome.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Case:
     """
 
     name: str
-    outcome: Outcome
+    outcome: CaseOutcome
     detail: str = ""
 
 
@@ -85,7 +85,7 @@ def parse_report_log(lines: Iterable[str]) -> ReportLog:
             case kind if kind.endswith("Report") and "when" in entry:
                 # Of set-up, call, tear-down and subtests the worst counts.
                 case = _read_case(entry, entry["nodeid"])
-                before = seen.get(case.name, Case(case.name, Outcome.PASSED))
+                before = seen.get(case.name, Case(case.name, CaseOutcome.PASSED))
                 seen[case.name] = case if _WORST.index(case.outcome) > _WORST.index(before.outcome) else before
                 if entry["when"] == "teardown":
                     ended[case.name] = seen[case.name]
@@ -100,9 +100,9 @@ def _read_case(entry: Mapping[str, Any], name: str) -> Case:
             text = message
         case other:
             text = str(other or "")
-    return Case(name, Outcome(entry["outcome"]), " ".join(text.split())[:_DETAIL])
+    return Case(name, CaseOutcome(entry["outcome"]), " ".join(text.split())[:_DETAIL])
 
 
-def count_outcomes(cases: Mapping[str, Case]) -> dict[Outcome, int]:
+def count_outcomes(cases: Mapping[str, Case]) -> dict[CaseOutcome, int]:
     """Count the cases of each outcome."""
-    return {outcome: sum(case.outcome is outcome for case in cases.values()) for outcome in Outcome}
+    return {outcome: sum(case.outcome is outcome for case in cases.values()) for outcome in CaseOutcome}

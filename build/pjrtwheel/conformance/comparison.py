@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel import tables
-from pjrtwheel.conformance.cases import IMPORT, Case, Outcome, count_outcomes
+from pjrtwheel.conformance.cases import IMPORT, Case, CaseOutcome, count_outcomes
 from pjrtwheel.errors import UsageError
 
-_SHOWN = (Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED)
+_SHOWN = (CaseOutcome.PASSED, CaseOutcome.FAILED, CaseOutcome.SKIPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Expected:
     """
 
     case: str
-    outcome: Outcome
+    outcome: CaseOutcome
     reason: str = tables.column(pattern=r"(?s)\s*\S.*")
 
     def matches(self, name: str) -> bool:
@@ -53,8 +53,8 @@ class Change:
     """
 
     name: str
-    before: Outcome
-    after: Outcome
+    before: CaseOutcome
+    after: CaseOutcome
     detail: str
     reason: str
 
@@ -64,7 +64,7 @@ class Difference:
     """The comparison of one test file.
 
     Attributes:
-        builtin: Outcome → count on the built-in client; `plugin` has those on the plugin.
+        builtin: CaseOutcome → count on the built-in client; `plugin` has those on the plugin.
         newly_failing: Cases that fail, crash or hang on the plugin alone, or are lost there.
         newly_skipped: Cases that only the built-in client runs.
         newly_passing: Cases that fail or are skipped on the built-in client alone.
@@ -73,8 +73,8 @@ class Difference:
     """
 
     file: str
-    builtin: dict[Outcome, int]
-    plugin: dict[Outcome, int]
+    builtin: dict[CaseOutcome, int]
+    plugin: dict[CaseOutcome, int]
     newly_failing: tuple[Change, ...]
     newly_skipped: tuple[Change, ...]
     newly_passing: tuple[Change, ...]
@@ -118,26 +118,26 @@ def compare(
     counts as not run on the plugin, and that as newly failing.
     """
     changes = [
-        _change(name, builtin[name], plugin.get(name, Case(name, Outcome.NOT_RUN, "lost")), expected)
+        _change(name, builtin[name], plugin.get(name, Case(name, CaseOutcome.NOT_RUN, "lost")), expected)
         for name in builtin
-        if builtin[name].outcome is not Outcome.NOT_RUN
+        if builtin[name].outcome is not CaseOutcome.NOT_RUN
     ]
     # A process that breaks outside of any case has no counterpart on the other side.
     changes += [
-        _change(name, Case(name, Outcome.NOT_RUN), case, expected)
+        _change(name, Case(name, CaseOutcome.NOT_RUN), case, expected)
         for name, case in plugin.items()
         if name not in builtin and case.outcome.is_bad()
     ]
     differing = [change for change in changes if change.before is not change.after]
-    failing = [c for c in differing if c.after.is_bad() or c.after is Outcome.NOT_RUN]
+    failing = [c for c in differing if c.after.is_bad() or c.after is CaseOutcome.NOT_RUN]
     names = {change.name for change in differing}
     return Difference(
         file=file,
         builtin=count_outcomes(builtin),
         plugin=count_outcomes(plugin),
         newly_failing=tuple(c for c in failing if not c.before.is_bad()),
-        newly_skipped=tuple(c for c in differing if c.after is Outcome.SKIPPED),
-        newly_passing=tuple(c for c in differing if c.after is Outcome.PASSED),
+        newly_skipped=tuple(c for c in differing if c.after is CaseOutcome.SKIPPED),
+        newly_passing=tuple(c for c in differing if c.after is CaseOutcome.PASSED),
         stale=tuple(
             entry
             for entry in expected
@@ -152,10 +152,10 @@ def _change(name: str, before: Case, after: Case, expected: Sequence[Expected]) 
     return Change(name, before.outcome, after.outcome, after.detail, reason)
 
 
-def format_counts(counts: dict[Outcome, int]) -> str:
+def _format_counts(counts: dict[CaseOutcome, int]) -> str:
     """Return `passed / failed / skipped`, and what else there was by name.
 
-    >>> format_counts({Outcome.PASSED: 5, Outcome.FAILED: 0, Outcome.SKIPPED: 2, Outcome.CRASHED: 1})
+    >>> _format_counts({CaseOutcome.PASSED: 5, CaseOutcome.FAILED: 0, CaseOutcome.SKIPPED: 2, CaseOutcome.CRASHED: 1})
     '5 / 0 / 2 (1 crashed)'
     """
     rest = [f"{count} {outcome}" for outcome, count in counts.items() if outcome not in _SHOWN and count]
@@ -176,7 +176,7 @@ def _lines(differences: Sequence[Difference]) -> Iterator[str]:
         worse = (*d.newly_failing, *d.newly_skipped)
         explained = sum(bool(change.reason) for change in worse)
         yield (
-            f"| {d.file} | {format_counts(d.builtin)} | {format_counts(d.plugin)} "
+            f"| {d.file} | {_format_counts(d.builtin)} | {_format_counts(d.plugin)} "
             f"| {len(d.newly_failing)} | {len(d.newly_skipped)} | {explained} |"
         )
     for d in differences:

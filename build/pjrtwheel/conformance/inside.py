@@ -14,21 +14,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 
-def run_pytest(arguments: Sequence[str]) -> int:
+def _run_pytest(arguments: Sequence[str]) -> int:
     """Return pytest's exit status; a file that does not import JAX runs on no client, so none is written down."""
     status = int(importlib.import_module("pytest").main(list(arguments)))
     logs = [Path(option.partition("=")[2]) for option in arguments if option.startswith("--report-log=")]
     for log in logs if "jax" in sys.modules else ():
         with log.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps({"$report_type": "Client", "client": describe_client()}) + "\n")
+            stream.write(json.dumps({"$report_type": "Client", "client": _describe_client()}) + "\n")
     return status
 
 
-def describe_client() -> str:
+def _describe_client() -> str:
     """Return `plugin` or `built-in` for JAX's default client."""
     jax = importlib.import_module("jax")  # this file is also imported where there is no JAX
     return "plugin" if getattr(jax.devices()[0].client, "is_c_api", False) else "built-in"
 
 
 if __name__ == "__main__":
-    sys.exit(run_pytest(sys.argv[1:]))
+    sys.exit(_run_pytest(sys.argv[1:]))

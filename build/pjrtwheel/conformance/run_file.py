@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pjrtwheel.conformance.cases import Case, Outcome, ReportLog, parse_report_log
+from pjrtwheel.conformance.cases import Case, CaseOutcome, ReportLog, parse_report_log
 from pjrtwheel.environment.processes import Ended, run_process
 
 _INSIDE = Path(__file__).with_name("inside.py")
@@ -75,7 +75,9 @@ def run_file(python: Path, test_file: Path, environ: Mapping[str, str], limits: 
         if end.status is None or guilty not in left or time.monotonic() - started >= limits.file_seconds:
             break
         left = [name for name in left if name != guilty]
-    cases |= {name: Case(name, Outcome.NOT_RUN, "time limit of the file") for name in collected if name not in cases}
+    cases |= {
+        name: Case(name, CaseOutcome.NOT_RUN, "time limit of the file") for name in collected if name not in cases
+    }
     return FileRun(test_file.name, cases, round(time.monotonic() - started, 1), " and ".join(sorted(clients)))
 
 
@@ -116,7 +118,7 @@ def _pytest(python: Path, folder: Path) -> list[str]:
 
 def _describe_end(name: str, end: Ended) -> Case:
     if end.status is None:
-        return Case(name, Outcome.TIMED_OUT, "time limit of the file")
+        return Case(name, CaseOutcome.TIMED_OUT, "time limit of the file")
     if end.status == 1 and "Timeout (" in end.output:  # so says faulthandler
-        return Case(name, Outcome.TIMED_OUT, "time limit of a case")
-    return Case(name, Outcome.CRASHED, f"{end.describe()}: {' '.join(end.output[-2000:].split())[-300:]}")
+        return Case(name, CaseOutcome.TIMED_OUT, "time limit of a case")
+    return Case(name, CaseOutcome.CRASHED, f"{end.describe()}: {' '.join(end.output[-2000:].split())[-300:]}")

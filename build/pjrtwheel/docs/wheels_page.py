@@ -129,7 +129,7 @@ def _sum_up(name: str, rows: Sequence[Measure]) -> tuple[str, ...]:
 
 
 def _is_installed(row: Measure) -> bool:
-    """Tell whether an installer would take this wheel for the Python of the comparison."""
+    """Return whether an installer would take this wheel for the Python of the comparison."""
     return row.tag.startswith("py3-") or fits(row.tag, _PYTHON)
 
 

@@ -93,7 +93,7 @@ def _fault(element: str, depth: int | None) -> str:
 
 
 def _leaves(parts: list[str], depth: int) -> bool:
-    """Tell whether a path climbs above `site-packages` from this many directories below it."""
+    """Return whether a path climbs above `site-packages` from this many directories below it."""
     for part in parts:
         depth += {"..": -1, ".": 0, "": 0}.get(part, 1)
         if depth < 0:
@@ -134,7 +134,7 @@ def _string_at(image: ElfImage, offset: int) -> str:
 
 
 def _is_shared(image: ElfImage, offset: int, text: str) -> bool:
-    """Tell whether any other name starts within this string: linkers merge a name with the end of a longer one."""
+    """Return whether any other name starts within this string: linkers merge a name with the end of a longer one."""
     stop = offset + len(text.encode("utf-8", "surrogateescape"))
     uses = Counter(entry.value for entry in image.dynamic if entry.tag in _NAMES)
     if any(value != offset and offset < value < stop for value in uses):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
-R = TypeVar("R")
+_R = TypeVar("_R")
 
 _KEPT = 4000  # characters of output
 _CHANGING = ("JAX_", "JAXLIB_", "XLA_", "PJRT_", "TF_", "PYTHON", "VIRTUAL_ENV", "__PYVENV")
@@ -109,7 +109,7 @@ def run_process(
     return Ended(process.returncode, output[-kept:], seconds)
 
 
-def run_all(work: Callable[[T], R], items: Iterable[T], jobs: int) -> tuple[R, ...]:
+def run_all(work: Callable[[T], _R], items: Iterable[T], jobs: int) -> tuple[_R, ...]:
     """Do some work on each item, which runs processes, in several threads; an interrupt ends what runs."""
     with ThreadPoolExecutor(jobs) as pool:
         try:

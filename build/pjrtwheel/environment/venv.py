@@ -47,7 +47,7 @@ def create_venv(interpreter: Interpreter, target: Path, *, system: bool = False)
     if result.returncode != 0:
         raise ProofError(
             f"{interpreter.path} cannot make a virtual environment",
-            cause=last_lines(result.stderr or result.stdout),
+            cause=_last_lines(result.stderr or result.stdout),
             remedy="on Debian: apt-get install python3-venv",
         )
     return target / "bin" / "python"
@@ -66,13 +66,13 @@ def install(python: Path, requirements: Sequence[str], folders: Iterable[Path], 
     command = (
         [str(uv), "pip", "install", "--quiet", "--python", str(python), "--no-index", "--no-cache"]
         if uv
-        else [*pip_command(python), "install", "--quiet", "--no-index", "--no-compile"]
+        else [*_pip_command(python), "install", "--quiet", "--no-index", "--no-compile"]
     )
     result = run_tool([*command, *options, *links, *requirements])
     if result.returncode != 0:
         raise ProofError(
             f"the wheels do not install together: {' '.join(requirements)}",
-            cause=last_lines(result.stderr or result.stdout),
+            cause=_last_lines(result.stderr or result.stdout),
             remedy="see that the folders hold wheels of one build, and all that they require (Requires-Dist)",
         )
 
@@ -85,7 +85,7 @@ def find_uv() -> Path | None:
     return Path(found) if found else None
 
 
-def pip_command(python: Path) -> list[str]:
+def _pip_command(python: Path) -> list[str]:
     """Return the command that runs this environment's pip on behalf of another environment."""
     return [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check", "--no-input"]
 
@@ -95,7 +95,7 @@ def run_tool(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, env=clean_environ())
 
 
-def last_lines(text: str, count: int = 4) -> str:
+def _last_lines(text: str, count: int = 4) -> str:
     """Return the last lines of what a tool printed."""
     return "\n".join(line.strip() for line in text.strip().splitlines()[-count:])
 
@@ -171,12 +171,12 @@ def _download(interpreter: Interpreter, requirements: Iterable[str], wheels: Ite
     """Let pip fetch wheels for an interpreter, in an environment of that interpreter without anything else."""
     with tempfile.TemporaryDirectory(prefix="pip-") as scratch:
         python = create_venv(interpreter, Path(scratch) / "venv")
-        command = [*pip_command(python), "download", "--quiet", "--only-binary=:all:", "--dest", str(target)]
+        command = [*_pip_command(python), "download", "--quiet", "--only-binary=:all:", "--dest", str(target)]
         command += [f"--find-links={wheel.parent.resolve()}" for wheel in wheels]
         result = run_tool([*command, *requirements])
     if result.returncode != 0:
         raise FetchError(
             f"cannot download the requirements of the smoke tests for Python {interpreter.version}",
-            cause=last_lines(result.stderr),
+            cause=_last_lines(result.stderr),
             remedy="connect to the package index once (later runs need no network), or build with --no-smoke",
         )

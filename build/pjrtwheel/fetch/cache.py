@@ -18,7 +18,7 @@ from pjrtwheel.errors import FetchError
 from pjrtwheel.files import hash_file
 from pjrtwheel.release.model import Pin
 
-CACHE_VARIABLE = "PJRTWHEEL_CACHE"
+_CACHE_VARIABLE = "PJRTWHEEL_CACHE"
 
 
 def cache_root(environ: Mapping[str, str], home: Path | None = None) -> Path:
@@ -26,13 +26,13 @@ def cache_root(environ: Mapping[str, str], home: Path | None = None) -> Path:
 
     `PJRTWHEEL_CACHE` wins, then `XDG_CACHE_HOME` (XDG base directories), then `home`, that of the user when absent.
     """
-    if environ.get(CACHE_VARIABLE):
-        return Path(environ[CACHE_VARIABLE]).absolute()
+    if environ.get(_CACHE_VARIABLE):
+        return Path(environ[_CACHE_VARIABLE]).absolute()
     base = environ.get("XDG_CACHE_HOME") or (home or Path.home()) / ".cache"
     return Path(base).absolute() / "pjrtwheel"
 
 
-def check_wheel(path: Path, pin: Pin) -> None:
+def _check_wheel(path: Path, pin: Pin) -> None:
     """Compare a file with its pin, size first because that is cheap, and distinguishes truncation from replacement.
 
     Raises:
@@ -73,7 +73,7 @@ def disk_errors(path: Path) -> Iterator[None]:
             raise
         raise FetchError(
             f"cannot write below {path}: {error.strerror}",
-            remedy=f"make room there, or name another place in the environment variable {CACHE_VARIABLE}",
+            remedy=f"make room there, or name another place in the environment variable {_CACHE_VARIABLE}",
         ) from error
 
 
@@ -117,13 +117,13 @@ class WheelCache:
                 shutil.rmtree(stale, ignore_errors=True)
             with tempfile.TemporaryDirectory(prefix=prefix, dir=self.root) as staging:
                 found = self.download(pin, Path(staging))
-                check_wheel(found, pin)
+                _check_wheel(found, pin)
                 _move_durably(found, target)
         return target
 
     def _is_good(self, pin: Pin) -> bool:
         try:
-            check_wheel(self.path(pin), pin)
+            _check_wheel(self.path(pin), pin)
         except (FetchError, FileNotFoundError):
             return False
         return True

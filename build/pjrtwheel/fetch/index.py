@@ -41,7 +41,7 @@ def tag_options(filename: str) -> tuple[str, ...]:
     return tuple(options)
 
 
-def download_command(pin: Pin, requirements: Path, directory: Path, python: str = sys.executable) -> tuple[str, ...]:
+def _download_command(pin: Pin, requirements: Path, directory: Path, python: str = sys.executable) -> tuple[str, ...]:
     """Return the pip command for one pin, whose requirement is in a file: pip takes hashes from files only."""
     # -I is left out on purpose: it would make pip ignore the user's PIP_* variables.
     return (
@@ -105,7 +105,7 @@ def download_wheel(pin: Pin, directory: Path) -> Path:
     """
     requirements = directory / "requirements.txt"
     requirements.write_text(f"{pin.project}=={pin.version} --hash=sha256:{pin.sha256}\n", "utf-8")
-    status, output = run_pip(download_command(pin, requirements, directory))
+    status, output = run_pip(_download_command(pin, requirements, directory))
     if status != 0:
         raise explain_failure(pin, output)
     found = directory / pin.filename

@@ -24,7 +24,7 @@ from pjrtwheel.platforms import host_platform
 from pjrtwheel.program import program
 
 PipRun = Callable[[Sequence[str]], tuple[int, str]]
-COMMON = ("--only-binary=:all:", "--require-hashes", "--disable-pip-version-check", "--no-input", "--no-cache-dir")
+_COMMON = ("--only-binary=:all:", "--require-hashes", "--disable-pip-version-check", "--no-input", "--no-cache-dir")
 
 
 def wheelhouse_path(root: Path, requirements: str) -> Path:
@@ -37,7 +37,7 @@ def _pip(*arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-m", "pip", *arguments)
 
 
-def fill_wheelhouse(requirements: Path, root: Path, pip: PipRun = run_pip) -> Path:
+def _fill_wheelhouse(requirements: Path, root: Path, pip: PipRun = run_pip) -> Path:
     """Return a directory with every required wheel, downloading them unless that was done before.
 
     The directory appears whole or not at all.
@@ -52,14 +52,14 @@ def fill_wheelhouse(requirements: Path, root: Path, pip: PipRun = run_pip) -> Pa
         if target.is_dir():
             return target
         with staging_folder(target.parent) as staging:
-            status, output = pip(_pip("download", *COMMON, "--dest", str(staging), "--requirement", str(requirements)))
+            status, output = pip(_pip("download", *_COMMON, "--dest", str(staging), "--requirement", str(requirements)))
             if status != 0:
                 raise explain_output(f"cannot download the tools of {requirements.name}", output)
             staging.rename(target)
     return target
 
 
-def discard_damaged(requirements: Path, root: Path) -> bool:
+def _discard_damaged(requirements: Path, root: Path) -> bool:
     """Move a wheelhouse aside when a file of it has none of the required hashes, and return whether that was so.
 
     It is moved by one rename, so that another process never sees half of it.
@@ -87,16 +87,16 @@ def install_tools(requirements: Path, output: Path, root: Path, pip: PipRun = ru
     """
     text = ""
     for attempt in (1, 2):
-        wheels = fill_wheelhouse(requirements, root, pip)
+        wheels = _fill_wheelhouse(requirements, root, pip)
         status, text = pip(
             _pip(
-                *("install", *COMMON, "--no-index", "--find-links", str(wheels), "--no-compile", "--no-warn-conflicts"),
-                *("--target", str(output), "--upgrade", "--requirement", str(requirements)),
+                *("install", *_COMMON, "--no-index", "--find-links", str(wheels), "--no-compile", "--upgrade"),
+                *("--no-warn-conflicts", "--target", str(output), "--requirement", str(requirements)),
             )
         )
         if status == 0:
             return
-        if attempt == 2 or not discard_damaged(requirements, root):
+        if attempt == 2 or not _discard_damaged(requirements, root):
             break
     raise explain_output(f"cannot install the tools of {requirements.name}", text)
 

@@ -88,7 +88,7 @@ class ProbeResult:
         """Return one phrase, such as `passed: 52 pass, 4 unsupported, 7 skip`."""
         counts = Counter(check.result for check in self.checks)
         # Every failure is excused then; to call it one would mislead.
-        names = {CheckResult.FAIL: "for want of the device"} if self.outcome is ProbeOutcome.NO_DEVICE else {}
+        names = {CheckResult.FAIL: "needs the device"} if self.outcome is ProbeOutcome.NO_DEVICE else {}
         numbers = ", ".join(f"{counts[result]} {names.get(result, result)}" for result in CheckResult if counts[result])
         return ": ".join(part for part in (self.outcome.value, numbers, self.reason) if part)
 

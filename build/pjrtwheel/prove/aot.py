@@ -67,7 +67,7 @@ def prove_target(target: Target, compilations: Iterable[Compilation], seconds: f
 
 
 def judge(target: Target, found: Compilation) -> Compilation:
-    """Say whether a compilation is what the target's file expects: code for the chip alone, or a known error.
+    """Return whether a compilation is what the target's file expects: code for the chip alone, or a known error.
 
     Of an error its first line is kept; the rest says where it came from.
     """

@@ -34,7 +34,7 @@ _PASSING = ("pts", "stdin", "stdout", "stderr")
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class MachineState:
     """What the evidence depends on beyond files that are hashed.
 
     Attributes:
@@ -56,7 +56,7 @@ def proof_key(
     inputs: ProofInputs,
     interpreters: Mapping[str, Interpreter | None],
     wheelhouses: Sequence[Path],
-    machine: Machine,
+    machine: MachineState,
 ) -> str:
     """Return the identity of everything that the proofs of a set depend on.
 
@@ -92,7 +92,7 @@ def write_proofs(path: Path, proofs: Mapping[str, Proof]) -> None:
 
 def describe_machine(
     environ: Mapping[str, str], search_paths: Sequence[str] = (), env_prefixes: Sequence[str] = (), root: Path = ROOT
-) -> Machine:
+) -> MachineState:
     """Look at the machine, below the `root` of a file system.
 
     The backend's packages are installed in `search_paths`, such as `/opt/rocm/lib`; its libraries read variables of the
@@ -102,7 +102,7 @@ def describe_machine(
     folders = [root / path.lstrip("/") for path in search_paths if path.startswith("/")]
     folders += [Path(part) for value in variables.values() for part in value.split(os.pathsep) if part.startswith("/")]
     libraries = {entry for folder in folders for entry in _find_libraries(folder)}
-    return Machine(
+    return MachineState(
         nodes=tuple(sorted(find_nodes(root / "dev"))),
         libraries=(*sorted(libraries), *_find_installations(root)),
         environ=tuple(sorted(variables.items())),

@@ -20,15 +20,15 @@ HOST = "cpu"  # JAX's name for the machine itself, which is always here
 
 # Classes of the plugins' loaders (plugins/pjrt/loader/errors.py).
 NO_DEVICE = "NoDeviceError"
-NO_DRIVER = "DriverError"
-NO_CODE = "GpuCodeError"
-NO_VENDOR_LIBRARY = "VendorLibraryError"
+_NO_DRIVER = "DriverError"
+_NO_CODE = "GpuCodeError"
+_NO_VENDOR_LIBRARY = "VendorLibraryError"
 
 # No fault of a wheel: there is no accelerator, it is one that the wheel has no code for, or its driver is too old.
-_MACHINE = (NO_DEVICE, NO_DRIVER, NO_CODE)
+_MACHINE = (NO_DEVICE, _NO_DRIVER, _NO_CODE)
 
 # What a loader may say, or not, of a platform that JAX does not try.
-_UNTRIED = ("", NO_VENDOR_LIBRARY)
+_UNTRIED = ("", _NO_VENDOR_LIBRARY)
 _SECONDS = 180.0
 
 
@@ -104,7 +104,7 @@ def parse_answer(output: str, distribution: str) -> Devices:
 def ask_completed(ask: Callable[[], Devices], complete: Callable[[], None]) -> Devices:
     """Ask for devices; where only the vendor's libraries are missing, install these and ask again."""
     devices = ask()
-    if devices.tried and devices.error == NO_VENDOR_LIBRARY:
+    if devices.tried and devices.error == _NO_VENDOR_LIBRARY:
         complete()
         return ask()
     return devices

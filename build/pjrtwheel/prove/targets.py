@@ -16,7 +16,7 @@ from pjrtwheel import tables
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import UsageError
 
-EVERY = "*"
+_EVERY = "*"
 
 # What JAX hands on to a plugin: a string, or the bounds of a grid.
 Option = str | list[int]
@@ -83,7 +83,7 @@ class Target:
 
     def failure_of(self, program: str) -> Failure | None:
         """Return why a program cannot be compiled, if it is expected not to be."""
-        return self.fails.get(program, self.fails.get(EVERY))
+        return self.fails.get(program, self.fails.get(_EVERY))
 
 
 def parse_target(text: str, path: Path, shared: Sequence[str] = ()) -> Target:

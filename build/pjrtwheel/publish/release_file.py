@@ -111,8 +111,8 @@ def make_entry(report: Report, proof: Proof) -> Entry:
 
 
 def add_proofs_to(entry: Entry, proofs: Iterable[Proof]) -> Entry:
-    """Return an entry with what further proofs of the same bytes show; see `choose_proofs`."""
-    first, *others = choose_proofs([*entry.proofs(), *proofs])
+    """Return an entry with what further proofs of the same bytes show; see `_choose_proofs`."""
+    first, *others = _choose_proofs([*entry.proofs(), *proofs])
     return replace(entry, proof=first, other_proofs=tuple(others))
 
 
@@ -177,7 +177,7 @@ def format_entries(entries: Mapping[str, Entry]) -> str:
     return tables.write_json(ReleaseFile(SCHEMA, tuple(entries[name] for name in sorted(entries))))
 
 
-def choose_proofs(proofs: Iterable[Proof]) -> list[Proof]:
+def _choose_proofs(proofs: Iterable[Proof]) -> list[Proof]:
     """Return the best proofs of one wheel, the strongest first: one with each backend, and none that shows nothing.
 
     Programs that ran on a device do not take away for which chips others were compiled: both proofs stay then. Of

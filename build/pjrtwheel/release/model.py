@@ -139,7 +139,7 @@ def read_release(path: Path) -> Release:
     return parse_release(text, path)
 
 
-def list_releases(root: Path) -> list[str]:
+def _list_releases(root: Path) -> list[str]:
     """Return the JAX versions that are pinned below `root`, the newest last."""
     return sorted((path.stem for path in (root / "releases").glob("[0-9]*.toml")), key=_version_key)
 
@@ -150,7 +150,7 @@ def newest_release(root: Path) -> str:
     Raises:
         UsageError: None is.
     """
-    known = list_releases(root)
+    known = _list_releases(root)
     if not known:
         raise UsageError(
             f"no release file in {root / 'releases'}", remedy="pin a release with: ./noxw -s pin -- VERSION"
@@ -167,7 +167,7 @@ def load_release(root: Path, version: str | None = None) -> Release:
     """
     version = version or newest_release(root)
     path = root / "releases" / f"{version}.toml"
-    known = list_releases(root)
+    known = _list_releases(root)
     if version not in known:
         raise UsageError(
             f"unknown release: {version!r}",
@@ -176,7 +176,9 @@ def load_release(root: Path, version: str | None = None) -> Release:
         )
     release = read_release(path)
     if release.version != version:
-        raise PinError(f"{path} is of release {release.version!r}", cause="a release file bears its release's name")
+        raise PinError(
+            f"{path} is of release {release.version!r}", cause="the file name must be the release, as in 0.11.2.toml"
+        )
     return release
 
 

@@ -86,7 +86,7 @@ def judge_platforms(
 
 
 def _is_open(document: Mapping[str, Any], tag: str, external: Collection[str]) -> bool:
-    """Tell whether only declared libraries keep a wheel from a platform tag."""
+    """Return whether only declared libraries keep a wheel from a platform tag."""
     obstacles = document["policy_upgrades"].get(tag, {})
     libraries = set(obstacles.get("libs_to_eliminate", ()))
     faults = any(document[key] for key in ("pyfpe", "ucs2", "unsupported_isa")) or "blacklisted_symbols" in obstacles

@@ -206,7 +206,7 @@ def check_library(library: Library, machine: str, search_paths: Sequence[str] = 
 
 
 def _leads_out(member: str, element: str) -> bool:
-    """Tell whether a path from the directory of a member ends above the root of the wheel."""
+    """Return whether a path from the directory of a member ends above the root of the wheel."""
     target = posixpath.join(posixpath.dirname(member), element.removeprefix("$ORIGIN").lstrip("/"))
     return posixpath.normpath(target).split("/")[0] == ".."
 

@@ -13,7 +13,7 @@ import pytest
 
 from pjrtwheel import tables
 from pjrtwheel.backend import find_backend
-from pjrtwheel.conformance.cases import Case, Outcome, ReportLog, parse_report_log
+from pjrtwheel.conformance.cases import Case, CaseOutcome, ReportLog, parse_report_log
 from pjrtwheel.conformance.clients import client_environ, compare_runs, find_test_files, result_path, run_clients
 from pjrtwheel.conformance.comparison import (
     Change,
@@ -28,7 +28,7 @@ from pjrtwheel.conformance.run_file import FileRun, Limits, run_file
 from pjrtwheel.errors import ProofError, UsageError
 
 
-def cases(**outcomes: Outcome) -> dict[str, Case]:
+def cases(**outcomes: CaseOutcome) -> dict[str, Case]:
     """Return cases by name."""
     return {name: Case(name, outcome, "why") for name, outcome in outcomes.items()}
 
@@ -43,13 +43,24 @@ def run(folder: Path, text: str, limits: Limits = Limits(60, 60)) -> dict[str, s
 def test_differences_are_sorted_by_kind() -> None:
     """Each way to differ lands in its own list, and equal cases in none."""
     builtin = cases(
-        same=Outcome.PASSED, both=Outcome.FAILED, worse=Outcome.PASSED, skipped=Outcome.PASSED, lost=Outcome.PASSED,
-        better=Outcome.FAILED, late=Outcome.NOT_RUN, woken=Outcome.SKIPPED,
-    )  # fmt: skip
+        same=CaseOutcome.PASSED,
+        both=CaseOutcome.FAILED,
+        worse=CaseOutcome.PASSED,
+        skipped=CaseOutcome.PASSED,
+        lost=CaseOutcome.PASSED,
+        better=CaseOutcome.FAILED,
+        late=CaseOutcome.NOT_RUN,
+        woken=CaseOutcome.SKIPPED,
+    )
     plugin = cases(
-        same=Outcome.PASSED, both=Outcome.CRASHED, worse=Outcome.CRASHED, skipped=Outcome.SKIPPED,
-        better=Outcome.PASSED, late=Outcome.PASSED, woken=Outcome.FAILED,
-    )  # fmt: skip
+        same=CaseOutcome.PASSED,
+        both=CaseOutcome.CRASHED,
+        worse=CaseOutcome.CRASHED,
+        skipped=CaseOutcome.SKIPPED,
+        better=CaseOutcome.PASSED,
+        late=CaseOutcome.PASSED,
+        woken=CaseOutcome.FAILED,
+    )
     difference = compare("f", builtin, plugin, ())
     assert [change.name for change in difference.newly_failing] == ["worse", "lost", "woken"]
     assert [change.name for change in difference.newly_skipped] == ["skipped"]
@@ -59,15 +70,15 @@ def test_differences_are_sorted_by_kind() -> None:
 
 def test_expected_differences_carry_their_reason() -> None:
     """An entry explains a difference only with the right outcome; one that no longer differs is stale."""
-    builtin = cases(a=Outcome.PASSED, b=Outcome.PASSED, c=Outcome.PASSED)
-    plugin = cases(a=Outcome.FAILED, b=Outcome.SKIPPED, c=Outcome.PASSED)
-    entries = tuple(Expected(name, Outcome.FAILED, f"because of {name}") for name in ("a", "b", "c", "absent"))
+    builtin = cases(a=CaseOutcome.PASSED, b=CaseOutcome.PASSED, c=CaseOutcome.PASSED)
+    plugin = cases(a=CaseOutcome.FAILED, b=CaseOutcome.SKIPPED, c=CaseOutcome.PASSED)
+    entries = tuple(Expected(name, CaseOutcome.FAILED, f"because of {name}") for name in ("a", "b", "c", "absent"))
     assert compare("f", builtin, plugin, entries) == Difference(
         file="f",
-        builtin={o: 3 if o is Outcome.PASSED else 0 for o in Outcome},
-        plugin={o: int(o in {Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED}) for o in Outcome},
-        newly_failing=(Change("a", Outcome.PASSED, Outcome.FAILED, "why", "because of a"),),
-        newly_skipped=(Change("b", Outcome.PASSED, Outcome.SKIPPED, "why", ""),),
+        builtin={o: 3 if o is CaseOutcome.PASSED else 0 for o in CaseOutcome},
+        plugin={o: int(o in {CaseOutcome.PASSED, CaseOutcome.FAILED, CaseOutcome.SKIPPED}) for o in CaseOutcome},
+        newly_failing=(Change("a", CaseOutcome.PASSED, CaseOutcome.FAILED, "why", "because of a"),),
+        newly_skipped=(Change("b", CaseOutcome.PASSED, CaseOutcome.SKIPPED, "why", ""),),
         newly_passing=(),
         stale=(entries[2],),
         unusable="",
@@ -76,14 +87,14 @@ def test_expected_differences_carry_their_reason() -> None:
 
 def test_a_process_that_breaks_outside_of_any_case_counts() -> None:
     """It has no counterpart on the built-in client and is newly failing all the same."""
-    difference = compare("f", {}, cases(process=Outcome.CRASHED), ())
+    difference = compare("f", {}, cases(process=CaseOutcome.CRASHED), ())
     assert [change.name for change in difference.newly_failing] == ["process"]
 
 
 def test_a_file_of_another_release_is_no_success() -> None:
     """A file that cannot be imported on either client does not pass for one without differences."""
     name = "f.py::import"
-    failed = {name: Case(name, Outcome.FAILED, "no such name")}
+    failed = {name: Case(name, CaseOutcome.FAILED, "no such name")}
     difference = compare("f.py", failed, failed, ())
     assert (difference.unusable, difference.unexpected()) == ("no such name", ())
     assert "f.py compares nothing, it cannot be imported with this JAX: no such name" in format_report([difference])
@@ -91,9 +102,9 @@ def test_a_file_of_another_release_is_no_success() -> None:
 
 def test_the_report_names_every_difference() -> None:
     """Table first, then the cases with their reasons or errors."""
-    builtin = cases(a=Outcome.PASSED, b=Outcome.PASSED, c=Outcome.PASSED)
-    plugin = cases(a=Outcome.FAILED, b=Outcome.SKIPPED, c=Outcome.PASSED)
-    entries = (Expected("a", Outcome.FAILED, "no such API"), Expected("c", Outcome.FAILED, "once"))
+    builtin = cases(a=CaseOutcome.PASSED, b=CaseOutcome.PASSED, c=CaseOutcome.PASSED)
+    plugin = cases(a=CaseOutcome.FAILED, b=CaseOutcome.SKIPPED, c=CaseOutcome.PASSED)
+    entries = (Expected("a", CaseOutcome.FAILED, "no such API"), Expected("c", CaseOutcome.FAILED, "once"))
     assert format_report([compare("f.py", builtin, plugin, entries)]).splitlines() == [
         (
             "| file | built-in: passed / failed / skipped | plugin: passed / failed / skipped "
@@ -131,7 +142,7 @@ def test_a_log_that_was_cut_short_is_read() -> None:
         report("setup", "passed", "b"),
         '{"when": "te',
     ]
-    assert parse_report_log(lines) == ReportLog({"a": Case("a", Outcome.SKIPPED, "no")}, "b", None)
+    assert parse_report_log(lines) == ReportLog({"a": Case("a", CaseOutcome.SKIPPED, "no")}, "b", None)
 
 
 def test_the_worst_phase_of_a_case_counts() -> None:
@@ -140,7 +151,7 @@ def test_the_worst_phase_of_a_case_counts() -> None:
     lines = [report("setup", "passed"), report("call", "failed", longrepr=crash), report("teardown", "passed")]
     finish = json.dumps({"$report_type": "SessionFinish", "exitstatus": 1})
     lines += [line.replace("TestReport", "SubtestReport") for line in lines[1:2]]
-    expected = ReportLog({"a": Case("a", Outcome.FAILED, "ValueError: no")}, "", 1)
+    expected = ReportLog({"a": Case("a", CaseOutcome.FAILED, "ValueError: no")}, "", 1)
     assert parse_report_log([*lines, finish]) == expected
 
 
@@ -174,11 +185,11 @@ def test_a_file_that_ran_on_the_other_client_is_refused(
 
 def test_stored_results_are_compared(tmp_path: Path) -> None:
     """What was written is read back; a damaged result says what to do."""
-    for client, outcome in (("built-in", Outcome.PASSED), ("plugin", Outcome.FAILED)):
+    for client, outcome in (("built-in", CaseOutcome.PASSED), ("plugin", CaseOutcome.FAILED)):
         done = FileRun("f.py", {"a": Case("a", outcome, "why")}, 1.5)
         result_path(tmp_path, "f.py", client).write_text(tables.write_json(done))
     (difference,) = compare_runs(tmp_path, ["f.py"], ())
-    assert difference.newly_failing == (Change("a", Outcome.PASSED, Outcome.FAILED, "why", ""),)
+    assert difference.newly_failing == (Change("a", CaseOutcome.PASSED, CaseOutcome.FAILED, "why", ""),)
     result_path(tmp_path, "f.py", "plugin").write_text("{}")
     with pytest.raises(UsageError, match="malformed result"):
         compare_runs(tmp_path, ["f.py"], ())

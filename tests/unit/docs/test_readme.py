@@ -11,7 +11,7 @@ import pytest
 
 from pjrtwheel import errors
 from pjrtwheel.bazel import locate
-from pjrtwheel.conformance.cases import Outcome
+from pjrtwheel.conformance.cases import CaseOutcome
 from pjrtwheel.conformance.comparison import Expected
 from pjrtwheel.docs.readme import BEGIN, END, load_all_expected, render_differences, replace_section
 from pjrtwheel.errors import PjrtWheelError, UsageError
@@ -21,9 +21,9 @@ from pjrtwheel.program import INTERRUPTED
 def test_cases_are_listed_by_reason() -> None:
     """Each reason stands once, with the number of its cases and their files."""
     entries = [
-        Expected("a_test.py::A::test_b", Outcome.FAILED, "First."),
-        Expected("a_test.py::A::test_c", Outcome.FAILED, "Second."),
-        Expected("d_test.py::A::test_e", Outcome.FAILED, "First."),
+        Expected("a_test.py::A::test_b", CaseOutcome.FAILED, "First."),
+        Expected("a_test.py::A::test_c", CaseOutcome.FAILED, "Second."),
+        Expected("d_test.py::A::test_e", CaseOutcome.FAILED, "First."),
     ]
     assert render_differences(entries).splitlines() == [
         "- First. (2 cases in `a_test.py`, `d_test.py`)",
@@ -33,7 +33,7 @@ def test_cases_are_listed_by_reason() -> None:
 
 def test_a_long_reason_is_wrapped() -> None:
     """The list keeps to the line length that lint holds the README to."""
-    (first, second) = render_differences([Expected("a_test.py", Outcome.FAILED, "word " * 30)]).splitlines()
+    (first, second) = render_differences([Expected("a_test.py", CaseOutcome.FAILED, "word " * 30)]).splitlines()
     assert (len(first) <= 120, second.startswith("  word")) == (True, True)
 
 

@@ -80,7 +80,7 @@ def test_absence_of_the_device_excuses_what_is_expected_by_name(
 
     assert (result.outcome, result.reason) == (outcome, f"client.create: {detail}")
     excused = outcome is ProbeOutcome.NO_DEVICE
-    assert result.summary() == f"{outcome}: 1 {'for want of the device' if excused else 'fail'}: {result.reason}"
+    assert result.summary() == f"{outcome}: 1 {'needs the device' if excused else 'fail'}: {result.reason}"
 
 
 def test_an_excuse_does_not_cover_another_failure() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from pjrtwheel.backend import find_backend
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.prove.cache import Machine, describe_machine, find_nodes, proof_key, read_proofs, write_proofs
+from pjrtwheel.prove.cache import MachineState, describe_machine, find_nodes, proof_key, read_proofs, write_proofs
 from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
@@ -23,7 +23,7 @@ from pjrtwheel.wheel.report import BuiltWheel, Report
 
 REPORT = Report("a.whl", "a", "1", "cp312-abi3-linux_x86_64", "00", 1, (), "ff", "prebuilt", {}, {}, 0)
 ORIGIN = Origin(None, None, "0.1.0", "2026-11-21T09:40:00Z")
-MACHINE = Machine((("null", True),), (), (), "0.1.1")
+MACHINE = MachineState((("null", True),), (), (), "0.1.1")
 PYTHON = Interpreter(Path("/usr/bin/python3.12"), "cp312", "3.12.1", "/usr")
 
 

@@ -27,7 +27,7 @@ from pjrtwheel.wheel.record import Member
 from pjrtwheel.wheel.write import archive
 from pjrtwheel.wheel.write.archive import ArchiveWriter, explain_write_errors, timestamp
 from pjrtwheel.wheel.write.plan import MemberSource, text_source
-from pjrtwheel.wheel.write.zipformat import Entry, end_of_directory
+from pjrtwheel.wheel.write.zipformat import ZipEntry, end_of_directory
 
 STAMP = timestamp({})
 
@@ -189,7 +189,7 @@ def test_two_writers_of_one_path_never_share_a_file(tmp_path: Path) -> None:
 
 def test_64_bit_fields_are_read_back() -> None:
     """Sizes and offsets beyond 32 bits go to the extra field, as zipfile reads it."""
-    entry = Entry("a", 0o100644, STAMP, size=5 << 32, offset=6 << 32, crc=7, compressed=4 << 32)
+    entry = ZipEntry("a", 0o100644, STAMP, size=5 << 32, offset=6 << 32, crc=7, compressed=4 << 32)
     info = zipfile.ZipInfo("a")
     record = entry.directory_record()
     info.extra = record[47:]
@@ -202,8 +202,8 @@ def test_64_bit_fields_are_read_back() -> None:
 def test_local_header_does_not_grow() -> None:
     """The header is written twice, before and after the data, and must take the same room."""
     for size in (0, 10, 0xFF000000, 0xFF000001, 1 << 40):
-        before = Entry("a", 0o100644, STAMP, size=size, offset=0)
-        after = Entry("a", 0o100644, STAMP, size=size, offset=0, crc=0xFFFFFFFF, compressed=size + size // 1000)
+        before = ZipEntry("a", 0o100644, STAMP, size=size, offset=0)
+        after = ZipEntry("a", 0o100644, STAMP, size=size, offset=0, crc=0xFFFFFFFF, compressed=size + size // 1000)
         assert len(before.local_header()) == len(after.local_header())
 
 
@@ -213,7 +213,7 @@ def test_many_members(tmp_path: Path) -> None:
     with (tmp_path / "a.zip").open("wb") as file:
         records = []
         for number in range(count):
-            entry = Entry(f"{number}", 0o100644, STAMP, 0, file.tell(), method=0)
+            entry = ZipEntry(f"{number}", 0o100644, STAMP, 0, file.tell(), method=0)
             file.write(entry.local_header())
             records.append(entry.directory_record())
         offset = file.tell()

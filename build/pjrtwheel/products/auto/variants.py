@@ -14,7 +14,7 @@ from pjrtwheel.products.auto.nvidia import Group, nvidia_groups
 from pjrtwheel.publish.release_file import Entry
 
 NULL = "null"  # the label of the variant without properties (PEP 825)
-ANY = "any"
+_ANY = "any"
 # Labels are of one release and not of one platform, so the same backend needs another label elsewhere.
 _PLATFORM_SUFFIX = {"linux_x86_64": "", "linux_aarch64": "_sbsa"}
 
@@ -46,7 +46,7 @@ def make_variants(backends: Iterable[Backend], entries: Iterable[Entry], version
     known = list(backends)
     plain = _cpu_requires(known, listed, version)
     variants = [variant for backend in known for variant in _of_backend(backend, listed, version)]
-    return [Variant("", ANY, plain), Variant(NULL, ANY, plain), *sorted(variants, key=lambda item: item.label)]
+    return [Variant("", _ANY, plain), Variant(NULL, _ANY, plain), *sorted(variants, key=lambda item: item.label)]
 
 
 def _of_backend(backend: Backend, entries: list[Entry], version: str) -> Iterator[Variant]:

@@ -76,7 +76,7 @@ def _read_entries(path: Path) -> list[Entry]:
 
 
 def _is_plain(entry: Entry) -> bool:
-    """Tell whether an entry names a project, a version, and a wheel of both in its own folder, and lists its tags."""
+    """Return whether an entry names a project, a version, and a wheel of both in its own folder, and lists its tags."""
     try:
         canonicalize_name(entry.distribution, validate=True)
         stem = _stem(entry)

@@ -18,7 +18,7 @@ from pjrtwheel.prove.executable.formats import find_field, read_payloads, read_v
 __all__ = ["find_code"]
 
 ELF = b"\x7fELF\x02\x01\x01"  # 64 bits, little-endian, version 1
-HEADER_SIZE = 64
+_HEADER_SIZE = 64
 EM_CUDA = 190
 
 _HEADER = struct.Struct("<8xB9xH28xI")  # ABI version, e_machine, e_flags
@@ -66,15 +66,15 @@ def _tpu_code(head: bytes, body: list[bytes]) -> Iterator[str]:
     chip = find_field(head, _ABI_FIELD, _ANY_FIELD, _MESSAGE_FIELD, _CHIP_FIELD)
     if not chip or not any(_OWN_CHIP + bytes([len(chip)]) + chip in part for part in body):
         raise ProofError("the head of a TPU's executable names no chip, or another one than the executable itself")
-    yield describe_tpu(chip)
+    yield _describe_tpu(chip)
 
 
-def describe_tpu(chip: bytes) -> str:
+def _describe_tpu(chip: bytes) -> str:
     r"""Return libtpu's own number of a chip and its variant: what is sold as v5e is 4, lite.
 
-    >>> describe_tpu(b"\x08\x04\x12\x04lite\x1a\x07default")
+    >>> _describe_tpu(b"\x08\x04\x12\x04lite\x1a\x07default")
     'tpu4-lite'
-    >>> describe_tpu(b"\x08\x05\x12\x00\x1a\x07default")
+    >>> _describe_tpu(b"\x08\x05\x12\x00\x1a\x07default")
     'tpu5'
     """
     number, _ = read_varint(chip, 1)
@@ -84,8 +84,8 @@ def describe_tpu(chip: bytes) -> str:
 
 def read_chip(data: bytes, position: int) -> str | None:
     """Return the chip of the ELF file at a position, such as `sm_90a`; nothing if it is no file for NVIDIA's."""
-    header = data[position : position + HEADER_SIZE]
-    if len(header) < HEADER_SIZE or not header.startswith(ELF):
+    header = data[position : position + _HEADER_SIZE]
+    if len(header) < _HEADER_SIZE or not header.startswith(ELF):
         return None
     abi, machine, flags = _HEADER.unpack_from(header)
     if machine != EM_CUDA:
@@ -93,7 +93,7 @@ def read_chip(data: bytes, position: int) -> str | None:
     old = abi <= _OLD_ABI
     number = flags & 0xFF if old else flags >> 8 & 0xFF
     suffix = "a" if flags & (_OLD_ACCELERATED if old else _ACCELERATED) else ""
-    end = data.find(ELF, position + HEADER_SIZE)
+    end = data.find(ELF, position + _HEADER_SIZE)
     called = _CALLED.search(data, position, end if end >= 0 else len(data))
     if called and int(called[1]) == number:
         suffix = called[2].decode()

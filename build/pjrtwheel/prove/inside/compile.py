@@ -33,7 +33,7 @@ def find_programs(paths: list[str], devices: int, wanted: list[str]) -> Iterator
                 yield name, lower
 
 
-def compile_program(lower: Callable[..., Any], devices: list[Any], target: Path) -> dict[str, Any]:
+def _compile_program(lower: Callable[..., Any], devices: list[Any], target: Path) -> dict[str, Any]:
     """Compile one program, keep the executable, and return what became of it; never raises for what JAX does."""
     started = time.monotonic()
     try:
@@ -46,7 +46,7 @@ def compile_program(lower: Callable[..., Any], devices: list[Any], target: Path)
     return {"file": target.name, "calls": calls, "seconds": round(time.monotonic() - started, 2)}
 
 
-def compile_all(request: dict[str, Any], folder: Path) -> None:
+def _compile_all(request: dict[str, Any], folder: Path) -> None:
     """Compile every program for every topology, except what was done before."""
     topologies = importlib.import_module("jax.experimental.topologies")  # this file is also imported without JAX
     done = {tuple(item) for item in request["done"]}
@@ -64,7 +64,7 @@ def compile_all(request: dict[str, Any], folder: Path) -> None:
                 if (label, name) in done:
                     continue
                 note(topology=label, program=name)
-                result = compile_program(lower, devices, folder / f"{label}-{name}.executable")
+                result = _compile_program(lower, devices, folder / f"{label}-{name}.executable")
                 note(topology=label, program=name, devices=len(devices), **result)
         require_loaded = runpy.run_path(str(Path(__file__).with_name("library.py")))["require_loaded"]
         require_loaded(request["library"])
@@ -72,4 +72,4 @@ def compile_all(request: dict[str, Any], folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    compile_all(json.loads(Path(sys.argv[1]).read_text("utf-8")), Path(sys.argv[2]))
+    _compile_all(json.loads(Path(sys.argv[1]).read_text("utf-8")), Path(sys.argv[2]))

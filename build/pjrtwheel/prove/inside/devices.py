@@ -46,7 +46,7 @@ def find_refusal(error: Exception, registration: Any) -> str:
     return ""
 
 
-def ask_loader(package: str) -> dict[str, str]:
+def _ask_loader(package: str) -> dict[str, str]:
     """Return why there is no accelerator to use; nothing where there is one, or where the loader does not say.
 
     A loader says it with a function `find_device`, of its `ACCELERATOR` or of the package itself.
@@ -67,7 +67,7 @@ def main(arguments: list[str]) -> dict[str, Any]:
         return ask_jax(arguments[0])
     folder, package = arguments
     sys.path.insert(0, folder)
-    return ask_loader(package)
+    return _ask_loader(package)
 
 
 if __name__ == "__main__":

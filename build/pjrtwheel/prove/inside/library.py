@@ -37,7 +37,7 @@ class _Api(ctypes.Structure):
     )
 
 
-def read_api_version(path: str) -> tuple[int, int]:
+def _read_api_version(path: str) -> tuple[int, int]:
     """Open a PJRT plugin and return the major and minor version of its API.
 
     Raises:
@@ -74,4 +74,4 @@ def require_loaded(member: str) -> str:
 
 
 if __name__ == "__main__":
-    print(json.dumps(read_api_version(sys.argv[1])))
+    print(json.dumps(_read_api_version(sys.argv[1])))

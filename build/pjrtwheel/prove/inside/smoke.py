@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 
-def prove_client(plugin: dict[str, str]) -> str:
+def _prove_client(plugin: dict[str, str]) -> str:
     """Return the evidence that JAX's default client is the plugin of the wheel under test.
 
     Raises:
@@ -46,7 +46,7 @@ def run_program(program: Path, plugin: dict[str, str] | None) -> dict[str, Any]:
     try:
         namespace = runpy.run_path(str(program))
         evidence = namespace["check"]()
-        proof = prove_client(plugin) if plugin else f"jaxlib {importlib.metadata.version('jaxlib')}"
+        proof = _prove_client(plugin) if plugin else f"jaxlib {importlib.metadata.version('jaxlib')}"
     except unittest.SkipTest as reason:
         return {"outcome": "not run", "level": level, "detail": str(reason)}
     except BaseException:  # noqa: BLE001 - whatever a program raises is its result

@@ -187,7 +187,7 @@ def _try_bits(stream: bytes, chunk: memoryview, start: _Checkpoint, bits: range)
 
 
 def _agrees(start: _Checkpoint, glance: bytes, chunk: memoryview) -> bool:
-    """Tell whether a few bytes inflate as they should; a wrong bit mostly shows at once."""
+    """Return whether a few bytes inflate as they should; a wrong bit mostly shows at once."""
     inflater = start.inflater.copy()
     try:
         inflated = inflater.decompress(glance, len(chunk) - start.inflated + 1)
@@ -222,7 +222,7 @@ def _find_alignment(inflater: zlib._Decompress) -> bytes | None:
 
 
 def _is_open(inflater: zlib._Decompress, end: bytes) -> bool:
-    """Tell whether a stream goes on behind these bytes: zlib must read a final block there, and nothing else."""
+    """Return whether a stream goes on behind these bytes: zlib must read a final block there, and nothing else."""
     probe = inflater.copy()
     try:
         return not probe.decompress(end + _EMPTY_FINAL) and probe.eof and not probe.unused_data

@@ -26,7 +26,7 @@ from pjrtwheel.files import FULL, open_partial, remove_stale, write_all
 from pjrtwheel.wheel.deflate.compress import CHUNK_SIZE, Compression, compress_chunks
 from pjrtwheel.wheel.record import Member
 from pjrtwheel.wheel.write.plan import MemberSource
-from pjrtwheel.wheel.write.zipformat import DEFLATED, STORED, Entry, end_of_directory
+from pjrtwheel.wheel.write.zipformat import DEFLATED, STORED, ZipEntry, end_of_directory
 
 _EARLIEST = 315532800  # 1980-01-01, the first moment a zip file can state, and the date of all members by default
 _LATEST = 4354819198  # 2107-12-31
@@ -68,7 +68,7 @@ class ArchiveWriter:
         self._partial: Path
         self._stamp = stamp
         self._compression = compression or Compression()
-        self._entries: list[Entry] = []
+        self._entries: list[ZipEntry] = []
         self._file: BinaryIO
         self._pool: ThreadPoolExecutor
 
@@ -112,7 +112,9 @@ class ArchiveWriter:
 
         with explain_write_errors(self._path):
             start = self._file.tell()
-            entry = Entry(member.path, _EXECUTABLE if member.executable else _REGULAR, self._stamp, member.size, start)
+            entry = ZipEntry(
+                member.path, _EXECUTABLE if member.executable else _REGULAR, self._stamp, member.size, start
+            )
             write_all(self._file, entry.local_header())
             for part in compress_chunks(chunks(), self._pool, self._compression):
                 write_all(self._file, part)

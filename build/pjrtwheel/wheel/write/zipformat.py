@@ -26,7 +26,7 @@ _LOCATOR64 = struct.Struct("<IIQI")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ZipEntry:
     """One member as the directory of a zip file describes it.
 
     Attributes:
