@@ -47,13 +47,8 @@ class WheelContents:
         text = self.texts.get(f"{self.dist_info}/{filename}", "")
         return email.parser.Parser(policy=email.policy.compat32).parsestr(text)
 
-<<<<<<< HEAD
     def is_metadata_only(self) -> bool:
         """Return whether the wheel holds metadata alone, which requires other wheels."""
-=======
-    def is_request(self) -> bool:
-        """Return whether the wheel holds metadata alone, which asks for other wheels."""
->>>>>>> fix-X1
         empty = all(member.startswith(f"{self.dist_info}/") for member in self.members)
         return empty and "Requires-Dist" in self.headers("METADATA")
 
