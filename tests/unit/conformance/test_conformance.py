@@ -234,13 +234,13 @@ def test_a_crash_costs_one_case(tmp_path: Path) -> None:
 def test_a_hang_costs_one_case(tmp_path: Path, wait: str) -> None:
     """A case beyond its limit is stopped, also in native code that lets no other thread run, and the rest goes on."""
     text = f"import ctypes, time\ndef test_a(): {wait}\ndef test_b(): pass\n"
-    assert run(tmp_path, text, Limits(60, 4)) == {"test_a": "timed out", "test_b": "passed"}
+    assert run(tmp_path, text, Limits(60, 2)) == {"test_a": "timed out", "test_b": "passed"}
 
 
 def test_the_time_limit_of_a_file_leaves_the_rest_not_run(tmp_path: Path) -> None:
     """What there was no time for is said, not forgotten."""
     text = "import time\ndef test_a(): time.sleep(60)\ndef test_b(): pass\n"
-    assert run(tmp_path, text, Limits(8, 60)) == {"test_a": "timed out", "test_b": "not run"}
+    assert run(tmp_path, text, Limits(3, 60)) == {"test_a": "timed out", "test_b": "not run"}
 
 
 def test_a_file_that_cannot_be_imported_is_a_failed_case(tmp_path: Path) -> None:
