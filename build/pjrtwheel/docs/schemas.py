@@ -13,7 +13,7 @@ from pathlib import Path
 from jaxlib_select.machine.model import Machine
 from pjrtwheel.files import write_atomically
 from pjrtwheel.json_schema import schema_of
-from pjrtwheel.program import run_main
+from pjrtwheel.program import program
 from pjrtwheel.publish.release_file import ReleaseFile
 
 RELEASE_SCHEMA = "docs/release.schema.json"
@@ -31,13 +31,9 @@ def render_schemas() -> dict[str, str]:
     return {path: json.dumps(schema, indent=2, ensure_ascii=False) + "\n" for path, schema in schemas.items()}
 
 
+@program
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the schemas and return the exit status."""
-    return run_main(_run, argv)
-
-
-def _run(argv: Sequence[str]) -> int:
-    """Parse the arguments and write the schemas."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.docs.schemas", description=__doc__)
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
     root = parser.parse_args(argv).root
