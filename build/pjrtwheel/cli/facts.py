@@ -36,15 +36,14 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.backend import load_backends
     from pjrtwheel.files import write_atomically
     from pjrtwheel.products.select import code_of_release, format_facts, make_facts, parse_facts
-    from pjrtwheel.publish.release_file import RELEASE_FILENAME, read_release
+    from pjrtwheel.publish.release_file import read_entries
 
     check_repository(args.root)
     tools = parse_tools(args.tool)
     backends = load_backends(args.root)
     release = args.release or newest_release(args.root)
     path = args.root / "selector" / "jaxlib_select" / "facts" / f"{release}.json"
-    record = (args.dist or args.root / "dist") / RELEASE_FILENAME
-    entries = read_release(record) if record.is_file() else {}
+    entries = read_entries(args.dist or args.root / "dist")
     known = [
         *code_of_release(backends.values(), entries.values(), release),
         *(_read_library(argument, backends, tools) for argument in args.library),

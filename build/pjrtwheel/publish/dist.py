@@ -29,8 +29,8 @@ from pjrtwheel.publish.release_file import (
     format_entries,
     make_entry,
     merge_entries,
+    parse_entries,
     read_entries,
-    read_release,
 )
 from pjrtwheel.verify import verify_wheels
 from pjrtwheel.wheel.report import BuiltWheel
@@ -84,7 +84,7 @@ def put_wheels(wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path)
         with files.locked(dist):
             for entry in copied:
                 (folder / entry.filename).replace(dist / entry.filename)
-            merged = merge_entries(_read_entries(dist), entries, (path.name for path in dist.glob("*.whl")))
+            merged = merge_entries(_read_replaceable(dist), entries, (path.name for path in dist.glob("*.whl")))
             write_atomically(dist / RELEASE_FILENAME, format_entries(merged))
             _flush_folder(dist)
             warnings = _describe_unlisted(merged, {path.name: hash_file(path) for path in dist.glob("*.whl")})
@@ -102,7 +102,7 @@ def add_proofs(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Pa
         The wheels that its `release.json` does not describe, or as other bytes: nothing was recorded of these.
     """
     with files.locked(dist):
-        entries = read_entries(dist)
+        entries = _read_replaceable(dist)
         known = {name for name in proofs if name in entries and entries[name].sha256 == digests[name]}
         if known:
             changed = {name: add_proofs_to(entries[name], [proofs[name]]) for name in known}
@@ -116,23 +116,23 @@ def withdraw(names: Collection[str], dist: Path) -> None:
     Names that are not there are passed over.
     """
     with files.locked(dist):
-        kept = {name: entry for name, entry in _read_entries(dist).items() if name not in names}
+        kept = {name: entry for name, entry in _read_replaceable(dist).items() if name not in names}
         write_atomically(dist / RELEASE_FILENAME, format_entries(kept))
         for name in names:
             (dist / name).unlink(missing_ok=True)
 
 
-def _read_entries(dist: Path) -> dict[str, Entry]:
+def _read_replaceable(dist: Path) -> dict[str, Entry]:
     """Return the whole entries of a folder, before its `release.json` is replaced; of a damaged one a copy is kept."""
-    path = dist / RELEASE_FILENAME
     try:
-        return read_release(path) if path.is_file() else {}
+        return read_entries(dist)
     except WheelError as error:
+        path = dist / RELEASE_FILENAME
         names = (path.with_name(f"{path.name}.damaged-{number}") for number in itertools.count(1))
         copy = next(name for name in names if not name.exists())
         shutil.copyfile(path, copy)
         print(f"warning: {error.what} ({error.cause}); a copy is kept as {copy.name}", file=sys.stderr, flush=True)
-        return read_entries(dist)
+        return parse_entries(path.read_bytes())
 
 
 def _is_published(name: str, digest: str, dist: Path) -> bool:

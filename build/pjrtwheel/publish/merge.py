@@ -11,7 +11,7 @@ from pathlib import Path
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish.dist import put_wheels
-from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, read_release
+from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.wheel.names import is_variant
 
 
@@ -26,7 +26,7 @@ def read_folder(folder: Path) -> dict[str, Entry]:
     if not path.is_file():
         missing = f"no such file: {path}" if folder.is_dir() else f"no such folder: {folder}"
         raise UsageError(missing, remedy="give a folder as a build left it")
-    entries = read_release(path)
+    entries = read_entries(folder)
     present = {wheel.name for wheel in folder.glob("*.whl")}
     if not entries or present != set(entries):
         raise WheelError(

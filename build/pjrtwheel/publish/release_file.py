@@ -131,17 +131,16 @@ def merge_entries(old: Mapping[str, Entry], new: Iterable[Entry], present: Itera
 
 
 def read_entries(dist: Path) -> dict[str, Entry]:
-    """Return the whole entries of the `release.json` of a folder by file name; none where there is no such file."""
-    path = dist / RELEASE_FILENAME
-    return parse_entries(path.read_bytes()) if path.is_file() else {}
+    """Return the entries of the `release.json` of a folder by file name; none where there is no such file.
 
-
-def read_release(path: Path) -> dict[str, Entry]:
-    """Return all entries of a `release.json` by file name; keys of a newer version are ignored.
+    Keys of a newer version are ignored.
 
     Raises:
-        WheelError: It is damaged; the message names the key.
+        WheelError: The file is damaged; the message names the key.
     """
+    path = dist / RELEASE_FILENAME
+    if not path.is_file():
+        return {}
     try:
         document = tables.read_json(ReleaseFile, path.read_bytes(), ignore_unknown=True)
     except tables.TableError as error:

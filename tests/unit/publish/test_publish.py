@@ -500,6 +500,24 @@ def test_a_broken_entry_takes_no_other_with_it(
     )
 
 
+def test_a_proof_of_one_wheel_loses_no_damaged_entry_of_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever replaces the file keeps a copy of a damaged one."""
+    other, wheel = (make_wheel(tmp_path, name)[0] for name in ("jaxlib_a", "jaxlib_b"))
+    for built in (other, wheel):
+        publish([built], {built.report.wheel: make_proof(Level.STATIC, UNTRIED)}, tmp_path / "dist")
+    record = tmp_path / "dist" / "release.json"
+    document = json.loads(record.read_text("utf-8"))
+    del document["wheels"][0]["sha256"]
+    damaged = json.dumps(document)
+    record.write_text(damaged, "utf-8")
+    shown = {wheel.report.wheel: make_proof(Level.DEVICE, RAN)}
+    assert add_proofs(shown, {wheel.report.wheel: wheel.report.sha256}, tmp_path / "dist") == ()
+    assert (tmp_path / "dist" / "release.json.damaged-1").read_text("utf-8") == damaged
+    assert "release.json is damaged (wheels[0] lacks sha256); a copy is kept" in capsys.readouterr().err
+
+
 def test_a_wheel_that_is_not_the_recorded_one_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A run killed between its renames leaves a wheel with the entry of its predecessor."""
     dist = tmp_path / "dist"

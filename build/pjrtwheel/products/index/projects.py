@@ -15,7 +15,7 @@ from packaging.version import InvalidVersion, Version
 
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
-from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, read_release
+from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.read.directory import DAMAGE
 
@@ -50,7 +50,7 @@ def read_projects(dist: Path) -> tuple[Project, ...]:
         UsageError: There is no `release.json`.
         WheelError: It is damaged, or a wheel is missing, damaged or not the one that it describes.
     """
-    entries = _read_entries(dist / RELEASE_FILENAME)
+    entries = _read_listed(dist)
     names = sorted({canonicalize_name(entry.distribution) for entry in entries})
     return tuple(
         _project(name, [entry for entry in entries if canonicalize_name(entry.distribution) == name], dist)
@@ -64,11 +64,12 @@ def find_unlisted(dist: Path, projects: Iterable[Project]) -> tuple[str, ...]:
     return tuple(sorted({path.name for path in dist.glob("*.whl")} - known))
 
 
-def _read_entries(path: Path) -> list[Entry]:
+def _read_listed(dist: Path) -> list[Entry]:
     """Read `release.json`, all of it or none."""
+    path = dist / RELEASE_FILENAME
     if not path.is_file():
         raise UsageError(f"{path} is not there", cause="no wheels were built into this folder", remedy=_BUILD_AGAIN)
-    entries = read_release(path)
+    entries = read_entries(dist)
     if not entries or not all(map(_is_plain, entries.values())):
         cause = "it lists no wheel, or one under another name than its own"
         raise WheelError(f"{path} is damaged", cause=cause, remedy=_BUILD_AGAIN)
