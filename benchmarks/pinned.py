@@ -14,7 +14,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.release.model import Release, load_release
+from pjrtwheel.release.model import Release, choose_release
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -40,13 +40,14 @@ def fetch(release: Release, key: str) -> Path:
 
 def read_inputs(backend_name: str, platform: str, directory: Path) -> Inputs:
     """Fetch what is pinned for a backend and put its libraries and tools on disk."""
-    backend, release = find_backend(ROOT, backend_name), load_release(ROOT)
+    backend = find_backend(ROOT, backend_name)
+    release = choose_release(ROOT, None, backend.name, platform)
     if not backend.prebuilt.bundled:
         raise SystemExit(f"{backend.distribution} has no library to measure on")
     wheel = fetch(release, f"plugin.{backend.name}.{platform}")
     wheels = {
         python: fetch(release, f"kernels.{backend.name}.{python}.{platform}")
-        for python in (backend.kernels.pythons if backend.kernels and platform in backend.kernels.platforms else ())
+        for python in release.kernels(backend.name, platform)
     }
     return Inputs(
         backend=backend,

@@ -18,18 +18,18 @@ class Prebuilt:
 
     Attributes:
         project: Project name on the index.
-        version: Version to pin, with `{release}` standing for the JAX release; may end in `.*`.
         member: Path of the library inside that wheel.
-        platforms: Platforms for which the index has such a wheel.
+        version: Version to pin, with `{release}` standing for the JAX release; may end in `.*`.
+        required_by: Distribution and extra, such as `jax[tpu]`, whose METADATA names the version instead.
         python: Python tag of the wheel to pin, where the index has one per Python.
         bundled: Whether our wheel carries the library. If not, it requires that very version of the project instead,
             because the library must not be redistributed.
     """
 
     project: str
-    version: str
     member: str
-    platforms: tuple[str, ...]
+    version: str = "{release}"
+    required_by: str = ""
     python: str = ""
     bundled: bool = True
 
@@ -53,17 +53,28 @@ class Kernels:
 
     Attributes:
         project: Project name on the index.
-        version: Version to pin, with `{release}` standing for the JAX release.
         package: The top-level package in which `jaxlib.plugin_support` looks for them.
-        pythons: Python tags to take.
-        platforms: Platforms for which the index has such wheels.
+        version: Version to pin, with `{release}` standing for the JAX release.
     """
 
     project: str
-    version: str
     package: str
-    pythons: tuple[str, ...]
-    platforms: tuple[str, ...]
+    version: str = "{release}"
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamExtra:
+    """An extra of upstream's plugin, whose requirements our extra takes over when a release is pinned.
+
+    Attributes:
+        upstream: Distribution and extra, such as `jax-cuda13-plugin[with-cuda]`.
+        same_major: Whether a requirement without an upper bound gets one below the next major version of its floor.
+        bounds: Project → bounds, for those that upstream requires without any.
+    """
+
+    upstream: str
+    same_major: bool = False
+    bounds: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +145,10 @@ class Backend:
         kernels: Extension modules that come along, if any.
         shared: Directories below `plugins/` that this backend shares with others: the modules of their `loader/` become
             the subpackage of that name, their `targets/` are this backend's too.
-        extras: Extra of the wheel → what it requires.
+        extras: Extra of the wheel → what it requires, or the extra of upstream's plugin from which that is taken.
         jaxlib_extras: Extra of `jaxlib` → the extras of this wheel that it asks for.
-        aot_requires: What compiling without the accelerator needs to be installed, in addition to the wheel.
+        aot_requires: What compiling without the accelerator needs to be installed, in addition to the wheel; the bare
+            name of a project means what an extra requires of it.
         tools: Name → program that is run during the build.
         external: Libraries that the wheel's libraries need, and that neither the wheel nor every Linux has.
         search_paths: Elements of the libraries' run paths that are kept although they lead out of `site-packages`.
@@ -161,7 +173,7 @@ class Backend:
     source: Source | None = None
     kernels: Kernels | None = None
     shared: tuple[str, ...] = ()
-    extras: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    extras: dict[str, tuple[str, ...] | UpstreamExtra] = field(default_factory=dict)
     jaxlib_extras: dict[str, tuple[str, ...]] = field(default_factory=dict)
     aot_requires: tuple[str, ...] = ()
     tools: dict[str, Tool] = field(default_factory=dict)

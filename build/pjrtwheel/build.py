@@ -127,7 +127,7 @@ def _check_request(request: BuildRequest) -> None:
     if request.library and request.backend:
         check_library(request.library, request.backend, request.platform)
     xla = request.release.xla
-    if request.provider == "source" and not xla.verified:
+    if request.provider == "source" and xla and not xla.verified:
         _say(f"warning: XLA commit {xla.commit[:12]} is not verified; it comes from {xla.origin}")
 
 

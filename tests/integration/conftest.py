@@ -30,7 +30,7 @@ from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.merge import read_folder
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, format_entries
-from pjrtwheel.release.model import Release, load_release
+from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
 
 PLATFORM = "linux_x86_64"
@@ -39,12 +39,6 @@ CHECKOUT_FILES = (".bazelrc", ".bazelversion", "BUILD.bazel", "LICENSE", "WORKSP
 
 # As the extension itself is compiled, see build/rules/private/compiler.bzl.
 FLAGS = ("-std=c11", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-sanitize=all", "-Wall", "-Wextra", "-Werror")
-
-
-@pytest.fixture(scope="session")
-def release(root: Path) -> Release:
-    """Return the release under test."""
-    return load_release(root)
 
 
 def build_wheels(root: Path, backend: str, dist: Path, *options: str) -> Path:

@@ -44,7 +44,7 @@ def wheel(backend: Backend, backend_wheels: Callable[[str], Path]) -> Path:
     return found
 
 
-def test_members_are_those_of_the_design(backend: Backend, wheel: Path) -> None:
+def test_members_are_those_of_the_design(backend: Backend, wheel: Path, release: Release) -> None:
     """Loader, shared loaders, extension and lock; library and kernels where the backend brings them."""
     with zipfile.ZipFile(wheel) as archive:
         members = set(archive.namelist())
@@ -58,7 +58,7 @@ def test_members_are_those_of_the_design(backend: Backend, wheel: Path) -> None:
     modules = Counter(
         re.sub(r"\..*", "", name) for name in members if kernels and name.startswith(f"{kernels.package}/")
     )
-    assert set(modules.values()) == ({len(kernels.pythons)} if kernels else set())
+    assert set(modules.values()) == ({len(release.kernels(backend.name, PLATFORM))} if kernels else set())
     # As nothing of these may collide with upstream's package of the same name.
     assert {
         name for name in members if kernels and name.startswith(f"{kernels.package}/") and name.endswith(".py")
@@ -75,7 +75,7 @@ def test_provenance_names_every_pinned_file(backend: Backend, wheel: Path, relea
         plugin.version,
         plugin.sha256,
     )
-    pythons = backend.kernels.pythons if backend.kernels else ()
+    pythons = release.kernels(backend.name, PLATFORM)
     pins = {python: release.pin(f"kernels.{backend.name}.{python}.{PLATFORM}") for python in pythons}
     assert {entry["python"]: entry["sha256"] for entry in provenance["kernels"]} == {
         python: pin.sha256 for python, pin in pins.items()

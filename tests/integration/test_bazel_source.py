@@ -25,7 +25,7 @@ from pjrtwheel.bazel.invoke import BuildRequest, BuildResult, build
 from pjrtwheel.errors import BazelError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.release.model import load_release
+from pjrtwheel.release.model import Release, list_releases, load_release
 
 pytestmark = pytest.mark.integration
 
@@ -34,6 +34,12 @@ LIBRARY = "jaxlib_cpu/pjrt_c_api_cpu_plugin.so"
 
 Build = Callable[..., BuildResult]
 """Build the wheel of the plugin for a platform, and of another backend when it is named."""
+
+
+def newest_with_xla(root: Path) -> Release:
+    """Return the newest release of which the XLA revision is known."""
+    releases = (load_release(root, version) for version in reversed(list_releases(root)))
+    return next(release for release in releases if release.xla)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +78,7 @@ def build_source(checkout: Path, environ: dict[str, str], built_wheels: Path) ->
 def source_request(checkout: Path, platform: str, backend: str = "cpu") -> BuildRequest:
     """Return a request for the plugin alone, built from source."""
     chosen = find_backend(checkout, backend)
-    return BuildRequest(checkout, load_release(checkout), chosen, PLATFORMS[platform], "source", with_bindings=False)
+    return BuildRequest(checkout, newest_with_xla(checkout), chosen, PLATFORMS[platform], "source", with_bindings=False)
 
 
 def open_wheel(result: BuildResult) -> zipfile.ZipFile:

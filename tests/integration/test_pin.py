@@ -6,137 +6,234 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pjrtwheel.errors import PinError
 from pjrtwheel.pin import pin_release
-from pjrtwheel.release.model import Pin
+from pjrtwheel.release.model import Absent, Pin, Release
 
 pytestmark = pytest.mark.integration
 
-XLA = """
-["1.2.3"]
-commit = "c0ffee"
-sha256 = "abababababababababababababababababababababababababababababababab"
-bazel = "7.7.0"
-verified = true
-origin = "JAX's own tree"
-"""
 INPUTS = """
 [[input]]
 key = "bindings.{python}.{platform}"
-project = "bindings"
+project = "jaxlib"
 version = "{release}"
-pythons = ["cp312", "cp314"]
 platforms = ["linux_x86_64"]
 """
-FIRST = "bindings-1.2.3-cp312-cp312-manylinux_2_27_x86_64.whl"
-SECOND = "bindings-1.2.3-cp314-cp314-manylinux_2_27_x86_64.whl"
+BACKEND = """
+distribution = "jaxlib-abacus"
+package = "jaxlib_abacus"
+summary = "XLA for the abacus"
+pjrt_name = "abacus"
+library = "abacus.so"
+python_tag = "cp312"
+exports = ["GetPjrtApi"]
+requires = []
+disable = "JAXLIB_ABACUS_DISABLE"
+[tags]
+linux_x86_64 = "manylinux_2_27_x86_64"
+[prebuilt]
+project = "abacus-pjrt"
+member = "abacus/abacus.so"
+[kernels]
+project = "abacus-plugin"
+package = "abacus_plugin"
+[extras.with-beads]
+upstream = "abacus-plugin[with-beads]"
+same_major = true
+"""
+BEADS = 'Provides-Extra: with-beads\nRequires-Dist: beads>=5.1; extra == "with-beads"\n'
+OVERRIDE = '["1.2.3".abacus]\nversion = "1.2.2"\nreason = "its library of 1.2.3 is late"\n'
+JAX = "jax-1.2.3-py3-none-any.whl"
+FIRST = "jaxlib-1.2.3-cp312-cp312-manylinux_2_27_x86_64.whl"
+SECOND = "jaxlib-1.2.3-cp314-cp314t-manylinux_2_27_x86_64.whl"
+LIBRARY = "abacus_pjrt-1.2.3-py3-none-manylinux_2_27_x86_64.whl"
+KERNELS = "abacus_plugin-1.2.3-cp312-cp312-manylinux_2_27_x86_64.whl"
+COMMIT = "dc4af684446e65ee98eee8090e1ff6f8211473fb"
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """Return a repository without backends, in a path with a space and a letter beyond ASCII."""
-    releases = tmp_path / "ein Dépôt" / "releases"
-    releases.mkdir(parents=True)
-    (releases / "xla.toml").write_text(XLA, "utf-8")
-    (releases / "inputs.toml").write_text(INPUTS, "utf-8")
-    return releases.parent
+    """Return a repository with one backend, in a path with a space and a letter beyond ASCII."""
+    root = tmp_path / "ein Dépôt"
+    for path, text in {"releases/inputs.toml": INPUTS, "plugins/abacus/backend.toml": BACKEND}.items():
+        (root / path).parent.mkdir(parents=True)
+        (root / path).write_text(text, "utf-8")
+    return root
+
+
+@pytest.fixture
+def pin(repository: Path, tmp_path: Path) -> Callable[..., Release]:
+    """Return the command's function, for this repository and a cache of its own."""
+    return lambda version="1.2.3", **options: pin_release(repository, version, tmp_path / "cache", **options)
 
 
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder that is the machine's only package index."""
+    """Return a folder that is the machine's only package index; it has a release of JAX."""
     folder = tmp_path / "index"
     folder.mkdir()
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    for name in (JAX, FIRST, SECOND):
+        put_wheel(folder, name)
     return folder
 
 
-def put_wheel(index: Path, filename: str, content: str = "") -> Path:
+def put_wheel(index: Path, filename: str, *, metadata: str = "", commit: str = COMMIT) -> Path:
     """Put a wheel on the index."""
-    info = "-".join(filename.split("-")[:2]) + ".dist-info"
     name, version = filename.split("-")[:2]
+    info = f"{name}-{version}.dist-info"
     with zipfile.ZipFile(index / filename, "w") as archive:
-        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{metadata}")
         archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n")
-        archive.writestr(f"{info}/RECORD", content)
+        archive.writestr(f"{info}/RECORD", "")
+        archive.writestr(f"{name}/version.py", f"_git_hash: str = '{commit}'\n")
     return index / filename
 
 
-def test_every_file_is_pinned_and_kept(repository: Path, index: Path, tmp_path: Path) -> None:
-    """Pins describe the bytes that pip brought for other Pythons, and the cache holds them for the builds."""
-    files = [put_wheel(index, name) for name in (FIRST, SECOND)]
-    release = pin_release(repository, "1.2.3", tmp_path / "cache", build=7)
-    digests = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
-    assert list(release.pins.values()) == [
-        Pin(f"bindings.{python}.linux_x86_64", "bindings", "1.2.3", file.name, digest, file.stat().st_size)
-        for python, file, digest in zip(("cp312", "cp314"), files, digests, strict=True)
-    ]
-    assert release.build == 7
-    kept = {path.relative_to(tmp_path / "cache").as_posix() for path in (tmp_path / "cache").rglob("*.whl")}
-    assert kept == {f"wheels/{digest}/{file.name}" for digest, file in zip(digests, files, strict=True)}
+def test_everything_that_the_index_has_is_pinned(pin: Callable[..., Release], index: Path, tmp_path: Path) -> None:
+    """Nothing is typed: Pythons, digests, commits and requirements come from the index, and the rest is absent."""
+    put_wheel(index, LIBRARY)
+    put_wheel(index, KERNELS, metadata=BEADS, commit=COMMIT[::-1])
+    release = pin(build=7)
+    keys = {
+        "bindings.cp312.linux_x86_64": FIRST,
+        "bindings.cp314t.linux_x86_64": SECOND,
+        "kernels.abacus.cp312.linux_x86_64": KERNELS,
+        "plugin.abacus.linux_x86_64": LIBRARY,
+    }
+    assert release.pins == {
+        key: Pin(
+            key,
+            name.split("-")[0].replace("_", "-"),
+            "1.2.3",
+            name,
+            hashlib.sha256((index / name).read_bytes()).hexdigest(),
+            (index / name).stat().st_size,
+        )
+        for key, name in keys.items()
+    }
+    cause = "the index has abacus-plugin 1.2.3, but not for cp314t on linux_x86_64"
+    assert release.absent == (Absent("kernels.abacus.cp314t.linux_x86_64", "abacus-plugin", "1.2.3", cause),)
+    assert release.commits == {"abacus-pjrt": COMMIT, "abacus-plugin": COMMIT[::-1], "jax": COMMIT, "jaxlib": COMMIT}
+    assert release.extras == {"abacus": {"with-beads": ("beads>=5.1,<6",)}}
+    assert (release.build, release.xla) == (7, None)
+    # Only one wheel of each project was needed to say so.
+    kept = {path.name for path in (tmp_path / "cache/wheels").rglob("*.whl")}
+    assert kept == {JAX, FIRST, LIBRARY, KERNELS}
 
 
-def test_a_series_is_pinned_at_the_newest_version_of_the_index(repository: Path, index: Path, tmp_path: Path) -> None:
-    """The pin names the version that pip brought, not the series that was asked for."""
-    inputs = repository / "releases/inputs.toml"
-    inputs.write_text(INPUTS.replace('"{release}"', '"1.2.*"').replace('"cp312", "cp314"', '"cp312"'), "utf-8")
-    for name in (FIRST, FIRST.replace("1.2.3", "1.2.10"), FIRST.replace("1.2.3", "1.3")):
-        put_wheel(index, name)
-    (pin,) = pin_release(repository, "1.2.3", tmp_path / "cache").pins.values()
-    assert (pin.version, pin.filename) == ("1.2.10", FIRST.replace("1.2.3", "1.2.10"))
-
-
-def test_pinning_again_changes_nothing(repository: Path, index: Path, tmp_path: Path) -> None:
-    """The build tag is kept and the file stays byte for byte the same."""
-    for name in (FIRST, SECOND):
-        put_wheel(index, name)
-    first = pin_release(repository, "1.2.3", tmp_path / "cache", build=7)
+def test_pinning_again_changes_nothing(pin: Callable[..., Release], index: Path) -> None:
+    """The build tag is kept and the file stays byte for byte the same; later versions on the index do not matter."""
+    first = pin(build=7)
     text = first.path.read_bytes()
-    assert pin_release(repository, "1.2.3", tmp_path / "cache") == first
+    put_wheel(index, LIBRARY.replace("1.2.3", "1.2.4"))
+    assert pin() == first
     assert first.path.read_bytes() == text
 
 
-def test_what_is_pinned_already_is_not_asked_for_again(repository: Path, index: Path, tmp_path: Path) -> None:
-    """Of a release that gets one more input, only that one is looked for."""
-    first, second = (put_wheel(index, name) for name in (FIRST, SECOND))
-    inputs = repository / "releases/inputs.toml"
-    inputs.write_text(INPUTS.replace('"cp312", "cp314"', '"cp312"'), "utf-8")
-    before = pin_release(repository, "1.2.3", tmp_path / "cache").pins
-    first.unlink()
-    inputs.write_text(INPUTS, "utf-8")
-    after = pin_release(repository, "1.2.3", tmp_path / "cache", missing_only=True).pins
-    assert list(after) == [*before, "bindings.cp314.linux_x86_64"]
-    assert after["bindings.cp314.linux_x86_64"].filename == second.name
+def test_absence_is_an_answer(pin: Callable[..., Release], index: Path) -> None:
+    """A backend without a library stops nobody else; the index's word on it is recorded."""
+    put_wheel(index, LIBRARY.replace("1.2.3", "1.2.2"))
+    release = pin()
+    assert release.platforms("abacus") == ()
+    cause = "the index has no abacus-pjrt 1.2.3; the newest before it is 1.2.2"
+    assert release.absent == (Absent("plugin.abacus.linux_x86_64", "abacus-pjrt", "1.2.3", cause),)
+    assert release.extras == {}
 
 
-def test_missing_file_stops_before_anything_is_written(repository: Path, index: Path, tmp_path: Path) -> None:
-    """A release of which the index lacks one file is not pinned by half."""
-    put_wheel(index, FIRST)
+def test_another_version_is_taken_by_decision_only(pin: Callable[..., Release], index: Path, repository: Path) -> None:
+    """The decision is in the release file, with its reason."""
+    for name in (LIBRARY, KERNELS):
+        put_wheel(index, name.replace("1.2.3", "1.2.2"), metadata=BEADS)
+    (repository / "releases/overrides.toml").write_text(OVERRIDE, "utf-8")
+    release = pin()
+    assert {key: pin.version for key, pin in release.pins.items() if "abacus" in key} == {
+        "kernels.abacus.cp312.linux_x86_64": "1.2.2",
+        "plugin.abacus.linux_x86_64": "1.2.2",
+    }
+    override = release.override("abacus")
+    assert override is not None
+    assert (override.version, override.reason) == ("1.2.2", "its library of 1.2.3 is late")
+
+
+@pytest.mark.parametrize(
+    ("override", "what"),
+    [
+        (OVERRIDE, "releases/overrides.toml takes abacus-pjrt 1.2.2 for abacus of release 1.2.3"),
+        (
+            OVERRIDE.replace("abacus", "soroban"),
+            "releases/overrides.toml names an unknown backend for release 1.2.3: 'soroban'",
+        ),
+    ],
+    ids=["has its own", "unknown"],
+)
+def test_needless_override_is_refused(
+    pin: Callable[..., Release], index: Path, repository: Path, override: str, what: str
+) -> None:
+    """One that was forgotten when the library came out, or that names no backend."""
+    put_wheel(index, LIBRARY)
+    (repository / "releases/overrides.toml").write_text(override, "utf-8")
     with pytest.raises(PinError) as caught:
-        pin_release(repository, "1.2.3", tmp_path / "cache")
-    assert caught.value.what == "no wheel of bindings 1.2.3 for linux_x86_64, cp314"
-    assert sorted(path.name for path in (repository / "releases").iterdir()) == ["inputs.toml", "xla.toml"]
+        pin()
+    assert caught.value.what == what
+    assert not (repository / "releases/1.2.3.toml").exists()
 
 
-def test_replaced_file_stops_before_anything_is_written(repository: Path, index: Path, tmp_path: Path) -> None:
+def test_what_is_pinned_already_is_not_asked_for_again(pin: Callable[..., Release], index: Path) -> None:
+    """Only the library that was missing is looked for; the rest of the index may be gone."""
+    before = pin()
+    for name in (JAX, FIRST, SECOND):
+        (index / name).unlink()
+    put_wheel(index, LIBRARY)
+    put_wheel(index, KERNELS, metadata=BEADS)
+    after = pin(missing_only=True)
+    added = ["kernels.abacus.cp312.linux_x86_64", "plugin.abacus.linux_x86_64"]
+    assert list(after.pins) == sorted([*before.pins, *added])
+    assert {key: after.pins[key] for key in before.pins} == before.pins
+    assert after.commits.keys() == before.commits.keys() | {"abacus-pjrt", "abacus-plugin"}
+
+
+def test_replaced_file_stops_before_anything_is_written(pin: Callable[..., Release], index: Path) -> None:
     """Other bytes under a pinned name are refused, and the pins stay as they were."""
-    for name in (FIRST, SECOND):
-        put_wheel(index, name)
-    path = pin_release(repository, "1.2.3", tmp_path / "cache").path
+    path = pin().path
     text = path.read_bytes()
-    put_wheel(index, SECOND, "other bytes")
+    put_wheel(index, SECOND, commit=COMMIT[::-1])
     with pytest.raises(PinError, match=f"other bytes than were pinned for {SECOND}"):
-        pin_release(repository, "1.2.3", tmp_path / "cache")
+        pin()
     assert path.read_bytes() == text
 
 
-def test_unknown_release_stops_before_the_index_is_asked(repository: Path, tmp_path: Path) -> None:
-    """A version nobody has written an XLA revision for needs no network to be refused."""
-    with pytest.raises(PinError, match=r"no XLA revision is known for release '9\.9\.9'"):
-        pin_release(repository, "9.9.9", tmp_path / "cache")
-    assert not (tmp_path / "cache").exists()
+def test_file_that_the_index_lost(pin: Callable[..., Release], index: Path) -> None:
+    """The release file says so from then on, and `--missing` keeps the pin: the bytes may be in somebody's cache."""
+    first = pin()
+    (index / SECOND).unlink()
+    assert pin(missing_only=True) == first
+    assert pin().pythons("linux_x86_64") == ("cp312",)
+
+
+def test_unknown_release(pin: Callable[..., Release], index: Path, repository: Path) -> None:
+    """The error says which there are."""
+    with pytest.raises(PinError) as caught:
+        pin("9.9.9")
+    assert str(caught.value).splitlines()[:2] == [
+        "the package index has no release 9.9.9 of jax",
+        "the newest it has: 1.2.3",
+    ]
+    assert not (repository / "releases/9.9.9.toml").exists()
+    assert index.is_dir()
+
+
+def test_release_without_a_file_for_any_platform(pin: Callable[..., Release], index: Path, repository: Path) -> None:
+    """There is a jax, and no jaxlib to go with it."""
+    for name in (FIRST, SECOND):
+        (index / name).unlink()
+    put_wheel(index, FIRST.replace("manylinux_2_27_x86_64", "plan9_sparc"))
+    with pytest.raises(PinError, match="the package index has no jaxlib of this release for any platform"):
+        pin()
+    assert not (repository / "releases/1.2.3.toml").exists()

@@ -17,6 +17,7 @@ import pytest
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.gpucode import read_gpu_code
+from pjrtwheel.release.extras import extras_of
 from pjrtwheel.release.lock import LOCK_FILENAME, make_lock
 from pjrtwheel.release.model import Release
 from pjrtwheel.verify.contents import WheelContents, read_contents
@@ -58,7 +59,7 @@ def read_upstream(
         if backend.prebuilt.bundled:
             wheel = cache.fetch(release.pin(f"plugin.{name}.{PLATFORM}"))
             found[f"{backend.package}/{backend.library}"] = read_libraries(wheel, folder)[backend.prebuilt.member]
-        for python in backend.kernels.pythons if backend.kernels else ():
+        for python in release.kernels(name, PLATFORM):
             suffix = f"cpython-{python.removeprefix('cp')}-x86_64-linux-gnu.so"
             modules = read_libraries(cache.fetch(release.pin(f"kernels.{name}.{python}.{PLATFORM}")), folder)
             found |= {f"{member.removesuffix('.so')}.{suffix}": library for member, library in modules.items()}
@@ -129,7 +130,7 @@ def test_metadata_says_what_the_backend_file_does(backend: Backend, wheel: Wheel
     assert headers.get_all("Requires-Dist") == [
         f"jaxlib=={release.version}",
         *([] if backend.prebuilt.bundled else [f"{plugin.project}=={plugin.version}"]),
-        *(f'{need}; extra == "{extra}"' for extra, needs in backend.extras.items() for need in needs),
+        *(f'{need}; extra == "{extra}"' for extra, needs in extras_of(backend, release).items() for need in needs),
     ]
     assert headers.get_all("Provides-Extra", []) == list(backend.extras)
     entry_points = wheel.texts[f"{wheel.dist_info}/entry_points.txt"]

@@ -15,6 +15,7 @@ from pjrtwheel.backend import (
     Select,
     Source,
     Tool,
+    UpstreamExtra,
     find_backend,
     load_backends,
     parse_backend,
@@ -42,6 +43,11 @@ abacus-local = []
 [extras]
 with-beads = ["beads==5"]
 
+[extras.with-rods]
+upstream = "abacus-plugin[with-rods]"
+same_major = true
+bounds = { brass = ">=2" }
+
 [tags]
 linux_x86_64 = "manylinux_2_27_x86_64"
 
@@ -49,7 +55,7 @@ linux_x86_64 = "manylinux_2_27_x86_64"
 project = "abacus-pjrt"
 version = "1.*"
 member = "abacus/abacus.so"
-platforms = ["linux_x86_64"]
+required_by = "jax[abacus]"
 python = "cp312"
 bundled = false
 
@@ -59,10 +65,8 @@ configs = ["xla_abacus"]
 
 [kernels]
 project = "abacus-kernels"
-version = "{release}"
 package = "abacus_kernels"
-pythons = ["cp312"]
-platforms = ["linux_x86_64"]
+version = "2.*"
 
 [tools.beads]
 project = "abacus-tools"
@@ -125,9 +129,7 @@ def test_names_of_a_backend_agree(root: Path, name: str) -> None:
     assert backend.package == backend.distribution.replace("-", "_")
     assert backend.jaxlib_extras
     assert {extra for extras in backend.jaxlib_extras.values() for extra in extras} <= set(backend.extras)
-    assert set(backend.prebuilt.platforms) <= set(backend.tags) <= set(PLATFORMS)
-    assert set(backend.kernels.platforms if backend.kernels else ()) <= set(backend.tags)
-    assert backend.python_tag in (backend.kernels.pythons if backend.kernels else (backend.python_tag,))
+    assert set(backend.tags) <= set(PLATFORMS)
     assert backend.exports[0] == "GetPjrtApi"
 
 
@@ -164,12 +166,15 @@ def test_everything_is_read() -> None:
         tags={"linux_x86_64": "manylinux_2_27_x86_64"},
         requires=("beads>=5",),
         disable="JAXLIB_ABACUS_DISABLE",
-        prebuilt=Prebuilt("abacus-pjrt", "1.*", "abacus/abacus.so", ("linux_x86_64",), "cp312", bundled=False),
+        prebuilt=Prebuilt("abacus-pjrt", "abacus/abacus.so", "1.*", "jax[abacus]", "cp312", bundled=False),
         path=Path("plugins/abacus/backend.toml"),
         source=Source("@xla//:abacus.so", ("xla_abacus",)),
-        kernels=Kernels("abacus-kernels", "{release}", "abacus_kernels", ("cp312",), ("linux_x86_64",)),
+        kernels=Kernels("abacus-kernels", "abacus_kernels", "2.*"),
         shared=("counting",),
-        extras={"with-beads": ("beads==5",)},
+        extras={
+            "with-beads": ("beads==5",),
+            "with-rods": UpstreamExtra("abacus-plugin[with-rods]", same_major=True, bounds={"brass": ">=2"}),
+        },
         jaxlib_extras={"abacus": ("with-beads",), "abacus-local": ()},
         aot_requires=("abacus-compiler",),
         tools={"beads": Tool("abacus-tools", "5", "bin/beads", ("linux_x86_64",))},
@@ -187,7 +192,7 @@ def test_everything_is_read() -> None:
         ("bundled = false", 'bundle = "no"', "prebuilt has unknown keys bundle"),
         ('label = "@xla//:abacus.so"', "", "source lacks label"),
         ('member = "bin/beads"', 'program = "bin/beads"', "tools.beads lacks member, and has unknown keys program"),
-        ('pythons = ["cp312"]', 'pythons = "cp312"', "kernels.pythons: expected a list, found 'cp312'"),
+        ('with-beads = ["beads==5"]', 'with-beads = "beads"', "extras.with-beads: expected a table, found 'beads'"),
         ('abacus = ["with-beads"]', 'abacus = "with-beads"', "jaxlib_extras.abacus: expected a list, found"),
         ('linux_x86_64 = "manylinux', 'linux_x86_64 = 5 # "manylinux', "tags.linux_x86_64: expected a string, found 5"),
         ("[prebuilt]", "[[prebuilt]]", "prebuilt: expected a table, found [{"),

@@ -140,6 +140,8 @@ def _find_bazel(request: BuildRequest, environ: Mapping[str, str]) -> Bazel:
     if request.provider != "source" or not request.backend:
         return provide_bazel((request.root / ".bazelversion").read_text("utf-8").strip(), environ)
     xla = request.release.xla
+    if xla is None:
+        raise UsageError(f"no XLA revision is known for release {request.release.version}")
     bazel = provide_bazel(xla.bazel, environ)
     check_version(bazel, xla, shlex.split(environ.get(_EXTRA_FLAGS, "")))
     return bazel

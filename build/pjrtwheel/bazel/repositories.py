@@ -17,9 +17,8 @@ from pjrtwheel.fetch.cache import disk_errors
 from pjrtwheel.files import copy_atomically
 from pjrtwheel.platforms import PLATFORMS, Platform, host_platform
 from pjrtwheel.program import program
-from pjrtwheel.release.model import load_release
+from pjrtwheel.release.model import Release, XlaSource, load_release
 from pjrtwheel.sources import import_closure
-from pjrtwheel.tables import write
 
 # The programs that actions run, by the modules that each begins with.
 _ACTIONS = {
@@ -36,16 +35,27 @@ def _describe_graph(root: Path, version: str | None, host: Platform) -> dict[str
             "version": release.version,
             "host": host.name,
             "pythons": {name: list(release.pythons(name)) for name in PLATFORMS},
-            "xla": write(release.xla),
+            "xla": _describe_xla(release.xla),
         },
         "PLATFORMS": {name: {"compiler_target": entry.compiler_target} for name, entry in PLATFORMS.items()},
         "TOOLS": {name: {"member": tool.member} for name, tool in merge_tools(backends.values()).items()},
-        "BACKENDS": {name: describe_backend(backend) for name, backend in backends.items()},
+        "BACKENDS": {name: describe_backend(backend, release) for name, backend in backends.items()},
         "SOURCES": list_sources(root / "build"),
     }
 
 
-def describe_backend(backend: Backend) -> dict[str, Any]:
+def _describe_xla(xla: XlaSource | None) -> dict[str, object]:
+    """Return what the graph needs to know of XLA; a WORKSPACE names every key, whether or not XLA is built."""
+    return {
+        "commit": xla.commit if xla else "",
+        "sha256": xla.sha256 if xla else "",
+        "verified": bool(xla and xla.verified),
+        "toolchain_commit": xla.toolchain_commit if xla else "",
+        "toolchain_sha256": xla.toolchain_sha256 if xla else "",
+    }
+
+
+def describe_backend(backend: Backend, release: Release) -> dict[str, Any]:
     """Return what the graph needs to know of one backend; the same keys for all, so that no rule has to ask."""
     kernels = backend.kernels
     return {
@@ -58,8 +68,7 @@ def describe_backend(backend: Backend) -> dict[str, Any]:
         "source": backend.source.label if backend.source else "",
         "shared": backend.shared,
         "kernels_package": kernels.package if kernels else "",
-        "kernels_pythons": kernels.pythons if kernels else (),
-        "kernels_platforms": kernels.platforms if kernels else (),
+        "kernels": {name: release.kernels(backend.name, name) if kernels else () for name in PLATFORMS},
         "tools": tuple(backend.tools),
     }
 

@@ -16,7 +16,7 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import find_platform, host_platform
 from pjrtwheel.publish import render_table
-from pjrtwheel.release.model import load_release
+from pjrtwheel.release.model import choose_release, load_release
 from pjrtwheel.wheel.deflate.compress import HIGHEST_LEVEL, LEVEL
 
 
@@ -44,12 +44,18 @@ def execute(args: argparse.Namespace) -> int:
     root = args.root.resolve()
     writable = root if os.access(root, os.W_OK) else Path.cwd()
     dist = (args.dist or writable / "dist").resolve()
-    release, backends = load_release(root, args.release), load_backends(root)
+    backends = load_backends(root)
+    backend = pick_backend(backends, args.backend) if args.backend else None
+    platform = find_platform(args.platform) if args.platform else host_platform()
+    if backend:
+        release = choose_release(root, args.release, backend.name, platform.name)
+    else:
+        release = load_release(root, args.release)
     request = BuildRequest(
         root=root,
         release=release,
-        backend=pick_backend(backends, args.backend) if args.backend else None,
-        platform=find_platform(args.platform) if args.platform else host_platform(),
+        backend=backend,
+        platform=platform,
         provider=provider,
         library=library,
         assemble_options=() if args.level is None else (f"--level={args.level}",),

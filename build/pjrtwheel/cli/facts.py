@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pjrtwheel.cli import add_options, check_repository, parse_tools
-from pjrtwheel.release.model import newest_release
+from pjrtwheel.release.model import load_release
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,11 +41,11 @@ def execute(args: argparse.Namespace) -> int:
     check_repository(args.root)
     tools = parse_tools(args.tool)
     backends = load_backends(args.root)
-    release = args.release or newest_release(args.root)
-    path = args.root / "selector" / "jaxlib_select" / "facts" / f"{release}.json"
+    release = load_release(args.root, args.release)
+    path = args.root / "selector" / "jaxlib_select" / "facts" / f"{release.version}.json"
     entries = read_entries(args.dist or args.root / "dist")
     known = [
-        *code_of_release(backends.values(), entries.values(), release),
+        *code_of_release(backends.values(), entries.values(), release.version),
         *(_read_library(argument, backends, tools) for argument in args.library),
     ]
     old = path.read_text("utf-8") if path.is_file() else ""

@@ -11,6 +11,7 @@ import sys
 from pjrtwheel.cli import add_options
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.pin import pin_release
+from pjrtwheel.release.checks import describe_doubts
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -29,5 +30,9 @@ def execute(args: argparse.Namespace) -> int:
     release = pin_release(args.root, args.version, cache_root(os.environ), build=args.build, missing_only=args.missing)
     for pin in release.pins.values():
         print(f"{pin.key:<32} {pin.sha256[:12]} {pin.size:>12,} {pin.filename}")
+    for entry in release.absent:
+        print(f"absent: {entry.key}: {entry.cause}", file=sys.stderr)
+    for warning in describe_doubts(release):
+        print(f"warning: {warning}", file=sys.stderr)
     print(f"wrote {release.path}", file=sys.stderr)
     return 0

@@ -92,9 +92,11 @@ def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
     from pjrtwheel.wheel.names import parse_name
 
     check_wheels(args.wheels)
-    release = load_release(args.root, args.release)
-    names = {parse_name(wheel.name).distribution for wheel in args.wheels}
-    backend = next((b for b in load_backends(args.root).values() if b.distribution in names), None)
+    names = [parse_name(wheel.name) for wheel in args.wheels]
+    backend = next(
+        (b for b in load_backends(args.root).values() for n in names if b.distribution == n.distribution), None
+    )
+    release = load_release(args.root, args.release or (names[0].version if names else None))
     inputs = load_inputs(args.root, release, backend)
     for tag, interpreter in find_interpreters(release.pythons(host_platform().name)).items():
         yield prove_python(tag, interpreter, args.wheels, inputs, cache=cache_root(os.environ)).python
@@ -111,12 +113,11 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     from pjrtwheel.prove.on_python import can_prove, untried
     from pjrtwheel.prove.origin import find_origin
     from pjrtwheel.prove.run import combine
-    from pjrtwheel.release.model import load_release
+    from pjrtwheel.release.model import choose_release
 
-    release = load_release(args.root, args.release)
-    backend = find_backend(args.root, args.backend)
+    backend, platform = find_backend(args.root, args.backend), host_platform()
+    release = choose_release(args.root, args.release, backend.name, platform.name)
     dist = args.dist or args.root / "dist"
-    platform = host_platform()
     wheels = on_device.find_wheels(dist, backend, release.version, platform)
     for path in (*args.wheelhouse, *filter(None, [args.xla])):
         if not path.exists():

@@ -22,6 +22,7 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.products.pure_python import build_pure_wheel, requires_python
 from pjrtwheel.publish.dist import publish_pure_python
 from pjrtwheel.publish.release_file import Entry
+from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.report import BuiltWheel
 
 SCHEMA: Literal[1] = 1
@@ -103,7 +104,7 @@ def code_of_library(backend: str, platform: str, library: Path, code: Iterable[s
 
 
 def make_facts(
-    backends: Iterable[Backend], version: str, known: Iterable[KnownCode], old: ReleaseFacts | None = None
+    backends: Iterable[Backend], release: Release, known: Iterable[KnownCode], old: ReleaseFacts | None = None
 ) -> ReleaseFacts:
     """Put together all that is known about a release; of two codes for one place the one that is known now counts.
 
@@ -115,9 +116,12 @@ def make_facts(
     built = by_place.keys() | {(backend.name, platform) for backend in before for platform in backend.tags}
     listed = sorted(backends, key=lambda backend: backend.name)
     return ReleaseFacts(
-        version,
+        release.version,
         requires_python(listed),
-        tuple(_backend_facts(backend, version, by_place, _tags(backend, built)) for backend in listed),
+        tuple(
+            _backend_facts(backend, release.version, by_place, _tags(backend, release.platforms(backend.name), built))
+            for backend in listed
+        ),
         SCHEMA,
     )
 
@@ -143,11 +147,10 @@ def _code_in(backends: Iterable[BackendFacts]) -> list[KnownCode]:
     ]
 
 
-def _tags(backend: Backend, built: Container[tuple[str, str]]) -> dict[str, str]:
+def _tags(backend: Backend, pinned: Container[str], built: Container[tuple[str, str]]) -> dict[str, str]:
     """Return the platforms that have a wheel: the index has its library, or somebody built it from source."""
-    prebuilt = backend.prebuilt.platforms
     found = backend.tags.items()
-    return {platform: tag for platform, tag in found if platform in prebuilt or (backend.name, platform) in built}
+    return {platform: tag for platform, tag in found if platform in pinned or (backend.name, platform) in built}
 
 
 def _backend_facts(

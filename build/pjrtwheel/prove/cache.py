@@ -68,7 +68,7 @@ def proof_key(
         [[(path.name, hash_file(path)) for path in sorted(folder.glob("*.whl"))] for folder in wheelhouses],
         inputs.backend and replace(inputs.backend, path=Path()),
         inputs.targets,
-        sorted(inputs.requirements),
+        sorted(inputs.all_requirements),
         machine,
         [(wheel.path.name, wheel.report.sha256) for wheel in built],
         [(path.name, hash_file(path)) for path in inputs.files()],

@@ -11,6 +11,7 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.environment.venv import requirement_group
 from pjrtwheel.probe.settings import find_settings
 from pjrtwheel.prove.targets import Target, load_targets
+from pjrtwheel.release.extras import aot_requires
 from pjrtwheel.release.model import Release
 from pjrtwheel.sources import import_closure
 
@@ -28,6 +29,7 @@ class ProofInputs:
         smoke: Programs that run on a device.
         aot: Programs that are compiled for targets: chips that the plugin compiles for without having one.
         requirements: What is installed with the wheels, by name.
+        aot_requirements: What compiling without the accelerator needs in addition.
     """
 
     backend: Backend | None
@@ -35,6 +37,12 @@ class ProofInputs:
     aot: tuple[Path, ...]
     targets: tuple[Target, ...]
     requirements: tuple[str, ...]
+    aot_requirements: tuple[str, ...] = ()
+
+    @property
+    def all_requirements(self) -> tuple[str, ...]:
+        """What is installed, by name, where there may be no accelerator."""
+        return (*self.requirements, *self.aot_requirements)
 
     def files(self) -> tuple[Path, ...]:
         """Return every file that takes part in proving."""
@@ -44,13 +52,14 @@ class ProofInputs:
 
 def load_inputs(root: Path, release: Release, backend: Backend | None) -> ProofInputs:
     """Read what a repository has for proving a plugin, or bindings alone."""
-    needed = backend.aot_requires if backend else ()
+    needed = aot_requires(backend, release) if backend else ()
     return ProofInputs(
         backend=backend,
         smoke=find_programs(root, "smoke"),
         aot=find_programs(root, "aot"),
         targets=load_targets(root, backend) if backend else (),
-        requirements=(f"jax=={release.version}", *requirement_group(root, "smoke"), *needed),
+        requirements=(f"jax=={release.version}", *requirement_group(root, "smoke")),
+        aot_requirements=needed,
     )
 
 

@@ -57,7 +57,7 @@ def prove_python(
     wheels = fitting(wheels, tag)
     print(f"proving on Python {interpreter.version}", file=sys.stderr, flush=True)
     with staging_folder(scratch_place(cache)) as scratch:
-        python = create_environment(interpreter, inputs.requirements, wheels, target=scratch / "venv", cache=cache)
+        python = create_environment(interpreter, inputs.all_requirements, wheels, target=scratch / "venv", cache=cache)
 
         def complete() -> None:
             requirements = requirements_for(inputs, wheels, vendor=True)
@@ -135,9 +135,7 @@ def requirements_for(inputs: ProofInputs, wheels: Sequence[Path], *, vendor: boo
         name = parse_name(wheel.name)
         extra = f"[{','.join(extras)}]" if extras and backend and name.distribution == backend.distribution else ""
         ours.append(f"{name.distribution}{extra}=={name.version}")
-    # What compiling without the accelerator needs is not for those who have it.
-    others = [item for item in inputs.requirements if not backend or item not in backend.aot_requires]
-    return [*others, *ours]
+    return [*inputs.requirements, *ours]
 
 
 def fitting(wheels: Sequence[Path], tag: str) -> list[Path]:

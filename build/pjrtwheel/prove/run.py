@@ -98,7 +98,7 @@ def _kept_path(
     """Return where proofs are kept, by all that they depend on; that is downloaded first."""
     wheels, backend = [wheel.path for wheel in built], inputs.backend
     wheelhouses = [
-        wheelhouse(interpreter, inputs.requirements, fitting(wheels, tag), cache)
+        wheelhouse(interpreter, inputs.all_requirements, fitting(wheels, tag), cache)
         for tag, interpreter in interpreters.items()
         if interpreter is not None and can_prove(wheels, tag)
     ]

@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import FetchError, UsageError
 from pjrtwheel.platforms import Platform, find_platform
-from pjrtwheel.release.model import Release
+from pjrtwheel.release.extras import extras_of
+from pjrtwheel.release.model import OVERRIDES_FILE, Release
 
 
 def check_inputs(release: Release, backend: Backend | None, platform: Platform, provider: str, host: Platform) -> None:
@@ -21,6 +22,12 @@ def check_inputs(release: Release, backend: Backend | None, platform: Platform, 
     """
     if not release.pythons(platform.name):
         raise FetchError(f"release {release.version} pins no bindings for {platform.name}")
+    if provider == "source" and release.xla is None:
+        raise UsageError(
+            f"release {release.version} cannot be built from source",
+            cause="nobody has written down which commit of XLA it was made from",
+            remedy=f"add it to releases/xla.toml, then run: ./noxw -s pin -- {release.version} --missing",
+        )
     if backend is None:
         return
     if platform.name not in backend.tags:
@@ -28,20 +35,21 @@ def check_inputs(release: Release, backend: Backend | None, platform: Platform, 
             f"backend {backend.name} has no wheels for {platform.name}", remedy=f"it has: {', '.join(backend.tags)}"
         )
     check_provider(backend, provider)
-    for key in required_pins(backend, platform, provider, host):
-        release.pin(key, advise(release, backend, platform, key))
+    for key in required_pins(release, backend, platform, provider, host):
+        release.pin(key, advise(release, backend, key))
+    extras_of(backend, release)
 
 
-def advise(release: Release, backend: Backend, platform: Platform, key: str) -> str:
+def advise(release: Release, backend: Backend, key: str) -> str:
     """Return what helps a build that lacks a pin: it can be pinned, or a library comes from elsewhere."""
     pinning = f"pin it with: ./noxw -s pin -- {release.version} --missing"
     if not key.startswith("plugin."):
         return pinning
-    prebuilt = backend.prebuilt
     ways = {
-        pinning: platform.name in prebuilt.platforms,
-        "build it from source with --xla source": backend.source is not None,
-        "give a library with --xla PATH": prebuilt.bundled,
+        pinning: release.find_absent(key) is None,
+        "build it from source with --xla source": backend.source is not None and release.xla is not None,
+        "give a library with --xla PATH": backend.prebuilt.bundled,
+        f"take a version's library by an override in {OVERRIDES_FILE}": release.find_absent(key) is not None,
     }
     return ", or ".join(way for way, is_open in ways.items() if is_open)
 
@@ -50,12 +58,31 @@ def list_prebuilt(release: Release, backends: Iterable[Backend], host: Platform)
     """Return backend and platform of every wheel whose inputs are all on the package index.
 
     Raises:
-        FetchError: An input is not pinned, although the backend's table says that the index has it.
+        FetchError: An input of a pinned library is not pinned.
     """
-    pairs = [(backend, platform) for backend in backends for platform in backend.prebuilt.platforms]
+    pairs = [
+        (backend, platform)
+        for backend in backends
+        for platform in backend.tags
+        if platform in release.platforms(backend.name)
+    ]
     for backend, platform in pairs:
         check_inputs(release, backend, find_platform(platform), "prebuilt", host)
     return tuple((backend.name, platform) for backend, platform in pairs)
+
+
+def describe_doubts(release: Release) -> Iterator[str]:
+    """Yield what a person should know of a release's inputs: other commits of JAX, overrides, a doubtful XLA."""
+    by_commit: dict[str, list[str]] = {}
+    for project, commit in release.commits.items():
+        by_commit.setdefault(commit, []).append(project)
+    if len(by_commit) > 1:
+        parts = (f"{commit[:8]} ({', '.join(projects)})" for commit, projects in by_commit.items())
+        yield f"inputs were built from different commits of JAX: {', '.join(parts)}"
+    for entry in release.overrides:
+        yield f"{entry.backend} takes version {entry.version}: {entry.reason}"
+    if release.xla and release.xla.contradicted_by:
+        yield f"XLA commit {release.xla.commit[:8]} is contradicted by {release.xla.contradicted_by}"
 
 
 def check_provider(backend: Backend, provider: str) -> None:
@@ -74,11 +101,12 @@ def check_provider(backend: Backend, provider: str) -> None:
         )
 
 
-def required_pins(backend: Backend, platform: Platform, provider: str, host: Platform) -> tuple[str, ...]:
+def required_pins(
+    release: Release, backend: Backend, platform: Platform, provider: str, host: Platform
+) -> tuple[str, ...]:
     """Return the keys of all pins that the wheel of a backend is made from, when it is built on the host."""
     plugin = (f"plugin.{backend.name}.{platform.name}",) if provider == "prebuilt" else ()
-    kernels = backend.kernels
-    pythons = kernels.pythons if kernels and platform.name in kernels.platforms else ()
+    pythons = release.kernels(backend.name, platform.name) if backend.kernels else ()
     return (
         f"compiler.{host.name}",
         *plugin,

@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pjrtwheel.errors import FetchError, PinError, UsageError
 from pjrtwheel.tables import TableError, column, read, read_toml
 
-SCHEMA = 1
+SCHEMA = 2
+OVERRIDES_FILE = "releases/overrides.toml"
 _VERSION = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?")
 _NOT_EMPTY = r"(?s).+"
 _DIGEST = r"[0-9a-f]{64}"
@@ -54,6 +55,7 @@ class XlaSource:
         origin: Where the commit was read.
         toolchain_commit: Commit of google-ml-infra/rules_ml_toolchain that goes with it; empty if not known.
         toolchain_sha256: Digest of that commit's source archive; empty if not known.
+        contradicted_by: Who names another commit, and which; empty if nobody does.
     """
 
     commit: str = column(pattern=_NOT_EMPTY)
@@ -61,29 +63,70 @@ class XlaSource:
     bazel: str = column(pattern=_NOT_EMPTY)
     verified: bool = column()
     origin: str = column(pattern=_NOT_EMPTY)
-    toolchain_commit: str = ""
-    toolchain_sha256: str = column(pattern=f"({_DIGEST})?", default="")
+    toolchain_commit: str = column(default="", omit_default=True)
+    toolchain_sha256: str = column(pattern=f"({_DIGEST})?", default="", omit_default=True)
+    contradicted_by: str = column(default="", omit_default=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """An input that the package index does not have for this release.
+
+    Attributes:
+        key: Where its pin would be, such as `plugin.oneapi.linux_x86_64`.
+        project: Project name on the index.
+        version: The version that was looked for.
+        cause: What the index said.
+    """
+
+    key: str = column(pattern=_KEY)
+    project: str = column(pattern=_NOT_EMPTY)
+    version: str = column(pattern=_NOT_EMPTY)
+    cause: str = column(pattern=_NOT_EMPTY)
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """A person's decision to take a backend's inputs from another version than the release's.
+
+    Attributes:
+        backend: Name of the backend.
+        version: Version of its projects on the index.
+        reason: Why, and on which evidence.
+    """
+
+    backend: str = column(pattern=_NOT_EMPTY)
+    version: str = column(pattern=_NOT_EMPTY)
+    reason: str = column(pattern=_NOT_EMPTY)
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """All pinned inputs of one JAX release.
+    """All that belongs to one JAX release.
 
     Attributes:
         pins: Dotted key → pin.
-        xla: Revision for the source provider.
         digest: sha256 of the file's text: the identity of these inputs.
         path: The file all this was read from.
         version: The JAX release.
         build: Build tag of our `jaxlib` wheels (PEP 427), so that they win over upstream's of the same version.
+        commits: Project → commit of JAX that it was built from, as its `version.py` says.
+        extras: Backend → extra of its wheel → what it requires; those that upstream's METADATA gives.
+        absent: What the index does not have.
+        overrides: Decisions of a person.
+        xla: Revision for the source provider; nothing when nobody knows it.
     """
 
     pins: dict[str, Pin]
-    xla: XlaSource
     digest: str
     path: Path
     version: str = column(key="release", pattern=_NOT_EMPTY)
     build: int = column(minimum=0)
+    commits: dict[str, str] = field(default_factory=dict)
+    extras: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+    absent: tuple[Absent, ...] = ()
+    overrides: tuple[Override, ...] = column(key="override", default=())
+    xla: XlaSource | None = None
 
     def pin(self, key: str, remedy: str = "") -> Pin:
         """Return the pin at a dotted key; where it is not pinned, the error advises the remedy.
@@ -91,21 +134,40 @@ class Release:
         Raises:
             FetchError: The release has no such input.
         """
-        try:
+        if key in self.pins:
             return self.pins[key]
-        except KeyError:
-            kind = key.split(".", maxsplit=1)[0] + "."
-            alike = ", ".join(known for known in self.pins if known.startswith(kind)) or f"nothing under {kind}"
-            raise FetchError(
-                f"release {self.version} pins no {key!r}",
-                cause=f"{self.path.name} has: {alike}",
-                remedy=remedy,
-            ) from None
+        if (missing := self.find_absent(key)) is not None:
+            raise FetchError(f"release {self.version} has no {key!r}", cause=missing.cause, remedy=remedy)
+        kind = key.split(".", maxsplit=1)[0] + "."
+        alike = ", ".join(known for known in self.pins if known.startswith(kind)) or f"nothing under {kind}"
+        raise FetchError(
+            f"release {self.version} pins no {key!r}", cause=f"{self.path.name} has: {alike}", remedy=remedy
+        )
+
+    def find_absent(self, key: str) -> Absent | None:
+        """Return what the index said of an input that it does not have; nothing if it was not looked for."""
+        return next((entry for entry in self.absent if entry.key == key), None)
 
     def pythons(self, platform: str) -> tuple[str, ...]:
-        """Return the Python tags this release has bindings for, such as `cp312`, in order."""
+        """Return the Pythons that there are bindings for, by ABI tag such as `cp314t`, in order."""
+        return tuple(parts[1] for parts in self._keys("bindings") if parts[2] == platform)
+
+    def kernels(self, backend: str, platform: str) -> tuple[str, ...]:
+        """Return the Pythons that a backend has kernels for, by ABI tag, in order."""
+        return tuple(parts[2] for parts in self._keys("kernels", backend) if parts[3] == platform)
+
+    def platforms(self, backend: str) -> tuple[str, ...]:
+        """Return the platforms that the index has a backend's library for, in the order of the file."""
+        return tuple(parts[2] for parts in self._keys("plugin", backend))
+
+    def override(self, backend: str) -> Override | None:
+        """Return the decision to take a backend's inputs from another version, if there is one."""
+        return next((entry for entry in self.overrides if entry.backend == backend), None)
+
+    def _keys(self, *start: str) -> list[list[str]]:
+        """Return the keys of pins that begin with some parts, each taken apart."""
         parts = (key.split(".") for key in self.pins)
-        return tuple(p[1] for p in parts if p[0] == "bindings" and p[2] == platform)
+        return [entry for entry in parts if entry[: len(start)] == list(start)]
 
 
 def parse_release(text: str, path: Path) -> Release:
@@ -139,7 +201,7 @@ def read_release(path: Path) -> Release:
     return parse_release(text, path)
 
 
-def _list_releases(root: Path) -> list[str]:
+def list_releases(root: Path) -> list[str]:
     """Return the JAX versions that are pinned below `root`, the newest last."""
     return sorted((path.stem for path in (root / "releases").glob("[0-9]*.toml")), key=_version_key)
 
@@ -150,7 +212,7 @@ def newest_release(root: Path) -> str:
     Raises:
         UsageError: None is.
     """
-    known = _list_releases(root)
+    known = list_releases(root)
     if not known:
         raise UsageError(
             f"no release file in {root / 'releases'}", remedy="pin a release with: ./noxw -s pin -- VERSION"
@@ -167,7 +229,7 @@ def load_release(root: Path, version: str | None = None) -> Release:
     """
     version = version or newest_release(root)
     path = root / "releases" / f"{version}.toml"
-    known = _list_releases(root)
+    known = list_releases(root)
     if version not in known:
         raise UsageError(
             f"unknown release: {version!r}",
@@ -180,6 +242,23 @@ def load_release(root: Path, version: str | None = None) -> Release:
             f"{path} is of release {release.version!r}", cause="the file name must be the release, as in 0.11.2.toml"
         )
     return release
+
+
+def choose_release(root: Path, version: str | None, backend: str, platform: str) -> Release:
+    """Read the release that is named, or else the newest one that has a backend's library for a platform.
+
+    Where no release has it, that is the newest of all, so that the error says what the newest one lacks.
+
+    Raises:
+        UsageError: There is no such release; the message lists those there are.
+        PinError: A file is malformed.
+    """
+    if version:
+        return load_release(root, version)
+    newest_first = reversed(list_releases(root))
+    releases = (load_release(root, known) for known in newest_first)
+    found = next((release for release in releases if platform in release.platforms(backend)), None)
+    return found or load_release(root)
 
 
 def _version_key(version: str) -> tuple[tuple[int, ...], bool, str]:

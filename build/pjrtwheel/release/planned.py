@@ -4,31 +4,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pjrtwheel.backend import Backend, merge_tools
 from pjrtwheel.errors import PinError
+from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.release.model import Override
 from pjrtwheel.tables import TableError, read_toml
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An entry of `releases/inputs.toml`: one file for each platform and Python.
+    """An entry of `releases/inputs.toml`.
 
     Attributes:
-        key: Dotted place in the release file, with `{python}` and `{platform}` to be filled in.
+        key: Dotted place in the release file, with `{platform}` to be filled in, and `{python}` where the index has a
+            file for each Python.
         project: Project name on the index.
         version: Version to pin, with `{release}` standing for the JAX release.
-        platforms: Platforms the files are for.
-        pythons: Python tags the files are for; a single empty one for a file that is the same for all.
+        platforms: Platforms that a file is taken for; all that wheels are made for when empty.
     """
 
     key: str
     project: str
     version: str
-    platforms: tuple[str, ...]
-    pythons: tuple[str, ...] = ("",)
+    platforms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +40,41 @@ class _Inputs:
 
 
 @dataclass(frozen=True, slots=True)
-class WantedFile:
-    """One file to be found on the index; of a version that ends in `.*` pip takes the newest."""
+class WantedFiles:
+    """Files of one version of a project.
+
+    Attributes:
+        key: Place of their pins, with `{platform}`, and with `{python}` where each Python has a file.
+        project: Project name on the index.
+        version: The version; of one that ends in `.*` the newest is taken.
+        platforms: Platforms that a file is looked for.
+        python: ABI tag of the Python whose file is taken, where the index has several and the key names none.
+    """
 
     key: str
     project: str
     version: str
-    platform: str
+    platforms: tuple[str, ...]
     python: str = ""
 
+    @property
+    def per_python(self) -> bool:
+        """Whether there is a file for each Python."""
+        return "{python}" in self.key
 
-def plan_inputs(text: str, backends: Iterable[Backend], release: str) -> tuple[WantedFile, ...]:
-    """List every file that a release takes from the index.
+
+def plan_inputs(
+    text: str,
+    backends: Iterable[Backend],
+    release: str,
+    *,
+    series: Mapping[str, str],
+    overrides: Iterable[Override] = (),
+) -> tuple[WantedFiles, ...]:
+    """List all files that a release takes from the index.
 
     They are what the text of `releases/inputs.toml` names, and the prebuilt library, kernels and tools of each backend.
+    `series` gives, for a requirement such as `jax[tpu]`, the version that it names.
 
     Raises:
         PinError: The text is not TOML, or an entry lacks a key.
@@ -60,38 +82,32 @@ def plan_inputs(text: str, backends: Iterable[Backend], release: str) -> tuple[W
     """
     try:
         inputs = [
-            WantedFile(
-                key=entry.key.format(python=python, platform=platform),
-                project=entry.project,
-                version=entry.version.format(release=release),
-                platform=platform,
-                python=python,
+            WantedFiles(
+                entry.key, entry.project, entry.version.format(release=release), entry.platforms or tuple(PLATFORMS)
             )
             for entry in read_toml(_Inputs, text).input
-            for platform in entry.platforms
-            for python in entry.pythons
         ]
     except TableError as error:
         raise PinError("malformed file: releases/inputs.toml", cause=str(error)) from error
     except (KeyError, ValueError) as error:
         raise PinError(f"releases/inputs.toml has an unknown placeholder: {error}") from error
     known = tuple(backends)
+    instead = {entry.backend: entry.version for entry in overrides}
     tools = [
-        WantedFile(f"tool.{name}.{platform}", tool.project, tool.version, platform)
+        WantedFiles(f"tool.{name}.{{platform}}", tool.project, tool.version, tool.platforms)
         for name, tool in merge_tools(known).items()
-        for platform in tool.platforms
     ]
-    return (*inputs, *(wanted for backend in known for wanted in _plan_backend(backend, release)), *tools)
+    planned = (
+        wanted for backend in known for wanted in plan_backend(backend, instead.get(backend.name, release), series)
+    )
+    return (*inputs, *planned, *tools)
 
 
-def _plan_backend(backend: Backend, release: str) -> Iterator[WantedFile]:
-    library, kernels = backend.prebuilt, backend.kernels
-    for platform in library.platforms:
-        version = library.version.format(release=release)
-        yield WantedFile(f"plugin.{backend.name}.{platform}", library.project, version, platform, library.python)
+def plan_backend(backend: Backend, version: str, series: Mapping[str, str]) -> Iterator[WantedFiles]:
+    """List the library and the kernels of one backend, `version` standing for the JAX release; see `plan_inputs`."""
+    library, kernels, platforms = backend.prebuilt, backend.kernels, tuple(backend.tags)
+    wanted = series[library.required_by] if library.required_by else library.version.format(release=version)
+    yield WantedFiles(f"plugin.{backend.name}.{{platform}}", library.project, wanted, platforms, library.python)
     if kernels:
-        version = kernels.version.format(release=release)
-        for platform in kernels.platforms:
-            for python in kernels.pythons:
-                key = f"kernels.{backend.name}.{python}.{platform}"
-                yield WantedFile(key, kernels.project, version, platform, python)
+        wanted = kernels.version.format(release=version)
+        yield WantedFiles(f"kernels.{backend.name}.{{python}}.{{platform}}", kernels.project, wanted, platforms)

@@ -117,7 +117,7 @@ def _check_texts(wheel: WheelContents, report: Report | None, backend: Backend |
     yield from name_problems("gpu-list", documents.check_gpu_code(wheel, report.gpu_code if report else None))
     if backend is not None:
         yield from name_problems("plugin", accelerator.check_plugin(wheel, backend))
-        yield from name_problems("kernels", accelerator.check_presence(wheel, backend))
+        yield from name_problems("kernels", accelerator.check_presence(wheel))
 
 
 def _check_libraries(

@@ -5,19 +5,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from packaging.utils import canonicalize_name
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.verify.documents import find_document
 from pjrtwheel.verify.findings import Problem
 from pjrtwheel.verify.library import Library, check_exports
-from pjrtwheel.wheel.metadata import find_requirement
+from pjrtwheel.wheel.metadata import PROVENANCE_FILENAME, find_requirement
 
 _STABLE_SUFFIX = ".abi3.so"
 # A module that one CPython alone imports (PEP 3149), such as `_solver.cpython-312-x86_64-linux-gnu.so`.
@@ -56,23 +56,39 @@ def check_plugin(wheel: WheelContents, backend: Backend) -> Iterator[Problem]:
         yield f"{wheel.dist_info}/METADATA", f"does not require one version of {backend.prebuilt.project}"
 
 
-def check_presence(wheel: WheelContents, backend: Backend) -> Iterator[Problem]:
-    """Kernels are there if they come with the plugin; who builds the plugin from source may leave them out."""
-    if backend.kernels is None or _provider(wheel) != "prebuilt":
+@dataclass(frozen=True, slots=True)
+class _KernelsOrigin:
+    """Which Python some kernels are for."""
+
+    python: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Provenance:
+    """What `provenance.json` says of kernels."""
+
+    kernels: tuple[_KernelsOrigin, ...] = ()
+
+
+def check_presence(wheel: WheelContents) -> Iterator[Problem]:
+    """There are kernels for exactly the Pythons that the wheel's `provenance.json` names."""
+    document = find_document(wheel.texts, PROVENANCE_FILENAME)
+    if document is None:
         return
-    promised = tuple(platform.partition("_")[2] for platform in backend.kernels.platforms)
-    present = any(is_versioned(member.rpartition("/")[2]) for member in wheel.libraries)
-    if not present and any(tag.platform.endswith(promised) for tag in wheel.name.tags):
-        yield backend.kernels.package, f"is missing, although the backend has kernels for {', '.join(promised)}"
-
-
-def _provider(wheel: WheelContents) -> str:
-    """Return where the set's libraries come from, as its lock has it; nothing when that cannot be read."""
-    lock = find_document(wheel.texts, LOCK_FILENAME)
+    path, text = document
     try:
-        return read_json(ReleaseLock, lock[1], ignore_unknown=True).provider if lock else ""
-    except TableError:
-        return ""
+        stated = {entry.python for entry in read_json(_Provenance, text, ignore_unknown=True).kernels}
+    except TableError as error:
+        yield path, str(error)
+        return
+    names = (member.rpartition("/")[2] for member in wheel.libraries)
+    present = {f"cp{match['python']}" for name in names if (match := _VERSIONED.fullmatch(name))}
+    if stated != present:
+        yield path, f"names kernels for {_list(stated)}, the wheel has some for {_list(present)}"
+
+
+def _list(pythons: Iterable[str]) -> str:
+    return ", ".join(sorted(pythons)) or "no Python"
 
 
 def check_symbols(libraries: Iterable[Library], backends: Iterable[Backend]) -> Iterator[Problem]:
@@ -89,7 +105,7 @@ def check_symbols(libraries: Iterable[Library], backends: Iterable[Backend]) -> 
 
 
 def check_kernels(members: Iterable[str], backend: Backend | None, architecture: str) -> Iterator[Problem]:
-    """Modules of one CPython are where JAX looks for them, for the Pythons of the backend, the same for each."""
+    """Modules of one CPython are where JAX looks for them, the same for each Python."""
     modules: dict[str, set[str]] = {}
     for member in members:
         folder, _, name = member.rpartition("/")
@@ -99,7 +115,7 @@ def check_kernels(members: Iterable[str], backend: Backend | None, architecture:
                 yield member, problem
             modules.setdefault(f"cp{match['python']}", set()).add(match["stem"])
     if backend and backend.kernels and modules:
-        yield from _check_equal(modules, backend.kernels.pythons)
+        yield from _check_equal(modules)
 
 
 def _misplaced(folder: str, match: re.Match[str], backend: Backend | None, architecture: str) -> str:
@@ -107,15 +123,13 @@ def _misplaced(folder: str, match: re.Match[str], backend: Backend | None, archi
         return "is a module of one CPython, which this wheel may not have"
     if folder != backend.kernels.package:
         return f"is in {folder!r}, expected {backend.kernels.package!r}"
-    if f"cp{match['python']}" not in backend.kernels.pythons or match["architecture"] != architecture:
-        pythons = ", ".join(backend.kernels.pythons)
-        return f"has a suffix that no Python of this wheel has ({pythons} on {architecture})"
+    if match["architecture"] != architecture:
+        return f"has a suffix that no Python on {architecture} has"
     return ""
 
 
-def _check_equal(modules: dict[str, set[str]], pythons: Sequence[str]) -> Iterator[Problem]:
+def _check_equal(modules: dict[str, set[str]]) -> Iterator[Problem]:
     every = set().union(*modules.values())
-    for python in pythons:
-        missing = every - modules.get(python, set())
-        if missing:
+    for python, found in sorted(modules.items()):
+        if missing := every - found:
             yield "", f"has no {', '.join(sorted(missing))} for {python}"

@@ -14,10 +14,13 @@ from packaging.utils import canonicalize_name
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import WheelError
+from pjrtwheel.release.extras import extras_of
+from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import WheelName, requires_python
 
 _ENTRY_POINT_GROUP = "jax_plugins"
 GENERATOR = "pjrtwheel 0.1.0"
+PROVENANCE_FILENAME = "provenance.json"
 _LICENSE = "Apache-2.0"
 _README_TYPE = "text/markdown"
 _CLASSIFIERS = (
@@ -28,13 +31,16 @@ _CLASSIFIERS = (
 )
 
 
-def _plugin_requires(backend: Backend, release: str, requirement: str = "") -> tuple[str, ...]:
+def _plugin_requires(backend: Backend, release: Release, requirement: str = "") -> tuple[str, ...]:
     """Return what a plugin wheel requires: exactly the `jaxlib` of its release, the backend's needs, and its extras.
 
     `requirement` names the distribution that carries the library, where this wheel does not.
     """
-    always = [f"jaxlib=={release}", *backend.requires, *filter(None, [requirement])]
-    return (*always, *(_for_extra(need, extra) for extra, needs in backend.extras.items() for need in needs))
+    always = [f"jaxlib=={release.version}", *backend.requires, *filter(None, [requirement])]
+    return (
+        *always,
+        *(_for_extra(need, extra) for extra, needs in extras_of(backend, release).items() for need in needs),
+    )
 
 
 def jaxlib_extras(backends: Iterable[Backend], release: str) -> dict[str, str]:
@@ -87,7 +93,7 @@ def find_requirement(requires: Iterable[str], project: str) -> Requirement | Non
 
 
 def plugin_metadata(
-    name: WheelName, backend: Backend, *, release: str, licenses: Iterable[str], readme: str, requirement: str = ""
+    name: WheelName, backend: Backend, *, release: Release, licenses: Iterable[str], readme: str, requirement: str = ""
 ) -> str:
     """Return METADATA of a plugin wheel.
 

@@ -56,8 +56,7 @@ def tool_repository(tool):
     return "tool_" + tool
 
 def _kernels(name, facts, platform):
-    pythons = facts["kernels_pythons"] if platform in facts["kernels_platforms"] else []
-    return ["@{}//:kernels".format(kernels_repository(name, python, platform)) for python in pythons]
+    return ["@{}//:kernels".format(kernels_repository(name, python, platform)) for python in facts["kernels"][platform]]
 
 def _source_library(name, label):
     pjrt_library(

@@ -42,7 +42,7 @@ def _backend_repositories(name, facts, platform):
         pin = "plugin.{}.{}".format(name, platform),
         unpack = [facts["member"]] if bundled else [],
     )
-    for python in facts["kernels_pythons"]:
+    for python in facts["kernels"][platform]:
         pinned_wheel(
             name = kernels_repository(name, python, platform),
             arguments = {"package": facts["kernels_package"], "python": python},

@@ -12,10 +12,14 @@ from types import ModuleType
 import pytest
 
 from pjrtwheel.backend import Backend, load_backends
+from pjrtwheel.release.extras import extras_of
+from pjrtwheel.release.model import list_releases, load_release
 
 Loader = Callable[[str, str], ModuleType]
 
-BACKENDS = load_backends(Path(__file__).resolve().parents[3])
+ROOT = Path(__file__).resolve().parents[3]
+BACKENDS = load_backends(ROOT)
+VERSIONS = list_releases(ROOT)
 
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
@@ -24,10 +28,13 @@ def test_plugins_know_the_variables_of_each_other(load_module: Loader, backend: 
     assert load_module(backend.name, "pjrt.settings").disable_variable(backend.package) == backend.disable
 
 
+@pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("backend", [item for item in BACKENDS.values() if item.shared], ids=lambda item: item.name)
-def test_libraries_come_from_the_wheels_that_the_extra_requires(load_module: Loader, backend: Backend) -> None:
+def test_libraries_come_from_the_wheels_that_the_extra_requires(
+    load_module: Loader, backend: Backend, version: str
+) -> None:
     """A command in a message installs what the extra would."""
-    (extra,) = backend.extras.values()
+    (extra,) = extras_of(backend, load_release(ROOT, version)).values()
     required = {re.split(r"[<>=]", requirement)[0] for requirement in extra}
     projects = {library.project for library in load_module(backend.name, "toolkit").TOOLKIT.libraries}
     assert projects <= required
@@ -65,10 +72,11 @@ def test_tpu_chips_are_those_that_the_selector_serves(load_module: Loader) -> No
     assert sorted(ids) == sorted(select.devices)
 
 
+@pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("backend", [item for item in BACKENDS.values() if item.shared], ids=lambda item: item.name)
-def test_oldest_libraries_are_those_of_the_extra(load_module: Loader, backend: Backend) -> None:
+def test_oldest_libraries_are_those_of_the_extra(load_module: Loader, backend: Backend, version: str) -> None:
     """Up to the minor version; of CUPTI before CUDA 13, which counts its versions in another way, nothing follows."""
-    (extra,) = backend.extras.values()
+    (extra,) = extras_of(backend, load_release(ROOT, version)).values()
     floors = {match[1]: match[2].split(".") for line in extra if (match := re.match(r"([\w-]+)>=([\d.]+)", line))}
     toolkit, versions = load_module(backend.name, "toolkit").TOOLKIT, load_module(backend.name, "cuda.versions")
     projects = {library.soname.partition(".so")[0]: library.project for library in toolkit.libraries}

@@ -14,6 +14,7 @@ from jaxlib_select.facts import known_releases, load_facts, read_facts
 from pjrtwheel.backend import load_backends, parse_backend
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
+from pjrtwheel.pin.text import render_release
 from pjrtwheel.products.select import (
     KnownCode,
     Source,
@@ -27,9 +28,9 @@ from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.release_file import Entry, format_entries
-from pjrtwheel.release.model import newest_release
+from pjrtwheel.release.model import Pin, Release, load_release
 
-DEFAULT_RELEASE = newest_release(Path(__file__).resolve().parents[3])
+DEFAULT_RELEASE = known_releases()[-1]
 ABACUS = """
 distribution = "jaxlib-abacus"
 package = "jaxlib_abacus"
@@ -51,7 +52,6 @@ linux_aarch64 = "manylinux_2_27_aarch64"
 project = "abacus-pjrt"
 version = "1"
 member = "abacus/abacus.so"
-platforms = ["linux_x86_64", "linux_aarch64"]
 [select]
 vendor = "merchant"
 rank = 0
@@ -60,6 +60,23 @@ driver = "1.0"
 BACKEND = parse_backend(ABACUS, Path("plugins/abacus/backend.toml"))
 X86 = KnownCode("abacus", "linux_x86_64", ("bead_5",), Source("a.whl", "00"))
 ARM = KnownCode("abacus", "linux_aarch64", ("bead_6",), Source("b.whl", "11"))
+
+
+def release_with(*platforms: str) -> Release:
+    """Return a release that has a library of the abacus for some platforms."""
+    keys = (f"plugin.abacus.{platform}" for platform in platforms)
+    pins = (Pin(key, "abacus-pjrt", "1", "a-1-py3-none-any.whl", "00" * 32, 1) for key in keys)
+    return Release({pin.key: pin for pin in pins}, "", Path("1.toml"), "1", 1)
+
+
+RELEASE = release_with("linux_x86_64", "linux_aarch64")
+
+
+def put_release(root: Path, version: str, *platforms: str) -> None:
+    """Write the file of such a release."""
+    path = root / "releases" / f"{version}.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(render_release(dataclasses.replace(release_with(*platforms), version=version)), "utf-8")
 
 
 def entry(tag: str, version: str = "1", distribution: str = "jaxlib-abacus") -> Entry:
@@ -83,7 +100,7 @@ def test_code_is_taken_from_the_wheels_of_the_release() -> None:
 
 def test_everything_known_about_a_backend_is_written() -> None:
     """What selection needs, and from which file the code was read; empty keys are left out of `select`."""
-    facts = json.loads(format_facts(make_facts([BACKEND], "1", [X86, ARM])))
+    facts = json.loads(format_facts(make_facts([BACKEND], RELEASE, [X86, ARM])))
     assert (facts["schema"], facts["release"], facts["requires_python"]) == (1, "1", ">=3.12")
     assert facts["backends"] == [
         {
@@ -106,16 +123,16 @@ def test_everything_known_about_a_backend_is_written() -> None:
 
 def test_what_is_not_built_now_stays_as_recorded() -> None:
     """What is known now goes before what was recorded for the same place; the text is the same each time."""
-    old = make_facts([BACKEND], "1", [X86, ARM])
-    new = make_facts([BACKEND], "1", [KnownCode("abacus", "linux_x86_64", ("bead_7",), Source("c.whl", "22"))], old)
+    old = make_facts([BACKEND], RELEASE, [X86, ARM])
+    new = make_facts([BACKEND], RELEASE, [KnownCode("abacus", "linux_x86_64", ("bead_7",), Source("c.whl", "22"))], old)
     assert new.backends[0].code == {"linux_x86_64": ("bead_7",), "linux_aarch64": ("bead_6",)}
-    assert format_facts(make_facts([BACKEND], "1", [], old)) == format_facts(old)
+    assert format_facts(make_facts([BACKEND], RELEASE, [], old)) == format_facts(old)
 
 
 def test_a_platform_without_code_is_refused() -> None:
     """Half a record would send machines of the other platform to the CPU."""
     with pytest.raises(UsageError) as caught:
-        make_facts([BACKEND], "1", [X86])
+        make_facts([BACKEND], RELEASE, [X86])
     assert str(caught.value).splitlines() == [
         "no GPU code is known for abacus on linux_aarch64",
         "build it first, or give its library: --library abacus:linux_aarch64=PATH",
@@ -124,14 +141,14 @@ def test_a_platform_without_code_is_refused() -> None:
 
 def test_a_platform_without_a_wheel_is_not_named() -> None:
     """The index has no library for it; once somebody built one from source it stays known."""
-    backend = parse_backend(ABACUS.replace(', "linux_aarch64"]', "]"), Path("plugins/abacus/backend.toml"))
-    (facts,) = make_facts([backend], "1", [X86]).backends
+    release = release_with("linux_x86_64")
+    (facts,) = make_facts([BACKEND], release, [X86]).backends
     assert facts.tags == {"linux_x86_64": "manylinux_2_27_x86_64"}
-    built = make_facts([backend], "1", [X86, ARM])
+    built = make_facts([BACKEND], release, [X86, ARM])
     assert built.backends[0].tags == BACKEND.tags
-    assert make_facts([backend], "1", [], built) == built
+    assert make_facts([BACKEND], release, [], built) == built
     codeless = dataclasses.replace(ARM, code=())
-    (facts,) = make_facts([backend], "1", [codeless]).backends
+    (facts,) = make_facts([BACKEND], release, [codeless]).backends
     assert facts.tags == BACKEND.tags
 
 
@@ -149,7 +166,7 @@ def test_a_library_is_recorded_with_its_digest(tmp_path: Path) -> None:
 @pytest.mark.parametrize("schema", [{"schema": 2}, {}], ids=["later", "none"])
 def test_facts_of_another_schema_are_refused(schema: dict[str, int]) -> None:
     """They may mean something else by the same keys."""
-    document = {**json.loads(format_facts(make_facts([BACKEND], "1", [X86, ARM]))), "schema": None} | schema
+    document = {**json.loads(format_facts(make_facts([BACKEND], RELEASE, [X86, ARM]))), "schema": None} | schema
     text = json.dumps({key: value for key, value in document.items() if value is not None})
     with pytest.raises(UsageError, match=r"damaged facts: facts\.json\n.*schema"):
         parse_facts(text, Path("facts.json"))
@@ -164,7 +181,7 @@ def test_the_shipped_facts_are_those_of_the_repository(root: Path) -> None:
     old = parse_facts(text, Path("facts.json"))
     listed = {backend.name for backend in old.backends}
     backends = [backend for backend in load_backends(root).values() if backend.name in listed]
-    assert format_facts(make_facts(backends, DEFAULT_RELEASE, [], old)) == text
+    assert format_facts(make_facts(backends, load_release(root, DEFAULT_RELEASE), [], old)) == text
 
 
 def test_the_selector_reads_what_the_build_writes(root: Path, tmp_path: Path) -> None:
@@ -177,7 +194,7 @@ def test_the_selector_reads_what_the_build_writes(root: Path, tmp_path: Path) ->
         assert (backend.select.vendor, backend.select.rank) == (table.vendor, table.rank)
         assert (dict(backend.select.constraints), backend.select.devices) == (dict(table.constraints), table.devices)
     path = tmp_path / "1.json"
-    path.write_text(format_facts(make_facts([BACKEND], "1", [X86, ARM])), "utf-8")
+    path.write_text(format_facts(make_facts([BACKEND], RELEASE, [X86, ARM])), "utf-8")
     (abacus,) = read_facts(path).backends
     assert (abacus.name, abacus.code["linux_aarch64"]) == ("abacus", ("bead_6",))
     assert known_releases(tmp_path) == ("1",)
@@ -187,7 +204,7 @@ def test_the_command_writes_the_file_and_says_whether_it_is_up_to_date(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """In a repository with one backend, whose wheels are in dist/."""
-    (tmp_path / "releases").mkdir()
+    put_release(tmp_path, DEFAULT_RELEASE, "linux_x86_64", "linux_aarch64")
     (tmp_path / "plugins/abacus").mkdir(parents=True)
     (tmp_path / "plugins/abacus/backend.toml").write_text(ABACUS, "utf-8")
     (tmp_path / "dist").mkdir()
@@ -208,7 +225,7 @@ def test_the_command_writes_the_file_and_says_whether_it_is_up_to_date(
 
 def test_damaged_facts_are_not_written_over(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """They may hold what is recorded nowhere else."""
-    (tmp_path / "releases").mkdir()
+    put_release(tmp_path, DEFAULT_RELEASE)
     (tmp_path / "plugins").symlink_to(root / "plugins")
     path = tmp_path / f"selector/jaxlib_select/facts/{DEFAULT_RELEASE}.json"
     path.parent.mkdir(parents=True)

@@ -16,16 +16,12 @@ from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.errors import FetchError, UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.checks import check_inputs, list_prebuilt, required_pins
-from pjrtwheel.release.model import Release, load_release
+from pjrtwheel.release.model import Release, list_releases, load_release
 
 X86_64, AARCH64 = PLATFORMS["linux_x86_64"], PLATFORMS["linux_aarch64"]
-BACKENDS = load_backends(Path(__file__).resolve().parents[3])
-
-
-@pytest.fixture
-def release(root: Path) -> Release:
-    """Return the default release of this repository."""
-    return load_release(root)
+ROOT = Path(__file__).resolve().parents[3]
+BACKENDS = load_backends(ROOT)
+VERSIONS = list_releases(ROOT)
 
 
 @pytest.fixture
@@ -36,11 +32,11 @@ def cpu(root: Path) -> Backend:
 
 def test_prebuilt_library_that_is_not_pinned_is_refused_before_building(release: Release, cpu: Backend) -> None:
     """On aarch64 there is no prebuilt XLA:CPU, and nothing is taken in its place."""
-    with pytest.raises(FetchError, match=r"pins no 'plugin\.cpu\.linux_aarch64'"):
+    with pytest.raises(FetchError, match=r"has no 'plugin\.cpu\.linux_aarch64'\nthe index has lammps"):
         check_inputs(release, cpu, AARCH64, "prebuilt", X86_64)
 
 
-PINNING = "pin it with: ./noxw -s pin -- 0.11.2 --missing"
+PINNING = "pin it with: ./noxw -s pin -- {} --missing"
 SOURCE = "build it from source with --xla source"
 LIBRARY = "give a library with --xla PATH"
 
@@ -51,7 +47,6 @@ LIBRARY = "give a library with --xla PATH"
         ("cuda13", "plugin.cuda13.linux_x86_64", [PINNING, SOURCE, LIBRARY]),
         ("tpu", "plugin.tpu.linux_x86_64", [PINNING]),
         ("abacus", "plugin.abacus.linux_x86_64", [PINNING, LIBRARY]),
-        ("cuda13", "kernels.cuda13.cp312.linux_x86_64", [PINNING]),
     ],
 )
 def test_the_ways_out_are_those_of_the_backend(release: Release, name: str, key: str, remedies: list[str]) -> None:
@@ -61,14 +56,17 @@ def test_the_ways_out_are_those_of_the_backend(release: Release, name: str, key:
     pins = {known: pin for known, pin in release.pins.items() if known != key}
     with pytest.raises(FetchError) as caught:
         check_inputs(dataclasses.replace(release, pins=pins), backend, X86_64, "prebuilt", X86_64)
-    assert caught.value.remedy == ", or ".join(remedies)
+    assert caught.value.remedy == ", or ".join(remedies).format(release.version)
 
 
 def test_what_the_index_does_not_have_cannot_be_pinned(release: Release, cpu: Backend) -> None:
     """On aarch64 there is no library for the CPU."""
     with pytest.raises(FetchError) as caught:
         check_inputs(release, cpu, AARCH64, "prebuilt", X86_64)
-    assert caught.value.remedy == f"{SOURCE}, or {LIBRARY}"
+    assert caught.value.cause.startswith("the index has ")
+    assert caught.value.remedy == (
+        f"{SOURCE}, or {LIBRARY}, or take a version's library by an override in releases/overrides.toml"
+    )
 
 
 def test_library_from_elsewhere_needs_no_pin(release: Release, cpu: Backend) -> None:
@@ -117,47 +115,59 @@ def test_library_that_is_not_ours_comes_from_its_own_wheel_only(root: Path, rele
     assert (caught.value.what, caught.value.remedy) == (expected[provider], "leave out --xla")
 
 
-@pytest.mark.parametrize(
-    ("key", "provider"),
-    [("kernels.cuda12.cp313.linux_aarch64", "prebuilt"), ("tool.cuobjdump.linux_x86_64", "file")],
-    ids=["kernels", "tool"],
-)
-def test_anything_else_that_is_not_pinned_is_refused(root: Path, release: Release, key: str, provider: str) -> None:
-    """Kernels are those of the platform that the wheels are for, tools those of the machine that builds."""
+def test_tool_that_is_not_pinned_is_refused(root: Path, release: Release) -> None:
+    """Tools are those of the machine that builds."""
+    key = "tool.cuobjdump.linux_x86_64"
     pins = {known: pin for known, pin in release.pins.items() if known != key}
     backend = find_backend(root, "cuda12")
     with pytest.raises(FetchError, match=f"pins no '{key}'"):
-        check_inputs(dataclasses.replace(release, pins=pins), backend, AARCH64, provider, X86_64)
+        check_inputs(dataclasses.replace(release, pins=pins), backend, AARCH64, "file", X86_64)
 
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=list(BACKENDS))
-def test_release_of_the_repository_has_what_every_build_needs(release: Release, backend: Backend) -> None:
-    """Every backend can be built for each platform for which the index has its library."""
-    for platform in backend.prebuilt.platforms:
-        check_inputs(release, backend, PLATFORMS[platform], "prebuilt", X86_64)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_releases_of_the_repository_have_what_every_build_needs(root: Path, version: str, backend: Backend) -> None:
+    """Every backend can be built for each platform that has its library; of any other, the file says why not."""
+    release = load_release(root, version)
+    for platform in backend.tags:
+        if platform in release.platforms(backend.name):
+            check_inputs(release, backend, PLATFORMS[platform], "prebuilt", X86_64)
+        else:
+            assert release.find_absent(f"plugin.{backend.name}.{platform}") is not None
 
 
-def test_pins_that_a_wheel_is_made_from(root: Path) -> None:
+def test_pins_that_a_wheel_is_made_from(root: Path, release: Release) -> None:
     """A library from elsewhere needs no pin of its own; kernels and tools are taken all the same."""
     backend = find_backend(root, "cuda12")
     rest = (
         "compiler.linux_x86_64",
-        *(f"kernels.cuda12.{python}.linux_aarch64" for python in ("cp312", "cp313", "cp314")),
+        *(f"kernels.cuda12.{python}.linux_aarch64" for python in release.pythons("linux_aarch64")),
         "tool.cuobjdump.linux_x86_64",
     )
-    assert required_pins(backend, AARCH64, "file", X86_64) == rest
-    wanted = required_pins(backend, AARCH64, "prebuilt", X86_64)
+    assert required_pins(release, backend, AARCH64, "file", X86_64) == rest
+    wanted = required_pins(release, backend, AARCH64, "prebuilt", X86_64)
     assert wanted == (rest[0], "plugin.cuda12.linux_aarch64", *rest[1:])
 
 
-def test_every_wheel_that_the_index_has_inputs_for_is_listed(release: Release, root: Path) -> None:
+def test_every_wheel_that_the_index_has_inputs_for_is_listed(root: Path) -> None:
     """Continuous integration builds for both platforms what can be built for both; the CPU's other one takes XLA."""
     chosen = {name: BACKENDS[name] for name in ("cpu", "cuda12", "tpu")}
     expected = {"cpu": ["linux_x86_64"], "cuda12": ["linux_x86_64", "linux_aarch64"], "tpu": ["linux_x86_64"]}
     pairs = tuple((name, platform) for name, platforms in expected.items() for platform in platforms)
+    release = load_release(root, "0.11.2")
     assert list_prebuilt(release, chosen.values(), X86_64) == pairs
     done = subprocess.run(
-        [sys.executable, "-S", "-m", "pjrtwheel", "matrix", "--root", str(root)],  # nothing is installed there yet
+        [
+            sys.executable,
+            "-S",
+            "-m",
+            "pjrtwheel",
+            "matrix",
+            "--root",
+            str(root),
+            "--release",
+            release.version,
+        ],  # nothing is installed there yet
         env={"PYTHONPATH": str(root / "build")},
         capture_output=True,
         check=True,
@@ -169,6 +179,6 @@ def test_every_wheel_that_the_index_has_inputs_for_is_listed(release: Release, r
 
 def test_a_wheel_that_lacks_a_pin_stops_the_listing(release: Release) -> None:
     """It is not left out in silence."""
-    pins = {key: pin for key, pin in release.pins.items() if key != "plugin.cuda12.linux_aarch64"}
-    with pytest.raises(FetchError, match=r"pins no 'plugin\.cuda12\.linux_aarch64'"):
+    pins = {key: pin for key, pin in release.pins.items() if key != "tool.cuobjdump.linux_x86_64"}
+    with pytest.raises(FetchError, match=r"pins no 'tool\.cuobjdump\.linux_x86_64'"):
         list_prebuilt(dataclasses.replace(release, pins=pins), [BACKENDS["cuda12"]], X86_64)

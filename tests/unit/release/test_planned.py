@@ -11,15 +11,15 @@ import pytest
 
 from pjrtwheel.backend import Backend, Kernels, Prebuilt, Tool, find_backend
 from pjrtwheel.errors import PinError, UsageError
-from pjrtwheel.release.planned import WantedFile, plan_inputs
+from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.release.model import Override
+from pjrtwheel.release.planned import WantedFiles, plan_inputs
 
 INPUTS = """
 [[input]]
 key = "bindings.{python}.{platform}"
 project = "jaxlib"
 version = "{release}"
-pythons = ["cp312", "cp313"]
-platforms = ["linux_x86_64"]
 
 [[input]]
 key = "header.pjrt_c_api"
@@ -36,40 +36,55 @@ def vendor(root: Path) -> Backend:
     return dataclasses.replace(
         cpu,
         name="abacus",
-        prebuilt=Prebuilt("abacus-pjrt", "1.2.*", "abacus/plugin.so", ("linux_x86_64",), "cp312"),
-        kernels=Kernels("abacus-kernels", "{release}", "abacus_kernels", ("cp312", "cp313"), ("linux_x86_64",)),
+        prebuilt=Prebuilt("abacus-pjrt", "abacus/plugin.so", "1.2.*", python="cp312"),
+        kernels=Kernels("abacus-kernels", "abacus_kernels"),
         tools={"beads": Tool("abacus-tools", "5", "bin/beads", ("linux_x86_64", "linux_aarch64"))},
     )
 
 
-def test_plan_fills_in_release_python_and_platform() -> None:
-    """One entry is for a file per platform and Python; an entry without Pythons for one file."""
-    assert plan_inputs(INPUTS, [], "1.2.3") == (
-        WantedFile("bindings.cp312.linux_x86_64", "jaxlib", "1.2.3", "linux_x86_64", "cp312"),
-        WantedFile("bindings.cp313.linux_x86_64", "jaxlib", "1.2.3", "linux_x86_64", "cp313"),
-        WantedFile("header.pjrt_c_api", "pjrt-header", "7", "linux_x86_64"),
+def test_plan_fills_in_the_release() -> None:
+    """Files for every Python and platform are looked for everywhere, unless the entry names platforms."""
+    assert plan_inputs(INPUTS, [], "1.2.3", series={}) == (
+        WantedFiles("bindings.{python}.{platform}", "jaxlib", "1.2.3", tuple(PLATFORMS)),
+        WantedFiles("header.pjrt_c_api", "pjrt-header", "7", ("linux_x86_64",)),
     )
 
 
 def test_plan_takes_everything_of_a_backend_from_its_own_file(vendor: Backend) -> None:
     """A new backend directory adds its library, kernels and tools without any list being edited."""
-    assert plan_inputs("input = []", [vendor], "1.2.3") == (
-        WantedFile("plugin.abacus.linux_x86_64", "abacus-pjrt", "1.2.*", "linux_x86_64", "cp312"),
-        WantedFile("kernels.abacus.cp312.linux_x86_64", "abacus-kernels", "1.2.3", "linux_x86_64", "cp312"),
-        WantedFile("kernels.abacus.cp313.linux_x86_64", "abacus-kernels", "1.2.3", "linux_x86_64", "cp313"),
-        WantedFile("tool.beads.linux_x86_64", "abacus-tools", "5", "linux_x86_64"),
-        WantedFile("tool.beads.linux_aarch64", "abacus-tools", "5", "linux_aarch64"),
+    platforms = tuple(vendor.tags)
+    assert plan_inputs("input = []", [vendor], "1.2.3", series={}) == (
+        WantedFiles("plugin.abacus.{platform}", "abacus-pjrt", "1.2.*", platforms, "cp312"),
+        WantedFiles("kernels.abacus.{python}.{platform}", "abacus-kernels", "1.2.3", platforms),
+        WantedFiles("tool.beads.{platform}", "abacus-tools", "5", ("linux_x86_64", "linux_aarch64")),
     )
+
+
+def test_version_may_be_named_by_another_project(vendor: Backend) -> None:
+    """As `jax[tpu]` names libtpu's."""
+    library = dataclasses.replace(vendor.prebuilt, required_by="jax[abacus]")
+    backend = dataclasses.replace(vendor, prebuilt=library)
+    wanted = plan_inputs("input = []", [backend], "1.2.3", series={"jax[abacus]": "0.0.7.*"})
+    assert [entry.version for entry in wanted] == ["0.0.7.*", "1.2.3", "5"]
+
+
+def test_an_override_is_for_all_that_follows_the_release(vendor: Backend) -> None:
+    """The library and its kernels; not what has a version of its own."""
+    library = dataclasses.replace(vendor.prebuilt, version="{release}")
+    backend = dataclasses.replace(vendor, prebuilt=library)
+    overrides = [Override("abacus", "1.2.2", "late"), Override("soroban", "9", "another")]
+    wanted = plan_inputs("input = []", [backend], "1.2.3", series={}, overrides=overrides)
+    assert [entry.version for entry in wanted] == ["1.2.2", "1.2.2", "5"]
 
 
 def test_a_tool_of_two_backends_is_pinned_once(vendor: Backend) -> None:
     """The second backend adds what is its own, and shares the tool."""
     second = dataclasses.replace(vendor, name="soroban")
-    keys = [wanted.key for wanted in plan_inputs("input = []", [vendor, second], "1.2.3")]
-    assert [key for key in keys if key.startswith("tool.")] == ["tool.beads.linux_x86_64", "tool.beads.linux_aarch64"]
+    keys = [wanted.key for wanted in plan_inputs("input = []", [vendor, second], "1.2.3", series={})]
+    assert [key for key in keys if key.startswith("tool.")] == ["tool.beads.{platform}"]
     assert [key for key in keys if key.startswith("plugin.")] == [
-        "plugin.abacus.linux_x86_64",
-        "plugin.soroban.linux_x86_64",
+        "plugin.abacus.{platform}",
+        "plugin.soroban.{platform}",
     ]
 
 
@@ -78,14 +93,14 @@ def test_two_tools_of_one_name_are_refused(vendor: Backend) -> None:
     newer = dataclasses.replace(vendor.tools["beads"], version="6")
     second = dataclasses.replace(vendor, name="soroban", tools={"beads": newer})
     with pytest.raises(UsageError, match="backend soroban has another tool 'beads' than a backend before it"):
-        plan_inputs("input = []", [vendor, second], "1.2.3")
+        plan_inputs("input = []", [vendor, second], "1.2.3", series={})
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("[[input", "not TOML: "),
-        ("[[input]]\nkey = 'x'\n", r"input\[0\] lacks project, version, platforms"),
+        ("[[input]]\nkey = 'x'\n", r"input\[0\] lacks project, version"),
         (INPUTS.replace("{release}", "{version}"), "has an unknown placeholder: 'version'"),
     ],
     ids=["no TOML", "missing key", "placeholder"],
@@ -93,4 +108,4 @@ def test_two_tools_of_one_name_are_refused(vendor: Backend) -> None:
 def test_malformed_inputs_are_refused(text: str, message: str) -> None:
     """A mistake in the hand-kept file is named before the index is asked."""
     with pytest.raises(PinError, match=message):
-        plan_inputs(text, [], "1.2.3")
+        plan_inputs(text, [], "1.2.3", series={})

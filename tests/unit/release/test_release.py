@@ -13,7 +13,7 @@ from pjrtwheel.errors import FetchError, PinError, UsageError
 from pjrtwheel.release.model import Pin, Release, XlaSource, load_release, newest_release, parse_release
 
 TEXT = f"""
-schema = 1
+schema = 2
 release = "1.2.3"
 build = 4
 
@@ -87,7 +87,7 @@ def test_inputs_of_another_kind_are_no_way_out() -> None:
         ("verified = true", "verified = 1", "xla.verified: expected true or false, found 1"),
         ("[[pin]]", "[pin]", "pin: expected a list, found {"),
         ("size = 5", "length = 5", "pin[0] lacks size, and has unknown keys length"),
-        ("schema = 1", "schema = 2", "schema: expected 1, found 2"),
+        ("schema = 2", "schema = 1", "schema: expected 2, found 1"),
         ('release = "1.2.3"', "", "the document lacks release"),
         ("[xla]", "[xla", "not TOML: "),
     ],

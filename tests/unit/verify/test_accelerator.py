@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,14 +12,13 @@ import pytest
 from packaging.utils import canonicalize_name
 
 from pjrtwheel.backend import Backend, Kernels, Prebuilt
-from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.verify import accelerator
 from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.verify.library import Library
 from pjrtwheel.wheel.names import parse_name
 
-PREBUILT = Prebuilt("abacus-pjrt", "{release}", "abacus/abacus.so", ("linux_x86_64",))
-KERNELS = Kernels("abacus-kernels", "{release}", "abacus_kernels", ("cp312", "cp313"), ("linux_x86_64",))
+PREBUILT = Prebuilt("abacus-pjrt", "abacus/abacus.so")
+KERNELS = Kernels("abacus-kernels", "abacus_kernels")
 BACKEND = Backend(
     name="abacus",
     distribution="jaxlib-abacus",
@@ -46,11 +46,6 @@ def wheel(libraries: tuple[str, ...], requires: str = "") -> WheelContents:
     name = parse_name("jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl")
     paths = dict.fromkeys(libraries, Path("lib.so"))
     return WheelContents(Path("w.whl"), name, INFO, {}, {}, {f"{INFO}/METADATA": text}, paths)
-
-
-def lock_of(provider: str) -> str:
-    """Return the text of a release lock."""
-    return ReleaseLock("1.0", 1, provider, "ff").to_json()
 
 
 def library(member: str, *exports: str) -> Library:
@@ -125,13 +120,21 @@ def test_exports_by_kind_of_library() -> None:
     [
         (MODULES, []),
         (("jaxlib_abacus/pjrt/_pjrt.abi3.so",), []),
-        (MODULES[:1], [("", "has no _sums for cp313")]),
+        (MODULES[:1], []),
         (
-            (*MODULES, "abacus_kernels/_sums.cpython-314-x86_64-linux-gnu.so"),
+            (*MODULES, "abacus_kernels/_rods.cpython-314t-x86_64-linux-gnu.so"),
+            [
+                ("", "has no _rods for cp312"),
+                ("", "has no _rods for cp313"),
+                ("", "has no _sums for cp314t"),
+            ],
+        ),
+        (
+            (*MODULES, "abacus_kernels/_sums.cpython-314-aarch64-linux-gnu.so"),
             [
                 (
-                    "abacus_kernels/_sums.cpython-314-x86_64-linux-gnu.so",
-                    "has a suffix that no Python of this wheel has (cp312, cp313 on x86_64)",
+                    "abacus_kernels/_sums.cpython-314-aarch64-linux-gnu.so",
+                    "has a suffix that no Python on x86_64 has",
                 )
             ],
         ),
@@ -145,10 +148,10 @@ def test_exports_by_kind_of_library() -> None:
             ],
         ),
     ],
-    ids=["right", "none", "one Python", "other Python", "other place"],
+    ids=["right", "none", "one Python", "other modules", "other machine", "other place"],
 )
 def test_kernels_are_where_jax_looks_for_them(members: tuple[str, ...], problems: list[tuple[str, str]]) -> None:
-    """Every module for every Python of the backend, and for no other."""
+    """Every module is there for every Python that has one."""
     assert list(accelerator.check_kernels(members, BACKEND, "x86_64")) == problems
 
 
@@ -166,27 +169,26 @@ def test_kernels_for_another_machine() -> None:
     assert [member for member, _ in problems] == list(MODULES)
 
 
+def provenance_of(*pythons: str) -> str:
+    """Return a `provenance.json` with kernels for some Pythons."""
+    return json.dumps({"project": "abacus-pjrt", "kernels": [{"python": python} for python in pythons]})
+
+
 @pytest.mark.parametrize(
-    ("backend", "libraries", "lock", "problems"),
+    ("libraries", "provenance", "problem"),
     [
-        (BACKEND, MODULES, lock_of("prebuilt"), []),
-        (
-            BACKEND,
-            ("jaxlib_abacus/abacus.so", "jaxlib_abacus/pjrt/_pjrt.abi3.so"),
-            lock_of("prebuilt"),
-            [("abacus_kernels", "is missing, although the backend has kernels for x86_64")],
-        ),
-        (BACKEND, (), lock_of("source"), []),
-        (BACKEND, (), "[]", []),
-        (UNBUNDLED, (), lock_of("prebuilt"), []),
-        (replace(BACKEND, kernels=replace(KERNELS, platforms=("linux_aarch64",))), (), lock_of("prebuilt"), []),
+        (MODULES, provenance_of("cp312", "cp313"), ""),
+        ((), provenance_of(), ""),
+        (MODULES[:1], provenance_of("cp312", "cp313"), "names kernels for cp312, cp313, the wheel has some for cp312"),
+        (MODULES[:1], provenance_of(), "names kernels for no Python, the wheel has some for cp312"),
+        ((), provenance_of("cp314t"), "names kernels for cp314t, the wheel has some for no Python"),
+        ((), "[]", "expected an object, found []"),
     ],
-    ids=["there", "none", "source", "no lock", "backend without", "other machine"],
+    ids=["right", "none", "one missing", "not stated", "all missing", "damaged"],
 )
-def test_kernels_come_with_a_prebuilt_plugin(
-    backend: Backend, libraries: tuple[str, ...], lock: str, problems: list[tuple[str, str]]
-) -> None:
-    """For the platforms that the backend file names."""
+def test_kernels_are_those_that_the_provenance_names(libraries: tuple[str, ...], provenance: str, problem: str) -> None:
+    """A wheel states for which Pythons it has kernels, and that is compared with what is in it."""
     contents = wheel(libraries)
-    contents.texts["jaxlib_abacus/release_lock.json"] = lock
-    assert list(accelerator.check_presence(contents, backend)) == problems
+    contents.texts["jaxlib_abacus/provenance.json"] = provenance
+    expected = [("jaxlib_abacus/provenance.json", problem)] if problem else []
+    assert list(accelerator.check_presence(contents)) == expected

@@ -27,16 +27,17 @@ MakeWheel = Callable[..., Path]
 Manifest = dict[str, Any]
 
 RELEASE = """
-schema = 1
+schema = 2
 release = "0.11.2"
 build = 3
-pin = []
-[xla]
-commit = "c"
+
+[[pin]]
+key = "plugin.cpu.linux_x86_64"
+project = "abacus"
+version = "1"
+filename = "abacus-1-py3-none-any.whl"
 sha256 = "0000000000000000000000000000000000000000000000000000000000000000"
-bazel = "8.7.0"
-verified = false
-origin = "o"
+size = 1
 """
 LIBRARY = "jaxlib_cpu/pjrt_c_api_cpu_plugin.so"
 PLUGIN_WHEEL = "jaxlib_cpu-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl"
@@ -266,7 +267,7 @@ def test_upstream_that_is_not_the_pinned_file(bindings: Manifest, inputs: Path, 
         "sha256": "0" * 64,
     }
     table = "".join(f'{key} = "{value}"\n' for key, value in pin.items())
-    release = RELEASE.replace("pin = []\n", "") + f"[[pin]]\n{table}size = 1\n"
+    release = RELEASE + f"[[pin]]\n{table}size = 1\n"
     (inputs / "release.toml").write_text(release)
     digest = hashlib.sha256(Path(bindings["wheel"]).read_bytes()).hexdigest()
     with pytest.raises(WheelError) as caught:

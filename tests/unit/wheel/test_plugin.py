@@ -38,31 +38,25 @@ with-beads = ["beads>=5,<6", 'string; python_version < "3.14"']
 linux_x86_64 = "manylinux_2_27_x86_64"
 [prebuilt]
 project = "abacus-pjrt"
-version = "{release}"
 member = "abacus/abacus.so"
-platforms = ["linux_x86_64"]
 bundled = %s
 """
 KERNELS = """
 [kernels]
 project = "abacus-kernels"
-version = "{release}"
 package = "abacus_kernels"
-pythons = ["cp312", "cp313"]
-platforms = ["linux_x86_64"]
 """
-RELEASE = """
-schema = 1
-release = "1.0"
-build = 1
-pin = []
-[xla]
-commit = "c"
+PIN = """
+[[pin]]
+key = "kernels.abacus.%s.linux_x86_64"
+project = "abacus-kernels"
+version = "1.0"
+filename = "abacus_kernels-1.0-py3-none-any.whl"
 sha256 = "0000000000000000000000000000000000000000000000000000000000000000"
-bazel = "8.7.0"
-verified = false
-origin = "o"
+size = 1
 """
+LIBRARY_PIN = PIN.replace("kernels.abacus.%s", "plugin.abacus")
+RELEASE = 'schema = 2\nrelease = "1.0"\nbuild = 1\n' + LIBRARY_PIN + PIN % "cp312" + PIN % "cp313"
 WHEEL = "jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
 LIBRARY = "jaxlib_abacus/abacus.so"
 SPIRV = {"__CLANG_OFFLOAD_BUNDLE__sycl-spir64": b"\x03\x02\x23\x07" + bytes(60)}
@@ -242,7 +236,7 @@ def test_prebuilt_wheel_without_its_kernels(
 def test_kernels_of_other_pythons(
     manifest: Callable[..., Manifest], kernels: dict[str, dict[str, bytes]], tmp_path: Path
 ) -> None:
-    """The Pythons are those of the backend file, no more and no fewer."""
+    """The Pythons are those of the release file, no more and no fewer."""
     table = manifest(kernels=kernels)
     del table["kernels"]["cp313"]
     assert refuse(table, tmp_path / "out").what == "kernels are for cp312, expected cp312, cp313"

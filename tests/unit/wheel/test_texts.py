@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from pjrtwheel.backend import Backend, parse_backend
 from pjrtwheel.errors import UsageError, WheelError
+from pjrtwheel.release.model import load_release
 from pjrtwheel.wheel.metadata import add_extras, entry_points, plugin_metadata, read_field, wheel_metadata
 from pjrtwheel.wheel.names import WheelName, make_name, parse_name
 from pjrtwheel.wheel.record import Member, RecordEntry, encode_digest, format_record, parse_record
@@ -90,9 +91,10 @@ def test_malformed_record(text: str) -> None:
         parse_record(text)
 
 
-def test_plugin_metadata(backend: Backend) -> None:
+def test_plugin_metadata(root: Path, backend: Backend) -> None:
     """METADATA of a plugin wheel follows core metadata 2.4 and requires exactly the release's jaxlib."""
-    text = plugin_metadata(NAME, backend, release="0.11.2", licenses=["LICENSE", "NOTICE"], readme="# Title\n")
+    release = load_release(root, "0.11.2")
+    text = plugin_metadata(NAME, backend, release=release, licenses=["LICENSE", "NOTICE"], readme="# Title\n")
     assert text == (
         "Metadata-Version: 2.4\nName: jaxlib-cpu\nVersion: 0.11.2\nSummary: XLA:CPU as a PJRT plugin for JAX\n"
         "License-Expression: Apache-2.0\nLicense-File: LICENSE\nLicense-File: NOTICE\n"

@@ -12,6 +12,7 @@ from pjrtwheel.backend import parse_backend
 from pjrtwheel.elf import Place
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
+from pjrtwheel.release.extras import offered
 from pjrtwheel.release.lock import LOCK_FILENAME, make_lock
 from pjrtwheel.release.model import Release, read_release
 from pjrtwheel.wheel import metadata
@@ -33,7 +34,7 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
     digest = _check_pin(spec, release)
     with explain_write_errors(scratch):
         upstream, unpacked = unpack_wheel(spec.wheel, files, scratch=scratch)
-    python = upstream.tags[0].interpreter
+    python = upstream.tags[0].abi
     if (upstream.version, python) != (release.version, spec.python):
         raise WheelError(
             f"{spec.wheel.name} is not for release {release.version} and {spec.python}",
@@ -42,7 +43,8 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
     name = make_name(upstream.distribution, upstream.version, upstream.tag, str(release.build))
     lock = make_lock(release, spec.provider)
     provenance = _bindings_provenance(spec, upstream, digest)
-    text = metadata.add_extras(read_text(unpacked, f"{name.dist_info}/METADATA"), backends, release.version)
+    upstream_text = read_text(unpacked, f"{name.dist_info}/METADATA")
+    text = metadata.add_extras(upstream_text, offered(release, backends, spec.provider), release.version)
     generated = {
         f"{name.distribution}/{LOCK_FILENAME}": lock.to_json(),
         f"{name.dist_info}/METADATA": text,

@@ -16,23 +16,26 @@ from pjrtwheel.elf import read_image
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform
+from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import extension_suffix
 
 _Files = Mapping[str, Path]
 
 
-def place_kernels(kernels: Mapping[str, Sequence[Path]], backend: Backend, platform: Platform) -> dict[str, Path]:
+def place_kernels(
+    kernels: Mapping[str, Sequence[Path]], backend: Backend, platform: Platform, release: Release
+) -> dict[str, Path]:
     """Return the members of a wheel that its kernels become: path in the wheel → file on disk.
 
     The kernels are libraries by Python tag, those of that Python's wheel; empty for none at all.
 
     Raises:
         ElfError: A file is no library for the platform.
-        WheelError: The Pythons are not those of the backend, or differ in what they have.
+        WheelError: The Pythons are not those that the release has kernels for, or differ in what they have.
     """
     if not kernels:
         return {}
-    table = _check_pythons(kernels, backend)
+    table = _check_pythons(kernels, backend, release.kernels(backend.name, platform.name))
     sorted_out = {python: _sort_out(paths, python, platform) for python, paths in kernels.items()}
     modules = {python: found[0] for python, found in sorted_out.items()}
     libraries = {python: found[1] for python, found in sorted_out.items()}
@@ -47,12 +50,11 @@ def place_kernels(kernels: Mapping[str, Sequence[Path]], backend: Backend, platf
     }
 
 
-def _check_pythons(kernels: Mapping[str, Sequence[Path]], backend: Backend) -> Kernels:
-    expected = set(backend.kernels.pythons) if backend.kernels else set()
-    if backend.kernels is None or set(kernels) != expected:
+def _check_pythons(kernels: Mapping[str, Sequence[Path]], backend: Backend, expected: Sequence[str]) -> Kernels:
+    if backend.kernels is None or set(kernels) != set(expected):
         raise WheelError(
-            f"kernels are for {', '.join(sorted(kernels))}, expected {', '.join(sorted(expected)) or 'none'}",
-            cause=f"{backend.path} says for which Pythons there are kernels",
+            f"kernels are for {', '.join(sorted(kernels))}, expected {', '.join(expected) or 'none'}",
+            cause="the release file says for which Pythons there are kernels",
         )
     return backend.kernels
 

@@ -15,7 +15,7 @@ from pjrtwheel.elf import Place
 from pjrtwheel.errors import WheelError
 from pjrtwheel.gpucode import GPU_CODE_FILENAME, GpuCode, list_codes, merge_codes, read_gpu_code
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, make_lock
-from pjrtwheel.release.model import read_release
+from pjrtwheel.release.model import Release, read_release
 from pjrtwheel.tables import TableError, read_json, write_json
 from pjrtwheel.wheel import metadata
 from pjrtwheel.wheel.deflate.compress import worker_count
@@ -26,8 +26,6 @@ from pjrtwheel.wheel.write.loader import generate_modules
 from pjrtwheel.wheel.write.manifest import PluginSpec
 from pjrtwheel.wheel.write.plan import MemberSource, WheelPlan, file_source, text_source
 
-_PROVENANCE_FILENAME = "provenance.json"
-
 
 def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
     """Plan the wheel of one backend; `files` closes the inputs after it is written.
@@ -37,17 +35,17 @@ def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
         WheelError: The specification does not fit the backend.
     """
     release, backend = read_release(spec.release), parse_backend(spec.backend.read_text("utf-8"), spec.backend)
-    name = _check(spec, backend, release.version)
+    name = _check(spec, backend, release)
     lock = make_lock(release, spec.provider)
     text = metadata.plugin_metadata(
         name,
         backend,
-        release=release.version,
+        release=release,
         licenses=spec.licenses,
         readme=spec.readme.read_text("utf-8"),
         requirement=spec.requirement,
     )
-    on_disk = spec.files | place_kernels(spec.kernels, backend, spec.platform)
+    on_disk = spec.files | place_kernels(spec.kernels, backend, spec.platform, release)
     on_disk |= {f"{name.dist_info}/licenses/{file}": path for file, path in spec.licenses.items()}
     sources = [_open(member, path, spec, backend, name, files) for member, path in on_disk.items()]
     libraries = {source.path: on_disk[source.path] for source in sources if source.is_library}
@@ -77,7 +75,7 @@ def _read_codes(libraries: Mapping[str, Path], tools: Mapping[str, Path]) -> dic
         return {member: code for member, code in zip(libraries, codes, strict=True) if code.names()}
 
 
-def _check(spec: PluginSpec, backend: Backend, version: str) -> WheelName:
+def _check(spec: PluginSpec, backend: Backend, release: Release) -> WheelName:
     platform = spec.platform.name
     if platform not in backend.tags:
         raise WheelError(f"{backend.path} has no wheel tag for {platform}")
@@ -87,9 +85,9 @@ def _check(spec: PluginSpec, backend: Backend, version: str) -> WheelName:
         raise WheelError(f"the manifest has {'no ' if bundled else ''}{library!r}", cause=cause)
     if bool(metadata.find_requirement([spec.requirement], backend.prebuilt.project)) == bundled:
         raise WheelError(f"the manifest requires {spec.requirement or 'nothing'!r} for the plugin library", cause=cause)
-    if backend.kernels and platform in backend.kernels.platforms and spec.provider == "prebuilt" and not spec.kernels:
-        raise WheelError(f"the manifest has no kernels, although {backend.path} names some for {platform}")
-    return make_name(backend.distribution, version, f"{backend.python_tag}-abi3-{backend.tags[platform]}")
+    if backend.kernels and release.kernels(backend.name, platform) and spec.provider == "prebuilt" and not spec.kernels:
+        raise WheelError(f"the manifest has no kernels, although release {release.version} has some for {platform}")
+    return make_name(backend.distribution, release.version, f"{backend.python_tag}-abi3-{backend.tags[platform]}")
 
 
 def _open(
@@ -111,7 +109,7 @@ def _generate(
     return {
         **{f"{backend.package}/{module}": text for module, text in generate_modules(backend).items()},
         f"{backend.package}/{LOCK_FILENAME}": lock.to_json(),
-        f"{backend.package}/{_PROVENANCE_FILENAME}": write_json(provenance),
+        f"{backend.package}/{metadata.PROVENANCE_FILENAME}": write_json(provenance),
         **({f"{backend.package}/{GPU_CODE_FILENAME}": write_json(list_codes(codes))} if codes else {}),
         f"{name.dist_info}/WHEEL": metadata.wheel_metadata(name),
         f"{name.dist_info}/entry_points.txt": metadata.entry_points(backend),

@@ -1,0 +1,164 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""List the wheels of a project on the package index that the machine's own pip is configured for, without a download.
+
+The simple repository API (PEP 503, PEP 691) gives every file's name and sha256.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import urllib.parse
+import urllib.request
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import requests
+from pypi_simple import PYPI_SIMPLE_ENDPOINT, DistributionPackage, NoSuchProjectError, ProjectPage, PyPISimple
+
+from pjrtwheel.errors import FetchError
+from pjrtwheel.files import hash_file
+
+_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFile:
+    """One wheel that an index offers: file name, digest, length in bytes, and whether it was withdrawn (PEP 592)."""
+
+    filename: str
+    sha256: str
+    size: int
+    yanked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSettings:
+    """Where pip looks for packages.
+
+    Attributes:
+        urls: Indexes, the first one being the main one; a `file:` URL for one on this disk.
+        folders: Folders of wheels (`--find-links`).
+        certificate: File of certificates to trust; empty for the system's.
+    """
+
+    urls: tuple[str, ...]
+    folders: tuple[Path, ...] = ()
+    certificate: str = ""
+
+
+def parse_settings(text: str) -> IndexSettings:
+    r"""Turn what `pip config list` prints into the settings; the environment comes after the files, as in pip.
+
+    >>> parse_settings("global.find-links='/srv/wheels'\n:env:.no-index='1'")
+    IndexSettings(urls=(), folders=(PosixPath('/srv/wheels'),), certificate='')
+    """
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        key, _, value = line.partition("=")
+        section, _, option = key.rpartition(".")
+        if section in {"global", "download", ":env:"}:
+            found[option] = str(ast.literal_eval(value))
+    urls = [found.get("index-url", PYPI_SIMPLE_ENDPOINT), *found.get("extra-index-url", "").split()]
+    no_index = found.get("no-index", "") not in {"", "0", "false", "no", "off"}
+    links = found.get("find-links", "").split()
+    return IndexSettings(
+        () if no_index else tuple(urls),
+        tuple(_local_path(link) or Path(link) for link in links),
+        found.get("cert", ""),
+    )
+
+
+def read_settings() -> IndexSettings:
+    """Ask this Python's pip where it looks for packages.
+
+    Raises:
+        FetchError: It cannot be asked.
+    """
+    command = [sys.executable, "-m", "pip", "config", "list", "--disable-pip-version-check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise FetchError("pip does not say which index it is configured for", cause=done.stderr.strip()[-200:])
+    return parse_settings(done.stdout)
+
+
+def list_wheels(project: str, settings: IndexSettings) -> tuple[IndexFile, ...]:
+    """Return every wheel of a project that the indexes and folders offer, in order of name; none for an unknown one.
+
+    Raises:
+        FetchError: An index cannot be read, gives no sha256, or two of them offer different bytes under one name.
+    """
+    found: dict[str, IndexFile] = {}
+    for file in (*_list_urls(project, settings), *_list_folders(project, settings.folders)):
+        if found.setdefault(file.filename, file).sha256 != file.sha256:
+            raise FetchError(
+                f"two package indexes offer different bytes as {file.filename}",
+                remedy="configure pip for one of them (pip config list)",
+            )
+    return tuple(found[name] for name in sorted(found))
+
+
+def _list_urls(project: str, settings: IndexSettings) -> Iterator[IndexFile]:
+    with requests.Session() as session:
+        if settings.certificate:
+            session.verify = settings.certificate
+        for url in settings.urls:
+            try:
+                for package in _read_page(project, url, session):
+                    if package.package_type == "wheel":
+                        yield _describe(package, session)
+            except requests.RequestException as error:
+                raise FetchError(
+                    f"the package index cannot be asked for {project}",
+                    cause=f"{type(error).__name__}: {error}"[:300],
+                    remedy="see which index pip is configured for: python3 -m pip config list",
+                ) from error
+
+
+def _read_page(project: str, url: str, session: requests.Session) -> list[DistributionPackage]:
+    """Return what one index has of a project; an index on the disk is a folder of pages."""
+    if folder := _local_path(url):
+        page = folder / project / "index.html"
+        return ProjectPage.from_html(project, page.read_bytes(), page.as_uri()).packages if page.is_file() else []
+    try:
+        with PyPISimple(url, session=session) as client:
+            return client.get_project_page(project, timeout=_SECONDS).packages
+    except NoSuchProjectError:
+        return []
+
+
+def _describe(package: DistributionPackage, session: requests.Session) -> IndexFile:
+    if path := _local_path(package.url):
+        return _describe_file(path)
+    digest = package.digests.get("sha256", "")
+    if not digest:
+        raise FetchError(
+            f"the package index gives no sha256 for {package.filename}",
+            remedy="use an index that does, as PEP 503 recommends",
+        )
+    size = package.size
+    if size is None:
+        answer = session.head(package.url, timeout=_SECONDS, allow_redirects=True)
+        answer.raise_for_status()
+        size = int(answer.headers["Content-Length"])
+    return IndexFile(package.filename, digest, size, package.is_yanked)
+
+
+def _list_folders(project: str, folders: Iterable[Path]) -> Iterator[IndexFile]:
+    for folder in folders:
+        for path in sorted(folder.glob("*.whl")):
+            if path.name.partition("-")[0].replace("_", "-").lower() == project:
+                yield _describe_file(path)
+
+
+def _describe_file(path: Path) -> IndexFile:
+    return IndexFile(path.name, hash_file(path), path.stat().st_size)
+
+
+def _local_path(url: str) -> Path | None:
+    """Return the path that a `file:` URL names; nothing for any other URL."""
+    parts = urllib.parse.urlsplit(url)
+    return Path(urllib.request.url2pathname(parts.path)) if parts.scheme == "file" else None

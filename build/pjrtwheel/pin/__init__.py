@@ -1,0 +1,246 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Pin what a release takes from the package index, and write it down as `releases/<version>.toml`.
+
+Nothing that upstream publishes is typed. The index lists the files, with their digests; METADATA and `version.py` of
+one wheel of each project say the rest. The index is the one of the machine's own pip configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+from pjrtwheel.backend import Backend, UpstreamExtra, load_backends
+from pjrtwheel.errors import PinError
+from pjrtwheel.fetch.cache import WheelCache
+from pjrtwheel.fetch.index import download_wheel
+from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
+from pjrtwheel.files import write_atomically
+from pjrtwheel.pin.choose import Chosen, choose_files, find_version
+from pjrtwheel.pin.text import XLA_FILE, find_overrides, find_xla, render_release
+from pjrtwheel.pin.upstream import UpstreamWheel, read_upstream, take_over
+from pjrtwheel.platforms import host_platform
+from pjrtwheel.release.model import OVERRIDES_FILE, Override, Pin, Release, parse_release, read_release
+from pjrtwheel.release.planned import WantedFiles, plan_backend, plan_inputs
+from pjrtwheel.wheel.names import parse_name
+
+
+class _Index:
+    """The package index: what it lists, each project once, and its files by pin."""
+
+    def __init__(self, settings: IndexSettings, cache: Path) -> None:
+        self._settings = settings
+        self._cache = WheelCache(cache, download_wheel)
+        self._listed: dict[str, tuple[IndexFile, ...]] = {}
+
+    def list(self, project: str) -> tuple[IndexFile, ...]:
+        """Return every wheel of a project."""
+        if project not in self._listed:
+            self._listed[project] = list_wheels(project, self._settings)
+        return self._listed[project]
+
+    def read(self, pin: Pin) -> UpstreamWheel:
+        """Read the text files of a wheel; it stays in the cache for the builds that follow."""
+        return read_upstream(self._cache.fetch(pin))
+
+
+def pin_release(
+    root: Path, version: str, cache: Path, *, build: int | None = None, missing_only: bool = False
+) -> Release:
+    """Ask the package index for the inputs of a release and write `releases/<version>.toml`.
+
+    What is downloaded stays in the cache for the builds that follow. The build tag of our `jaxlib` is that of the file
+    so far, or 1, when absent. Pins that are still wanted may be kept, to ask for the missing ones only.
+
+    Raises:
+        PinError: The release is unknown, a file of hand-made decisions is wrong, or a file has changed. Nothing is
+            written then.
+        FetchError: The index cannot be asked.
+    """
+    index = _Index(read_settings(), cache)
+    path = root / "releases" / f"{version}.toml"
+    before = read_release(path) if path.exists() else None
+    old = before if missing_only else None
+    backends = load_backends(root)
+    series = _pinned_series(old, backends.values()) if old else {}
+    complete = old is not None and all(required in series for required in _required(backends.values()))
+    jax = None if complete else index.read(_find_jax(index, version))
+    series = series | _find_series(jax, backends.values()) if jax else series
+    overrides = find_overrides(_read(root / OVERRIDES_FILE), version)
+    _check_overrides(overrides, backends, version, series, index)
+    inputs = (root / "releases" / "inputs.toml").read_text("utf-8")
+    wanted = plan_inputs(inputs, backends.values(), version, series=series, overrides=overrides)
+    chosen = _choose_all(wanted, index, _keep(old, wanted) if old else Chosen((), ()))
+    check_unchanged(before.pins if before else {}, chosen.pins)
+    fresh = [pin for pin in chosen.pins if old is None or pin.key not in old.pins]
+    read = _read_one_of_each(fresh, index, _projects_of_jax(backends.values())) | ({"jax": jax} if jax else {})
+    release = Release(
+        pins={pin.key: pin for pin in chosen.pins},
+        digest="",
+        path=path,
+        version=version,
+        build=build if build is not None else before.build if before else 1,
+        commits=(old.commits if old else {}) | {name: wheel.commit for name, wheel in read.items() if wheel.commit},
+        extras=(old.extras if old else {}) | _find_extras(backends.values(), read),
+        absent=tuple((old.find_absent(entry.key) if old else None) or entry for entry in chosen.absent),
+        overrides=overrides,
+        xla=find_xla(_read(root / XLA_FILE), version),
+    )
+    text = render_release(release)
+    release = parse_release(text, path)
+    write_atomically(path, text)
+    return release
+
+
+def check_unchanged(old: Mapping[str, Pin], new: Sequence[Pin]) -> None:
+    """Raise a `PinError` that lists the files with other bytes than those of their names that were pinned before."""
+    before = {pin.filename: pin.sha256 for pin in old.values()}
+    changed = [pin.filename for pin in new if before.get(pin.filename, pin.sha256) != pin.sha256]
+    if changed:
+        raise PinError(
+            f"the package index offers other bytes than were pinned for {', '.join(changed)}",
+            cause="a file on the index was replaced, or a mirror is damaged",
+            remedy="find out why; to accept the new bytes, delete the release file and pin again",
+        )
+
+
+def _check_overrides(
+    overrides: Iterable[Override],
+    backends: Mapping[str, Backend],
+    version: str,
+    series: Mapping[str, str],
+    index: _Index,
+) -> None:
+    """Raise a `PinError` for an override of an unknown backend, or of one that has a library of its own."""
+    for entry in overrides:
+        if entry.backend not in backends:
+            raise PinError(
+                f"{OVERRIDES_FILE} names an unknown backend for release {version}: {entry.backend!r}",
+                cause=f"known backends: {', '.join(backends)}",
+            )
+        own = next(plan_backend(backends[entry.backend], version, series))
+        if choose_files(own, index.list(own.project)).pins:
+            raise PinError(
+                f"{OVERRIDES_FILE} takes {own.project} {entry.version} for {entry.backend} of release {version}",
+                cause=f"the index has {own.project} {own.version}: the release has a library of its own",
+                remedy="remove the override",
+            )
+
+
+def _find_jax(index: _Index, version: str) -> Pin:
+    """Return where `jax` itself is, which no wheel of ours is made from."""
+    files = [file for file in index.list("jax") if not file.yanked]
+    known = {parse_name(file.filename).version: file for file in files}
+    found = find_version(version, known)
+    if not found:
+        newest = sorted(known, key=Version, reverse=True)[:5]
+        raise PinError(
+            f"the package index has no release {version} of jax",
+            cause=f"the newest it has: {', '.join(newest) or 'none'}",
+            remedy="check the version, and the index that pip is configured for (pip config list)",
+        )
+    file = known[found]
+    return Pin("jax.any", "jax", found, file.filename, file.sha256, file.size)
+
+
+def _required(backends: Iterable[Backend]) -> tuple[str, ...]:
+    """Return the requirements, such as `jax[tpu]`, that name the version of a backend's library."""
+    return tuple(backend.prebuilt.required_by for backend in backends if backend.prebuilt.required_by)
+
+
+def _pinned_series(old: Release, backends: Iterable[Backend]) -> dict[str, str]:
+    """Return, for those requirements, the version that is pinned already."""
+    found = {}
+    for backend in backends:
+        for platform in old.platforms(backend.name):
+            found[backend.prebuilt.required_by] = old.pin(f"plugin.{backend.name}.{platform}").version
+    return found
+
+
+def _find_series(jax: UpstreamWheel, backends: Iterable[Backend]) -> dict[str, str]:
+    """Return, for those requirements, the version that METADATA of `jax` names; it may end in `.*`."""
+    libraries = [backend.prebuilt for backend in backends if backend.prebuilt.required_by]
+    return {
+        library.required_by: jax.find_version(next(iter(Requirement(library.required_by).extras)), library.project)
+        for library in libraries
+    }
+
+
+def _choose_all(wanted: Sequence[WantedFiles], index: _Index, kept: Chosen) -> Chosen:
+    """Choose all files; the first project with a file for each Python, `jaxlib`, says which Pythons there are.
+
+    Kernels are looked for where there is a library that needs them. The index is not asked for what is kept.
+    """
+    chosen = Chosen((), ())
+    for entry in wanted:
+        if known := [pin for pin in kept.pins if _is_at(pin.key, entry)]:
+            missing = (absent for absent in kept.absent if _is_at(absent.key, entry))
+            chosen = Chosen((*chosen.pins, *known), (*chosen.absent, *missing))
+            continue
+        pinned = {pin.key for pin in chosen.pins}
+        kind, backend = entry.key.split(".")[:2]
+        useful = [p for p in entry.platforms if kind != "kernels" or f"plugin.{backend}.{p}" in pinned]
+        pythons = sorted({key.split(".")[1] for key in pinned if key.startswith("bindings.")})
+        found = choose_files(replace(entry, platforms=tuple(useful)), index.list(entry.project), pythons)
+        chosen = Chosen((*chosen.pins, *found.pins), (*chosen.absent, *found.absent))
+    if not any(pin.key.startswith("bindings.") for pin in chosen.pins):
+        causes = sorted({entry.cause for entry in chosen.absent if entry.key.startswith("bindings.")})
+        raise PinError("the package index has no jaxlib of this release for any platform", cause="; ".join(causes[:2]))
+    return chosen
+
+
+def _keep(old: Release, wanted: Iterable[WantedFiles]) -> Chosen:
+    """Return those pins that are still what is wanted, and what was absent; a series stays at its pinned version."""
+    pins = [
+        pin
+        for pin in old.pins.values()
+        for entry in wanted
+        if _is_at(pin.key, entry) and pin.project == entry.project and fnmatchcase(pin.version, entry.version)
+    ]
+    return Chosen(tuple(pins), old.absent)
+
+
+def _is_at(key: str, entry: WantedFiles) -> bool:
+    """Whether a pin's key is one of those of some wanted files."""
+    return fnmatchcase(key, entry.key.format(python="*", platform="*"))
+
+
+def _read_one_of_each(pins: Iterable[Pin], index: _Index, distributed: Iterable[str]) -> dict[str, UpstreamWheel]:
+    """Read one wheel of each of some projects: that for this machine, if there is one, as builds need it too."""
+    host = host_platform().name
+    found: dict[str, Pin] = {}
+    for pin in sorted(pins, key=lambda pin: (not pin.key.endswith(host), pin.key)):
+        found.setdefault(pin.project, pin)
+    return {project: index.read(found[project]) for project in distributed if project in found}
+
+
+def _projects_of_jax(backends: Iterable[Backend]) -> tuple[str, ...]:
+    """Return the projects whose wheels say from which commit of JAX they were built."""
+    libraries = [backend.prebuilt.project for backend in backends if backend.prebuilt.bundled]
+    kernels = [backend.kernels.project for backend in backends if backend.kernels]
+    return ("jaxlib", *libraries, *kernels)
+
+
+def _find_extras(
+    backends: Iterable[Backend], read: Mapping[str, UpstreamWheel]
+) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Return, by backend, what those extras require that follow upstream's; none of a backend that is absent."""
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    for backend in backends:
+        for extra, table in backend.extras.items():
+            if isinstance(table, UpstreamExtra) and (upstream := Requirement(table.upstream)).name in read:
+                (name,) = upstream.extras
+                required = take_over(table, read[upstream.name].requires(name))
+                found.setdefault(backend.name, {})[extra] = required
+    return found
+
+
+def _read(path: Path) -> str:
+    """Return the text of a file that need not be there."""
+    return path.read_text("utf-8") if path.is_file() else ""

@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Choose, from what the package index lists of a project, the files that a release takes, and say what is absent."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from packaging.version import InvalidVersion, Version
+
+from pjrtwheel.errors import WheelError
+from pjrtwheel.fetch.listing import IndexFile
+from pjrtwheel.release.model import Absent, Pin
+from pjrtwheel.release.planned import WantedFiles
+from pjrtwheel.wheel.names import WheelName, parse_name
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What the index has of the wanted files, and what it does not have."""
+
+    pins: tuple[Pin, ...]
+    absent: tuple[Absent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    file: IndexFile
+    name: WheelName
+
+
+def choose_files(wanted: WantedFiles, files: Iterable[IndexFile], pythons: Sequence[str] = ()) -> Chosen:
+    """Choose the files of one project.
+
+    Args:
+        wanted: What is looked for.
+        files: All that the index has of the project; withdrawn files are passed over.
+        pythons: Pythons that a file is looked for, by ABI tag, in addition to those that any platform has one for.
+    """
+    offered = list(_readable(files))
+    versions = {entry.name.version for entry in offered}
+    version = find_version(wanted.version, versions)
+    matching = [entry for entry in offered if entry.name.version == version]
+    found = {_abi(entry) for entry in matching if _platform(entry) in wanted.platforms}
+    tags = sorted({*pythons, *found} - {"none"}) if wanted.per_python else [wanted.python]
+    pins, absent = [], []
+    for platform, tag in itertools.product(wanted.platforms, tags):
+        key = wanted.key.format(python=tag, platform=platform)
+        fitting = [entry for entry in matching if _fits(entry, tag, platform)]
+        if fitting:
+            file = max(fitting, key=lambda entry: (entry.name.build, entry.file.filename)).file
+            pins.append(Pin(key, wanted.project, version, file.filename, file.sha256, file.size))
+        else:
+            place = f"{tag} on {platform}" if tag else platform
+            cause = f"the index has {wanted.project} {version}, but not for {place}"
+            cause = cause if version else _explain_version(wanted, versions)
+            absent.append(Absent(key, wanted.project, version or wanted.version, cause))
+    return Chosen(tuple(pins), tuple(absent))
+
+
+def find_version(wanted: str, offered: Iterable[str]) -> str:
+    """Return the version that is meant, as the index spells it: the newest of a series; empty if there is none.
+
+    >>> find_version("0.0.48.*", ["0.0.48", "0.0.48.1", "0.0.49"]), find_version("1.0", ["1.0.1"])
+    ('0.0.48.1', '')
+    """
+    series = wanted.endswith(".*")
+    start = Version(wanted.removesuffix(".*")).release
+    for text in sorted(offered, key=Version, reverse=True):
+        version = Version(text)
+        within = (*version.release, *(0 for _ in start))[: len(start)] == start and not version.is_prerelease
+        if within if series else version == Version(wanted):
+            return text
+    return ""
+
+
+def _readable(files: Iterable[IndexFile]) -> Iterator[_Candidate]:
+    """Yield the files whose names can be read; an index may hold old ones under any name."""
+    for file in files:
+        with contextlib.suppress(WheelError, InvalidVersion):
+            name = parse_name(file.filename)
+            if not file.yanked and not _only_musl(name):
+                yield _Candidate(file, name)
+
+
+def _only_musl(name: WheelName) -> bool:
+    """Whether a wheel is for Linux with musl, and not with glibc as well."""
+    platforms = {tag.platform for tag in name.tags}
+    return all(platform.startswith("musllinux") for platform in platforms)
+
+
+def _platform(entry: _Candidate) -> str:
+    return entry.name.platform.name if entry.name.platform else ""
+
+
+def _abi(entry: _Candidate) -> str:
+    return entry.name.tags[0].abi
+
+
+def _fits(entry: _Candidate, tag: str, platform: str) -> bool:
+    """Whether a file is for a platform and a Python; without a Python, whether it is for all of them."""
+    return _platform(entry) == platform and _abi(entry) == (tag or "none")
+
+
+def _explain_version(wanted: WantedFiles, offered: set[str]) -> str:
+    limit = Version(wanted.version.removesuffix(".*"))
+    older = sorted((version for version in map(Version, offered) if version < limit), reverse=True)
+    what = f"the index has no {wanted.project} {wanted.version}"
+    return f"{what}; the newest before it is {older[0]}" if older else what

@@ -1,0 +1,138 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Read from upstream's wheels what a release needs to know: requirements, and JAX's commit they were built from."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import Specifier
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from pjrtwheel.backend import UpstreamExtra
+from pjrtwheel.errors import PinError
+from pjrtwheel.wheel.metadata import read_field
+from pjrtwheel.wheel.names import parse_name
+
+_MOST_BYTES = 2**20  # of a text file in a wheel
+# JAX's build writes it into the version.py of every wheel.
+_COMMIT = re.compile(r"^_git_hash: str = '([0-9a-f]{40})'$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamWheel:
+    """What two text files of a wheel say.
+
+    Attributes:
+        filename: Name of the wheel file.
+        metadata: Text of METADATA.
+        commit: The commit of JAX it was built from; empty if it does not say.
+    """
+
+    filename: str
+    metadata: str
+    commit: str
+
+    def requires(self, extra: str) -> tuple[Requirement, ...]:
+        """Return what an extra requires on Linux, without markers, in order of name.
+
+        Raises:
+            PinError: There is no such extra, or a requirement cannot be read.
+        """
+        if canonicalize_name(extra) not in map(canonicalize_name, read_field(self.metadata, "Provides-Extra")):
+            raise PinError(f"{self.filename} has no extra {extra!r}")
+        try:
+            requirements = [Requirement(line) for line in read_field(self.metadata, "Requires-Dist")]
+        except InvalidRequirement as error:
+            raise PinError(f"METADATA of {self.filename} cannot be read", cause=str(error)) from error
+        found = [entry for entry in requirements if _is_of_extra(entry, extra)]
+        for entry in found:
+            entry.marker = None
+        return tuple(sorted(found, key=lambda entry: canonicalize_name(entry.name)))
+
+    def find_version(self, extra: str, project: str) -> str:
+        """Return the version of a project that an extra names, which may end in `.*`.
+
+        Raises:
+            PinError: It does not require one version of it.
+        """
+        for entry in self.requires(extra):
+            versions = [item.version for item in entry.specifier if item.operator == "=="]
+            if canonicalize_name(entry.name) == canonicalize_name(project) and len(versions) == 1:
+                return versions[0]
+        raise PinError(f"the extra {extra!r} of {self.filename} does not name one version of {project}")
+
+
+def read_upstream(wheel: Path) -> UpstreamWheel:
+    """Read METADATA and `version.py` of a wheel.
+
+    Raises:
+        PinError: It is no wheel, or METADATA contradicts the file's name.
+    """
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            metadata = _read_text(archive, r"[^/]+\.dist-info/METADATA")
+            commit = _COMMIT.search(_read_text(archive, r"([^/]+/)+version\.py"))
+    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        raise PinError(f"cannot read {wheel.name}", cause=f"{type(error).__name__}: {error}") from error
+    name = parse_name(wheel.name)
+    stated = ["".join(read_field(metadata, field)[:1]) for field in ("Name", "Version")]
+    if not all(stated) or (canonicalize_name(stated[0]), Version(stated[1])) != (
+        name.distribution,
+        Version(name.version),
+    ):
+        raise PinError(
+            f"METADATA of {wheel.name} says that it is {' '.join(stated).strip() or 'nothing'}",
+            cause="the index offers another wheel under this name, or it was renamed",
+        )
+    return UpstreamWheel(wheel.name, metadata, commit[1] if commit else "")
+
+
+def take_over(table: UpstreamExtra, required: Iterable[Requirement]) -> tuple[str, ...]:
+    """Return what our extra requires: upstream's requirements, with the bounds that a backend adds to them.
+
+    Raises:
+        PinError: A requirement has no floor, and the backend gives it none.
+    """
+    return tuple(_bound(table, entry) for entry in required)
+
+
+def _bound(table: UpstreamExtra, entry: Requirement) -> str:
+    name = canonicalize_name(entry.name)
+    if not entry.specifier:
+        if name not in table.bounds:
+            raise PinError(
+                f"{table.upstream} requires {name} in any version", remedy="give it bounds in the backend.toml"
+            )
+        return f"{name}{table.bounds[name]}"
+    bounds = sorted(entry.specifier, key=lambda item: _ORDER.index(item.operator))
+    floor, upper = bounds[0], [item for item in bounds if item.operator in {"<", "<=", "==", "~="}]
+    if table.same_major and not upper:
+        bounds.append(Specifier(f"<{Version(floor.version).major + 1}"))
+    return name + ",".join(map(str, bounds))
+
+
+_ORDER = ("==", "~=", "===", ">=", ">", "<", "<=", "!=")
+
+
+def _is_of_extra(requirement: Requirement, extra: str) -> bool:
+    """Whether a requirement is one of an extra's, on Linux."""
+    if requirement.marker is None:
+        return False
+    linux = {"sys_platform": "linux", "platform_system": "Linux"}
+    with_extra, without = ({**linux, "extra": name} for name in (extra, ""))
+    return requirement.marker.evaluate(with_extra) and not requirement.marker.evaluate(without)
+
+
+def _read_text(archive: zipfile.ZipFile, pattern: str) -> str:
+    """Return the member whose path matches, the one nearest to the top; nothing if there is none."""
+    for name in sorted(archive.namelist(), key=lambda path: (path.count("/"), path)):
+        if re.fullmatch(pattern, name) and archive.getinfo(name).file_size <= _MOST_BYTES:
+            return archive.read(name).decode("utf-8")
+    return ""

@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an index lists, from a folder, from pages on the disk, and over HTTP from this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.errors import FetchError
+from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, parse_settings
+
+NAME = "abacus_pjrt-1.2-py3-none-any.whl"
+DIGEST = "ab" * 32
+
+
+class Index(BaseHTTPRequestHandler):
+    """Answers with what the test has put on the server, by path: content type and body."""
+
+    pages: dict[str, tuple[str, bytes]]
+
+    def do_GET(self) -> None:
+        """Send a page."""
+        kind, body = self.pages.get(self.path, ("", b""))
+        self.send_response(200 if kind else 404)
+        self.send_header("Content-Type", kind or "text/plain")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(body)
+
+    do_HEAD = do_GET  # noqa: N815  # the server's own name
+
+    def log_message(self, *_arguments: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def index() -> Iterator[tuple[str, dict[str, tuple[str, bytes]]]]:
+    """Return the address of an index on this machine, and its pages."""
+    pages: dict[str, tuple[str, bytes]] = {}
+    handler = type("Handler", (Index,), {"pages": pages})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/simple/", pages
+        server.shutdown()
+        thread.join()
+
+
+def test_pages_in_json(index: tuple[str, dict[str, tuple[str, bytes]]]) -> None:
+    """PEP 691: digest, length and withdrawal come with the list; source archives are passed over."""
+    url, pages = index
+    files = [
+        {"filename": NAME, "url": f"../{NAME}", "hashes": {"sha256": DIGEST}, "size": 7, "yanked": "broken"},
+        {"filename": "abacus-pjrt-1.2.tar.gz", "url": "../a.tar.gz", "hashes": {}, "size": 7},
+    ]
+    body = {"meta": {"api-version": "1.1"}, "name": "abacus-pjrt", "versions": ["1.2"], "files": files}
+    pages["/simple/abacus-pjrt/"] = ("application/vnd.pypi.simple.v1+json", json.dumps(body).encode())
+    assert list_wheels("abacus-pjrt", IndexSettings((url,))) == (IndexFile(NAME, DIGEST, 7, yanked=True),)
+
+
+def test_pages_in_html(index: tuple[str, dict[str, tuple[str, bytes]]]) -> None:
+    """PEP 503: the digest is in the link, and the length is asked for."""
+    url, pages = index
+    page = f'<a href="../../files/{NAME}#sha256={DIGEST}">{NAME}</a>'
+    pages["/simple/abacus-pjrt/"] = ("text/html", page.encode())
+    pages[f"/files/{NAME}"] = ("application/octet-stream", b"12345")
+    assert list_wheels("abacus-pjrt", IndexSettings((url,))) == (IndexFile(NAME, DIGEST, 5),)
+
+
+def test_index_without_digests_is_refused(index: tuple[str, dict[str, tuple[str, bytes]]]) -> None:
+    """What has no digest cannot be pinned without a download."""
+    url, pages = index
+    pages["/simple/abacus-pjrt/"] = ("text/html", f'<a href="{NAME}">{NAME}</a>'.encode())
+    with pytest.raises(FetchError, match=f"the package index gives no sha256 for {NAME}"):
+        list_wheels("abacus-pjrt", IndexSettings((url,)))
+
+
+def test_project_that_no_index_knows(index: tuple[str, dict[str, tuple[str, bytes]]], tmp_path: Path) -> None:
+    """It has no files; that is an answer."""
+    url, _ = index
+    settings = IndexSettings((url, tmp_path.as_uri()), (tmp_path,))
+    assert list_wheels("abacus-pjrt", settings) == ()
+
+
+def test_index_that_cannot_be_reached() -> None:
+    """The error says so, and where to look."""
+    with pytest.raises(FetchError) as caught:
+        list_wheels("abacus-pjrt", IndexSettings(("http://127.0.0.1:9/simple/",)))
+    assert caught.value.what == "the package index cannot be asked for abacus-pjrt"
+    assert "pip config list" in caught.value.remedy
+
+
+def test_folders_and_pages_on_the_disk(tmp_path: Path) -> None:
+    """As pip's --find-links, and an index with a file: URL; what both have is listed once."""
+    content = b"a wheel"
+    expected = IndexFile(NAME, hashlib.sha256(content).hexdigest(), len(content))
+    for name in (NAME, "abacus-1.2-py3-none-any.whl"):
+        (tmp_path / name).write_bytes(content)
+    page = tmp_path / "simple/abacus-pjrt/index.html"
+    page.parent.mkdir(parents=True)
+    page.write_text(f'<a href="../../{NAME}">{NAME}</a>')
+    settings = IndexSettings(((tmp_path / "simple").as_uri(),), (tmp_path,))
+    assert list_wheels("abacus-pjrt", settings) == (expected,)
+
+
+def test_two_places_with_different_bytes_under_one_name(tmp_path: Path) -> None:
+    """Neither is taken: which one pip would bring depends on the machine."""
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / NAME).write_text(folder)
+    with pytest.raises(FetchError, match=f"two package indexes offer different bytes as {NAME}"):
+        list_wheels("abacus-pjrt", IndexSettings((), (tmp_path / "a", tmp_path / "b")))
+
+
+def test_settings_are_those_of_pip() -> None:
+    """Files first, then the environment; other commands' sections do not count."""
+    text = (
+        "global.index-url='https://one/simple'\n"
+        "global.extra-index-url='https://two/simple file:///three'\n"
+        "install.index-url='https://four/simple'\n"
+        ":env:.index-url='https://five/simple'\n"
+        ":env:.find-links='/wheels file:///more%20wheels'\n"
+        ":env:.cert='/ca.pem'\n"
+    )
+    assert parse_settings(text) == IndexSettings(
+        ("https://five/simple", "https://two/simple", "file:///three"),
+        (Path("/wheels"), Path("/more wheels")),
+        "/ca.pem",
+    )

@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The text of a release file, and the two files that are kept by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.errors import PinError
+from pjrtwheel.pin.text import find_overrides, find_xla, render_release
+from pjrtwheel.release.model import (
+    Absent,
+    Override,
+    Pin,
+    Release,
+    XlaSource,
+    list_releases,
+    load_release,
+    parse_release,
+)
+
+ROOT = Path(__file__).resolve().parents[3]
+PATH = Path("releases/1.2.3.toml")
+FIRST = Pin("bindings.cp313.linux_x86_64", "jaxlib", "1.2.3", "jaxlib-1.2.3-cp313-cp313-linux_x86_64.whl", "cd" * 32, 5)
+SECOND = Pin("header.pjrt_c_api", "pjrt-header", "7", "pjrt_header-7-py3-none-any.whl", "ef" * 32, 6)
+RELEASE = Release(
+    pins={FIRST.key: FIRST, SECOND.key: SECOND},
+    digest="",
+    path=PATH,
+    version="1.2.3",
+    build=4,
+    commits={"jax": "ab" * 20, "jaxlib": "cd" * 20},
+    extras={"abacus": {"with-beads": ("beads>=5,<6", "rods")}},
+    absent=(
+        Absent("plugin.abacus.linux_aarch64", "abacus-pjrt", "1.2.3", "the index has none"),
+        Absent("kernels.abacus.cp315.linux_x86_64", "abacus-kernels", "1.2.3", "nor these"),
+    ),
+    overrides=(Override("abacus", "1.2.2", 'its "own" is late'),),
+    xla=XlaSource("c0ffee", "ab" * 32, "7.7.0", verified=False, origin='a "quoted" place'),
+)
+XLA_TABLE = f"""
+["1.2.3"]
+commit = "c0ffee"
+sha256 = "{"ab" * 32}"
+bazel = "7.7.0"
+verified = false
+origin = "a document"
+contradicted_by = "another one"
+"""
+
+
+def test_text_is_read_back_as_it_was_written() -> None:
+    """Writing and reading are each other's inverse, quotes included; what is absent is in order of key."""
+    text = render_release(RELEASE)
+    found = parse_release(text, PATH)
+    assert replace(found, digest="") == replace(RELEASE, absent=RELEASE.absent[::-1])
+    assert render_release(found) == text
+
+
+def test_order_of_the_answers_does_not_change_the_text() -> None:
+    """The digest of the file depends on what is pinned alone."""
+    other = replace(
+        RELEASE,
+        pins=dict(reversed(RELEASE.pins.items())),
+        absent=RELEASE.absent[::-1],
+        commits=dict(reversed(RELEASE.commits.items())),
+    )
+    assert render_release(other) == render_release(RELEASE)
+
+
+def test_release_without_a_known_xla() -> None:
+    """It has no table of that name, and nothing else is empty either."""
+    text = render_release(replace(RELEASE, xla=None, absent=(), overrides=(), extras={}, commits={}))
+    assert [line for line in text.splitlines() if line.startswith("[")] == ["[[pin]]", "[[pin]]"]
+    assert parse_release(text, PATH).xla is None
+
+
+@pytest.mark.parametrize("version", list_releases(ROOT))
+def test_release_in_the_repository_was_written_by_the_command(version: str) -> None:
+    """The file is byte for byte what the command writes, so it was not edited by hand; the hand-kept parts are true."""
+    release = load_release(ROOT, version)
+    assert release.path.read_text("utf-8") == render_release(release)
+    assert release.xla == find_xla((ROOT / "releases/xla.toml").read_text("utf-8"), version)
+    assert release.overrides == find_overrides((ROOT / "releases/overrides.toml").read_text("utf-8"), version)
+
+
+def test_xla_of_a_release() -> None:
+    """What nobody has written down is not known, which is no error: only a build from source needs it."""
+    known = XlaSource("c0ffee", "ab" * 32, "7.7.0", verified=False, origin="a document", contradicted_by="another one")
+    assert find_xla(XLA_TABLE, "1.2.3") == known
+    assert find_xla(XLA_TABLE, "9.9.9") is None
+
+
+def test_malformed_xla_revision_is_named_by_its_key() -> None:
+    """The file is kept by hand."""
+    with pytest.raises(PinError, match=r'"1\.2\.3" lacks sha256, bazel, verified, origin'):
+        find_xla('["1.2.3"]\ncommit = "c0ffee"\n', "1.2.3")
+
+
+def test_overrides_of_a_release() -> None:
+    """Each belongs to one release and one backend."""
+    text = '["1.2.3".abacus]\nversion = "1.2.2"\nreason = "late"\n["1.2.4".rods]\nversion = "1"\nreason = "odd"\n'
+    assert find_overrides(text, "1.2.3") == (Override("abacus", "1.2.2", "late"),)
+    assert find_overrides(text, "9.9.9") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ('["1.2.3".abacus]\nversion = "1.2.2"\n', '"1.2.3".abacus lacks reason'),
+        ('["1.2.3".abacus]\nversion = "1.2.2"\nreason = ""\n', "\"1.2.3\".abacus.reason: '' does not match"),
+        ('["1.2.3"]\nabacus = "1.2.2"\n', "1.2.3.abacus: expected a table, found '1.2.2'"),
+    ],
+    ids=["no reason", "empty reason", "no table"],
+)
+def test_override_without_a_reason_is_refused(text: str, cause: str) -> None:
+    """Somebody else has to understand it later."""
+    with pytest.raises(PinError) as caught:
+        find_overrides(text, "1.2.3")
+    assert caught.value.cause.startswith(cause)

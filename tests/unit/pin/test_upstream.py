@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is read from upstream's wheels."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.backend import UpstreamExtra
+from pjrtwheel.errors import PinError
+from pjrtwheel.pin.upstream import UpstreamWheel, read_upstream, take_over
+
+METADATA = """\
+Metadata-Version: 2.4
+Name: abacus.plugin
+Version: 1.2.0
+Requires-Dist: abacus-pjrt==1.2
+Requires-Dist: numpy; python_version >= "3"
+Provides-Extra: with-rods
+Requires-Dist: Steel_Rods<10.0,>=9.1.2; sys_platform == "linux" and extra == "with-rods"
+Requires-Dist: brass; extra == "with-rods"
+Requires-Dist: beads>=5.6; extra == "with-rods"
+Requires-Dist: rods-for-others; sys_platform == "win32" and extra == "with-rods"
+Provides-Extra: tools
+Requires-Dist: counter==3.1.*; extra == "tools"
+
+Requires-Dist: text; extra == "with-rods"
+"""
+COMMIT = "dc4af684446e65ee98eee8090e1ff6f8211473fb"
+
+
+def put_wheel(folder: Path, members: dict[str, str], name: str = "abacus_plugin-1.2-py3-none-any.whl") -> Path:
+    """Write a wheel."""
+    with zipfile.ZipFile(folder / name, "w") as archive:
+        for path, text in members.items():
+            archive.writestr(path, text)
+    return folder / name
+
+
+def test_metadata_and_commit_are_read(tmp_path: Path) -> None:
+    """The version.py nearest to the top is JAX's."""
+    wheel = put_wheel(
+        tmp_path,
+        {
+            "abacus_plugin/inner/version.py": f"_git_hash: str = '{COMMIT[::-1]}'\n",
+            "abacus_plugin/version.py": f"old = 1\n_git_hash: str = '{COMMIT}'\nx = \"_git_hash: str = 'f'\"\n",
+            "abacus_plugin-1.2.dist-info/METADATA": METADATA,
+        },
+    )
+    assert read_upstream(wheel) == UpstreamWheel(wheel.name, METADATA, COMMIT)
+
+
+def test_wheel_that_does_not_say_its_commit(tmp_path: Path) -> None:
+    """That is no error."""
+    wheel = put_wheel(tmp_path, {"abacus_plugin-1.2.dist-info/METADATA": METADATA})
+    assert read_upstream(wheel).commit == ""
+
+
+@pytest.mark.parametrize(
+    ("metadata", "stated"),
+    [
+        (METADATA.replace("1.2.0", "1.3"), "abacus.plugin 1.3"),
+        (METADATA.replace("abacus.plugin", "abacus"), "abacus 1.2.0"),
+        ("Metadata-Version: 2.4\n", "nothing"),
+    ],
+    ids=["version", "name", "neither"],
+)
+def test_metadata_that_contradicts_the_name_is_refused(tmp_path: Path, metadata: str, stated: str) -> None:
+    """The bytes are what the index promised, but they are of another wheel."""
+    wheel = put_wheel(tmp_path, {"abacus_plugin-1.2.dist-info/METADATA": metadata})
+    with pytest.raises(PinError) as caught:
+        read_upstream(wheel)
+    assert caught.value.what == f"METADATA of {wheel.name} says that it is {stated}"
+
+
+def test_what_is_no_wheel_is_refused(tmp_path: Path) -> None:
+    """An error page that is served as a file."""
+    wheel = tmp_path / "abacus_plugin-1.2-py3-none-any.whl"
+    wheel.write_text("<html>")
+    with pytest.raises(PinError, match=r"cannot read abacus_plugin-1\.2-py3-none-any\.whl"):
+        read_upstream(wheel)
+
+
+def test_requirements_of_an_extra() -> None:
+    """Those that hold on Linux, without markers, in order of name; not the wheel's own, nor the description."""
+    wheel = UpstreamWheel("a.whl", METADATA, "")
+    assert [str(entry) for entry in wheel.requires("with_rods")] == ["beads>=5.6", "brass", "Steel_Rods<10.0,>=9.1.2"]
+    with pytest.raises(PinError, match=r"a\.whl has no extra 'without'"):
+        wheel.requires("without")
+
+
+def test_version_that_an_extra_names() -> None:
+    """A series stays one."""
+    wheel = UpstreamWheel("a.whl", METADATA, "")
+    assert wheel.find_version("tools", "Counter") == "3.1.*"
+    with pytest.raises(PinError, match=r"the extra 'with-rods' of a\.whl does not name one version of beads"):
+        wheel.find_version("with-rods", "beads")
+
+
+def test_our_extra_follows_upstreams() -> None:
+    """Floors are upstream's; a ceiling keeps the major version, where upstream has none."""
+    required = UpstreamWheel("a.whl", METADATA, "").requires("with-rods")
+    table = UpstreamExtra("abacus-plugin[with-rods]", same_major=True, bounds={"brass": ">=2,<3"})
+    assert take_over(table, required) == ("beads>=5.6,<6", "brass>=2,<3", "steel-rods>=9.1.2,<10.0")
+
+
+def test_exact_versions_get_no_ceiling() -> None:
+    """They are one already."""
+    required = UpstreamWheel("a.whl", METADATA, "").requires("tools")
+    assert take_over(UpstreamExtra("abacus-plugin[tools]", same_major=True), required) == ("counter==3.1.*",)
+
+
+def test_requirement_without_bounds_needs_a_decision() -> None:
+    """It is not guessed which versions work."""
+    required = UpstreamWheel("a.whl", METADATA, "").requires("with-rods")
+    with pytest.raises(PinError, match=r"abacus-plugin\[with-rods\] requires brass in any version"):
+        take_over(UpstreamExtra("abacus-plugin[with-rods]"), required)
