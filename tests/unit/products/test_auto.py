@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from jaxlib_select.choose.cuda import TEGRA, runs
-from jaxlib_select.versions import read_version
-from pjrtwheel.backend import Backend, Select, load_backends
+from jaxlib_select.facts import Select
+from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import hash_file
@@ -23,6 +23,7 @@ from pjrtwheel.products.auto import build_auto
 from pjrtwheel.products.auto.nvidia import TEGRA as TEGRA_CHIPS
 from pjrtwheel.products.auto.nvidia import THOR, Group, compiled, nvidia_groups, served
 from pjrtwheel.products.auto.variants import Variant, make_variants
+from pjrtwheel.products.facts import Contents
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.on_device import find_wheels
 from pjrtwheel.prove.origin import Origin
@@ -33,9 +34,14 @@ VERSION = "0.11.2"
 CODE12 = ["compute_120", "sm_50", "sm_60", "sm_70", "sm_80", "sm_90", "sm_100", "sm_101", "sm_120"]
 CODE13 = ["compute_120", "sm_75", "sm_80", "sm_90", "sm_100", "sm_110", "sm_120"]
 SELECT12 = Select(
-    "nvidia", 300, driver="12.0", toolkit="12.9", oldest_capability="5.2", constraints={"<7.5": ("cudnn<9.11",)}
+    "nvidia",
+    300,
+    driver=(12, 0),
+    toolkit=(12, 9),
+    oldest_capability=(5, 2),
+    constraints={"<7.5": ("cudnn<9.11",)},
 )
-SELECT13 = Select("nvidia", 400, driver="13.0", toolkit="13.0", constraints={">=10,<12": ("cublas>=13.2",)})
+SELECT13 = Select("nvidia", 400, driver=(13, 0), toolkit=(13, 0), constraints={">=10,<12": ("cublas>=13.2",)})
 
 
 def properties(cuda: str, real: Iterable[int], virtual: Iterable[int] = ()) -> tuple[str, ...]:
@@ -89,7 +95,7 @@ FUTURE = (120, 130, 140, 150)
         ),
         (replace(SELECT13, constraints={}), [], "x86_64", []),
         (
-            replace(SELECT12, oldest_capability="", constraints={}),
+            replace(SELECT12, oldest_capability=None, constraints={}),
             CODE12[:3],
             "x86_64",
             [Group("", properties("12.0", [50, 60]))],
@@ -123,7 +129,7 @@ def test_variants_agree_with_the_selector(architecture: str, select: Select, cod
         text.split("::")[2] for group in nvidia_groups(select, code, architecture) for text in group.properties[1:]
     }
     for capability in sorted({*cards, *chips} - given_up):
-        oldest = read_version(select.oldest_capability)
+        oldest = select.oldest_capability
         running = runs(
             capability, code, tegra=False, cuda=(cuda, 0), driver=(cuda, 0), toolkit=(cuda, 9), oldest=oldest
         )
@@ -169,7 +175,7 @@ def test_only_what_was_built_gets_a_variant(backends: dict[str, Backend]) -> Non
         entry(backends["cuda12"], "linux_aarch64", CODE12),
         entry(backends["cuda13"], "linux_x86_64", CODE13, version="0.11.1"),
     ]
-    assert make_variants(backends.values(), built, VERSION) == [
+    assert make_variants(backends.values(), built, Contents(VERSION)) == [
         Variant("", "any", PLAIN),
         Variant("null", "any", PLAIN),
         Variant(
@@ -185,7 +191,7 @@ def test_only_what_was_built_gets_a_variant(backends: dict[str, Backend]) -> Non
 def test_the_plain_wheel_needs_the_cpu(backends: dict[str, Backend]) -> None:
     """Without its package, every pip would fail."""
     with pytest.raises(UsageError, match=r"no wheel of 0\.11\.2 for the CPU was built"):
-        make_variants(backends.values(), [entry(backends["tpu"], "linux_x86_64")], VERSION)
+        make_variants(backends.values(), [entry(backends["tpu"], "linux_x86_64")], Contents(VERSION))
 
 
 @pytest.fixture
@@ -234,19 +240,19 @@ def test_wheels_documents_and_record_belong_together(
     assert {name: hash_file(dist / name) for name in names[:4]} == {name: record[name]["sha256"] for name in names[:4]}
     assert {record[name]["lock_id"] for name in record} == {"ff"}
     before = {name: (dist / name).read_bytes() for name in [*names, "release.json"]}
-    build_auto(root, dist, VERSION)
+    build_auto(root, dist, Contents(VERSION))
     assert {name: (dist / name).read_bytes() for name in before} == before
 
 
 def test_variants_that_are_none_any_more_are_removed(dist: Path, root: Path) -> None:
     """Together with their entries; another release's stay."""
-    build_auto(root, dist, VERSION)
+    build_auto(root, dist, Contents(VERSION))
     other = dist / "jaxlib_auto-0.11.1-py3-none-any.whl"
     other.write_bytes(b"")
     document = json.loads((dist / "release.json").read_text())
     document["wheels"] = [wheel for wheel in document["wheels"] if wheel["distribution"] != "jaxlib-cuda-12"]
     (dist / "release.json").write_text(json.dumps(document))
-    build_auto(root, dist, VERSION)
+    build_auto(root, dist, Contents(VERSION))
     names = ["jaxlib_auto-0.11.2-py3-none-any-null.whl", "jaxlib_auto-0.11.2-py3-none-any.whl"]
     assert sorted(path.name for path in dist.glob("jaxlib_auto-*.whl")) == [other.name, *names]
     record = json.loads((dist / "release.json").read_text())["wheels"]
@@ -255,7 +261,7 @@ def test_variants_that_are_none_any_more_are_removed(dist: Path, root: Path) -> 
 
 def test_a_run_that_fails_removes_nothing(dist: Path, root: Path) -> None:
     """What the record lists is there, also when the list of variants could not be written."""
-    build_auto(root, dist, VERSION)
+    build_auto(root, dist, Contents(VERSION))
     before = {path.name for path in dist.glob("jaxlib_auto-*.whl")}
     document = json.loads((dist / "release.json").read_text())
     document["wheels"] = [wheel for wheel in document["wheels"] if wheel["distribution"] != "jaxlib-cuda-12"]
@@ -263,7 +269,7 @@ def test_a_run_that_fails_removes_nothing(dist: Path, root: Path) -> None:
     (dist / "jaxlib_auto-0.11.2-variants.json").unlink()
     (dist / "jaxlib_auto-0.11.2-variants.json").mkdir()
     with pytest.raises(IsADirectoryError):
-        build_auto(root, dist, VERSION)
+        build_auto(root, dist, Contents(VERSION))
     assert {path.name for path in dist.glob("jaxlib_auto-*.whl")} == before
     record = json.loads((dist / "release.json").read_text())["wheels"]
     assert {wheel["filename"] for wheel in record if wheel["distribution"] == "jaxlib-auto"} == before
@@ -275,7 +281,7 @@ def test_wheels_of_two_sets_are_refused(dist: Path, root: Path) -> None:
     document["wheels"][0]["lock_id"] = "00"
     (dist / "release.json").write_text(json.dumps(document))
     with pytest.raises(UsageError, match="belong to 2 sets"):
-        build_auto(root, dist, VERSION)
+        build_auto(root, dist, Contents(VERSION))
 
 
 def test_a_listed_wheel_that_is_gone_is_an_error(dist: Path, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -297,7 +303,7 @@ def test_other_commands_do_not_stumble_over_variants(
 ) -> None:
     """Proving finds the wheels of its backend in a folder with `jaxlib-auto`."""
     jaxlib = make_wheel({}, name=f"jaxlib-{VERSION}-1-cp312-cp312-manylinux_2_27_x86_64.whl")
-    build_auto(root, dist, VERSION)
+    build_auto(root, dist, Contents(VERSION))
     found = find_wheels(dist, backends["cpu"], VERSION, PLATFORMS["linux_x86_64"])
     assert [path.name for path in found] == [
         jaxlib.name,
