@@ -14,7 +14,9 @@ from urllib.request import url2pathname
 from jaxlib_select.apply.installer import Installer, find_installer, pip_installer
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import Policy, PolicySource, from_arguments
+from jaxlib_select.choose.ranking import offers
 from jaxlib_select.choose.resolve import resolve
+from jaxlib_select.choose.resolvers.jax import find_elsewhere
 from jaxlib_select.doctor.ask import ask_plugins
 from jaxlib_select.doctor.hardware import (
     describe_hardware,
@@ -30,8 +32,8 @@ from jaxlib_select.doctor.predict import SERVES, Conditions, Prediction, predict
 from jaxlib_select.doctor.problems import find_problems
 from jaxlib_select.doctor.remedies import Examination, set_variable
 from jaxlib_select.doctor.report import ERROR, WARNING, Finding, Report, sort_findings
-from jaxlib_select.errors import FactsError, InstallError, SelectError
-from jaxlib_select.facts import Facts, known_releases, load_facts
+from jaxlib_select.errors import InstallError, SelectError
+from jaxlib_select.facts import Facts, facts_about
 from jaxlib_select.installed.answers import REFUSED, Problem
 from jaxlib_select.installed.environment import Environment, this_environment
 from jaxlib_select.installed.plugins import Lock, Plugin, find_plugins, locate, read_lock
@@ -124,7 +126,7 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
         plugins=plugins,
         prediction=exam.prediction,
         hardware=describe_hardware(around.machine, around.facts.backends),
-        findings=sort_findings([*find_problems(exam), *cpu, *_other_backend(exam)]),
+        findings=sort_findings([*find_problems(exam), *cpu, *_other_backend(exam), *_absent_backend(exam, around)]),
         silent_cpu=silent,
         renewal=exam.renew(),
     )
@@ -203,6 +205,17 @@ def _other_backend(exam: Examination) -> Iterator[Finding]:
         yield Finding(WARNING, "other-backend", what, exam.advise())
 
 
+def _absent_backend(exam: Examination, around: Surroundings) -> Iterator[Finding]:
+    """Say that the installed release has no package for an accelerator of this machine, and which one has."""
+    decided = exam.decision is not None and exam.decision.backend != "cpu"
+    if decided or exam.prediction.default != "cpu" or around.variables.get("JAX_PLATFORMS"):
+        return
+    for other in offers(around.machine, find_elsewhere("jax", around.machine, around.facts))[:1]:
+        what = f"JAX will run on the CPU: {other.problem}; the newest that has it is {other.package}"
+        there = decide(around.machine, facts_about(other.package.partition("==")[2]), "auto")
+        yield Finding(WARNING, "absent-backend", what, replace(exam, decision=there).advise())
+
+
 def _versions(environment: Environment, plugins: Sequence[Plugin]) -> dict[str, str]:
     names = ["jax", "jaxlib", *sorted({plugin.distribution for plugin in plugins if plugin.distribution})]
     names += sorted(name for name in environment.distributions if name.startswith("jax-") and name.endswith("-plugin"))
@@ -234,11 +247,7 @@ def find_sources(environment: Environment) -> tuple[str, ...]:
 
 def facts_for(environment: Environment) -> Facts:
     """Return the facts about the JAX that is installed, else about the newest known release; none if none is known."""
-    version = environment.version_of("jax") or environment.version_of("jaxlib") or ""
-    try:
-        return load_facts(version if version in known_releases() else "")
-    except FactsError:
-        return Facts(version, ())
+    return facts_about(environment.version_of("jax") or environment.version_of("jaxlib") or "")
 
 
 def decide(machine: Machine, facts: Facts, backend: str) -> Decision | None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jaxlib_select import tables
-from jaxlib_select.errors import FactsError
+from jaxlib_select.errors import FactsError, UsageError
 from jaxlib_select.machine.model import VERSION, Version
 from jaxlib_select.tables import column
 from jaxlib_select.versions import in_range, is_final, read_version
@@ -119,41 +119,44 @@ class Facts:
     schema: int = 0
 
 
-def known_releases(folder: Path = FOLDER) -> tuple[str, ...]:
+def known_releases(folder: Path | None = None) -> tuple[str, ...]:
     """Return the JAX releases of which the facts are known, the oldest first, a pre-release before its release."""
-    names = [path.stem for path in folder.glob("[0-9]*.json")]
+    names = [path.stem for path in (folder or FOLDER).glob("[0-9]*.json")]
     return tuple(sorted(names, key=lambda name: (read_version(name) or (), is_final(name), name)))
 
 
-def newest_release(specifiers: str = "", folder: Path = FOLDER) -> str:
-    """Return the newest known release of JAX within specifiers such as `==0.11.2`, `<0.12` or `~=0.11.0`.
+def newest_release(bounds: str = "", folder: Path | None = None) -> str:
+    """Return the newest known release of JAX within bounds such as `==0.11.2`, `<0.12` or `~=0.11.0`.
 
     A pre-release is taken by its own name only, unless nothing else is known.
 
     Raises:
         FactsError: None is; the message lists those that are known.
-        ValueError: The specifiers cannot be read.
+        UsageError: The bounds cannot be read.
     """
     known = known_releases(folder)
-    final = [name for name in known if is_final(name)] or known
-    exact = specifiers.removeprefix("==").strip()
+    exact = bounds.removeprefix("==").strip()
     if exact in known:
         return exact
-    found = [name for name in final if not specifiers or in_range(read_version(name) or (), specifiers)]
+    final = [name for name in known if is_final(name)] or known
+    try:
+        found = [name for name in final if not bounds or in_range(read_version(name) or (), bounds)]
+    except ValueError as error:
+        remedy = "expected bounds such as '==0.11.2', '<0.12', '~=0.11.0' or '>=0.11,<0.12'"
+        raise UsageError(f"bounds on a version cannot be read: {bounds!r}", cause=str(error), remedy=remedy) from error
     if not found:
-        raise _unknown(specifiers, known, folder)
+        raise _unknown(bounds, known, folder)
     return found[-1]
 
 
-@functools.cache
-def load_facts(release: str = "", folder: Path = FOLDER) -> Facts:
+def load_facts(release: str = "", folder: Path | None = None) -> Facts:
     """Read the facts about a release of JAX, the newest known one by default; a `FactsError` if there are none."""
     if release and release not in known_releases(folder):
         raise _unknown(f"=={release}", known_releases(folder), folder)
-    return read_facts(folder / f"{release or newest_release(folder=folder)}.json")
+    return _read_once((folder or FOLDER) / f"{release or newest_release(folder=folder)}.json")
 
 
-def facts_about(version: str, folder: Path = FOLDER) -> Facts:
+def facts_about(version: str, folder: Path | None = None) -> Facts:
     """Return the facts about an installed version of JAX or jaxlib: if nothing is known about it, the newest ones.
 
     None at all is known in an installation that is damaged: then there are no backends.
@@ -176,15 +179,19 @@ def read_facts(path: Path) -> Facts:
     return facts
 
 
+@functools.cache
+def _read_once(path: Path) -> Facts:
+    return read_facts(path)
+
+
 def _damaged(path: Path, cause: str) -> FactsError:
     return FactsError(f"damaged facts: {path}", cause=cause, remedy="install jaxlib-select again")
 
 
-def _unknown(specifiers: str, known: Sequence[str], folder: Path) -> FactsError:
+def _unknown(bounds: str, known: Sequence[str], folder: Path | None) -> FactsError:
     if not known:
-        return FactsError(f"no facts about any release in {folder}", remedy="install jaxlib-select again")
-    named = specifiers.removeprefix("==").strip()
-    what = f"nothing is known about JAX release {named!r}"
-    if specifiers != f"=={named}":
-        what = f"no known release of JAX is {specifiers}"
+        return FactsError(f"no facts about any release in {folder or FOLDER}", remedy="install jaxlib-select again")
+    name = bounds.removeprefix("==").strip()
+    exact = bounds.startswith("==") and is_final(name)
+    what = f"nothing is known about JAX release {name!r}" if exact else f"no known release of JAX is {bounds}"
     return FactsError(what, remedy=f"known releases: {', '.join(known)}")
