@@ -28,7 +28,7 @@ from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.on_device import find_wheels
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
-from pjrtwheel.publish.release_file import Entry, format_entries
+from pjrtwheel.publish.release_file import Entry, format_entries, read_entries
 
 VERSION = "0.11.2"
 CODE12 = ["compute_120", "sm_50", "sm_60", "sm_70", "sm_80", "sm_90", "sm_100", "sm_101", "sm_120"]
@@ -188,6 +188,34 @@ def test_only_what_was_built_gets_a_variant(backends: dict[str, Backend]) -> Non
     ]
 
 
+NO_CPU = {f"plugin.cpu.{platform}": "no such file" for platform in PLATFORMS}
+
+
+def test_a_release_without_a_wheel_for_the_cpu_asks_for_none(backends: dict[str, Backend]) -> None:
+    """The plain wheel is for jaxlib alone then; one that only was not built yet is still missed."""
+    built = [entry(backends["tpu"], "linux_x86_64")]
+    plain, *_ = make_variants(backends.values(), built, Contents(VERSION, absent=NO_CPU))
+    assert plain == Variant("", "any", (f"jaxlib=={VERSION}",))
+    (key,) = (key for key in NO_CPU if key.endswith("x86_64"))
+    partly = {other: cause for other, cause in NO_CPU.items() if other != key}
+    with pytest.raises(UsageError, match="for the CPU was built"):
+        make_variants(backends.values(), built, Contents(VERSION, absent=partly))
+
+
+def test_the_toolkit_of_the_release_decides_about_ptx(backends: dict[str, Backend]) -> None:
+    """A newer one than the oldest driver serves: no driver is sure to compile what it made."""
+    built = [entry(backends["cpu"], "linux_x86_64"), entry(backends["cuda13"], "linux_x86_64", CODE13)]
+    said = [
+        any(
+            "_virtual" in text
+            for variant in make_variants(backends.values(), built, contents)
+            for text in variant.properties
+        )
+        for contents in (Contents(VERSION, toolkits={"cuda13": version}) for version in ("13.0", "13.1"))
+    ]
+    assert said == [True, False]
+
+
 def test_the_plain_wheel_needs_the_cpu(backends: dict[str, Backend]) -> None:
     """Without its package, every pip would fail."""
     with pytest.raises(UsageError, match=r"no wheel of 0\.11\.2 for the CPU was built"):
@@ -259,6 +287,32 @@ def test_variants_that_are_none_any_more_are_removed(dist: Path, root: Path) -> 
     assert [wheel["filename"] for wheel in record if wheel["distribution"] == "jaxlib-auto"] == names
 
 
+def test_releases_lie_next_to_each_other(
+    dist: Path, root: Path, backends: dict[str, Backend], make_wheel: Callable[..., Path]
+) -> None:
+    """Each asks for packages of its own; a run for one leaves the other as it is."""
+    newer = f"{VERSION}.1"
+    name = entry(backends["cuda13"], "linux_x86_64").filename.replace(f"-{VERSION}-", f"-{newer}-")
+    wheel = make_wheel({}, name=name)
+    other = replace(entry(backends["cuda13"], "linux_x86_64", CODE13, newer), filename=name, lock_id="00")
+    listed = read_entries(dist) | {name: replace(other, sha256=hash_file(wheel))}
+    (dist / "release.json").write_text(format_entries(listed))
+    contents = {VERSION: Contents(VERSION), newer: Contents(newer, absent=NO_CPU)}
+    build_auto(root, dist, contents[VERSION])
+    before = {path.name: path.read_bytes() for path in dist.glob(f"jaxlib_auto-{VERSION}-*")}
+    build_auto(root, dist, contents[newer])
+    after = {path.name: path.read_bytes() for path in dist.glob("jaxlib_auto-*")}
+    assert before.items() <= after.items()
+    requires = {name: entry.requires for name, entry in read_entries(dist).items() if name.startswith("jaxlib_auto")}
+    assert requires.keys() == {name for name in after if name.endswith(".whl")}
+    for found in (VERSION, newer):
+        needs = [need for name, needs in requires.items() if name.split("-")[1] == found for need in needs]
+        assert {need.partition(";")[0].partition("==")[2] for need in needs if need.startswith("jaxlib")} == {found}
+    assert requires[f"jaxlib_auto-{newer}-py3-none-any.whl"] == (f"jaxlib=={newer}",)
+    build_auto(root, dist, contents[VERSION])
+    assert {path.name: path.read_bytes() for path in dist.glob("jaxlib_auto-*")} == after
+
+
 def test_a_run_that_fails_removes_nothing(dist: Path, root: Path) -> None:
     """What the record lists is there, also when the list of variants could not be written."""
     build_auto(root, dist, Contents(VERSION))
@@ -293,8 +347,10 @@ def test_a_listed_wheel_that_is_gone_is_an_error(dist: Path, root: Path, capsys:
 
 
 def test_an_empty_folder_is_an_error(tmp_path: Path, root: Path) -> None:
-    """Nothing is written."""
+    """Nothing is written; in a release without a wheel for the CPU as well."""
     assert main(["auto", "--root", str(root), "--dist", str(tmp_path)]) == 2
+    with pytest.raises(UsageError, match=r"no wheel of 0\.11\.2 was built into the folder"):
+        build_auto(root, tmp_path, Contents(VERSION, absent=NO_CPU))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -130,7 +130,7 @@ def test_a_platform_without_code_is_refused() -> None:
 
 
 def test_a_backend_that_was_not_built_is_refused() -> None:
-    """As long as nothing was recorded of it: machines would be told that its wheel has no code."""
+    """As long as nothing was recorded of it: its wheel would seem to have no code."""
     with pytest.raises(
         UsageError, match="nothing is known about the library of abacus for linux_aarch64, linux_x86_64"
     ):

@@ -57,6 +57,8 @@ def _common(root: Path, backends: Sequence[Backend], entries: Sequence[Entry], v
     names = {backend.distribution for backend in backends}
     listed = [entry for entry in entries if is_of_release(entry, version) and entry.distribution in names]
     locks = {entry.lock_id for entry in listed}
+    if not locks:
+        raise UsageError(f"no wheel of {version} was built into the folder", remedy="build it, or name another: --dist")
     if len(locks) != 1:
         raise UsageError(f"the wheels of {version} belong to {len(locks)} sets", remedy="build all of them again")
     return Common(root, version, requires_python(backends), locks.pop())
