@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -29,8 +30,9 @@ from pjrtwheel.prove.on_device import find_wheels
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.release_file import Entry, format_entries, read_entries
+from pjrtwheel.release.model import newest_release
 
-VERSION = "0.11.2"
+VERSION = newest_release(Path(__file__).resolve().parents[3])
 CODE12 = ["compute_120", "sm_50", "sm_60", "sm_70", "sm_80", "sm_90", "sm_100", "sm_101", "sm_120"]
 CODE13 = ["compute_120", "sm_75", "sm_80", "sm_90", "sm_100", "sm_110", "sm_120"]
 SELECT12 = Select(
@@ -163,7 +165,7 @@ def backends(root: Path) -> dict[str, Backend]:
     return load_backends(root)
 
 
-PLAIN = ("jaxlib==0.11.2", 'jaxlib-cpu==0.11.2; sys_platform == "linux" and platform_machine == "x86_64"')
+PLAIN = (f"jaxlib=={VERSION}", f'jaxlib-cpu=={VERSION}; sys_platform == "linux" and platform_machine == "x86_64"')
 
 
 def test_only_what_was_built_gets_a_variant(backends: dict[str, Backend]) -> None:
@@ -181,10 +183,10 @@ def test_only_what_was_built_gets_a_variant(backends: dict[str, Backend]) -> Non
         Variant(
             "cuda12_sbsa",
             "manylinux_2_27_aarch64",
-            ("jaxlib-cuda-12[with-cuda]==0.11.2",),
+            (f"jaxlib-cuda-12[with-cuda]=={VERSION}",),
             properties("12.0", [75, 89, 90, 100, 120]),
         ),
-        Variant("tpu", "manylinux_2_31_x86_64", ("jaxlib-tpu==0.11.2",), ("tpu::present::true",)),
+        Variant("tpu", "manylinux_2_31_x86_64", (f"jaxlib-tpu=={VERSION}",), ("tpu::present::true",)),
     ]
 
 
@@ -196,8 +198,7 @@ def test_a_release_without_a_wheel_for_the_cpu_asks_for_none(backends: dict[str,
     built = [entry(backends["tpu"], "linux_x86_64")]
     plain, *_ = make_variants(backends.values(), built, Contents(VERSION, absent=NO_CPU))
     assert plain == Variant("", "any", (f"jaxlib=={VERSION}",))
-    (key,) = (key for key in NO_CPU if key.endswith("x86_64"))
-    partly = {other: cause for other, cause in NO_CPU.items() if other != key}
+    partly = {key: cause for key, cause in NO_CPU.items() if key != "plugin.cpu.linux_x86_64"}
     with pytest.raises(UsageError, match="for the CPU was built"):
         make_variants(backends.values(), built, Contents(VERSION, absent=partly))
 
@@ -218,7 +219,7 @@ def test_the_toolkit_of_the_release_decides_about_ptx(backends: dict[str, Backen
 
 def test_the_plain_wheel_needs_the_cpu(backends: dict[str, Backend]) -> None:
     """Without its package, every pip would fail."""
-    with pytest.raises(UsageError, match=r"no wheel of 0\.11\.2 for the CPU was built"):
+    with pytest.raises(UsageError, match=rf"no wheel of {re.escape(VERSION)} for the CPU was built"):
         make_variants(backends.values(), [entry(backends["tpu"], "linux_x86_64")], Contents(VERSION))
 
 
@@ -243,24 +244,24 @@ def test_wheels_documents_and_record_belong_together(
     assert main(["auto", "--root", str(root), "--dist", str(dist)]) == 0
     said = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in said] == ["plain", "null", "cuda12", "cuda12_legacy"]
-    stem = "jaxlib_auto-0.11.2-py3-none"
+    stem = f"jaxlib_auto-{VERSION}-py3-none"
     names = sorted(path.name for path in dist.glob("jaxlib_auto-*"))
     assert names == [
-        "jaxlib_auto-0.11.2-py3-none-any-null.whl",
-        "jaxlib_auto-0.11.2-py3-none-any.whl",
-        "jaxlib_auto-0.11.2-py3-none-manylinux_2_27_x86_64-cuda12.whl",
-        "jaxlib_auto-0.11.2-py3-none-manylinux_2_27_x86_64-cuda12_legacy.whl",
-        "jaxlib_auto-0.11.2-variants.json",
+        f"jaxlib_auto-{VERSION}-py3-none-any-null.whl",
+        f"jaxlib_auto-{VERSION}-py3-none-any.whl",
+        f"jaxlib_auto-{VERSION}-py3-none-manylinux_2_27_x86_64-cuda12.whl",
+        f"jaxlib_auto-{VERSION}-py3-none-manylinux_2_27_x86_64-cuda12_legacy.whl",
+        f"jaxlib_auto-{VERSION}-variants.json",
     ]
     with zipfile.ZipFile(dist / f"{stem}-manylinux_2_27_x86_64-cuda12_legacy.whl") as archive:
-        info = "jaxlib_auto-0.11.2.dist-info"
+        info = f"jaxlib_auto-{VERSION}.dist-info"
         members = sorted(archive.namelist())
         metadata = archive.read(f"{info}/METADATA").decode()
         variant = json.loads(archive.read(f"{info}/variant.json"))
     assert members == [f"{info}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "licenses/LICENSE", "variant.json")]
-    assert "Requires-Dist: jaxlib-cuda-12[with-cuda]==0.11.2\nRequires-Dist: nvidia-cudnn-cu12<9.11\n" in metadata
+    assert f"Requires-Dist: jaxlib-cuda-12[with-cuda]=={VERSION}\nRequires-Dist: nvidia-cudnn-cu12<9.11\n" in metadata
     assert variant["default-priorities"] == {"namespace": ["tpu", "nvidia"]}
-    listed = json.loads((dist / "jaxlib_auto-0.11.2-variants.json").read_text())
+    listed = json.loads((dist / f"jaxlib_auto-{VERSION}-variants.json").read_text())
     assert sorted(listed["variants"]) == LABELS
     expected = {"cuda_version_lower_bound": ["12.0"], "sm_arch": ["52_real", "60_real", "70_real"]}
     assert listed["variants"]["cuda12_legacy"] == variant["variants"]["cuda12_legacy"] == {"nvidia": expected}
@@ -281,7 +282,7 @@ def test_variants_that_are_none_any_more_are_removed(dist: Path, root: Path) -> 
     document["wheels"] = [wheel for wheel in document["wheels"] if wheel["distribution"] != "jaxlib-cuda-12"]
     (dist / "release.json").write_text(json.dumps(document))
     build_auto(root, dist, Contents(VERSION))
-    names = ["jaxlib_auto-0.11.2-py3-none-any-null.whl", "jaxlib_auto-0.11.2-py3-none-any.whl"]
+    names = [f"jaxlib_auto-{VERSION}-py3-none-any-null.whl", f"jaxlib_auto-{VERSION}-py3-none-any.whl"]
     assert sorted(path.name for path in dist.glob("jaxlib_auto-*.whl")) == [other.name, *names]
     record = json.loads((dist / "release.json").read_text())["wheels"]
     assert [wheel["filename"] for wheel in record if wheel["distribution"] == "jaxlib-auto"] == names
@@ -320,8 +321,8 @@ def test_a_run_that_fails_removes_nothing(dist: Path, root: Path) -> None:
     document = json.loads((dist / "release.json").read_text())
     document["wheels"] = [wheel for wheel in document["wheels"] if wheel["distribution"] != "jaxlib-cuda-12"]
     (dist / "release.json").write_text(json.dumps(document))
-    (dist / "jaxlib_auto-0.11.2-variants.json").unlink()
-    (dist / "jaxlib_auto-0.11.2-variants.json").mkdir()
+    (dist / f"jaxlib_auto-{VERSION}-variants.json").unlink()
+    (dist / f"jaxlib_auto-{VERSION}-variants.json").mkdir()
     with pytest.raises(IsADirectoryError):
         build_auto(root, dist, Contents(VERSION))
     assert {path.name for path in dist.glob("jaxlib_auto-*.whl")} == before
@@ -340,7 +341,7 @@ def test_wheels_of_two_sets_are_refused(dist: Path, root: Path) -> None:
 
 def test_a_listed_wheel_that_is_gone_is_an_error(dist: Path, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """No variant asks for it."""
-    (dist / "jaxlib_cuda_12-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl").unlink()
+    (dist / f"jaxlib_cuda_12-{VERSION}-cp312-abi3-manylinux_2_27_x86_64.whl").unlink()
     assert main(["auto", "--root", str(root), "--dist", str(dist)]) == 7
     assert "x86_64.whl is not there, though release.json lists it" in capsys.readouterr().err
     assert list(dist.glob("jaxlib_auto*")) == []
@@ -349,7 +350,7 @@ def test_a_listed_wheel_that_is_gone_is_an_error(dist: Path, root: Path, capsys:
 def test_an_empty_folder_is_an_error(tmp_path: Path, root: Path) -> None:
     """Nothing is written; in a release without a wheel for the CPU as well."""
     assert main(["auto", "--root", str(root), "--dist", str(tmp_path)]) == 2
-    with pytest.raises(UsageError, match=r"no wheel of 0\.11\.2 was built into the folder"):
+    with pytest.raises(UsageError, match=rf"no wheel of {re.escape(VERSION)} was built into the folder"):
         build_auto(root, tmp_path, Contents(VERSION, absent=NO_CPU))
     assert list(tmp_path.iterdir()) == []
 
