@@ -21,8 +21,9 @@ import pytest
 
 from jaxlib_select.apply.installer import pip_installer
 from jaxlib_select.choose.decision import Candidate, Decision
+from jaxlib_select.doctor.choice import Surroundings
 from jaxlib_select.doctor.confirm import JaxAnswer, ask_jax, compare, read_answer
-from jaxlib_select.doctor.examine import Surroundings, examine, examine_here, find_sources
+from jaxlib_select.doctor.examine import examine, examine_here, find_sources
 from jaxlib_select.doctor.predict import Prediction
 from jaxlib_select.doctor.report import Report
 from jaxlib_select.errors import UsageError

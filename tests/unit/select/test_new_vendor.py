@@ -76,7 +76,7 @@ print(*format_machine(machine), sep="\\n")
 DOCTOR = """
 import sys
 from pathlib import Path
-from jaxlib_select.doctor.examine import Surroundings, is_silent_cpu
+from jaxlib_select.doctor.choice import Surroundings, is_silent_cpu
 from jaxlib_select.doctor.hardware import describe_hardware
 from jaxlib_select.doctor.predict import Prediction
 from jaxlib_select.facts import load_facts
