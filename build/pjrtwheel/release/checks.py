@@ -22,12 +22,6 @@ def check_inputs(release: Release, backend: Backend | None, platform: Platform, 
     """
     if not release.pythons(platform.name):
         raise FetchError(f"release {release.version} pins no bindings for {platform.name}")
-    if provider == "source" and release.xla is None:
-        raise UsageError(
-            f"release {release.version} cannot be built from source",
-            cause="nobody has written down which commit of XLA it was made from",
-            remedy=f"add it to releases/xla.toml, then run: ./noxw -s pin -- {release.version} --missing",
-        )
     if backend is None:
         return
     if platform.name not in backend.tags:
@@ -35,6 +29,12 @@ def check_inputs(release: Release, backend: Backend | None, platform: Platform, 
             f"backend {backend.name} has no wheels for {platform.name}", remedy=f"it has: {', '.join(backend.tags)}"
         )
     check_provider(backend, provider)
+    if provider == "source" and release.xla is None:
+        raise UsageError(
+            f"release {release.version} cannot be built from source",
+            cause="nobody has written down which commit of XLA it was made from",
+            remedy=f"add it to releases/xla.toml, then run: ./noxw -s pin -- {release.version} --missing",
+        )
     for key in required_pins(release, backend, platform, provider, host):
         release.pin(key, advise(release, backend, key))
     extras_of(backend, release)

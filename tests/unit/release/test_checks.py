@@ -16,12 +16,18 @@ from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.errors import FetchError, UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.checks import check_inputs, list_prebuilt, required_pins
-from pjrtwheel.release.model import Release, list_releases, load_release
+from pjrtwheel.release.model import Release, XlaSource, list_releases, load_release
 
 X86_64, AARCH64 = PLATFORMS["linux_x86_64"], PLATFORMS["linux_aarch64"]
 ROOT = Path(__file__).resolve().parents[3]
 BACKENDS = load_backends(ROOT)
 VERSIONS = list_releases(ROOT)
+
+
+@pytest.fixture
+def release(release: Release) -> Release:
+    """Return the release under test, with an XLA revision even where nobody knows it."""
+    return dataclasses.replace(release, xla=XlaSource("c0ffee", "ab" * 32, "8.7.0", verified=True, origin="a test"))
 
 
 @pytest.fixture
@@ -67,6 +73,17 @@ def test_what_the_index_does_not_have_cannot_be_pinned(release: Release, cpu: Ba
     assert caught.value.remedy == (
         f"{SOURCE}, or {LIBRARY}, or take a version's library by an override in releases/overrides.toml"
     )
+
+
+def test_release_of_an_unknown_xla_is_not_built_from_source(release: Release, cpu: Backend) -> None:
+    """Nor is that offered where its library is absent."""
+    unknown = dataclasses.replace(release, xla=None)
+    with pytest.raises(UsageError) as caught:
+        check_inputs(unknown, cpu, X86_64, "source", X86_64)
+    assert caught.value.what == f"release {release.version} cannot be built from source"
+    with pytest.raises(FetchError) as missing:
+        check_inputs(unknown, cpu, AARCH64, "prebuilt", X86_64)
+    assert SOURCE not in missing.value.remedy
 
 
 def test_library_from_elsewhere_needs_no_pin(release: Release, cpu: Backend) -> None:
