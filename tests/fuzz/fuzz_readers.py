@@ -19,7 +19,7 @@ from jaxlib_select.errors import SelectError
 from jaxlib_select.machine.file import parse_machine, to_json
 from pjrtwheel.elf import plan_repair, read_chunks, read_image
 from pjrtwheel.errors import PjrtWheelError
-from pjrtwheel.verify import documents, library
+from pjrtwheel.verify import documents, elf, formats, library
 from pjrtwheel.verify.contents import read_contents
 from pjrtwheel.wheel.metadata import add_extras, read_field
 from pjrtwheel.wheel.read.unpack import unpack_wheel
@@ -102,8 +102,8 @@ def _read_elf(data: bytes) -> object:
 def _read_library(data: bytes, scratch: Path) -> object:
     path = scratch / "demo.so"
     path.write_bytes(data)
-    found = library.read_library(path, "demo.so")
-    return [*library.check_library(found, "EM_X86_64"), *library.check_exports(found, ["GetPjrtApi"])]
+    found = formats.read_library(path, "demo.so")
+    return [*elf.check_library(found, "EM_X86_64"), *library.check_exports(found, ["GetPjrtApi"])]
 
 
 def _unpack(data: bytes, scratch: Path) -> object:
