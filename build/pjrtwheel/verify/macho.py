@@ -28,6 +28,7 @@ WHEEL_CODE = "macos"
 SUFFIXES: tuple[str, ...] = (".dylib",)
 SYSTEM = "macOS"
 _MAGICS = {bytes.fromhex(text) for text in ("cafebabe", "cafebabf", "cefaedfe", "cffaedfe", "feedface", "feedfacf")}
+_MACHINES = {0x01000007: "x86_64", 0x0100000C: "arm64", 7: "i386"}  # CPU_TYPE_* of <mach/machine.h>
 _HERE = "@loader_path"
 # Every macOS has what lies there; delocate leaves it out as well.
 _SYSTEM_FOLDERS = ("/usr/lib/", "/System/")
@@ -66,7 +67,7 @@ def _describe(path: Path, member: str, images: Sequence[MachO.Binary]) -> Librar
     kind, problem = _read_signature(path, images)
     return Library(
         member=member,
-        machine="+".join(str(image.header.cpu_type).rpartition(".")[2].lower() for image in images),
+        machine="+".join(_read_machine(path, image.fat_offset) for image in images),
         binary_format=BinaryFormat.MACH_O,
         soname="".join(map(str, own)),
         needed=tuple(
@@ -74,13 +75,28 @@ def _describe(path: Path, member: str, images: Sequence[MachO.Binary]) -> Librar
         ),
         search_kind="RPATH" if first.has_rpath else "",
         search_paths=tuple(str(entry.path) for entry in first.rpaths),
-        # C's names have an underscore in front.
-        exports=tuple(sorted({str(symbol.name).removeprefix("_") for symbol in first.exported_symbols})),
+        exports=_exports(first),
         floors=_floors(images),
         sections=largest_first({str(section.name): section.size for section in first.sections if section.offset}),
         signature=kind,
         signature_problem=problem,
     )
+
+
+def _read_machine(path: Path, start: int) -> str:
+    """Return the processor of an image; LIEF prints a warning about one that it does not know."""
+    with path.open("rb") as file:
+        file.seek(start + 4)
+        number = int.from_bytes(file.read(4), "little")
+    return _MACHINES.get(number, f"{number:#x}")
+
+
+def _exports(image: MachO.Binary) -> tuple[str, ...]:
+    """Return the names that the loader offers to others; those of C have an underscore in front, which is dropped."""
+    old, new = image.dyld_info, image.dyld_exports_trie
+    entries = [*(old.exports if old else ()), *(new.exports if new else ())]
+    names = {str(entry.symbol.name) for entry in entries if entry.symbol}
+    return tuple(sorted(name.removeprefix("_") for name in names))
 
 
 def _floors(images: Sequence[MachO.Binary]) -> dict[str, str]:

@@ -25,6 +25,7 @@ SYSTEM = "Windows"
 # The C++ runtime of the Visual C++ Redistributable: Python brings the one for C only. Upstream's `jaxlib` needs it,
 # JAX's documentation asks users to install it, and a copy of ours next to one of Windows would be loaded twice.
 REDISTRIBUTABLE = ("msvcp140.dll",)
+_MACHINES = {0x14C: "I386", 0x8664: "AMD64", 0xAA64: "ARM64"}  # IMAGE_FILE_MACHINE_* of <winnt.h>
 _PYTHON = re.compile(r"python(3\d+t?)\.dll", re.IGNORECASE)
 # What LIEF's properties raise over a damaged file.
 _DAMAGE = (LookupError, RuntimeError, TypeError, ValueError)
@@ -47,18 +48,18 @@ def read_library(path: Path, member: str) -> Library:
     try:
         found = PE.parse(str(path), options)
         if found is not None:
-            return _describe(found, member)
+            return _describe(path, member, found)
     except _DAMAGE as error:
         raise LibraryError(f"{member} is a damaged PE file", cause=f"{type(error).__name__}: {error}") from error
     raise LibraryError(f"{member} is not a PE file")
 
 
-def _describe(found: PE.Binary, member: str) -> Library:
+def _describe(path: Path, member: str, found: PE.Binary) -> Library:
     options, export = found.optional_header, found.get_export()
     needed = [*found.imports, *found.delay_imports]
     return Library(
         member=member,
-        machine=str(found.header.machine).rpartition(".")[2],
+        machine=_read_machine(path, found.dos_header.addressof_new_exeheader),
         binary_format=BinaryFormat.PE,
         soname=str(export.name) if export else "",
         needed=tuple(str(entry.name) for entry in needed),
@@ -67,6 +68,14 @@ def _describe(found: PE.Binary, member: str) -> Library:
         sections=largest_first({str(section.name): section.sizeof_raw_data for section in found.sections}),
         signature="Authenticode" if found.has_signatures else "",
     )
+
+
+def _read_machine(path: Path, start: int) -> str:
+    """Return the machine of a file; LIEF prints a warning about one that it does not know."""
+    with path.open("rb") as file:
+        file.seek(start + 4)
+        number = int.from_bytes(file.read(2), "little")
+    return _MACHINES.get(number, f"{number:#x}")
 
 
 def check_library(library: Library, machine: str, search_paths: Sequence[str] = ()) -> Iterator[Problem]:  # noqa: ARG001

@@ -108,7 +108,8 @@ def test_extras_are_added(backend: Backend) -> None:
     upstream = "Name: jaxlib\nRequires-Dist: scipy>=1.14\nDynamic: license\n\nRequires-Dist: in the text\n"
     assert add_extras(upstream, [backend], "0.11.2") == (
         "Name: jaxlib\nRequires-Dist: scipy>=1.14\nProvides-Extra: cpu\n"
-        'Requires-Dist: jaxlib-cpu==0.11.2; sys_platform == "linux" and extra == "cpu"\nDynamic: license\n\nRequires-Dist: in the text\n'
+        'Requires-Dist: jaxlib-cpu==0.11.2; sys_platform == "linux" and extra == "cpu"\n'
+        "Dynamic: license\n\nRequires-Dist: in the text\n"
     )
 
 
