@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import FetchError, UsageError
-from pjrtwheel.platforms import Platform, find_platform
+from pjrtwheel.platforms import PLATFORMS, Platform, find_platform
 from pjrtwheel.release.model import Release
 
 
@@ -56,6 +56,12 @@ def list_prebuilt(release: Release, backends: Iterable[Backend], host: Platform)
     for backend, platform in pairs:
         check_inputs(release, backend, find_platform(platform), "prebuilt", host)
     return tuple((backend.name, platform) for backend, platform in pairs)
+
+
+def list_bindings_alone(release: Release, prebuilt: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Return the platforms that have bindings and, among these pairs of backend and platform, no backend."""
+    with_backend = {platform for _, platform in prebuilt}
+    return tuple(name for name in PLATFORMS if release.pythons(name) and name not in with_backend)
 
 
 def check_provider(backend: Backend, provider: str) -> None:
