@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 
 from pjrtwheel.backend import load_backends
+from pjrtwheel.bazel import shutdown
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_venv, find_uv
@@ -26,10 +28,10 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.inspect import inspect_wheel
 from pjrtwheel.platforms import PLATFORMS, find_platform
 from pjrtwheel.products.index import write_index
-from pjrtwheel.publish.merge import merge_folders, read_folder
-from pjrtwheel.publish.release_file import Entry
+from pjrtwheel.publish.merge import read_folder
+from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.release.lock import LOCK_FILENAME
-from pjrtwheel.release.model import Release
+from pjrtwheel.release.model import Release, load_release
 from pjrtwheel.verify.formats import FORMATS
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import parse_name
@@ -46,21 +48,51 @@ MARKERS = {
 
 
 @pytest.fixture(scope="module")
-def dist(root: Path, built_wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the wheels of the CPU and with `jaxlib` for macOS and Windows."""
-    place = tmp_path_factory.mktemp("systems")
-    given = os.environ.get("PJRTWHEEL_DIST")
-    folders = [built_wheels, Path(given)] if given else [built_wheels]
-    if not given:
-        environ = {**os.environ, "PYTHONPATH": str(root / "build")}
-        for platform in TARGETS:
-            command = [sys.executable, "-m", "pjrtwheel", "build", "--bindings-only", f"--platform={platform}"]
-            options = [f"--root={root}", f"--dist={place / platform}"]
+def dist(
+    copy_checkout: Callable[[Path], Path], interpreter: Interpreter, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """Return a folder with the plugin for the CPU, and `jaxlib` for Linux, macOS and Windows.
+
+    They are those of PJRTWHEEL_DIST if it has them, else built for one Python.
+    """
+    folder = tmp_path_factory.mktemp("systems")
+    given = Path(os.environ.get("PJRTWHEEL_DIST", folder))
+    listed = read_folder(given) if given != folder else {}
+    if {_platform(name) for name in listed} >= set(MARKERS):
+        return link_wheels({name: given / name for name in listed}, listed, folder)
+    return build_wheels(take_one_python(copy_checkout(folder / "checkout"), interpreter.tag), folder / "dist")
+
+
+def link_wheels(wheels: dict[str, Path], listed: dict[str, Entry], folder: Path) -> Path:
+    """Make a folder of links to the wheels of `jaxlib` and the plugin for the CPU alone."""
+    chosen = {name: entry for name, entry in listed.items() if entry.distribution in {"jaxlib", "jaxlib-cpu"}}
+    for name in chosen:
+        (folder / name).symlink_to(wheels[name].resolve())
+    (folder / RELEASE_FILENAME).write_text(format_entries(chosen), "utf-8")
+    return folder
+
+
+def take_one_python(checkout: Path, python: str) -> Path:
+    """Leave the bindings of one Python in the release of a checkout: the others would take minutes to build."""
+    path = load_release(checkout).path
+    others = rf'\[\[pin\]\]\nkey = "bindings\.(?!{python}\.)[^"]*"\n(.+\n)*\n*'
+    path.write_text(re.sub(others, "", path.read_text("utf-8")), "utf-8")
+    assert {load_release(checkout).pythons(platform) for platform in MARKERS} == {(python,)}
+    return checkout
+
+
+def build_wheels(checkout: Path, dist: Path) -> Path:
+    """Run the real build command for each system, and end its Bazel."""
+    environ = {**os.environ, "PYTHONPATH": str(checkout / "build")}
+    try:
+        for what in (("cpu",), *(("--bindings-only", f"--platform={platform}") for platform in TARGETS)):
+            command = [sys.executable, "-m", "pjrtwheel", "build", *what, "--no-smoke"]
+            options = [f"--root={checkout}", f"--dist={dist}"]
             result = subprocess.run([*command, *options], capture_output=True, text=True, check=False, env=environ)
             assert result.returncode == 0, result.stderr[-4000:]
-            folders.append(place / platform)
-    merge_folders(folders, place / "dist")
-    return place / "dist"
+    finally:
+        shutdown.main(["--root", str(checkout)])
+    return dist
 
 
 @pytest.fixture(scope="module", params=TARGETS)
