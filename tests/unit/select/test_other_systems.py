@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`jaxlib-select` and the loaders on macOS and Windows: as far as Python on Linux can be told that it is there."""
+"""`jaxlib-select` and the loaders on macOS and Windows, as far as Python on Linux can pretend to be there."""
 
 from __future__ import annotations
 

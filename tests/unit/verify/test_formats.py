@@ -171,8 +171,8 @@ def test_a_library_of_another_system_is_named(
     kinds = {"Mach-O for arm64": make_macho(), "PE for AMD64": make_pe(), "ELF for EM_X86_64": make_elf()}
     found = check(name, {f"demo/{number}.so": data for number, data in enumerate(kinds.values())})
     (platform,) = (entry for entry in PLATFORMS.values() if entry.has_tag(name.removesuffix(".whl").split("-")[-1]))
-    strangers = [line for line in found if f", expected {platform.binary_format} [" in line]
-    assert [line.split(": is a ")[1].split(", ")[0] for line in strangers] == [
+    foreign = [line for line in found if f", expected {platform.binary_format} [" in line]
+    assert [line.split(": is a ")[1].split(", ")[0] for line in foreign] == [
         kind.replace(" for", " file for") for kind in kinds if not kind.startswith(platform.binary_format)
     ]
 
