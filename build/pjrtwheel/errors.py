@@ -72,12 +72,6 @@ class ProofError(PjrtWheelError):
     exit_code = 9
 
 
-class LibraryError(PjrtWheelError):
-    """A library that is not the Mach-O or PE file that is needed here."""
-
-    exit_code = 10
-
-
 def shorten(values: Iterable[str], shown: int, separator: str = ", ") -> str:
     """Return a list in words, cut after some entries.
 

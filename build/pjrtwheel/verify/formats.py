@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from pjrtwheel.errors import ElfError, LibraryError
+from pjrtwheel.errors import ElfError, WheelError
 from pjrtwheel.platforms import BinaryFormat, Platform
 from pjrtwheel.verify import elf, macho, pe
 from pjrtwheel.verify.contents import WheelContents
@@ -33,7 +33,7 @@ class Format(Protocol):
         """Whether a file that starts so is of this format; four bytes are enough."""
 
     def read_library(self, path: Path, member: str) -> Library:
-        """Read a library; an `ElfError` or `LibraryError` names the member when it is none, or damaged."""
+        """Read a library; an `ElfError` or `WheelError` names the member when it is none, or damaged."""
 
     def check_library(self, library: Library, machine: str, search_paths: Sequence[str] = ()) -> Iterator[Problem]:
         """The library is for this machine, and loads wherever the wheel is installed."""
@@ -65,7 +65,7 @@ def read_library(path: Path, member: str) -> Library:
 
     Raises:
         ElfError: It is not an ELF file, though its name is that of one, or is damaged.
-        LibraryError: The same of the other formats.
+        WheelError: The same of the other formats.
     """
     return FORMATS[find_format(path, member)].read_library(path, member)
 
@@ -79,7 +79,7 @@ def read_libraries(
     for member, path in libraries.items():
         try:
             found.append(read(path, member))
-        except (ElfError, LibraryError) as error:
+        except (ElfError, WheelError) as error:
             damaged.append(Finding("library", member, describe_error(error)))
     return found, damaged
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import lief
 from lief import MachO
 
-from pjrtwheel.errors import LibraryError
+from pjrtwheel.errors import WheelError
 from pjrtwheel.platforms import BinaryFormat
 from pjrtwheel.verify.checkers import parse_platform_tag
 from pjrtwheel.verify.code_signature import SignatureError, check_signature
@@ -46,7 +46,7 @@ def read_library(path: Path, member: str) -> Library:
     """Read a dynamic library or bundle; of a fat file, the first one in it.
 
     Raises:
-        LibraryError: It is not a Mach-O file, or is damaged.
+        WheelError: It is not a Mach-O file, or is damaged.
     """
     lief.logging.disable()
     options = MachO.ParserConfig()
@@ -57,8 +57,8 @@ def read_library(path: Path, member: str) -> Library:
         if found and all(image and image.header.nb_cmds == len(image.commands) for image in found):
             return _describe(path, member, [image for image in found if image])
     except _DAMAGE as error:
-        raise LibraryError(f"{member} is a damaged Mach-O file", cause=f"{type(error).__name__}: {error}") from error
-    raise LibraryError(f"{member} is not a whole Mach-O file")
+        raise WheelError(f"{member} is a damaged Mach-O file", cause=f"{type(error).__name__}: {error}") from error
+    raise WheelError(f"{member} is not a whole Mach-O file")
 
 
 def _describe(path: Path, member: str, images: Sequence[MachO.Binary]) -> Library:

@@ -11,7 +11,7 @@ from pathlib import Path
 import lief
 from lief import PE
 
-from pjrtwheel.errors import LibraryError
+from pjrtwheel.errors import WheelError
 from pjrtwheel.platforms import BinaryFormat
 from pjrtwheel.verify import checkers
 from pjrtwheel.verify.contents import WheelContents
@@ -40,7 +40,7 @@ def read_library(path: Path, member: str) -> Library:
     """Read a DLL, which Python's extension modules are as well.
 
     Raises:
-        LibraryError: It is not a PE file, or is damaged.
+        WheelError: It is not a PE file, or is damaged.
     """
     lief.logging.disable()
     options = PE.ParserConfig()
@@ -50,8 +50,8 @@ def read_library(path: Path, member: str) -> Library:
         if found is not None:
             return _describe(path, member, found)
     except _DAMAGE as error:
-        raise LibraryError(f"{member} is a damaged PE file", cause=f"{type(error).__name__}: {error}") from error
-    raise LibraryError(f"{member} is not a PE file")
+        raise WheelError(f"{member} is a damaged PE file", cause=f"{type(error).__name__}: {error}") from error
+    raise WheelError(f"{member} is not a PE file")
 
 
 def _describe(path: Path, member: str, found: PE.Binary) -> Library:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pjrtwheel.errors import LibraryError
+from pjrtwheel.errors import WheelError
 from pjrtwheel.platforms import PLATFORMS, BinaryFormat
 from pjrtwheel.verify import macho, pe
 from pjrtwheel.verify.contents import read_contents
@@ -199,7 +199,7 @@ def test_damage_never_surprises(request: pytest.FixtureRequest, tmp_path: Path, 
         (tmp_path / "a").write_bytes(data)
         try:
             library = module.read_library(tmp_path / "a", "a/a.so")
-        except LibraryError as error:
+        except WheelError as error:
             assert str(error).startswith("a/a.so is ")  # noqa: PT017 - refusing is one of two outcomes
         else:
             json.dumps([library.member, *library.needed, *library.exports]).encode()
