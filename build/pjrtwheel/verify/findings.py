@@ -74,8 +74,8 @@ CODES = {
     "rpath-outside": "a library searches directories outside of `site-packages`",
     "rpath-relative": "a library searches the working directory of the user",
     "rpath-repeated": "a library searches directories again that it has searched before",
-    "sbom": "there is no software bill of materials (PEP 770), or a malformed one",
     "runtime": "a library needs DLLs that neither Windows nor Python brings",
+    "sbom": "there is no software bill of materials (PEP 770), or a malformed one",
     "signature": "a library is not signed as macOS wants it",
     "symbols": "a library carries symbol tables or debug information that no loader reads",
 }
