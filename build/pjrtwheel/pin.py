@@ -27,6 +27,7 @@ from pjrtwheel.release.planned import WantedFile, plan_inputs
 from pjrtwheel.tables import TableError, read, read_toml, write
 
 _NEWEST_GLIBC = 40  # manylinux_2_N tags up to this one are asked for: more than any wheel we take is tagged with
+_NEWEST_MACOS = 26
 
 
 def find_xla(text: str, release: str) -> XlaSource:
@@ -50,9 +51,13 @@ def find_xla(text: str, release: str) -> XlaSource:
 
 def pip_arguments(wanted: WantedFile, directory: Path) -> tuple[str, ...]:
     """Return the arguments after `python -m pip` that download one wheel for another platform and Python."""
-    architecture = find_platform(wanted.platform).architecture
-    tags = [f"manylinux_2_{minor}_{architecture}" for minor in range(_NEWEST_GLIBC, 4, -1)]
-    tags.append(f"manylinux2014_{architecture}")
+    platform = find_platform(wanted.platform)
+    kinds = {
+        "linux": [*(f"manylinux_2_{minor}" for minor in range(_NEWEST_GLIBC, 4, -1)), "manylinux2014"],
+        "macos": [f"macosx_{_NEWEST_MACOS}_0"],  # pip adds those for older ones
+        "windows": ["win"],
+    }
+    tags = [f"{kind}_{platform.architecture}" for kind in kinds[platform.system]]
     arguments = ["download", "--quiet", "--no-deps", "--only-binary=:all:", "--ignore-requires-python"]
     arguments += [f"--platform={tag}" for tag in tags]
     if wanted.python:

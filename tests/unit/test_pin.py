@@ -97,3 +97,10 @@ def test_pip_is_asked_for_another_platform_and_python() -> None:
         "--dest=d",
         "jaxlib==1.2.3",
     )
+
+
+@pytest.mark.parametrize(("platform", "tag"), [("macos_arm64", "macosx_26_0_arm64"), ("windows_x86_64", "win_amd64")])
+def test_pip_is_asked_for_other_systems_by_their_tags(platform: str, tag: str) -> None:
+    """One is enough: for macOS pip takes what older ones accept as well, and Windows has no versions."""
+    arguments = pip_arguments(WantedFile("k", "jaxlib", "1.2.3", platform, "cp314"), Path("d"))
+    assert [argument for argument in arguments if argument.startswith("--platform")] == [f"--platform={tag}"]
