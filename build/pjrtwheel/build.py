@@ -34,6 +34,8 @@ CHECKERS = (
     "auditwheel",
     "check-wheel-contents",
     "cyclonedx-python-lib",
+    "delvewheel",
+    "lief",
     "packaging",
     "pyelftools",
     "twine",
@@ -66,7 +68,7 @@ def check_library(library: Path, backend: Backend, platform: Platform) -> None:
         ElfError: It is no library, is for another machine or exports what it must not; the message names the path.
     """
     with library.open("rb") as file:
-        image = read_image(file, str(library), machine=platform.elf_machine)
+        image = read_image(file, str(library), machine=platform.machine)
     check_exports(image, backend.exports)
 
 

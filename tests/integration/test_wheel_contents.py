@@ -22,7 +22,7 @@ from pjrtwheel.release.lock import LOCK_FILENAME, make_lock
 from pjrtwheel.release.model import Release
 from pjrtwheel.verify.contents import WheelContents, read_contents
 from pjrtwheel.verify.documents import find_document
-from pjrtwheel.verify.library import read_library
+from pjrtwheel.verify.formats import read_library
 from pjrtwheel.wheel.write.loader import generate_modules
 
 pytestmark = pytest.mark.integration

@@ -14,7 +14,7 @@ from pjrtwheel.build import build, parse_provider
 from pjrtwheel.cli import add_options
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
-from pjrtwheel.platforms import find_platform, host_platform
+from pjrtwheel.platforms import PLATFORMS, find_platform, host_platform
 from pjrtwheel.publish import render_table
 from pjrtwheel.release.model import choose_release, load_release
 from pjrtwheel.wheel.deflate.compress import HIGHEST_LEVEL, LEVEL
@@ -24,7 +24,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("backend", nargs="?", help="a directory of plugins/ that has a backend.toml")
     parser.add_argument("--bindings-only", action="store_true", help="build the jaxlib wheels and no plugin")
-    parser.add_argument("--platform", help="linux_x86_64 or linux_aarch64 (default: that of this machine)")
+    parser.add_argument("--platform", help=f"{', '.join(PLATFORMS)} (default: that of this machine)")
     add_options(parser, "--root", "--release", "--dist")
     parser.add_argument(
         "--xla", default="prebuilt", metavar="prebuilt|source|PATH", help="where the plugin library comes from"

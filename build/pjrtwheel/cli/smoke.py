@@ -85,9 +85,11 @@ def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
     """Prove the wheels that were named, at the highest level available on this machine."""
     from pjrtwheel.backend import load_backends
     from pjrtwheel.environment.interpreters import find_interpreters
+    from pjrtwheel.errors import UsageError
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.prove.inputs import load_inputs
     from pjrtwheel.prove.on_python import prove_python
+    from pjrtwheel.prove.run import platform_of
     from pjrtwheel.release.model import load_release
     from pjrtwheel.wheel.names import parse_name
 
@@ -96,9 +98,15 @@ def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
     backend = next(
         (b for b in load_backends(args.root).values() for n in names if b.distribution == n.distribution), None
     )
+    platform, here = platform_of(args.wheels), host_platform().name
+    if platform != here:
+        raise UsageError(
+            f"wheels for {platform} do not run on {here}",
+            remedy="take the wheels and this repository to such a machine: python ci/smoke_native.py FOLDER",
+        )
     release = load_release(args.root, args.release or (names[0].version if names else None))
     inputs = load_inputs(args.root, release, backend)
-    for tag, interpreter in find_interpreters(release.pythons(host_platform().name)).items():
+    for tag, interpreter in find_interpreters(release.pythons(platform)).items():
         yield prove_python(tag, interpreter, args.wheels, inputs, cache=cache_root(os.environ)).python
 
 

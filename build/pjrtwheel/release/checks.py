@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import FetchError, UsageError
-from pjrtwheel.platforms import Platform, find_platform
+from pjrtwheel.platforms import PLATFORMS, Platform, find_platform
 from pjrtwheel.release.extras import extras_of
 from pjrtwheel.release.model import OVERRIDES_FILE, Release
 
@@ -83,6 +83,12 @@ def describe_doubts(release: Release) -> Iterator[str]:
         yield f"{entry.backend} takes version {entry.version}: {entry.reason}"
     if release.xla and release.xla.contradicted_by:
         yield f"XLA commit {release.xla.commit[:8]} is contradicted by {release.xla.contradicted_by}"
+
+
+def list_bindings_alone(release: Release, prebuilt: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Return the platforms that have bindings and, among these pairs of backend and platform, no backend."""
+    with_backend = {platform for _, platform in prebuilt}
+    return tuple(name for name in PLATFORMS if release.pythons(name) and name not in with_backend)
 
 
 def check_provider(backend: Backend, provider: str) -> None:

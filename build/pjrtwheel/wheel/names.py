@@ -62,7 +62,8 @@ class WheelName:
     @property
     def platform(self) -> Platform | None:
         """The platform of the wheel; None for a tag of any or another platform."""
-        return next((entry for entry in PLATFORMS.values() if self.tag.endswith(f"_{entry.architecture}")), None)
+        tags = self.tag.rsplit("-", 1)[-1].split(".")
+        return next((entry for entry in PLATFORMS.values() if all(map(entry.has_tag, tags))), None)
 
     def fits(self, python: str) -> bool:
         """Whether the wheel is for a Python, such as `cp313`; see `fits`."""

@@ -70,9 +70,12 @@ def compile_shared_library(ctx, copts):
     own = depset([header.dirname for header in ctx.files.hdrs]).to_list()
     output = ctx.actions.declare_file("{}/{}/{}".format(ctx.label.name, platform, ctx.attr.out))
 
+    target = PLATFORMS[platform]["compiler_target"]
+    if not target:
+        fail("{}: no extension is compiled for {}, only jaxlib is built for it".format(ctx.label, platform))
     args = ctx.actions.args()
     args.add_all(["-P", "-s", "-B", "-m", "pjrtwheel.bazel.compile", compiler.executable, "cc"])
-    args.add_all(["-target", PLATFORMS[platform]["compiler_target"]])
+    args.add_all(["-target", target])
     args.add_all(_BASE + _REPRODUCIBLE + copts + ctx.attr.copts)
     args.add_all(own + [path for info in headers for path in info.directories], before_each = "-I")
     args.add("-o", output)

@@ -12,16 +12,17 @@ from pjrtwheel.backend import parse_backend
 from pjrtwheel.elf import Place
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
+from pjrtwheel.platforms import BinaryFormat
 from pjrtwheel.release.extras import offered
 from pjrtwheel.release.lock import LOCK_FILENAME, make_lock
 from pjrtwheel.release.model import Release, read_release
 from pjrtwheel.wheel import metadata
 from pjrtwheel.wheel.names import WheelName, make_name
-from pjrtwheel.wheel.read.unpack import read_text, unpack_wheel
+from pjrtwheel.wheel.read.unpack import Unpacked, read_text, unpack_wheel
 from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
 from pjrtwheel.wheel.write.archive import explain_write_errors
 from pjrtwheel.wheel.write.manifest import BindingsSpec
-from pjrtwheel.wheel.write.plan import WheelPlan, file_source, text_source
+from pjrtwheel.wheel.write.plan import MemberSource, WheelPlan, file_source, text_source, unchanged_source
 
 
 def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> WheelPlan:
@@ -40,6 +41,8 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
             f"{spec.wheel.name} is not for release {release.version} and {spec.python}",
             cause=f"it is version {upstream.version} for {python}",
         )
+    if upstream.platform != spec.platform:
+        raise WheelError(f"{spec.wheel.name} is not for {spec.platform.name}")
     name = make_name(upstream.distribution, upstream.version, upstream.tag, str(release.build))
     lock = make_lock(release, spec.provider)
     provenance = _bindings_provenance(spec, upstream, digest)
@@ -51,20 +54,26 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
         f"{name.dist_info}/WHEEL": metadata.wheel_metadata(name),
         f"{name.dist_info}/sboms/{SBOM_FILENAME}": format_sbom(name, provenance),
     }
-    sources = [
-        file_source(
-            member.path,
-            member.file,
-            wheel=spec.wheel.name,
-            machine=spec.platform.elf_machine,
-            executable=member.executable,
-            place=Place(member.path.count("/")),
-        )
-        for member in unpacked
-        if member.path not in generated
-    ]
+    sources = [_member_source(member, spec) for member in unpacked if member.path not in generated]
     members = (*sources, *(text_source(path, content) for path, content in generated.items()))
     return WheelPlan(name, members, text, lock.lock_id, spec.provider, provenance)
+
+
+def _member_source(member: Unpacked, spec: BindingsSpec) -> MemberSource:
+    """Plan a member of upstream's wheel: an ELF library is repaired, and every other file stays as it is.
+
+    macOS on Apple's processors loads a library only with an intact signature, which covers every byte of it.
+    """
+    if spec.platform.binary_format is not BinaryFormat.ELF:
+        return unchanged_source(member.path, member.file, executable=member.executable)
+    return file_source(
+        member.path,
+        member.file,
+        wheel=spec.wheel.name,
+        machine=spec.platform.machine,
+        executable=member.executable,
+        place=Place(member.path.count("/")),
+    )
 
 
 def _check_pin(spec: BindingsSpec, release: Release) -> str:

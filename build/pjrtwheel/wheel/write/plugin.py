@@ -97,7 +97,7 @@ def _open(
         member,
         files.enter_context(path.open("rb")),
         wheel=name.filename,
-        machine=spec.platform.elf_machine,
+        machine=spec.platform.machine,
         exports=backend.exports if member == f"{backend.package}/{backend.library}" else (),
         place=Place(member.count("/"), backend.search_paths),
     )
