@@ -11,9 +11,12 @@ import argparse
 import hashlib
 import os
 import sys
+import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+
+from packaging.dependency_groups import resolve_dependency_groups
 
 from debian_root import (
     REPOSITORY,
@@ -29,7 +32,7 @@ from debian_root import (
 )
 from pjrtwheel.environment.unpack import unpack_into
 from pjrtwheel.fetch.cache import cache_root
-from pjrtwheel.files import hash_file, staging_folder
+from pjrtwheel.files import staging_folder
 from pjrtwheel.program import program
 
 
@@ -59,13 +62,14 @@ def provide_tooling(root: DebianRoot, folder: Path, visit: Visit, python: str, *
         RootError: The root's Python cannot make an environment.
         ProofError: The package index has no wheels for it.
     """
-    identity = f"{group} {python} {root.name} {hash_file(REPOSITORY / 'pyproject.toml')}"
+    groups = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
+    identity = f"{group} {python} {root.name} {groups}"
     place = cache_root(os.environ) / "debian"
     kept = place / f"tooling-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
     if not kept.is_dir():
         with staging_folder(place) as scratch:
             create_venv_inside(folder, visit, python, scratch / "venv")
-            unpack_into(scratch / "venv", root.platform, [f"--group={REPOSITORY / 'pyproject.toml'}:{group}"])
+            unpack_into(scratch / "venv", root.platform, resolve_dependency_groups(groups, group))
             (scratch / "venv").rename(kept)
     return kept / "bin" / "python"
 

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fill a virtual environment from outside, by this machine's pip, for a Python that this machine need not run itself.
 
-Under an emulator pip takes minutes for what takes seconds outside. What a wheel asks for depending on the Python
-(environment markers) is judged by the Python that runs pip: pip knows no other.
+Under an emulator pip takes minutes for what takes seconds outside. Of the environment markers of what is required,
+those of the requirements themselves are judged for the other Python; those in a wheel's METADATA are judged by pip,
+which knows no other Python than its own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 from pjrtwheel.environment.venv import last_lines, run_tool
 from pjrtwheel.errors import ProofError
@@ -26,7 +29,7 @@ def python_tag_of(environment: Path) -> str:
     Raises:
         ProofError: It is no virtual environment.
     """
-    return f"cp{_library_folder(environment).name.removeprefix('python').replace('.', '')}"
+    return f"cp{_library_folder(environment).name.removeprefix('python').replace('.', '')}"  # python3.14t is cp314t
 
 
 def unpack_into(
@@ -34,25 +37,46 @@ def unpack_into(
 ) -> None:
     """Install what is required into an environment, from the package index and some folders of wheels.
 
-    Requirements may also be options of pip, such as `--group`.
-
     Raises:
         ProofError: There are no wheels for that Python and platform, or the package index cannot be reached.
     """
-    library = _library_folder(environment)
     tag = python_tag_of(environment)
+    wanted = list(select_requirements(requirements, tag, platform))
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet"]
-    command += ["--target", str(library / "site-packages"), "--no-compile", "--upgrade", "--only-binary=:all:"]
+    command += [
+        "--target",
+        str(_library_folder(environment) / "site-packages"),
+        "--no-compile",
+        "--upgrade",
+        "--only-binary=:all:",
+    ]
     command += ["--implementation=cp", f"--python-version={tag.removeprefix('cp').removesuffix('t')}", f"--abi={tag}"]
     command += [f"--platform={name}" for name in list_platform_tags(platform)]
     command += [f"--find-links={folder.resolve()}" for folder in folders]
-    result = run_tool([*command, *requirements])
+    result = run_tool([*command, *wanted])
     if result.returncode != 0:
         raise ProofError(
-            f"cannot install for {tag} on {platform.name}: {' '.join(requirements)}",
+            f"cannot install for {tag} on {platform.name}: {' '.join(wanted)}",
             cause=last_lines(result.stderr or result.stdout),
             remedy="connect to the package index, and see that it has wheels for that Python and platform",
         )
+
+
+def select_requirements(requirements: Iterable[str], tag: str, platform: Platform) -> Iterator[str]:
+    """Yield the requirements that hold for a Python, without their markers.
+
+    >>> from pjrtwheel.platforms import PLATFORMS
+    >>> texts = ["numpy>=2", "backports.zstd==1; python_version < '3.14'"]
+    >>> list(select_requirements(texts, "cp314", PLATFORMS["linux_aarch64"]))
+    ['numpy>=2']
+    """
+    version = f"{tag[2]}.{tag[3:].removesuffix('t')}"
+    markers = {"python_version": version, "python_full_version": f"{version}.0"}
+    markers |= {"platform_machine": platform.architecture, "sys_platform": "linux", "platform_system": "Linux"}
+    for requirement in map(Requirement, requirements):
+        if requirement.marker is None or requirement.marker.evaluate(markers):
+            requirement.marker = None
+            yield str(requirement)
 
 
 def list_platform_tags(platform: Platform) -> Iterator[str]:

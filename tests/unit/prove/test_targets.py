@@ -125,7 +125,7 @@ def test_chips_of_arm_machines_are_compiled_for_on_arm_machines(root: Path) -> N
     programs = {name for path in find_programs(root, "aot") for name in programs_in(path)}
     for target in chosen["linux_aarch64", True]:
         compiled = [name for topology in target.topologies.values() for name in topology.programs]
-        assert compiled == list(target.emulated)
+        assert set(compiled) == set(target.emulated)
         assert set(compiled) < programs
 
 
