@@ -273,7 +273,6 @@ def plan_visit(environ: Mapping[str, str], *, write: Sequence[Path], read: Seque
         "PATH": _PATH,
         "HOME": str(Path.home()),
         "PYTHONPATH": str(REPOSITORY / "build"),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "PJRTWHEEL_CACHE": str(cache),
     }
     known = any(here.is_relative_to(path) for path in (*readable, *writable))

@@ -34,6 +34,8 @@ from pjrtwheel.publish import add_proofs
 from pjrtwheel.release.model import Release, load_release
 from pjrtwheel.wheel.names import parse_name
 
+_SLOW_IMPORTS = "jax.experimental.topologies, jax.numpy"
+
 
 @dataclass(frozen=True, slots=True)
 class Order:
@@ -74,6 +76,8 @@ def prove(order: Order) -> tuple[Mapping[str, Proof], Mapping[str, str]]:
         digests = {wheel.name: hash_file(wheel) for wheel in wheels}
         options = {"root": REPOSITORY, "release": order.release.version, "backend": order.backend.name}
         options |= {"dist": order.dist, "environment": environment, "proofs": scratch / "proofs.json"}
+        # Python's own compiler takes minutes under an emulator, longer than programs may; what it makes is kept.
+        run_inside(order.folder, order.visit, [f"{environment}/bin/python", "-I", "-c", f"import {_SLOW_IMPORTS}"])
         command = [str(tooling), "-m", "pjrtwheel", "smoke", *(f"--{name}={value}" for name, value in options.items())]
         status = run_inside(order.folder, order.visit, command)
         proofs = read_proofs(scratch / "proofs.json")
