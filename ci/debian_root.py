@@ -34,7 +34,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 # Debian's name of an architecture → ours.
 ARCHITECTURES = {"amd64": PLATFORMS["linux_x86_64"], "arm64": PLATFORMS["linux_aarch64"]}
 HANDLERS = Path("/proc/sys/fs/binfmt_misc")
-_NEEDED_BYTES = 1_500_000_000  # the largest root that sessions here make
+_NEEDED_BYTES = 3_000_000_000  # what the larger roots of the sessions need while they are made
 _PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 # Configuration of this machine, so that pip, apt and TLS work inside as they do outside.
 _CONFIGURATION = ("/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf", "~/.config/pip/pip.conf", "/etc/ssl/certs")
@@ -166,6 +166,8 @@ def make_root(root: DebianRoot, place: Path, *, mirror: str | None = None) -> Pa
             visit = Visit(Path("/"), (Path("/etc/resolv.conf"),), (), environ)
             with temporary_folder() as temporary:
                 _install(root, enter(staged, visit, command, temporary=temporary, change=True))
+        for package in (staged / "var/cache/apt/archives").glob("*.deb"):
+            package.unlink()  # installed by now
         if not folder.exists():  # otherwise another run was faster, and its root is as good
             staged.rename(folder)
     return folder
