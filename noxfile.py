@@ -256,8 +256,12 @@ DEBIAN = {
         ("prove_in_debian.py", "--suite=trixie", "--architecture=arm64", "--package=python3"),
     ),
     "debian_torch": (
-        "Run JAX next to Debian's PyTorch: -- --read DIST, with PJRTWHEEL_DIST=DIST.",
-        ("debian_tooling.py", "--package=python3-torch", "--package=python3-venv", "--group=tests", "--module=pytest"),
+        "Run JAX next to Debian's PyTorch, on the wheels for the CPU and CUDA 13 in the folder $PJRTWHEEL_DIST.",
+        (
+            *("debian_tooling.py", "--package=python3-torch", "--package=python3-venv", "--group=tests"),
+            *("--module=pytest", "--", "tests/integration/test_torch.py"),
+            *("-p", "no:cacheprovider", "-p", "no:hypothesispytest"),  # nobody can write to the repository there
+        ),
     ),
 }
 

@@ -262,13 +262,14 @@ def plan_visit(environ: Mapping[str, str], *, write: Sequence[Path], read: Seque
     Raises:
         UsageError: What is named is not there.
     """
-    for path in (*write, *read):
+    wheels = [Path(environ["PJRTWHEEL_DIST"]).absolute()] if environ.get("PJRTWHEEL_DIST") else []
+    for path in (*write, *read, *wheels):
         if not path.exists():
             raise UsageError(f"no such file or folder: {path}", remedy="make it first: it is mounted inside")
     cache = cache_root(environ)
     cache.mkdir(parents=True, exist_ok=True)
     configuration = (path for name in _CONFIGURATION if (path := Path(name).expanduser()).exists())
-    readable = dict.fromkeys([REPOSITORY, *configuration, *(path.absolute() for path in read)])
+    readable = dict.fromkeys([REPOSITORY, *configuration, *wheels, *(path.absolute() for path in read)])
     writable = dict.fromkeys([cache, *(path.absolute() for path in write)])
     kept = {name: value for name, value in environ.items() if _KEPT.fullmatch(name)}
     ours = {
