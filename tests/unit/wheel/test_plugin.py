@@ -199,6 +199,22 @@ def test_bill_of_materials_names_every_wheel_it_was_made_from(
     }
 
 
+def test_library_of_another_release_is_named(manifest: Callable[..., Manifest], tmp_path: Path) -> None:
+    """Wherever somebody looks: in the provenance, in the report and at the end of the description; not of one's own."""
+    table = manifest()
+    decision = {"version": "0.9", "reason": "the own one is late"}
+    override = '[[override]]\nbackend = "abacus"\n' + "".join(f'{key} = "{text}"\n' for key, text in decision.items())
+    Path(table["release"]).write_text(RELEASE + override)
+    report, members = build(table, tmp_path / "out")
+    assert report.provenance["override"] == decision
+    assert json.loads(members["jaxlib_abacus/provenance.json"])["override"] == decision
+    description = "# Abacus\n\n## Library of 0.9\n\nIn this wheel of 1.0, by decision: the own one is late.\n"
+    assert members["jaxlib_abacus-1.0.dist-info/METADATA"].decode().endswith(f"\n\n{description}")
+    own, members = build(table | {"provider": "file-ff"}, tmp_path / "own")
+    assert "override" not in own.provenance
+    assert members["jaxlib_abacus-1.0.dist-info/METADATA"].decode().endswith("\n\n# Abacus\n")
+
+
 def test_library_that_is_required_instead_of_bundled(manifest: Callable[..., Manifest], tmp_path: Path) -> None:
     """Such a wheel has no library, requires the one version that fits, and says in its bill that it has none."""
     report, members = build(manifest(bundled=False), tmp_path / "out")
