@@ -189,8 +189,12 @@ static PJRT_Error *register_handler(FfiRegisterHandlerArgs *args) {
   if (args->target_name_size == 7 && memcmp(args->target_name, "garbled", 7) == 0) {
     return pjrt_error("no \xff text");
   }
-  if (metadata_version(handler) < 1) {
+  int version = metadata_version(handler);
+  if (version < 1) {
     return pjrt_error("handler of an unsupported version");
+  }
+  if (version > ffi_api.api_version.minor_version) {
+    return NULL;  // as XLA does: the target is not there, and nobody is told
   }
   put_target(args->target_name, args->target_name_size, (XLA_FFI_Handler_Bundle){.execute = handler},
              (unsigned)args->traits);
@@ -261,6 +265,31 @@ EXPORT XLA_FFI_Error *fake_jaxlib_handler(XLA_FFI_CallFrame *frame) {
 EXPORT XLA_FFI_Error *fake_mute_handler(XLA_FFI_CallFrame *frame) {
   (void)frame;
   return NULL;
+}
+
+// A handler that was compiled with a later header than the plugin.
+static int newer_calls;
+
+EXPORT XLA_FFI_Error *fake_newer_handler(XLA_FFI_CallFrame *frame) {
+  for (XLA_FFI_InternalExtension *it = frame->extension_start; it != NULL; it = it->next) {
+    if (it->type == XLA_FFI_Extension_Metadata) {
+      ((XLA_FFI_Metadata_Extension *)it)->metadata->api_version.minor_version = 9;
+      return NULL;
+    }
+  }
+  ++newer_calls;
+  return newer_calls == 2 ? ffi_error("the second call fails") : NULL;
+}
+
+EXPORT int fake_newer_calls(void) {
+  return newer_calls;
+}
+
+// Returns the minor version that a target's stage states, in the order of the stages.
+EXPORT int fake_stated_version(const char *name, int stage) {
+  const XLA_FFI_Handler_Bundle *it = &find_target(name, strlen(name))->bundle;
+  XLA_FFI_Handler *const stages[] = {it->instantiate, it->prepare, it->initialize, it->execute, it->record};
+  return metadata_version(stages[stage]);
 }
 
 static PJRT_Api pjrt_api = {

@@ -140,7 +140,7 @@ def test_the_status_command_says_what_the_plugin_says(run: Callable[..., Any]) -
     ]
     good, refused = run("(good, status())", statements)
     path = good[2].removeprefix("library     ")
-    assert good[3:] == lines
+    assert [line for line in good[3:] if not line.startswith("override ")] == lines
     assert refused == [
         *good[:2],
         f"problem     {path} does not say what it is: cannot read the plugin's attributes: not today",
@@ -179,6 +179,42 @@ def test_single_handlers_and_stages_are_registered(run: Callable[..., Any]) -> N
     )
     targets = "[p.library.fake_target(name) for name in (b'call', b'all', b'two', b'none')]"
     assert run(targets, statements) == [0b01000, 0b11111 | 1 << 8, 0b01010, -1]
+
+
+def test_handlers_that_are_newer_than_the_plugin_are_registered(run: Callable[..., Any]) -> None:
+    """XLA passes over them without a word; each is called through a function that states the plugin's version."""
+    statements = (
+        "c = p.capsule('fake_newer_handler'); _pjrt.register_ffi_handler(p.api, 'call', c, 'Host', 3)\n"
+        "_pjrt.register_ffi_stages(p.api, 'two', {'prepare': c, 'execute': c}, 'Host', 0)\n"
+        "answers = [p.call(None, [], []) for _ in range(3)]\n"
+    )
+    assert run("answers, p.library.fake_newer_calls()", statements) == (["", "the second call fails", ""], 3)
+    stated = "[p.library.fake_stated_version(*place) for place in ((b'call', 3), (b'two', 1), (b'two', 3))]"
+    assert run(f"[p.library.fake_target(name) for name in (b'call', b'two')], {stated}", statements) == (
+        [0b01000 | 3 << 8, 0b01010],
+        [4, 4, 4],
+    )
+
+
+def test_handlers_as_old_as_the_plugin_are_registered_themselves(run: Callable[..., Any]) -> None:
+    """Nothing is between them and XLA."""
+    statements = (
+        "p.library.fake_set_ffi_version(9)\n"
+        "c = p.capsule('fake_newer_handler'); _pjrt.register_ffi_handler(p.api, 'call', c, 'Host', 0)\n"
+        "p.library.fake_set_ffi_version(4)\n"
+    )
+    assert run("p.library.fake_stated_version(b'call', 3)", statements) == 9
+
+
+def test_handlers_that_are_newer_than_the_plugin_are_limited_in_number(run: Callable[..., Any]) -> None:
+    """There is a function for each of 1024; a further one is refused, and so is every later one."""
+    statements = RAISED + (
+        "c = p.capsule('fake_newer_handler')\n"
+        "for _ in range(1024): _pjrt.register_ffi_handler(p.api, 'call', c, 'Host', 0)\n"
+    )
+    refusal = ("NotImplementedError", "no more than 1024 XLA FFI handlers can be newer than the PJRT plugin")
+    call = "raised(_pjrt.register_ffi_handler, p.api, 'call', c, 'Host', 0)"
+    assert run(f"[{call}, {call}, p.call(None, [], [])]", statements) == [refusal, refusal, ""]
 
 
 def test_refusals_of_the_plugin_reach_the_caller(run: Callable[..., Any]) -> None:
