@@ -17,6 +17,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from pjrtwheel.abis import python_version
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import PinError
 from pjrtwheel.fetch.cache import WheelCache, disk_errors
@@ -56,7 +57,8 @@ def pip_arguments(wanted: WantedFile, directory: Path) -> tuple[str, ...]:
     arguments = ["download", "--quiet", "--no-deps", "--only-binary=:all:", "--ignore-requires-python"]
     arguments += [f"--platform={tag}" for tag in tags]
     if wanted.python:
-        arguments += [f"--python-version={wanted.python.removeprefix('cp')}", f"--abi={wanted.python}"]
+        version = ".".join(map(str, python_version(wanted.python)))
+        arguments += [f"--python-version={version}", f"--abi={wanted.python}"]
     return (*arguments, "--implementation=cp", f"--dest={directory}", f"{wanted.project}=={wanted.version}")
 
 

@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from packaging.utils import canonicalize_name
 
+from pjrtwheel.abis import FREE_THREADED, STABLE_ABI, extension_suffix
 from pjrtwheel.backend import Backend
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock
 from pjrtwheel.tables import TableError, read_json
@@ -19,7 +20,8 @@ from pjrtwheel.verify.findings import Problem
 from pjrtwheel.verify.library import Library, check_exports
 from pjrtwheel.wheel.metadata import find_requirement
 
-_STABLE_SUFFIX = ".abi3.so"
+# Endings of modules for a stable ABI, and how the function begins that CPython calls in them (PEP 489, PEP 793).
+_STABLE_HOOKS = {".abi3.so": "PyInit_", ".abi3t.so": "PyModExport_"}
 # A module that one CPython alone imports (PEP 3149), such as `_solver.cpython-312-x86_64-linux-gnu.so`.
 _VERSIONED = re.compile(r"(?P<stem>[^.]+)\.cpython-(?P<python>\d+t?)-(?P<architecture>\w+)-linux-gnu\.so")
 
@@ -61,7 +63,8 @@ def check_presence(wheel: WheelContents, backend: Backend) -> Iterator[Problem]:
     if backend.kernels is None or _provider(wheel) != "prebuilt":
         return
     promised = tuple(platform.partition("_")[2] for platform in backend.kernels.platforms)
-    present = any(is_versioned(member.rpartition("/")[2]) for member in wheel.libraries)
+    folders = {folder for folder, _, name in map(_split, wheel.libraries) if is_versioned(name)}
+    present = backend.kernels.package in folders
     if not present and any(tag.platform.endswith(promised) for tag in wheel.name.tags):
         yield backend.kernels.package, f"is missing, although the backend has kernels for {', '.join(promised)}"
 
@@ -82,17 +85,45 @@ def check_symbols(libraries: Iterable[Library], backends: Iterable[Backend]) -> 
         name = PurePosixPath(library.member).name
         if library.member in allowed:
             yield from check_exports(library, allowed[library.member])
-        elif name.endswith(_STABLE_SUFFIX):
-            yield from check_exports(library, (f"PyInit_{name.removesuffix(_STABLE_SUFFIX)}",))
+        elif suffix := next(filter(name.endswith, _STABLE_HOOKS), ""):
+            yield from check_exports(library, (_STABLE_HOOKS[suffix] + name.removesuffix(suffix),))
         elif (match := _VERSIONED.fullmatch(name)) and f"PyInit_{match['stem']}" not in library.exports:
             yield library.member, f"does not export 'PyInit_{match['stem']}'"
 
 
-def check_kernels(members: Iterable[str], backend: Backend | None, architecture: str) -> Iterator[Problem]:
-    """Modules of one CPython are where JAX looks for them, for the Pythons of the backend, the same for each."""
+def check_abis(wheel: WheelContents) -> Iterator[Problem]:
+    """A module for the stable ABI has a twin for every other ABI that the wheel's name claims."""
+    claimed = sorted({tag.abi for tag in wheel.name.tags} - {STABLE_ABI})
+    architecture = wheel.name.platform.architecture if wheel.name.platform else ""
+    for stem in _stable_modules(wheel.libraries):
+        for abi in claimed:
+            twin = stem + extension_suffix(abi, architecture)
+            if twin not in wheel.libraries:
+                yield twin, f"is missing, although the wheel claims the ABI {abi}"
+
+
+def _stable_modules(members: Iterable[str]) -> tuple[str, ...]:
+    """Return the modules for the stable ABI, without their ending."""
+    suffix = extension_suffix(STABLE_ABI, "")
+    return tuple(member.removesuffix(suffix) for member in members if member.endswith(suffix))
+
+
+def _split(member: str) -> tuple[str, str, str]:
+    return member.rpartition("/")
+
+
+def check_kernels(members: Collection[str], backend: Backend | None, architecture: str) -> Iterator[Problem]:
+    """Modules of one CPython are where JAX looks for them, for the Pythons of the backend, the same for each.
+
+    Twins of a module for the stable ABI are none of them.
+    """
     modules: dict[str, set[str]] = {}
+    stems = _stable_modules(members)
+    twins = {stem + extension_suffix(abi, architecture) for stem in stems for abi in FREE_THREADED.values()}
     for member in members:
-        folder, _, name = member.rpartition("/")
+        folder, _, name = _split(member)
+        if member in twins:
+            continue
         if match := _VERSIONED.fullmatch(name):
             problem = _misplaced(folder, match, backend, architecture)
             if problem:

@@ -33,7 +33,7 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
     digest = _check_pin(spec, release)
     with explain_write_errors(scratch):
         upstream, unpacked = unpack_wheel(spec.wheel, files, scratch=scratch)
-    python = upstream.tags[0].interpreter
+    python = upstream.tags[0].abi
     if (upstream.version, python) != (release.version, spec.python):
         raise WheelError(
             f"{spec.wheel.name} is not for release {release.version} and {spec.python}",
