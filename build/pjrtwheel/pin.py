@@ -17,7 +17,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from pjrtwheel.abis import python_version
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import PinError
 from pjrtwheel.fetch.cache import WheelCache, disk_errors
@@ -57,8 +56,8 @@ def pip_arguments(wanted: WantedFile, directory: Path) -> tuple[str, ...]:
     arguments = ["download", "--quiet", "--no-deps", "--only-binary=:all:", "--ignore-requires-python"]
     arguments += [f"--platform={tag}" for tag in tags]
     if wanted.python:
-        version = ".".join(map(str, python_version(wanted.python)))
-        arguments += [f"--python-version={version}", f"--abi={wanted.python}"]
+        digits = wanted.python.removeprefix("cp").removesuffix("t")  # the ABI says whether it has the GIL
+        arguments += [f"--python-version={digits}", f"--abi={wanted.python}"]
     return (*arguments, "--implementation=cp", f"--dest={directory}", f"{wanted.project}=={wanted.version}")
 
 

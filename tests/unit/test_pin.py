@@ -97,3 +97,9 @@ def test_pip_is_asked_for_another_platform_and_python() -> None:
         "--dest=d",
         "jaxlib==1.2.3",
     )
+
+
+def test_pip_is_asked_for_a_free_threaded_python() -> None:
+    """Its version is that of a Python with the GIL; the ABI is not."""
+    arguments = pip_arguments(WantedFile("k", "jaxlib", "1.2.3", "linux_aarch64", "cp314t"), Path("d"))
+    assert arguments[-5:-3] == ("--python-version=314", "--abi=cp314t")
