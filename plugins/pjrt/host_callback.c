@@ -327,8 +327,7 @@ PyObject *pjrt_register_host_callbacks(PyObject *module, PyObject *args) {
   }
   const PJRT_Api *api = api_from_capsule(module, capsule);
   void *handler = api == NULL ? NULL : pointer_of(jaxlib_handler);
-  const Binding *binding =
-      handler == NULL ? NULL : bind_once(module, (XLA_FFI_Handler *)handler, dtypes, describe);
+  const Binding *binding = handler == NULL ? NULL : bind_once(module, (XLA_FFI_Handler *)handler, dtypes, describe);
   if (binding == NULL) {
     return NULL;
   }

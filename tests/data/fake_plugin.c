@@ -284,9 +284,8 @@ EXPORT XLA_FFI_Error *fake_mute_handler(XLA_FFI_CallFrame *frame) {
 
 static FfiExtension ffi_extension = {.base = {.struct_size = sizeof(FfiExtension), .type = PJRT_Extension_Type_FFI},
                                      .register_handler = register_handler};
-static PJRT_Extension_Base unknown_extension = {.struct_size = PJRT_Extension_Base_STRUCT_SIZE,
-                                                .type = (PJRT_Extension_Type)1000,
-                                                .next = &ffi_extension.base};
+static PJRT_Extension_Base unknown_extension = {
+    .struct_size = PJRT_Extension_Base_STRUCT_SIZE, .type = (PJRT_Extension_Type)1000, .next = &ffi_extension.base};
 static PJRT_Api pjrt_api = {
     .struct_size = PJRT_Api_STRUCT_SIZE,
     .extension_start = &unknown_extension,
