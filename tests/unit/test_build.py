@@ -173,7 +173,7 @@ PROMISED = (
     "jaxlib-0.11.2-1-cp314-cp314t-manylinux_2_27_x86_64.whl",
     "jaxlib-0.11.2-1-cp315-cp315-manylinux_2_27_x86_64.whl",
     "jaxlib-0.11.2-1-cp315-cp315t-manylinux_2_27_x86_64.whl",
-    "jaxlib_cpu-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl",
+    "jaxlib_cpu-0.11.2-cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64.whl",
 )
 
 

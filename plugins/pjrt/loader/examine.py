@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .accelerator import PRIORITY, Accelerator, check_accelerator, read_gpu_code, rivals_of
 from .api import PluginLibrary, describe_library, needed_by
-from .installed import check_interpreter, check_jax, package_directory
+from .installed import check_interpreter, check_jax, is_free_threaded, package_directory
 from .kernels import check_python, find_kernels
 from .lock import pin, read_installed
 from .plugin import OpenedPlugin, Plugin, check_plugin, open_plugin
@@ -87,7 +87,7 @@ def start_report(plugin: Plugin, names: Sequence[str], priority: int) -> Report:
         own=read_installed(plugin.distribution, plugin.package),
         jaxlib=read_installed("jaxlib", package_directory("jaxlib")),
         jax=read_installed("jax", package_directory("jax")),
-        python=PythonVersion(platform.python_version(), sys.executable, free_threaded="t" in sys.abiflags),
+        python=PythonVersion(platform.python_version(), sys.executable, free_threaded=is_free_threaded()),
         settings=read_settings(plugin.disable_variable, names, os.environ),
         priority=priority,
         library=PluginLibrary(plugin.package / plugin.library),

@@ -57,7 +57,7 @@ size = 1
 """
 LIBRARY_PIN = PIN.replace("kernels.abacus.%s", "plugin.abacus")
 RELEASE = 'schema = 2\nrelease = "1.0"\nbuild = 1\n' + LIBRARY_PIN + PIN % "cp312" + PIN % "cp313"
-WHEEL = "jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
+WHEEL = "jaxlib_abacus-1.0-cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64.whl"
 LIBRARY = "jaxlib_abacus/abacus.so"
 SPIRV = {"__CLANG_OFFLOAD_BUNDLE__sycl-spir64": b"\x03\x02\x23\x07" + bytes(60)}
 ORIGIN = {"project": "abacus-pjrt", "version": "1.0", "filename": "abacus_pjrt.whl", "sha256": "aa" * 32}

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from pjrtwheel.abis import plugin_tag
 from pjrtwheel.backend import Backend, parse_backend
 from pjrtwheel.elf import Place
 from pjrtwheel.errors import WheelError
@@ -88,7 +89,7 @@ def _check(spec: PluginSpec, backend: Backend, release: Release) -> WheelName:
         raise WheelError(f"the manifest requires {spec.requirement or 'nothing'!r} for the plugin library", cause=cause)
     if backend.kernels and release.kernels(backend.name, platform) and spec.provider == "prebuilt" and not spec.kernels:
         raise WheelError(f"the manifest has no kernels, although release {release.version} has some for {platform}")
-    return make_name(backend.distribution, release.version, f"{backend.python_tag}-abi3-{backend.tags[platform]}")
+    return make_name(backend.distribution, release.version, plugin_tag(backend.python_tag, backend.tags[platform]))
 
 
 def _open(
