@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 
 from pjrtwheel.cli import add_options, check_repository
-from pjrtwheel.release.model import newest_release
+from pjrtwheel.release.model import load_release
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -20,8 +20,8 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.products.auto import build_auto
 
     check_repository(args.root)
-    release = args.release or newest_release(args.root)
-    for variant in build_auto(args.root, args.dist or args.root / "dist", release):
+    version = load_release(args.root, args.release).set_version
+    for variant in build_auto(args.root, args.dist or args.root / "dist", version):
         properties = " ".join(variant.properties) or "any machine"
         print(f"{variant.label or 'plain'}: {'; '.join(variant.requires)} ({properties})")
     return 0

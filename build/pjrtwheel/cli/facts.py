@@ -45,7 +45,7 @@ def execute(args: argparse.Namespace) -> int:
     path = args.root / "selector" / "jaxlib_select" / "facts" / f"{release.version}.json"
     entries = read_entries(args.dist or args.root / "dist")
     known = [
-        *code_of_release(backends.values(), entries.values(), release.version),
+        *code_of_release(backends.values(), entries.values(), release.set_version),
         *(_read_library(argument, backends, tools) for argument in args.library),
     ]
     old = path.read_text("utf-8") if path.is_file() else ""

@@ -143,7 +143,11 @@ def conformance_python(
         raise UsageError(f"no interpreter here for {', '.join(wanted)}", remedy="install one of these Pythons")
     names = {"jaxlib", backend.distribution}
     named = {wheel: parse_name(wheel.name) for wheel in find_plain_wheels(dist)}
-    wheels = [wheel for wheel, name in named.items() if name.distribution in names and name.fits(found.tag)]
+    wheels = [
+        wheel
+        for wheel, name in named.items()
+        if name.distribution in names and name.version == release.set_version and name.fits(found.tag)
+    ]
     if {named[wheel].distribution for wheel in wheels} != names:
         raise UsageError(
             f"{dist} lacks wheels of {' and '.join(sorted(names))} for {found.tag}",

@@ -86,7 +86,7 @@ def build_selector(root: Path, dist: Path) -> BuiltWheel:
 
 
 def code_of_release(backends: Iterable[Backend], entries: Iterable[Entry], version: str) -> list[KnownCode]:
-    """Take the GPU code from the entries of `dist/release.json`, as far as they are of this release."""
+    """Take the GPU code from the entries of `dist/release.json`, as far as they are of this version."""
     listed = list(entries)
     return [
         KnownCode(backend.name, platform, tuple(entry.gpu_code), Source(entry.filename, entry.sha256))
@@ -119,7 +119,9 @@ def make_facts(
         release.version,
         requires_python(listed),
         tuple(
-            _backend_facts(backend, release.version, by_place, _tags(backend, release.platforms(backend.name), built))
+            _backend_facts(
+                backend, release.set_version, by_place, _tags(backend, release.platforms(backend.name), built)
+            )
             for backend in listed
         ),
         SCHEMA,

@@ -87,6 +87,7 @@ CHECKS = {
     "other-lock": "wheels that were checked together carry different locks",
     "plugin": "the plugin library is missing or must not be there, or the wheel that carries it is not required",
     "requirements": "METADATA requires something else than the report says",
+    "set": "version, requirements and lock name different sets of wheels",
     "twine": "what twine says",
     "wheel": "WHEEL and the file name differ, or it does not say where the wheel goes",
     "zip": "the wheel cannot be read",

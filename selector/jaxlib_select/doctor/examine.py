@@ -234,7 +234,7 @@ def find_sources(environment: Environment) -> tuple[str, ...]:
 
 def facts_for(environment: Environment) -> Facts:
     """Return the facts about the JAX that is installed, else about the newest known release; none if none is known."""
-    version = environment.version_of("jax") or environment.version_of("jaxlib") or ""
+    version = (environment.version_of("jax") or environment.version_of("jaxlib") or "").partition("+")[0]
     try:
         return load_facts(version if version in known_releases() else "")
     except FactsError:

@@ -13,7 +13,7 @@ import pytest
 
 Loader = Callable[[str], ModuleType]
 
-LOCK = {"schema": 1, "release": "0.11.2", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
+LOCK = {"schema": 2, "release": "0.11.2", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
 REMEDY = (
     "install a matching pair: pip install --force-reinstall --no-deps jaxlib==0.11.2 jaxlib-cpu==0.11.2 "
     "(with the --find-links or --index-url that both wheels came from)"
@@ -31,7 +31,7 @@ def test_a_pair_of_one_build_is_accepted(cpu_loader: Loader, tmp_path: Path) -> 
     """Equal locks give the lock."""
     lock = cpu_loader("pjrt.lock")
     package, jaxlib = write_lock(tmp_path / "jaxlib_cpu"), write_lock(tmp_path / "jaxlib")
-    assert lock.check_release("jaxlib-cpu", package, jaxlib) == lock.Lock("0.11.2", 1, "prebuilt", "a" * 32)
+    assert lock.check_release("jaxlib-cpu", package, jaxlib) == lock.Lock("0.11.2", 1, "prebuilt", "a" * 32, "0.11.2")
 
 
 def test_another_release_is_a_version_mismatch(cpu_loader: Loader, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.release_file import Entry, format_entries
 
-VERSION = "0.11.2"
+VERSION = "0.11.2+split.1"
 CODE12 = ["compute_120", "sm_50", "sm_60", "sm_70", "sm_80", "sm_90", "sm_100", "sm_101", "sm_120"]
 CODE13 = ["compute_120", "sm_75", "sm_80", "sm_90", "sm_100", "sm_110", "sm_120"]
 SELECT12 = Select(
@@ -157,7 +157,10 @@ def backends(root: Path) -> dict[str, Backend]:
     return load_backends(root)
 
 
-PLAIN = ("jaxlib==0.11.2", 'jaxlib-cpu==0.11.2; sys_platform == "linux" and platform_machine == "x86_64"')
+PLAIN = (
+    "jaxlib==0.11.2+split.1",
+    'jaxlib-cpu==0.11.2+split.1; sys_platform == "linux" and platform_machine == "x86_64"',
+)
 
 
 def test_only_what_was_built_gets_a_variant(backends: dict[str, Backend]) -> None:
@@ -175,16 +178,16 @@ def test_only_what_was_built_gets_a_variant(backends: dict[str, Backend]) -> Non
         Variant(
             "cuda12_sbsa",
             "manylinux_2_27_aarch64",
-            ("jaxlib-cuda-12[with-cuda]==0.11.2",),
+            ("jaxlib-cuda-12[with-cuda]==0.11.2+split.1",),
             properties("12.0", [75, 89, 90, 100, 120]),
         ),
-        Variant("tpu", "manylinux_2_31_x86_64", ("jaxlib-tpu==0.11.2",), ("tpu::present::true",)),
+        Variant("tpu", "manylinux_2_31_x86_64", ("jaxlib-tpu==0.11.2+split.1",), ("tpu::present::true",)),
     ]
 
 
 def test_the_plain_wheel_needs_the_cpu(backends: dict[str, Backend]) -> None:
     """Without its package, every pip would fail."""
-    with pytest.raises(UsageError, match=r"no wheel of 0\.11\.2 for the CPU was built"):
+    with pytest.raises(UsageError, match=r"no wheel of 0\.11\.2\+split\.1 for the CPU was built"):
         make_variants(backends.values(), [entry(backends["tpu"], "linux_x86_64")], VERSION)
 
 
@@ -209,24 +212,26 @@ def test_wheels_documents_and_record_belong_together(
     assert main(["auto", "--root", str(root), "--dist", str(dist), "--release", "0.11.2"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in said] == ["plain", "null", "cuda12", "cuda12_legacy"]
-    stem = "jaxlib_auto-0.11.2-py3-none"
+    stem = "jaxlib_auto-0.11.2+split.1-py3-none"
     names = sorted(path.name for path in dist.glob("jaxlib_auto-*"))
     assert names == [
-        "jaxlib_auto-0.11.2-py3-none-any-null.whl",
-        "jaxlib_auto-0.11.2-py3-none-any.whl",
-        "jaxlib_auto-0.11.2-py3-none-manylinux_2_27_x86_64-cuda12.whl",
-        "jaxlib_auto-0.11.2-py3-none-manylinux_2_27_x86_64-cuda12_legacy.whl",
-        "jaxlib_auto-0.11.2-variants.json",
+        "jaxlib_auto-0.11.2+split.1-py3-none-any-null.whl",
+        "jaxlib_auto-0.11.2+split.1-py3-none-any.whl",
+        "jaxlib_auto-0.11.2+split.1-py3-none-manylinux_2_27_x86_64-cuda12.whl",
+        "jaxlib_auto-0.11.2+split.1-py3-none-manylinux_2_27_x86_64-cuda12_legacy.whl",
+        "jaxlib_auto-0.11.2+split.1-variants.json",
     ]
     with zipfile.ZipFile(dist / f"{stem}-manylinux_2_27_x86_64-cuda12_legacy.whl") as archive:
-        info = "jaxlib_auto-0.11.2.dist-info"
+        info = "jaxlib_auto-0.11.2+split.1.dist-info"
         members = sorted(archive.namelist())
         metadata = archive.read(f"{info}/METADATA").decode()
         variant = json.loads(archive.read(f"{info}/variant.json"))
     assert members == [f"{info}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "licenses/LICENSE", "variant.json")]
-    assert "Requires-Dist: jaxlib-cuda-12[with-cuda]==0.11.2\nRequires-Dist: nvidia-cudnn-cu12<9.11\n" in metadata
+    assert (
+        "Requires-Dist: jaxlib-cuda-12[with-cuda]==0.11.2+split.1\nRequires-Dist: nvidia-cudnn-cu12<9.11\n" in metadata
+    )
     assert variant["default-priorities"] == {"namespace": ["tpu", "nvidia"]}
-    listed = json.loads((dist / "jaxlib_auto-0.11.2-variants.json").read_text())
+    listed = json.loads((dist / "jaxlib_auto-0.11.2+split.1-variants.json").read_text())
     assert sorted(listed["variants"]) == LABELS
     expected = {"cuda_version_lower_bound": ["12.0"], "sm_arch": ["52_real", "60_real", "70_real"]}
     assert listed["variants"]["cuda12_legacy"] == variant["variants"]["cuda12_legacy"] == {"nvidia": expected}
@@ -247,7 +252,7 @@ def test_variants_that_are_none_any_more_are_removed(dist: Path, root: Path) -> 
     document["wheels"] = [wheel for wheel in document["wheels"] if wheel["distribution"] != "jaxlib-cuda-12"]
     (dist / "release.json").write_text(json.dumps(document))
     build_auto(root, dist, VERSION)
-    names = ["jaxlib_auto-0.11.2-py3-none-any-null.whl", "jaxlib_auto-0.11.2-py3-none-any.whl"]
+    names = ["jaxlib_auto-0.11.2+split.1-py3-none-any-null.whl", "jaxlib_auto-0.11.2+split.1-py3-none-any.whl"]
     assert sorted(path.name for path in dist.glob("jaxlib_auto-*.whl")) == [other.name, *names]
     record = json.loads((dist / "release.json").read_text())["wheels"]
     assert [wheel["filename"] for wheel in record if wheel["distribution"] == "jaxlib-auto"] == names
@@ -260,8 +265,8 @@ def test_a_run_that_fails_removes_nothing(dist: Path, root: Path) -> None:
     document = json.loads((dist / "release.json").read_text())
     document["wheels"] = [wheel for wheel in document["wheels"] if wheel["distribution"] != "jaxlib-cuda-12"]
     (dist / "release.json").write_text(json.dumps(document))
-    (dist / "jaxlib_auto-0.11.2-variants.json").unlink()
-    (dist / "jaxlib_auto-0.11.2-variants.json").mkdir()
+    (dist / "jaxlib_auto-0.11.2+split.1-variants.json").unlink()
+    (dist / "jaxlib_auto-0.11.2+split.1-variants.json").mkdir()
     with pytest.raises(IsADirectoryError):
         build_auto(root, dist, VERSION)
     assert {path.name for path in dist.glob("jaxlib_auto-*.whl")} == before
@@ -280,7 +285,7 @@ def test_wheels_of_two_sets_are_refused(dist: Path, root: Path) -> None:
 
 def test_a_listed_wheel_that_is_gone_is_an_error(dist: Path, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """No variant asks for it."""
-    (dist / "jaxlib_cuda_12-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl").unlink()
+    (dist / "jaxlib_cuda_12-0.11.2+split.1-cp312-abi3-manylinux_2_27_x86_64.whl").unlink()
     assert main(["auto", "--root", str(root), "--dist", str(dist)]) == 7
     assert "x86_64.whl is not there, though release.json lists it" in capsys.readouterr().err
     assert list(dist.glob("jaxlib_auto*")) == []
@@ -296,7 +301,7 @@ def test_other_commands_do_not_stumble_over_variants(
     dist: Path, root: Path, backends: dict[str, Backend], make_wheel: Callable[..., Path]
 ) -> None:
     """Proving finds the wheels of its backend in a folder with `jaxlib-auto`."""
-    jaxlib = make_wheel({}, name=f"jaxlib-{VERSION}-1-cp312-cp312-manylinux_2_27_x86_64.whl")
+    jaxlib = make_wheel({}, name=f"jaxlib-{VERSION}-cp312-cp312-manylinux_2_27_x86_64.whl")
     build_auto(root, dist, VERSION)
     found = find_wheels(dist, backends["cpu"], VERSION, PLATFORMS["linux_x86_64"])
     assert [path.name for path in found] == [

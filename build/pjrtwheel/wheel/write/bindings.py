@@ -40,31 +40,38 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
             f"{spec.wheel.name} is not for release {release.version} and {spec.python}",
             cause=f"it is version {upstream.version} for {python}",
         )
-    name = make_name(upstream.distribution, upstream.version, upstream.tag, str(release.build))
+    name = make_name(upstream.distribution, release.set_version, upstream.tag, release.build_tag)
     lock = make_lock(release, spec.provider)
     provenance = _bindings_provenance(spec, upstream, digest)
-    upstream_text = read_text(unpacked, f"{name.dist_info}/METADATA")
-    text = metadata.add_extras(upstream_text, offered(release, backends, spec.provider), release.version)
+    own_text = metadata.replace_version(read_text(unpacked, f"{upstream.dist_info}/METADATA"), name.version)
+    text = metadata.add_extras(own_text, offered(release, backends, spec.provider), name.version)
     generated = {
         f"{name.distribution}/{LOCK_FILENAME}": lock.to_json(),
         f"{name.dist_info}/METADATA": text,
         f"{name.dist_info}/WHEEL": metadata.wheel_metadata(name),
         f"{name.dist_info}/sboms/{SBOM_FILENAME}": format_sbom(name, provenance),
     }
+    placed = {_place(member.path, upstream, name): member for member in unpacked}
     sources = [
         file_source(
-            member.path,
+            path,
             member.file,
             wheel=spec.wheel.name,
             machine=spec.platform.elf_machine,
             executable=member.executable,
-            place=Place(member.path.count("/")),
+            place=Place(path.count("/")),
         )
-        for member in unpacked
-        if member.path not in generated
+        for path, member in placed.items()
+        if path not in generated
     ]
     members = (*sources, *(text_source(path, content) for path, content in generated.items()))
     return WheelPlan(name, members, text, lock.lock_id, spec.provider, provenance)
+
+
+def _place(path: str, upstream: WheelName, name: WheelName) -> str:
+    """Return where a member of upstream's wheel lies in ours: its metadata is in a folder named after the version."""
+    inside = path.removeprefix(f"{upstream.dist_info}/")
+    return path if inside == path else f"{name.dist_info}/{inside}"
 
 
 def _check_pin(spec: BindingsSpec, release: Release) -> str:
