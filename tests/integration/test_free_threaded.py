@@ -71,7 +71,7 @@ def refusal(interpreter: Interpreter) -> list[str]:
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_installers_refuse_the_wheels(python: Path, built_wheels: Path, release: Release, installer: str) -> None:
     """They name the wheel that they have none of."""
-    requirement = f"jaxlib-cpu=={release.version}"
+    requirement = f"jaxlib-cpu=={release.set_version}"
     links = ["--no-index", "--no-deps", "--find-links", str(built_wheels), requirement]
     uv = find_uv()
     if installer == "pip":

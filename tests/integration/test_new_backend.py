@@ -154,7 +154,7 @@ def test_plugin_says_that_it_fits(python: Path, tmp_path: Path, release: Release
     command = [str(python), "-I", "-m", "jaxlib_abacus"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"jaxlib-abacus {release.version}, build 1, ")
+    assert done.stdout.startswith(f"jaxlib-abacus {release.set_version}, build 1, ")
     done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False, cwd=tmp_path)
     answer = json.loads(done.stdout)
     assert (answer["distribution"], answer["priority"], answer["fits"]) == ("jaxlib-abacus", 400, True)
@@ -164,8 +164,8 @@ def test_jaxlib_knows_the_new_extra(dist: Path, release: Release) -> None:
     """The vendor's set has wheels of jaxlib whose extra asks for the vendor's plugin, at the very release."""
     for wheel in sorted(dist.glob("jaxlib-*.whl")):
         with zipfile.ZipFile(wheel) as archive:
-            metadata = archive.read(f"jaxlib-{release.version}.dist-info/METADATA").decode()
-        assert f'Requires-Dist: jaxlib-abacus=={release.version}; extra == "abacus"' in metadata.splitlines()
+            metadata = archive.read(f"jaxlib-{release.set_version}.dist-info/METADATA").decode()
+        assert f'Requires-Dist: jaxlib-abacus=={release.set_version}; extra == "abacus"' in metadata.splitlines()
 
 
 def test_record_says_where_the_library_came_from(dist: Path, release: Release) -> None:
@@ -175,6 +175,5 @@ def test_record_says_where_the_library_came_from(dist: Path, release: Release) -
     assert {entry["lock_id"] for entry in entries} == {entry["lock_id"]}
     assert (entry["provenance"]["project"], entry["provenance"]["version"]) == ("abacus-pjrt", "1.5")
     with zipfile.ZipFile(dist / entry["filename"]) as archive:
-        assert (
-            archive.read(f"jaxlib_abacus-{release.version}.dist-info/licenses/abacus.NOTICE") == b"Counted by hand.\n"
-        )
+        info = f"jaxlib_abacus-{release.set_version}.dist-info"
+        assert archive.read(f"{info}/licenses/abacus.NOTICE") == b"Counted by hand.\n"
