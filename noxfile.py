@@ -237,10 +237,49 @@ def bench_detect(session: nox.Session) -> None:
     _run(session, "bench", "python", "benchmarks/detect.py", *session.posargs)
 
 
-@IN_BUILD(default=False)
-def bazel7(session: nox.Session) -> None:
-    """Build the same wheels with Bazel 7.7.1 in a Debian unstable folder (needs root)."""
-    _run(session, "build", "python", "ci/bazel7.py", *session.posargs, PYTHONPATH=str(ROOT / "build"))
+# Session → what it says of itself, and the script that it runs with options. All need root and debootstrap (README).
+DEBIAN = {
+    "debian": (
+        "Run a command in a folder with Debian: -- [--suite S] [--architecture A] [--package P]... COMMAND.",
+        ("debian_root.py",),
+    ),
+    "debian_bazel": (
+        "Run the tooling with the Bazel of Debian unstable: -- [--write DIR] build NAME --no-smoke --dist DIR.",
+        ("debian_tooling.py", "--package=bazel-bootstrap", "--package=python3"),
+    ),
+    "debian_python": (
+        "Prove wheels on a Python of Debian unstable: -- --backend NAME [--python python3.15] [--dist DIR].",
+        ("prove_in_debian.py", "--package=python3", "--package=python3.15"),
+    ),
+    "debian_arm64": (
+        "Prove wheels for aarch64 on an emulated processor: -- --backend NAME [--dist DIR].",
+        ("prove_in_debian.py", "--suite=trixie", "--architecture=arm64", "--package=python3"),
+    ),
+    "debian_torch": (
+        "Run JAX next to Debian's PyTorch, on the wheels for the CPU and CUDA 13 in the folder $PJRTWHEEL_DIST.",
+        (
+            *("debian_tooling.py", "--package=python3-torch", "--package=python3-venv", "--group=tests"),
+            *("--module=pytest", "--", "tests/integration/test_torch.py"),
+            *("-p", "no:cacheprovider", "-p", "no:hypothesispytest"),  # nobody can write to the repository there
+        ),
+    ),
+}
+
+
+def _add_debian(name: str, summary: str, command: tuple[str, ...]) -> None:
+    """Define a session that runs a script of ci/, in the folder that nox was called in."""
+
+    def run(session: nox.Session) -> None:
+        script, *options = command
+        arguments = ("python", str(ROOT / "ci" / script), *options, *session.posargs)
+        _run(session, "build", *arguments, within=session.invoked_from, PYTHONPATH=str(ROOT / "build"))
+
+    run.__doc__ = summary
+    IN_BUILD(name=name, default=False, tags=["debian"])(run)
+
+
+for _name, _debian in DEBIAN.items():
+    _add_debian(_name, *_debian)
 
 
 @nox.session(default=False, venv_backend="none")

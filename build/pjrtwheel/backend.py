@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pjrtwheel.errors import UsageError
 from pjrtwheel.tables import TableError, read_toml
@@ -95,35 +96,6 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
-class Select:
-    """Which machines a backend serves, beyond what its GPU code says; `jaxlib-select` decides by it.
-
-    Attributes:
-        vendor: Who makes the accelerators: `nvidia`, `amd`, `intel`, `google`, or `cpu` for none.
-        rank: Of several backends that serve a machine equally well, the highest is taken.
-        driver: Oldest version of the vendor's driver or runtime, such as the CUDA version that libcuda serves.
-        toolkit: Version of the toolkit that made the intermediate code; a driver must be as new to compile it.
-        oldest_capability: Oldest compute capability that is served, where the wheel has code for older ones.
-        supported: Chip → oldest runtime with which its vendor supports it; empty when the vendor names no chips.
-        integrated: Chips that are part of a processor, and never switch the backend by themselves.
-        devices: PCI ids of the accelerators, `vendor:device` or `vendor:first-last`.
-        constraints: Range of compute capabilities → bounds on what the wheel brings along.
-        notes: Range of compute capabilities → what a user should know.
-    """
-
-    vendor: str
-    rank: int
-    driver: str = ""
-    toolkit: str = ""
-    oldest_capability: str = ""
-    supported: dict[str, str] = field(default_factory=dict)
-    integrated: tuple[str, ...] = ()
-    devices: tuple[str, ...] = ()
-    constraints: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    notes: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class Backend:
     """One accelerator and the wheel that carries it.
 
@@ -134,7 +106,7 @@ class Backend:
         summary: One line for the wheel's metadata.
         pjrt_name: The name under which the plugin is registered with JAX, such as `cpu`.
         library: File name of the PJRT plugin.
-        python_tag: Oldest CPython whose stable ABI the extension needs, such as `cp312`.
+        python_tag: Oldest CPython with the GIL whose stable ABI the extension needs, such as `cp312`.
         exports: Dynamic symbols the library may define; the first must be present.
         tags: Platform name → platform tag of the wheel.
         requires: Further requirements, beyond the exact `jaxlib`.
@@ -154,7 +126,8 @@ class Backend:
         search_paths: Elements of the libraries' run paths that are kept although they lead out of `site-packages`.
         env_prefixes: How the names of environment variables begin that its vendor's libraries read, such as `ROCM_`; a
             proof that was kept does not hold under other values.
-        select: Which machines it serves; without it `jaxlib-select` takes it only when asked for by name.
+        select: Which machines it serves, as `jaxlib_select.facts.Select` documents it; `products/facts.py` checks it.
+            Without it `jaxlib-select` takes the backend only when asked for by name.
     """
 
     name: str
@@ -180,7 +153,7 @@ class Backend:
     external: tuple[str, ...] = ()
     search_paths: tuple[str, ...] = ()
     env_prefixes: tuple[str, ...] = ()
-    select: Select | None = None
+    select: Mapping[str, Any] | None = None
 
     @property
     def library_member(self) -> str:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from pjrtwheel.abis import plugin_tag
 from pjrtwheel.backend import Backend
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
@@ -34,6 +35,8 @@ CHECKERS = (
     "auditwheel",
     "check-wheel-contents",
     "cyclonedx-python-lib",
+    "delvewheel",
+    "lief",
     "packaging",
     "pyelftools",
     "twine",
@@ -66,7 +69,7 @@ def check_library(library: Path, backend: Backend, platform: Platform) -> None:
         ElfError: It is no library, is for another machine or exports what it must not; the message names the path.
     """
     with library.open("rb") as file:
-        image = read_image(file, str(library), machine=platform.elf_machine)
+        image = read_image(file, str(library), machine=platform.machine)
     check_exports(image, backend.exports)
 
 
@@ -148,7 +151,7 @@ def promised_wheels(request: BuildRequest) -> tuple[str, ...]:
         upstream = parse_name(release.pin(f"bindings.{python}.{platform}").filename)
         names.append(make_name(upstream.distribution, release.set_version, upstream.tag, release.build_tag))
     if backend:
-        tag = f"{backend.python_tag}-abi3-{backend.tags[platform]}"
+        tag = plugin_tag(backend.python_tag, backend.tags[platform])
         version = request.lock.version if request.lock else release.set_version
         names.append(make_name(backend.distribution, version, tag))
     return tuple(name.filename for name in names)

@@ -11,9 +11,9 @@
 #include "module.h"
 #include "pjrt_ffi_extension.h"
 
-// XLA passes a handler nothing of ours, so the table it was called with can only leave it through a variable. It is
-// set and read within one call of `ffi_api_of`, which keeps the GIL from beginning to end.
-static const XLA_FFI_Api *noted_api;
+// XLA passes a handler nothing of ours, so the table it was called with can only leave it through a variable. XLA asks
+// for metadata on the thread that registers, so each thread has its own: one never reads what another is to have.
+static _Thread_local const XLA_FFI_Api *noted_api;
 
 static XLA_FFI_Error *note_api(XLA_FFI_CallFrame *frame) {
   noted_api = frame->api;
@@ -63,12 +63,15 @@ static const XLA_FFI_Api *ffi_api_of(PyObject *module, const PJRT_Api *api, cons
 }
 
 // Version 0.4 is the first with the five stages that XLA_FFI_Handler_Bundle has here; an older plugin would misread it.
+#define FIRST_MINOR_WITH_BUNDLE 4
+
 static int check_ffi_version(const XLA_FFI_Api *ffi, const char *what) {
-  if (ffi->api_version.major_version == XLA_FFI_API_MAJOR && ffi->api_version.minor_version >= XLA_FFI_API_MINOR) {
+  const XLA_FFI_Api_Version *found = &ffi->api_version;
+  if (found->major_version == XLA_FFI_API_MAJOR && found->minor_version >= FIRST_MINOR_WITH_BUNDLE) {
     return 0;
   }
   PyErr_Format(PyExc_NotImplementedError, "%s need XLA FFI %d.%d or newer; this PJRT plugin has %d.%d", what,
-               XLA_FFI_API_MAJOR, XLA_FFI_API_MINOR, ffi->api_version.major_version, ffi->api_version.minor_version);
+               XLA_FFI_API_MAJOR, FIRST_MINOR_WITH_BUNDLE, found->major_version, found->minor_version);
   return -1;
 }
 
@@ -114,8 +117,9 @@ PyObject *pjrt_register_ffi_handler(PyObject *module, PyObject *args) {
   }
   const PJRT_Api *api = api_from_capsule(module, capsule);
   void *function = api == NULL ? NULL : pointer_of(handler);
-  if (function == NULL ||
-      register_execute_handler(module, api, name, platform, (XLA_FFI_Handler *)function, traits) < 0) {
+  const XLA_FFI_Api *ffi = function == NULL ? NULL : ffi_api_of(module, api, platform);
+  XLA_FFI_Handler *accepted = ffi == NULL ? NULL : accepted_handler(ffi, (XLA_FFI_Handler *)function);
+  if (accepted == NULL || register_execute_handler(module, api, name, platform, accepted, traits) < 0) {
     return NULL;
   }
   Py_IncRef(Py_None);
@@ -127,13 +131,28 @@ int read_stage(PyObject *stages, const char *stage, XLA_FFI_Handler **handler) {
   if (key == NULL) {
     return -1;
   }
-  PyObject *capsule = PyDict_GetItemWithError(stages, key);
+  // A reference of our own: the dictionary is the caller's, who may change it on another thread.
+  const int present = PyDict_Contains(stages, key);
+  PyObject *capsule = present == 1 ? PyObject_GetItem(stages, key) : NULL;
   Py_DecRef(key);
   if (capsule == NULL) {
-    return PyErr_Occurred() != NULL ? -1 : 0;
+    return present == 0 ? 0 : -1;
   }
   *handler = (XLA_FFI_Handler *)pointer_of(capsule);
+  Py_DecRef(capsule);
   return *handler == NULL ? -1 : 0;
+}
+
+// Replaces the handlers of all stages by what the plugin takes. Returns 0, or -1 with an exception set.
+static int accept_stages(const XLA_FFI_Api *ffi, XLA_FFI_Handler_Bundle *bundle) {
+  XLA_FFI_Handler **stages[] = {&bundle->instantiate, &bundle->prepare, &bundle->initialize, &bundle->execute,
+                                &bundle->record};
+  for (size_t i = 0; i < sizeof(stages) / sizeof(*stages); ++i) {
+    if (*stages[i] != NULL && (*stages[i] = accepted_handler(ffi, *stages[i])) == NULL) {
+      return -1;
+    }
+  }
+  return 0;
 }
 
 PyObject *pjrt_register_ffi_stages(PyObject *module, PyObject *args) {
@@ -158,7 +177,7 @@ PyObject *pjrt_register_ffi_stages(PyObject *module, PyObject *args) {
   }
   const PJRT_Api *api = api_from_capsule(module, capsule);
   const XLA_FFI_Api *ffi = api == NULL ? NULL : ffi_api_of(module, api, platform);
-  if (ffi == NULL || check_ffi_version(ffi, "FFI targets with several stages") < 0 ||
+  if (ffi == NULL || check_ffi_version(ffi, "FFI targets with several stages") < 0 || accept_stages(ffi, bundle) < 0 ||
       raise_ffi_error(module, ffi, ffi->XLA_FFI_Handler_Register(&request), "cannot register an XLA FFI target") < 0) {
     return NULL;
   }

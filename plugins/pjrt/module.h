@@ -36,6 +36,10 @@ int read_stage(PyObject *stages, const char *stage, XLA_FFI_Handler **handler);
 int register_execute_handler(PyObject *module, const PJRT_Api *api, const char *name, const char *platform,
                              XLA_FFI_Handler *handler, int traits);
 
+// Returns what to register for a handler with a plugin: the handler, or a function that calls it and states a minor
+// version that the plugin takes. NULL with an exception set when there are too many of these.
+XLA_FFI_Handler *accepted_handler(const XLA_FFI_Api *ffi, XLA_FFI_Handler *handler);
+
 // plugin_api.c
 PyObject *pjrt_load(PyObject *module, PyObject *args);
 PyObject *pjrt_api_version(PyObject *module, PyObject *capsule);

@@ -19,7 +19,7 @@ from jaxlib_select.errors import SelectError
 from jaxlib_select.machine.file import parse_machine, to_json
 from pjrtwheel.elf import plan_repair, read_chunks, read_image
 from pjrtwheel.errors import PjrtWheelError
-from pjrtwheel.verify import documents, library
+from pjrtwheel.verify import documents, elf, formats, library, macho, pe
 from pjrtwheel.verify.contents import read_contents
 from pjrtwheel.wheel.metadata import add_extras, read_field
 from pjrtwheel.wheel.read.unpack import unpack_wheel
@@ -62,12 +62,14 @@ def all_readers(scratch: Path) -> dict[str, Reader]:
     machines = tuple(json.dumps(row["machine"]).encode() for row in rows)
     tooling = (PjrtWheelError,)
     return {
-        "record": Reader(_read_record, texts["RECORD"], (ValueError, *tooling), 250),
+        "record": Reader(_read_record, texts["RECORD"], (ValueError, *tooling), 220),
         "metadata": Reader(_read_metadata, texts["METADATA"], tooling, 200),
         "report": Reader(_read_report, (_report_sample(),), tooling, 180),
         "machine": Reader(_read_machine, machines, (SelectError,), 200),
         "elf": Reader(_read_elf, elves, tooling, 60),
         "library": Reader(lambda data: _read_library(data, scratch), elves, tooling, 30),
+        "mach-o": Reader(lambda data: _read_macho(data, scratch), _macho_samples(factories), tooling, 15),
+        "pe": Reader(lambda data: _read_pe(data, scratch), _pe_samples(factories.build_pe), tooling, 15),
         "unpack": Reader(lambda data: _unpack(data, scratch), wheels, tooling, 40),
         "verify": Reader(lambda data: _verify(data, scratch), wheels, tooling, 20),
         "verify-texts": Reader(lambda data: _verify_texts(data, scratch), texts["all"], tooling, 20),
@@ -102,8 +104,21 @@ def _read_elf(data: bytes) -> object:
 def _read_library(data: bytes, scratch: Path) -> object:
     path = scratch / "demo.so"
     path.write_bytes(data)
-    found = library.read_library(path, "demo.so")
-    return [*library.check_library(found, "EM_X86_64"), *library.check_exports(found, ["GetPjrtApi"])]
+    found = formats.read_library(path, "demo.so")
+    return [*elf.check_library(found, "EM_X86_64"), *library.check_exports(found, ["GetPjrtApi"])]
+
+
+def _read_macho(data: bytes, scratch: Path) -> object:
+    path = scratch / "demo.dylib"
+    path.write_bytes(data)
+    found = macho.read_library(path, "demo.dylib")
+    return [*macho.check_library(found, "arm64"), *macho.compare_system(found, "macosx_11_0_arm64")]
+
+
+def _read_pe(data: bytes, scratch: Path) -> object:
+    path = scratch / "demo.pyd"
+    path.write_bytes(data)
+    return [*pe.check_library(pe.read_library(path, "demo.pyd"), "AMD64")]
 
 
 def _unpack(data: bytes, scratch: Path) -> object:
@@ -154,6 +169,15 @@ def _elf_samples(build_elf: Callable[..., bytes]) -> tuple[bytes, ...]:
         build_elf(machine=183, rpath="/build", needed=("libc.so.6", "libm.so.6"), debug_first=True),
         build_elf(sections=False),
     )
+
+
+def _macho_samples(factories: Any) -> tuple[bytes, ...]:
+    images = {cpu: factories.build_macho(cpu=cpu) for cpu in ("x86_64", "arm64")}
+    return (*images.values(), factories.build_macho(signed=False, exports=()), factories.build_fat(images))
+
+
+def _pe_samples(build_pe: Callable[..., bytes]) -> tuple[bytes, ...]:
+    return build_pe(), build_pe(needed=("KERNEL32.dll", "python312.dll"), exports=("a", "b"))
 
 
 def _wheel_samples(build_wheel: Callable[..., Path], elf: bytes) -> tuple[bytes, ...]:

@@ -23,6 +23,7 @@ from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_venv, find_uv
 from pjrtwheel.products.auto import build_auto
+from pjrtwheel.products.facts import Contents
 from pjrtwheel.products.index import write_index
 
 pytestmark = pytest.mark.integration
@@ -89,7 +90,7 @@ def address(
             path = dist / f"{backend.distribution.replace('-', '_')}-{VERSION}-cp312-abi3-{tag}.whl"
             entries.append(list_wheel(path, [f"jaxlib=={VERSION}", *brings], gpu_code=code[name].get(platform, [])))
     (dist / "release.json").write_text(json.dumps({"schema": 2, "wheels": entries}))
-    build_auto(root, dist, VERSION)
+    build_auto(root, dist, Contents(VERSION))
     write_index(dist, dist / "simple")
     with serve(dist / "simple") as served:
         yield served

@@ -15,13 +15,23 @@ import pytest
 from pjrtwheel import cli
 from pjrtwheel.backend import find_backend
 from pjrtwheel.docs.schemas import RELEASE_SCHEMA
-from pjrtwheel.errors import ProofError
+from pjrtwheel.environment.interpreters import find_interpreters
+from pjrtwheel.environment.unpack import unpack_into
+from pjrtwheel.environment.venv import create_venv
+from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.fetch import unpack_wheel
+from pjrtwheel.platforms import host_platform
+from pjrtwheel.prove.cache import read_proofs
+from pjrtwheel.prove.inputs import load_inputs
 from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.on_device import find_wheels
+from pjrtwheel.prove.on_python import fitting
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.merge import read_folder
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, format_entries
+from pjrtwheel.release.model import Release
+from pjrtwheel.wheel.names import parse_name
 
 pytestmark = pytest.mark.integration
 
@@ -71,6 +81,31 @@ def test_what_ran_on_the_device_enters_the_record(checkout: Path, dist: Path) ->
     (plugin,) = (name for name in proofs if name.startswith("jaxlib_cpu-"))
     assert ran[plugin]
     assert (proofs[plugin].backend, bool(proofs[plugin].pjrt_api)) == ("cpu", True)
+
+
+def test_an_environment_that_was_filled_from_outside_is_proven(
+    checkout: Path, dist: Path, release: Release, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It has all that is needed; the proof goes to a file, from which another machine records it."""
+    before = (dist / RELEASE_FILENAME).read_bytes()
+    platform = host_platform()
+    found = find_interpreters(release.pythons(platform.name))
+    tag, python = next((tag, python) for tag, python in found.items() if python)
+    backend = find_backend(checkout, "cpu")
+    wheels = fitting(find_wheels(dist, backend, release.version, platform), tag)
+    create_venv(python, tmp_path / "venv")
+    requirements = load_inputs(checkout, release, backend).requirements
+    ours = [parse_name(wheel.name).requirement for wheel in wheels]
+    unpack_into(tmp_path / "venv", platform, [*requirements, *ours], folders=[dist])
+    options = ["--environment", str(tmp_path / "venv"), "--proofs", str(tmp_path / "proofs.json")]
+    command = ["smoke", "--backend", "cpu", "--root", str(checkout), "--dist", str(dist), *options]
+    assert cli.main(command) == 0
+    proofs = read_proofs(tmp_path / "proofs.json") or {}
+    shown = {name: (proof.level, proof.emulated) for name, proof in proofs.items() if proof.level is Level.DEVICE}
+    assert shown == {wheel.name: (Level.DEVICE, False) for wheel in wheels}
+    assert (dist / RELEASE_FILENAME).read_bytes() == before
+    assert cli.main([*command[:-4], "--environment", str(tmp_path)]) == UsageError.exit_code
+    assert f"no Python of the release in {tmp_path}" in capsys.readouterr().err
 
 
 def test_another_library_is_no_proof_of_the_wheel(checkout: Path, dist: Path, root: Path, tmp_path: Path) -> None:

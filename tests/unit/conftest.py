@@ -144,6 +144,131 @@ def _place_sections(table: Sequence[_Section], position: int) -> tuple[bytes, li
     return data + bytes(-(start + len(data)) % 8), headers
 
 
+_CPU_TYPES = {"arm64": 0x0100000C, "x86_64": 0x01000007}
+
+
+def _command(number: int, body: bytes, text: str = "") -> bytes:
+    """Return a load command of a Mach-O file; a text at its end is padded with zeros."""
+    data = body + (text.encode() + b"\0" if text else b"")
+    data += bytes(-len(data) % 8)
+    return struct.pack("<II", number, 8 + len(data)) + data
+
+
+def _export_trie(names: Sequence[str]) -> bytes:
+    """Return the exports of a Mach-O file: a node with an edge for each name, and a leaf at its end."""
+    root, leaves = bytes([0, len(names)]), b""
+    first = len(root) + sum(len(name) + 2 for name in names)
+    for name in names:
+        root += name.encode() + bytes([0, first + len(leaves)])
+        leaves += bytes([2, 0, 0x40, 0])  # length, flags, address, edges
+    return root + leaves
+
+
+def _sign(image: bytes) -> bytes:
+    """Return the ad-hoc signature of an image, as Apple's linker writes it: digests of its pages."""
+    pages = [hashlib.sha256(image[at : at + 4096]).digest() for at in range(0, len(image), 4096)]
+    size = 44 + 5 + 32 * len(pages)
+    directory = struct.pack(">9I4BI", 0xFADE0C02, size, 0x20001, 2, 49, 44, 0, len(pages), len(image), 32, 2, 0, 12, 0)
+    blob = directory + b"demo\0" + b"".join(pages)
+    return struct.pack(">3I2I", 0xFADE0CC0, 20 + len(blob), 1, 0, 20) + blob
+
+
+def build_macho(
+    *,
+    cpu: str = "arm64",
+    system: tuple[int, int] | None = (11, 0),
+    needed: Sequence[str] = ("/usr/lib/libSystem.B.dylib",),
+    search_paths: Sequence[str] = ("@loader_path/",),
+    exports: Sequence[str] = ("PyInit_demo",),
+    signed: bool = True,
+) -> bytes:
+    """Write a dynamic library of macOS with nothing in it but load commands, exports and a signature.
+
+    Args:
+        cpu: Its architecture.
+        system: The oldest macOS it is for; nothing to leave that out.
+        needed: Install names of the libraries it needs.
+        search_paths: Its LC_RPATH commands.
+        exports: Names of the symbols it defines, as in C.
+        signed: Whether it has an ad-hoc signature.
+    """
+    trie = _export_trie([f"_{name}" for name in exports])
+    dylib = struct.pack("<4I", 24, 0, 0x10000, 0x10000)
+    commands = [_command(0xD, dylib, "@rpath/libdemo.dylib")]
+    commands += [_command(0xC, dylib, name) for name in needed]
+    commands += [_command(0x8000001C, struct.pack("<I", 12), path) for path in search_paths]
+    if system:
+        commands.append(_command(0x32, struct.pack("<4I", 1, system[0] << 16 | system[1] << 8, 0xF0400, 0)))
+    # Two segments, the exports and the place of the signature, which has a size once the rest is known.
+    start = 32 + sum(map(len, commands)) + 2 * 72 + 16 + (16 if signed else 0)
+    end = start + len(trie)
+    end += -end % 16
+    pages = -(-end // 4096)
+    size = 20 + 49 + 32 * pages
+    total = end + (size if signed else 0)
+    for name, offset, length in ((b"__TEXT", 0, start), (b"__LINKEDIT", start, total - start)):
+        fields = struct.pack("<16s4Q4I", name, offset, length, offset, length, 7, 5, 0, 0)
+        commands.append(_command(0x19, fields))
+    commands.append(_command(0x80000033, struct.pack("<2I", start, len(trie))))
+    if signed:
+        commands.append(_command(0x1D, struct.pack("<2I", end, size)))
+    header = struct.pack("<8I", 0xFEEDFACF, _CPU_TYPES[cpu], 0, 6, len(commands), sum(map(len, commands)), 0, 0)
+    image = (header + b"".join(commands) + trie).ljust(end, b"\0")
+    return image + (_sign(image) if signed else b"")
+
+
+def build_fat(images: Mapping[str, bytes]) -> bytes:
+    """Put Mach-O files for several architectures into one."""
+    header, body, at = struct.pack(">2I", 0xCAFEBABE, len(images)), b"", 0x4000
+    for cpu, image in images.items():
+        header += struct.pack(">5I", _CPU_TYPES[cpu], 0, at, len(image), 14)
+        body += image.ljust(-(-len(image) // 0x4000) * 0x4000, b"\0")
+        at = 0x4000 + len(body)
+    return header.ljust(0x4000, b"\0") + body
+
+
+def build_pe(
+    *, machine: int = 0x8664, needed: Sequence[str] = ("KERNEL32.dll",), exports: Sequence[str] = ("PyInit_demo",)
+) -> bytes:
+    """Write a DLL with one section that holds its tables of imports and exports.
+
+    Args:
+        machine: `Machine` of the file header.
+        needed: The DLLs it needs; of each it takes one function.
+        exports: Names of the functions it defines.
+    """
+    base, file_at = 0x1000, 0x400
+    descriptors = 20 * (len(needed) + 1)
+    texts, text_at = _string_table(["demo.pyd", *needed, *exports])
+    thunks_at = base + descriptors + 40 + 10 * len(exports)
+    thunks_at += -thunks_at % 8
+    names_at = thunks_at + 16 * len(needed) + 16
+    hint = names_at + len(texts)  # hint and name of the one function that is taken from each DLL
+    imports = b"".join(
+        struct.pack("<5I", thunks_at + 16 * number, 0, 0, names_at + text_at[name], thunks_at + 16 * number)
+        for number, name in enumerate(needed)
+    )
+    export_at = base + descriptors
+    tables = [export_at + 40 + step * len(exports) for step in (0, 4, 8)]
+    count = len(exports)
+    data = imports.ljust(descriptors, b"\0")
+    data += struct.pack("<IIHHIIIIIII", 0, 0, 0, 0, names_at + text_at["demo.pyd"], 1, count, count, *tables)
+    data += b"".join(struct.pack("<I", hint) for _ in exports)
+    data += b"".join(struct.pack("<I", names_at + text_at[name]) for name in exports)
+    data += b"".join(struct.pack("<H", number) for number in range(count))
+    data = data.ljust(thunks_at - base, b"\0") + struct.pack("<2Q", hint, 0) * len(needed)
+    data = data.ljust(names_at - base, b"\0") + texts + b"\0\0Sleep\0"
+    raw = data.ljust(-(-len(data) // 512) * 512, b"\0")
+    directories = struct.pack("<4I", export_at, 40 + 10 * count, base, descriptors).ljust(128, b"\0")
+    optional = struct.pack("<HBB5IQ2I", 0x20B, 14, 0, 0, len(raw), 0, 0, base, 0x180000000, 0x1000, 0x200)
+    optional += struct.pack("<6H4IHH4QII", 6, 0, 0, 0, 6, 0, 0, 0x3000, file_at, 0, 2, 0x160, *[0x100000] * 4, 0, 16)
+    optional += directories
+    header = struct.pack("<HHIIIHH", machine, 1, 0, 0, 0, len(optional), 0x2022)
+    section = struct.pack("<8s6I2HI", b".rdata", len(data), base, len(raw), file_at, 0, 0, 0, 0, 0x40000040)
+    stub = b"MZ".ljust(60, b"\0") + struct.pack("<I", 64)
+    return (stub + b"PE\0\0" + header + optional + section).ljust(file_at, b"\0") + raw
+
+
 def build_wheel(directory: Path, files: Mapping[str, bytes], *, name: str, record: str | None = None) -> Path:
     """Write a wheel from its members, with WHEEL, METADATA and RECORD in addition to those given.
 
@@ -177,6 +302,24 @@ def build_wheel(directory: Path, files: Mapping[str, bytes], *, name: str, recor
 def make_elf() -> Callable[..., bytes]:
     """Return the factory of libraries; see `build_elf`."""
     return build_elf
+
+
+@pytest.fixture(scope="session")
+def make_macho() -> Callable[..., bytes]:
+    """Return the factory of libraries of macOS; see `build_macho`."""
+    return build_macho
+
+
+@pytest.fixture(scope="session")
+def make_fat() -> Callable[..., bytes]:
+    """Return the factory of fat libraries of macOS; see `build_fat`."""
+    return build_fat
+
+
+@pytest.fixture(scope="session")
+def make_pe() -> Callable[..., bytes]:
+    """Return the factory of libraries of Windows; see `build_pe`."""
+    return build_pe
 
 
 @pytest.fixture

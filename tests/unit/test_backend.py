@@ -12,7 +12,6 @@ from pjrtwheel.backend import (
     Backend,
     Kernels,
     Prebuilt,
-    Select,
     Source,
     Tool,
     UpstreamExtra,
@@ -178,7 +177,13 @@ def test_everything_is_read() -> None:
         jaxlib_extras={"abacus": ("with-beads",), "abacus-local": ()},
         aot_requires=("abacus-compiler",),
         tools={"beads": Tool("abacus-tools", "5", "bin/beads", ("linux_x86_64",))},
-        select=Select("merchant", 7, "1.0", integrated=("thumb",), constraints={"<7.5": ("beads<5",)}),
+        select={
+            "vendor": "merchant",
+            "rank": 7,
+            "driver": "1.0",
+            "integrated": ["thumb"],
+            "constraints": {"<7.5": ["beads<5"]},
+        },
     )
 
 
@@ -197,7 +202,7 @@ def test_everything_is_read() -> None:
         ('linux_x86_64 = "manylinux', 'linux_x86_64 = 5 # "manylinux', "tags.linux_x86_64: expected a string, found 5"),
         ("[prebuilt]", "[[prebuilt]]", "prebuilt: expected a table, found [{"),
         ("[prebuilt]", "[prebuild]", "the document lacks prebuilt, and has unknown keys prebuild"),
-        ("rank = 7", 'rank = "7"', "select.rank: expected an integer, found '7'"),
+        ("[select]", "[[select]]", "select: expected a table, found [{"),
     ],
     ids=["missing", "unknown", "list", "flag", "unknown below", "missing below", "missing in a table of tables", "text",
          "table of lists", "table of texts", "table", "whole table missing", "number"],

@@ -20,6 +20,7 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.cli.conformance import choose_backend
 from pjrtwheel.conformance.comparison import listed_backends
 from pjrtwheel.errors import FetchError, UsageError
+from pjrtwheel.platforms import host_platform
 from pjrtwheel.program import REMEDIES
 
 Raise = Callable[[BaseException], None]
@@ -196,3 +197,16 @@ def test_unknown_command_lists_the_known_ones(capsys: pytest.CaptureFixture[str]
         cli.main(["biuld"])
     assert caught.value.code == 2
     assert "'build'" in capsys.readouterr().err
+
+
+def test_wheels_of_another_system_are_not_proven_here(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message says how they are run where they belong."""
+    wheel = tmp_path / "jaxlib-1.0-cp312-cp312-macosx_11_0_arm64.whl"
+    wheel.touch()
+    assert cli.main(["smoke", str(wheel), "--root", str(root)]) == UsageError.exit_code
+    assert capsys.readouterr().err == (
+        f"error: wheels for macos_arm64 do not run on {host_platform().name}\n"
+        "       take the wheels and this repository to such a machine: python ci/smoke_native.py FOLDER\n"
+    )

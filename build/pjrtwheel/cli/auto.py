@@ -7,7 +7,6 @@ from __future__ import annotations
 import argparse
 
 from pjrtwheel.cli import add_options, check_repository
-from pjrtwheel.release.model import load_release
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -18,10 +17,12 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Build the wheels and say what each is for."""
     from pjrtwheel.products.auto import build_auto
+    from pjrtwheel.products.facts import contents_of
+    from pjrtwheel.release.model import load_release
 
     check_repository(args.root)
-    version = load_release(args.root, args.release).set_version
-    for variant in build_auto(args.root, args.dist or args.root / "dist", version):
+    contents = contents_of(load_release(args.root, args.release))
+    for variant in build_auto(args.root, args.dist or args.root / "dist", contents):
         properties = " ".join(variant.properties) or "any machine"
         print(f"{variant.label or 'plain'}: {'; '.join(variant.requires)} ({properties})")
     return 0

@@ -16,7 +16,7 @@ from pjrtwheel.cli import add_options
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
-from pjrtwheel.platforms import Platform, find_platform, host_platform
+from pjrtwheel.platforms import PLATFORMS, Platform, find_platform, host_platform
 from pjrtwheel.publish import render_table
 from pjrtwheel.publish.published_set import PublishedSet, choose_set, fetch_set, find_offer
 from pjrtwheel.release.model import choose_release, load_release
@@ -27,7 +27,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("backend", nargs="?", help="a directory of plugins/ that has a backend.toml")
     parser.add_argument("--bindings-only", action="store_true", help="build the jaxlib wheels and no plugin")
-    parser.add_argument("--platform", help="linux_x86_64 or linux_aarch64 (default: that of this machine)")
+    parser.add_argument("--platform", help=f"{', '.join(PLATFORMS)} (default: that of this machine)")
     add_options(parser, "--root", "--release", "--dist")
     parser.add_argument(
         "--xla", default="prebuilt", metavar="prebuilt|source|PATH", help="where the plugin library comes from"

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pjrtwheel.cli import add_options, check_repository, parse_tools
-from pjrtwheel.release.model import load_release
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pjrtwheel.backend import Backend
-    from pjrtwheel.products.select import KnownCode
+    from pjrtwheel.products.facts import KnownCode
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -35,24 +34,25 @@ def execute(args: argparse.Namespace) -> int:
     """Write the file, or compare it."""
     from pjrtwheel.backend import load_backends
     from pjrtwheel.files import write_atomically
-    from pjrtwheel.products.select import code_of_release, format_facts, make_facts, parse_facts
+    from pjrtwheel.products.facts import code_of_release, contents_of, format_facts, make_facts, read_old
     from pjrtwheel.publish.release_file import read_entries
+    from pjrtwheel.release.model import load_release
 
     check_repository(args.root)
     tools = parse_tools(args.tool)
     backends = load_backends(args.root)
-    release = load_release(args.root, args.release)
-    path = args.root / "selector" / "jaxlib_select" / "facts" / f"{release.version}.json"
+    contents = contents_of(load_release(args.root, args.release))
+    path = args.root / "selector" / "jaxlib_select" / "facts" / f"{contents.version}.json"
     entries = read_entries(args.dist or args.root / "dist")
     known = [
-        *code_of_release(backends.values(), entries.values(), release.set_version),
+        *code_of_release(backends.values(), entries.values(), contents.version),
         *(_read_library(argument, backends, tools) for argument in args.library),
     ]
-    old = path.read_text("utf-8") if path.is_file() else ""
-    text = format_facts(make_facts(backends.values(), release, known, parse_facts(old, path) if old else None))
+    text = format_facts(make_facts(backends.values(), contents, known, read_old(path)))
     if args.check:
-        print(f"{path}: {'up to date' if text == old else 'out of date'}")
-        return 0 if text == old else 1
+        current = path.is_file() and path.read_text("utf-8") == text
+        print(f"{path}: {'up to date' if current else 'out of date'}")
+        return 0 if current else 1
     write_atomically(path, text)
     print(path)
     return 0
@@ -62,7 +62,7 @@ def _read_library(argument: str, backends: dict[str, Backend], tools: Mapping[st
     """Read the library that an argument names."""
     from pjrtwheel.errors import UsageError
     from pjrtwheel.gpucode import read_gpu_code
-    from pjrtwheel.products.select import code_of_library
+    from pjrtwheel.products.facts import code_of_library
 
     place, _, library = argument.partition("=")
     name, _, platform = place.partition(":")

@@ -18,13 +18,14 @@ from pjrtwheel.cli import add_options, check_repository, check_wheels
 from pjrtwheel.platforms import host_platform
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from pjrtwheel.environment.interpreters import Interpreter
     from pjrtwheel.prove.on_device import Supply
     from pjrtwheel.prove.on_python import Evidence
     from pjrtwheel.prove.results import Proof, PythonProof
 
-_DEVICE_OPTIONS = ("dist", "wheelhouse", "system_site_packages", "xla")
+_DEVICE_OPTIONS = ("dist", "wheelhouse", "system_site_packages", "environment", "proofs", "xla")
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +51,15 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="see what is installed with Python, and add our wheels only",
     )
-    device.add_argument(
+    supply.add_argument(
+        "--environment",
+        type=Path,
+        metavar="DIR",
+        help="virtual environment in which all is installed; proven at the highest level available here",
+    )
+    kept = device.add_mutually_exclusive_group()
+    kept.add_argument("--proofs", type=Path, metavar="FILE", help="write the proofs there, instead of recording them")
+    kept.add_argument(
         "--xla", type=Path, metavar="PATH", help="plugin library of this machine, in place of the wheel's"
     )
 
@@ -69,7 +78,8 @@ def execute(args: argparse.Namespace) -> int:
         )
     failed, ran = False, False
     for proof in _prove_on_device(args) if args.backend else _prove_wheels(args):
-        print(f"{proof.python} {proof.interpreter}: {proof.summary}, level {proof.level}")
+        emulated = " (emulated)" if proof.emulated else ""
+        print(f"{proof.python} {proof.interpreter}: {proof.summary}, level {proof.level}{emulated}")
         for result in proof.results:
             print(f"  {result.program:<16}{result.outcome:<19}{result.seconds:6.1f} s  {result.detail}")
         for reason in proof.missed:
@@ -85,9 +95,11 @@ def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
     """Prove the wheels that were named, at the highest level available on this machine."""
     from pjrtwheel.backend import load_backends
     from pjrtwheel.environment.interpreters import find_interpreters
+    from pjrtwheel.errors import UsageError
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.prove.inputs import load_inputs
     from pjrtwheel.prove.on_python import prove_python
+    from pjrtwheel.prove.run import platform_of
     from pjrtwheel.release.model import load_release
     from pjrtwheel.wheel.names import parse_name
 
@@ -96,21 +108,27 @@ def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
     backend = next(
         (b for b in load_backends(args.root).values() for n in names if b.distribution == n.distribution), None
     )
+    platform, here = platform_of(args.wheels), host_platform().name
+    if platform != here:
+        raise UsageError(
+            f"wheels for {platform} do not run on {here}",
+            remedy="take the wheels and this repository to such a machine: python ci/smoke_native.py FOLDER",
+        )
     release = load_release(args.root, args.release or (names[0].release if names else None))
     inputs = load_inputs(args.root, release, backend)
-    for tag, interpreter in find_interpreters(release.pythons(host_platform().name)).items():
+    for tag, interpreter in find_interpreters(release.pythons(platform)).items():
         yield prove_python(tag, interpreter, args.wheels, inputs, cache=cache_root(os.environ)).python
 
 
 def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     """Prove a backend's wheels on this machine's accelerator, and record what all Pythons showed."""
     from pjrtwheel.backend import find_backend
-    from pjrtwheel.environment.interpreters import find_interpreters
     from pjrtwheel.errors import ProofError, UsageError
     from pjrtwheel.files import hash_file
     from pjrtwheel.prove import on_device
+    from pjrtwheel.prove.cache import write_proofs
     from pjrtwheel.prove.inputs import load_inputs
-    from pjrtwheel.prove.on_python import can_prove, untried
+    from pjrtwheel.prove.on_python import can_prove, prove_unpacked, untried
     from pjrtwheel.prove.origin import find_origin
     from pjrtwheel.prove.run import combine
     from pjrtwheel.release.model import choose_release
@@ -119,11 +137,11 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     release = choose_release(args.root, args.release, backend.name, platform.name)
     dist = args.dist or args.root / "dist"
     wheels = on_device.find_wheels(dist, backend, release.set_version, platform)
-    for path in (*args.wheelhouse, *filter(None, [args.xla])):
+    for path in (*args.wheelhouse, *filter(None, [args.xla, args.environment])):
         if not path.exists():
             raise UsageError(f"no such file or folder: {path}")
     inputs = load_inputs(args.root, release, backend)
-    found = find_interpreters(release.pythons(platform.name))
+    found = _find_pythons(args.environment, release.pythons(platform.name))
     pythons = {tag: python for tag, python in found.items() if python and can_prove(wheels, tag)}
     if not pythons:
         raise ProofError(
@@ -134,13 +152,36 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     origin, digests = find_origin(args.root, os.environ), {wheel.name: hash_file(wheel) for wheel in wheels}
     evidence: dict[str, Evidence] = {tag: untried(tag, python) for tag, python in found.items()}
     for tag, python in pythons.items():
-        evidence[tag] = on_device.prove_on_device(python, wheels, inputs, _supply(args), library=args.xla)
+        evidence[tag] = (
+            prove_unpacked(python, wheels, inputs)
+            if args.environment
+            else on_device.prove_on_device(python, wheels, inputs, _supply(args), library=args.xla)
+        )
         yield evidence[tag].python
     failed = any(shown.python.failures() for shown in evidence.values())
-    if args.xla:
+    if args.proofs and not failed:
+        write_proofs(args.proofs, combine(wheels, evidence, backend, origin))
+    elif args.xla:
         _say("not recorded: another library took the place of the wheel's own (--xla)")
     elif not failed:
         _record(combine(wheels, evidence, backend, origin), digests, dist)
+
+
+def _find_pythons(environment: Path | None, tags: Sequence[str]) -> dict[str, Interpreter | None]:
+    """Return the Pythons of this machine by tag, or that of an environment alone."""
+    from pjrtwheel.environment.interpreters import find_interpreters, probe
+    from pjrtwheel.errors import UsageError
+
+    if environment is None:
+        return find_interpreters(tags)
+    python = probe(environment / "bin" / "python")
+    if python is None or python.tag not in tags:
+        raise UsageError(
+            f"no Python of the release in {environment}",
+            cause=f"it has {python.version if python else 'no bin/python that runs here'}",
+            remedy=f"make it with one of: {', '.join(tags)}",
+        )
+    return {**dict.fromkeys(tags), python.tag: python}
 
 
 def _record(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Path) -> None:

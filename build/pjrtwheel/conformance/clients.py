@@ -137,17 +137,16 @@ def conformance_python(
     Raises:
         UsageError: No such interpreter here, or no wheels for it.
     """
-    wanted = (tag,) if tag else release.pythons(host_platform().name)
+    here = host_platform()
+    wanted = (tag,) if tag else release.pythons(here.name)
     found = next((interpreter for interpreter in find_interpreters(wanted).values() if interpreter), None)
     if found is None:
         raise UsageError(f"no interpreter here for {', '.join(wanted)}", remedy="install one of these Pythons")
     names = {"jaxlib", backend.distribution}
     named = {wheel: parse_name(wheel.name) for wheel in find_plain_wheels(dist)}
-    wheels = [
-        wheel
-        for wheel, name in named.items()
-        if name.distribution in names and name.version == release.set_version and name.fits(found.tag)
-    ]
+    named = {wheel: name for wheel, name in named.items() if name.platform in {None, here}}
+    named = {wheel: name for wheel, name in named.items() if name.version == release.set_version}
+    wheels = [wheel for wheel, name in named.items() if name.distribution in names and name.fits(found.tag)]
     if {named[wheel].distribution for wheel in wheels} != names:
         raise UsageError(
             f"{dist} lacks wheels of {' and '.join(sorted(names))} for {found.tag}",

@@ -58,7 +58,7 @@ class ElfImage:
     """What repair needs to know about one library, which messages call `where`.
 
     Attributes:
-        machine: As in `Platform.elf_machine`.
+        machine: As in `Platform.machine`.
         sections: The section header table; empty when there is none.
         names: Section names, in step with `sections`.
         dynamic: The dynamic table up to its first null entry.
@@ -88,7 +88,7 @@ def is_elf(start: bytes) -> bool:
 
 
 def read_image(file: BinaryIO, where: str, *, machine: str | None = None) -> ElfImage:
-    """Read a library, which messages call `where`; a machine is as in `Platform.elf_machine`.
+    """Read a library, which messages call `where`; a machine is as in `Platform.machine`.
 
     Raises:
         ElfError: Not an ELF file, not 64-bit little-endian, not for the given machine, truncated or damaged.

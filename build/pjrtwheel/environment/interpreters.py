@@ -18,6 +18,15 @@ from pathlib import Path
 
 _PROBE = """
 import json, platform, sys, sysconfig
+
+def machine_of(path):
+    with open(path, "rb") as file:
+        return file.read(20)[18:]  # e_machine of an ELF file
+
+try:
+    emulated = machine_of("/proc/thread-self/exe") != machine_of(sys.executable)
+except OSError:
+    emulated = False
 print(json.dumps({
     "implementation": sys.implementation.name,
     "version": platform.python_version(),
@@ -27,6 +36,7 @@ print(json.dumps({
     "machine": platform.machine(),
     "executable": sys.executable,
     "prefix": sys.base_prefix,
+    "emulated": emulated,
 }))
 """
 _PROBE_SECONDS = 20
@@ -37,19 +47,22 @@ class Interpreter:
     """A CPython that was started and answered.
 
     Attributes:
-        tag: Its wheel tag; `cp313t` for a free-threaded build.
+        tag: Its ABI tag; `cp313t` for a free-threaded build.
         version: Its full version, such as `3.12.1`.
         prefix: Where it is installed; two paths with one prefix are the same interpreter.
+        emulated: Whether it runs under an emulator, such as QEMU's: the program that the kernel runs is for another
+            processor than Python's own file.
     """
 
     path: Path
     tag: str
     version: str
     prefix: str
+    emulated: bool = False
 
 
 def python_tag(major: int, minor: int, *, free_threaded: bool) -> str:
-    """Return the tag of a CPython.
+    """Return the ABI tag of a CPython.
 
     >>> python_tag(3, 13, free_threaded=True)
     'cp313t'
@@ -90,7 +103,7 @@ def probe(path: Path) -> Interpreter | None:
     if answer["implementation"] != "cpython" or answer["machine"] != platform.machine():
         return None
     tag = python_tag(answer["major"], answer["minor"], free_threaded=answer["free_threaded"])
-    return Interpreter(Path(answer["executable"] or path), tag, answer["version"], answer["prefix"])
+    return Interpreter(Path(answer["executable"] or path), tag, answer["version"], answer["prefix"], answer["emulated"])
 
 
 def find_interpreter(tag: str, candidates: Iterable[Path]) -> Interpreter | None:

@@ -47,7 +47,7 @@ def create_venv(interpreter: Interpreter, target: Path, *, system: bool = False)
     if result.returncode != 0:
         raise ProofError(
             f"{interpreter.path} cannot make a virtual environment",
-            cause=_last_lines(result.stderr or result.stdout),
+            cause=last_lines(result.stderr or result.stdout),
             remedy="on Debian: apt-get install python3-venv",
         )
     return target / "bin" / "python"
@@ -72,7 +72,7 @@ def install(python: Path, requirements: Sequence[str], folders: Iterable[Path], 
     if result.returncode != 0:
         raise ProofError(
             f"the wheels do not install together: {' '.join(requirements)}",
-            cause=_last_lines(result.stderr or result.stdout),
+            cause=last_lines(result.stderr or result.stdout),
             remedy="see that the folders hold wheels of one build, and all that they require (Requires-Dist)",
         )
 
@@ -95,7 +95,7 @@ def run_tool(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, env=clean_environ())
 
 
-def _last_lines(text: str, count: int = 4) -> str:
+def last_lines(text: str, count: int = 4) -> str:
     """Return the last lines of what a tool printed."""
     return "\n".join(line.strip() for line in text.strip().splitlines()[-count:])
 
@@ -177,6 +177,6 @@ def _download(interpreter: Interpreter, requirements: Iterable[str], wheels: Ite
     if result.returncode != 0:
         raise FetchError(
             f"cannot download the requirements of the smoke tests for Python {interpreter.version}",
-            cause=_last_lines(result.stderr),
+            cause=last_lines(result.stderr),
             remedy="connect to the package index once (later runs need no network), or build with --no-smoke",
         )

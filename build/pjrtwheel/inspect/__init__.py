@@ -14,13 +14,15 @@ from pjrtwheel.elf import ElfImage, plan_repair, read_image
 from pjrtwheel.elf.strip import strip
 from pjrtwheel.errors import ElfError
 from pjrtwheel.files import hash_file
-from pjrtwheel.gpucode import needed_tools, read_gpu_code
+from pjrtwheel.gpucode import GpuCode, needed_tools, read_gpu_code
 from pjrtwheel.inspect.findings import find_library_findings, find_wheel_findings
 from pjrtwheel.inspect.lookup import AskIndex, FindTool, find_unresolvable
 from pjrtwheel.inspect.model import Inspection, PluginDescription, describe_wheel
+from pjrtwheel.platforms import BinaryFormat
 from pjrtwheel.probe.run import Job, ask_plugin
 from pjrtwheel.verify.contents import read_contents
-from pjrtwheel.verify.library import Library, read_libraries, read_library
+from pjrtwheel.verify.formats import find_format, read_libraries, read_library
+from pjrtwheel.verify.library import Library
 from pjrtwheel.wheel.read.directory import open_wheel
 
 __all__ = ["Inspection", "inspect_wheel"]
@@ -71,6 +73,8 @@ def inspect_wheel(
 
 
 def _inspect_library(path: Path, member: str, find_tool: FindTool) -> Library:
+    if find_format(path, member) is not BinaryFormat.ELF:
+        return replace(read_library(path, member), gpu_code=GpuCode())  # nobody has GPU code for other systems
     with path.open("rb") as file:
         image = read_image(file, member)  # first, as it refuses what would lead another reader astray
     unneeded, unneeded_bytes = _unneeded(image)

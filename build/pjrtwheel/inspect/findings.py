@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -17,12 +18,14 @@ from pjrtwheel.elf.repair import describe_size
 from pjrtwheel.elf.search_path import ABSOLUTE, BUILD_TREE, OUTSIDE, RELATIVE, REPEATED, clean_search_path
 from pjrtwheel.errors import shorten
 from pjrtwheel.inspect.model import Inspection
-from pjrtwheel.verify import documents
+from pjrtwheel.platforms import BinaryFormat
+from pjrtwheel.verify import documents, macho, pe
 from pjrtwheel.verify.checkers import parse_platform_tag
 from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.verify.findings import Finding, name_problems
 from pjrtwheel.verify.library import ENTRY_POINT, Library
 from pjrtwheel.wheel.metadata import find_requirement
+from pjrtwheel.wheel.names import parse_name
 
 _NAMED_PROJECTS = 5
 _EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)""")
@@ -58,7 +61,7 @@ def _archive(contents: WheelContents) -> Iterator[Finding]:
 
 
 def _platform(inspection: Inspection) -> Iterator[Finding]:
-    """A wheel with libraries is no pure one, and its platform tag promises a libc that is new enough."""
+    """A wheel with libraries is no pure one, and its platform tag promises the system that they need."""
     if not inspection.libraries:
         return
     if inspection.purelib is not False:
@@ -70,6 +73,24 @@ def _platform(inspection: Inspection) -> Iterator[Finding]:
             yield Finding("platform-floor", "", f"claims platform {platform!r}, which promises no libc version")
         elif needed and floor[0] == "manylinux" and tuple(map(int, needed.split("."))) > floor[1]:
             yield Finding("glibc", "", f"claims platform {platform!r}, and needs GLIBC_{needed}")
+        for library in inspection.libraries:
+            yield from name_problems("macos", macho.compare_system(library, platform))
+    yield from _architectures(inspection)
+
+
+def _architectures(inspection: Inspection) -> Iterator[Finding]:
+    """Every library is for the system and the one processor of the platform tag."""
+    platform = parse_name(inspection.wheel).platform
+    expected = (platform.binary_format, platform.machine) if platform else None
+    for library in inspection.libraries:
+        if expected and (library.binary_format, library.machine) != expected:
+            text = f"is {describe_format(library)}, expected {' for '.join(expected)}"
+            yield Finding("architecture", library.member, text)
+
+
+def describe_format(library: Library) -> str:
+    """Return format and processor of a library, such as `ELF for EM_X86_64`."""
+    return f"{library.binary_format} for {library.machine}"
 
 
 def _licenses(contents: WheelContents) -> Iterator[Finding]:
@@ -124,10 +145,38 @@ def find_library_findings(
     `exports` has the symbols that known plugin libraries may define, by file name; `linked` is what the libraries of
     the wheel are linked to.
     """
-    findings = (*_sections(library), *_search_path(library), *_exports(library, exports, linked), *_segments(library))
-    yield from (Finding(code, library.member, text) for code, text in findings)
+    found = {
+        BinaryFormat.ELF: partial(_of_elf, library, exports, linked),
+        BinaryFormat.MACH_O: partial(_of_macho, library),
+        BinaryFormat.PE: partial(_of_pe, library),
+    }[library.binary_format]()
+    yield from (Finding(code, library.member, text) for code, text in found)
     if library.gpu_problem:
         yield Finding("gpu-code", library.member, f"its GPU code was not read: {library.gpu_problem}")
+
+
+def _of_elf(
+    library: Library, exports: Mapping[str, Sequence[str]], linked: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    yield from _sections(library)
+    yield from _search_path(library)
+    yield from _exports(library, exports, linked)
+    yield from _segments(library)
+
+
+# Symbols of libraries of macOS and Windows cannot collide: each is linked to by library and name.
+def _of_macho(library: Library) -> Iterator[tuple[str, str]]:
+    yield from _search_path(library)
+    if library.signature_problem:
+        yield "signature", f"has a signature that macOS refuses: {library.signature_problem}"
+    elif not library.signature:
+        yield "signature", "is not signed, which macOS on Apple's processors demands"
+
+
+def _of_pe(library: Library) -> Iterator[tuple[str, str]]:
+    missing = [name for name in library.needed if name.lower() in pe.REDISTRIBUTABLE]
+    if missing:
+        yield "runtime", f"needs {', '.join(missing)}, which comes with Microsoft's Visual C++ Redistributable"
 
 
 def _sections(library: Library) -> Iterator[tuple[str, str]]:
@@ -148,7 +197,8 @@ def _search_path(library: Library) -> Iterator[tuple[str, str]]:
 def count_useless(library: Library) -> Counter[str]:
     """Return how many elements of a search path repair would drop, by reason."""
     place = Place(depth=library.member.count("/"))
-    return clean_search_path(":".join(library.search_paths), place).dropped if library.search_paths else Counter()
+    elements = (path.replace("@loader_path", "$ORIGIN", 1) for path in library.search_paths)  # macOS's word for it
+    return clean_search_path(":".join(elements), place).dropped if library.search_paths else Counter()
 
 
 def _exports(

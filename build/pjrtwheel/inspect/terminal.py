@@ -18,7 +18,10 @@ from rich.text import Text
 
 from pjrtwheel.elf.repair import describe_size
 from pjrtwheel.errors import count, shorten
+from pjrtwheel.inspect.findings import describe_format
 from pjrtwheel.inspect.model import Inspection, PluginDescription
+from pjrtwheel.platforms import BinaryFormat
+from pjrtwheel.verify import macho, pe
 from pjrtwheel.verify.library import Library
 
 _SHOWN = 8
@@ -100,6 +103,7 @@ def _describe_wheel(inspection: Inspection) -> Iterator[_Row]:
     yield "licence", [inspection.license or "not said"]
     yield "licence files", [shorten(inspection.license_files, _SHOWN) or "none"]
     yield "SBOM", [shorten(inspection.sboms, _SHOWN) or "none"]
+    yield "libraries", [*_describe_formats(inspection.libraries)] or ["none"]
     yield "needs", [_versions(inspection.floors()) or "no libc"]
     yield "GPU code", [", ".join(inspection.gpu_code().names()) or "none"]
 
@@ -123,6 +127,7 @@ def _describe_libraries(inspection: Inspection) -> Iterator[tuple[str, list[_Row
 
 def _describe_library(library: Library) -> Iterator[tuple[str, str]]:
     code = library.gpu_code
+    yield "format", _describe_kind(library)
     yield "sections", ", ".join(f"{name} {describe_size(size)}" for name, size in library.sections[:_SHOWN])
     yield "needs", ", ".join(library.needed) or "no library"
     if library.search_paths:
@@ -135,8 +140,26 @@ def _describe_library(library: Library) -> Iterator[tuple[str, str]]:
         yield "GPU code", ", ".join(code.names())
 
 
+def _describe_formats(libraries: Iterable[Library]) -> Iterator[str]:
+    """Yield how many libraries there are of each kind, such as `33 Mach-O for arm64, signed ad hoc`."""
+    for kind, number in Counter(map(_describe_kind, libraries)).items():
+        yield f"{number} {kind}"
+
+
+def _describe_kind(library: Library) -> str:
+    """Return format, processor and signature; nobody signs ELF files."""
+    signed = library.binary_format is not BinaryFormat.ELF
+    signature = f"signed {library.signature}" if library.signature else "not signed"
+    return describe_format(library) + (f", {signature}" if signed else "")
+
+
 def _versions(floors: Mapping[str, str]) -> str:
-    return ", ".join(f"{family}_{version}" for family, version in floors.items())
+    """Return versions of symbols as a linker writes them, versions of a system in words."""
+    systems = {macho.SYSTEM, pe.SYSTEM}
+    return ", ".join(
+        f"{family} {version} or newer" if family in systems else f"{family}_{version}"
+        for family, version in floors.items()
+    )
 
 
 def _describe_plugin(plugin: PluginDescription) -> Iterator[tuple[str, str]]:

@@ -72,7 +72,7 @@ def proof_key(
         machine,
         [(wheel.path.name, wheel.report.sha256) for wheel in built],
         [(path.name, hash_file(path)) for path in inputs.files()],
-        [(tag, found.version, found.prefix) if found else (tag, "", "") for tag, found in interpreters.items()],
+        [(tag, found.version, found.prefix, found.emulated) if found else tag for tag, found in interpreters.items()],
     ]
     return hashlib.sha256(tables.write_json(identity).encode()).hexdigest()
 

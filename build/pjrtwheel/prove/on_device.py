@@ -92,7 +92,8 @@ def prove_on_device(
             replace_library(python, backend, library)
         devices = find_devices(python, backend)
         require_device(devices, backend)
-        return gather(PythonProof(interpreter.tag, interpreter.version, ()), python, inputs, devices)
+        empty = PythonProof(interpreter.tag, interpreter.version, (), emulated=interpreter.emulated)
+        return gather(empty, python, inputs, devices)
 
 
 def require_device(devices: Devices | None, backend: Backend) -> None:

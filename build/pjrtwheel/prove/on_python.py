@@ -15,14 +15,16 @@ from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_environment, install, scratch_place, wheelhouse
 from pjrtwheel.files import staging_folder
+from pjrtwheel.platforms import host_platform
 from pjrtwheel.probe.run import ProbeOutcome, probe_plugin
 from pjrtwheel.probe.settings import load_settings
 from pjrtwheel.prove import aot, smoke
 from pjrtwheel.prove.devices import HOST, Devices, ask_completed, find_devices
 from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.level import Level, choose_level
-from pjrtwheel.prove.library import find_installed, open_library
+from pjrtwheel.prove.library import find_installed, open_library, require_installed
 from pjrtwheel.prove.results import Kind, Outcome, ProgramResult, PythonProof, TargetProof
+from pjrtwheel.prove.targets import choose_targets
 from pjrtwheel.wheel.names import parse_name
 
 
@@ -67,8 +69,24 @@ def prove_python(
         # Bindings alone are asked for no devices.
         backend = inputs.backend
         devices = ask_completed(lambda: find_devices(python, backend), complete) if backend else Devices(0)
-        empty = PythonProof(tag, interpreter.version, ())
+        empty = PythonProof(tag, interpreter.version, (), emulated=interpreter.emulated)
         return gather(empty, python, inputs, devices, every_target=every_target)
+
+
+def prove_unpacked(interpreter: Interpreter, wheels: Sequence[Path], inputs: ProofInputs) -> Evidence:
+    """Gather evidence in an environment that was made elsewhere, whose own Python is `interpreter`.
+
+    That is for machines on which pip does not run, or takes long, such as an emulated one.
+
+    Raises:
+        ProofError: Other wheels are installed there, or none.
+    """
+    wheels = fitting(wheels, interpreter.tag)
+    require_installed(interpreter.path, wheels)
+    backend = inputs.backend
+    devices = find_devices(interpreter.path, backend) if backend else Devices(0)
+    empty = PythonProof(interpreter.tag, interpreter.version, (), emulated=interpreter.emulated)
+    return gather(empty, interpreter.path, inputs, devices)
 
 
 def untried(tag: str, interpreter: Interpreter | None) -> Evidence:
@@ -86,7 +104,8 @@ def gather(
     if backend is None:
         return Evidence(_with(empty, smoke.run_programs(python, inputs.smoke, None)))
     opened = open_library(python, find_installed(python, backend))
-    plan = choose_level(backend.name, devices, opened, targets=bool(inputs.targets))
+    chips = choose_targets(inputs.targets, host_platform().name, emulated=empty.emulated)
+    plan = choose_level(backend.name, devices, opened, targets=bool(chips))
     if plan.failure:
         failed = ProgramResult("start", Outcome.FAILED, Level.STATIC, 0.0, plan.failure, Kind.CHECK)
         return Evidence(_with(empty, (failed,), plan.missed), (), opened.api)
@@ -97,7 +116,7 @@ def gather(
             # An accelerator may belong to one process at a time.
             results = smoke.run_programs(python, inputs.smoke, backend, jobs=0 if backend.pjrt_name == HOST else 1)
         case Level.AOT:
-            chosen = inputs.targets if every_target else inputs.targets[:1]
+            chosen = chips if every_target else chips[:1]
             targets = aot.compile_for_targets(python, chosen, inputs.aot, backend)
             results = tuple(map(aot.summarize_target, targets))
         case Level.LOAD:

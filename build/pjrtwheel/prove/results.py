@@ -66,6 +66,7 @@ class PythonProof:
         results: One entry per program; empty when nothing ran.
         reason: Why nothing ran; empty otherwise.
         missed: Why each higher level could not be shown here, as `device: no NVIDIA GPU found`.
+        emulated: Whether the interpreter ran under an emulator of its processor.
         level: The highest level shown here: that of a passed program, when none failed.
         summary: One phrase for the table, such as `15 programs passed` or `not run: no interpreter`.
     """
@@ -75,6 +76,7 @@ class PythonProof:
     results: tuple[ProgramResult, ...] = column(key="programs")
     reason: str = ""
     missed: tuple[str, ...] = ()
+    emulated: bool = False
     level: Level = field(init=False)
     summary: str = field(init=False)
 
@@ -187,6 +189,7 @@ class Proof:
         origin: From which revision, and when.
         targets: What was compiled ahead of time, in full, on the first Python; empty unless the wheel has a plugin.
         backend: With which plugin the wheel was proven; nothing for bindings by themselves.
+        emulated: Whether the machine was emulated, which shows less than the same level on a real one.
     """
 
     level: Level
@@ -195,6 +198,15 @@ class Proof:
     origin: Origin
     targets: tuple[TargetProof, ...] = ()
     backend: str | None = None
+    emulated: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Derive from the Pythons whether the machine was emulated."""
+        object.__setattr__(self, "emulated", any(python.emulated for python in self.pythons))
+
+    def describe_level(self) -> str:
+        """Return the level, as `aot`, or as `aot (emulated)`."""
+        return f"{self.level}{' (emulated)' if self.emulated else ''}"
 
 
 def explain_level(proofs: Mapping[str, Proof]) -> str:
@@ -208,4 +220,4 @@ def explain_level(proofs: Mapping[str, Proof]) -> str:
     missed = dict.fromkeys(reason for python in proof.pythons for reason in python.missed)
     reasons = [f"not {reason}" for reason in missed]
     reasons = reasons or [f"no program ran: {reason}" for reason in dict.fromkeys(p.reason for p in proof.pythons)]
-    return f"{proof.backend}: {proof.level}, {'; '.join(reasons)}"
+    return f"{proof.backend}: {proof.describe_level()}, {'; '.join(reasons)}"

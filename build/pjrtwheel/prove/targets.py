@@ -7,8 +7,8 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,9 @@ class Target:
         options: Options of every topology.
         environment: Variables that the compiling process needs.
         fails: Program, or `*` for all → why it cannot be compiled.
+        platforms: The platforms of the machines that have this chip; none means all.
+        emulated: The programs that are compiled for it where the machine is emulated, which takes about ten times as
+            long; where there are none, the chip is left out there.
     """
 
     name: str
@@ -80,10 +83,30 @@ class Target:
     options: Mapping[str, Option] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     fails: Mapping[str, Failure] = field(default_factory=dict)
+    platforms: tuple[str, ...] = ()
+    emulated: tuple[str, ...] = ()
 
     def failure_of(self, program: str) -> Failure | None:
         """Return why a program cannot be compiled, if it is expected not to be."""
         return self.fails.get(program, self.fails.get(_EVERY))
+
+
+def choose_targets(targets: Iterable[Target], platform: str, *, emulated: bool) -> tuple[Target, ...]:
+    """Return the targets to compile for on a machine, an emulated one with fewer programs."""
+    here = [target for target in targets if platform in (target.platforms or (platform,))]
+    return tuple(_reduce(target) for target in here if target.emulated) if emulated else tuple(here)
+
+
+def _reduce(target: Target) -> Target:
+    """Return a target with those programs alone that are compiled on an emulated machine."""
+    programs = {
+        label: tuple(name for name in target.emulated if name in (topology.programs or (name,)))
+        for label, topology in target.topologies.items()
+    }
+    topologies = {
+        label: replace(target.topologies[label], programs=names) for label, names in programs.items() if names
+    }
+    return replace(target, topologies=topologies)
 
 
 def parse_target(text: str, path: Path, shared: Sequence[str] = ()) -> Target:

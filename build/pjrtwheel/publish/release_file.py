@@ -8,7 +8,7 @@ from them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -24,7 +24,7 @@ from pjrtwheel.wheel.report import Report
 
 RELEASE_FILENAME = "release.json"
 SCHEMA: Literal[2] = 2
-_NOTHING = (0, 0, 0, 0)  # the strength of a proof for which nothing was tried
+_NOTHING = (0, True, 0, 0, 0)  # the strength of a proof for which nothing was tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,19 +179,27 @@ def format_entries(entries: Mapping[str, Entry]) -> str:
 def _choose_proofs(proofs: Iterable[Proof]) -> list[Proof]:
     """Return the best proofs of one wheel, the strongest first: one with each backend, and none that shows nothing.
 
-    Programs that ran on a device do not take away for which chips others were compiled: both proofs stay then. Of
+    Programs that ran on a device do not take away for which chips others were compiled: both proofs stay then. So do
+    one of a real machine next to one of an emulated machine, and one of a Python on which no stronger one ran. Of
     proofs that all show nothing, one is kept.
     """
     ranked = sorted(proofs, key=_rank)
-    best = {proof.backend: proof for proof in ranked}
     compiled = {proof.backend: proof for proof in sorted(ranked, key=lambda proof: len(compiled_chips(proof)))}
-    kept = [
-        *best.values(),
-        *(proof for name, proof in compiled.items() if compiled_chips(proof) and proof != best[name]),
-    ]
+    kept: list[Proof] = []
+    for proof in reversed(ranked):
+        most_chips = bool(compiled_chips(proof)) and proof == compiled[proof.backend]
+        if most_chips or _adds_to(proof, [other for other in kept if other.backend == proof.backend]):
+            kept.append(proof)
     useful = [proof for proof in kept if _strength(proof) > _NOTHING] or ranked[-1:]
     by_name = sorted(useful, key=lambda proof: proof.backend or "")
     return sorted(by_name, key=_strength, reverse=True)
+
+
+def _adds_to(proof: Proof, stronger: Sequence[Proof]) -> bool:
+    """Return whether a proof shows what none of the stronger ones with the same backend does."""
+    pythons = {python.python for other in stronger for python in _pythons_tried(other)}
+    real = not proof.emulated and all(other.emulated for other in stronger)
+    return not stronger or real or any(python.python not in pythons for python in _pythons_tried(proof))
 
 
 def compiled_chips(proof: Proof) -> list[str]:
@@ -209,11 +217,15 @@ def _rank(proof: Proof) -> tuple[tuple[int, ...], str, str]:
     return _strength(proof), proof.origin.date, tables.write_json(proof)
 
 
-def _strength(proof: Proof) -> tuple[int, int, int, int]:
-    """Return how much a proof shows: the level, then on how many Pythons, for how many chips, by how many programs."""
+def _strength(proof: Proof) -> tuple[int, bool, int, int, int]:
+    """Return how much a proof shows.
+
+    That is the level, then whether on a real machine, on how many Pythons, for how many chips, by how many programs.
+    """
     outcomes = [result.outcome for python in proof.pythons for result in python.results]
     passed = outcomes.count(Outcome.PASSED)
-    return ORDER.index(proof.level), len(_pythons_tried(proof)), len(compiled_chips(proof)), passed
+    chips = len(compiled_chips(proof))
+    return ORDER.index(proof.level), not proof.emulated, len(_pythons_tried(proof)), chips, passed
 
 
 def _pythons_tried(proof: Proof) -> list[PythonProof]:

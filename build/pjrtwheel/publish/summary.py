@@ -30,8 +30,10 @@ def describe_pythons(entry: Entry) -> str:
 
 
 def describe_level(entry: Entry) -> str:
-    """Return every level, and what was compiled for ahead of time, as `aot: 2 targets (h100, t4)`."""
-    return "; ".join(f"{proof.level}{_companion(entry, proof)}{_describe_targets(proof)}" for proof in entry.proofs())
+    """Return every level, and what was compiled for ahead of time, as `aot (emulated): 2 targets (h100, t4)`."""
+    return "; ".join(
+        f"{proof.describe_level()}{_companion(entry, proof)}{_describe_targets(proof)}" for proof in entry.proofs()
+    )
 
 
 def _companion(entry: Entry, proof: Proof) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import FetchError, UsageError
-from pjrtwheel.platforms import Platform, find_platform
+from pjrtwheel.platforms import PLATFORMS, Platform, find_platform
 from pjrtwheel.release.extras import extras_of
 from pjrtwheel.release.model import OVERRIDES_FILE, Release
 
@@ -22,12 +22,6 @@ def check_inputs(release: Release, backend: Backend | None, platform: Platform, 
     """
     if not release.pythons(platform.name):
         raise FetchError(f"release {release.version} pins no bindings for {platform.name}")
-    if provider == "source" and release.xla is None:
-        raise UsageError(
-            f"release {release.version} cannot be built from source",
-            cause="nobody has written down which commit of XLA it was made from",
-            remedy=f"add it to releases/xla.toml, then run: ./noxw -s pin -- {release.version} --missing",
-        )
     if backend is None:
         return
     if platform.name not in backend.tags:
@@ -35,6 +29,12 @@ def check_inputs(release: Release, backend: Backend | None, platform: Platform, 
             f"backend {backend.name} has no wheels for {platform.name}", remedy=f"it has: {', '.join(backend.tags)}"
         )
     check_provider(backend, provider)
+    if provider == "source" and release.xla is None:
+        raise UsageError(
+            f"release {release.version} cannot be built from source",
+            cause="nobody has written down which commit of XLA it was made from",
+            remedy=f"add it to releases/xla.toml, then run: ./noxw -s pin -- {release.version} --missing",
+        )
     for key in required_pins(release, backend, platform, provider, host):
         release.pin(key, advise(release, backend, key))
     extras_of(backend, release)
@@ -83,6 +83,12 @@ def describe_doubts(release: Release) -> Iterator[str]:
         yield f"{entry.backend} takes version {entry.version}: {entry.reason}"
     if release.xla and release.xla.contradicted_by:
         yield f"XLA commit {release.xla.commit[:8]} is contradicted by {release.xla.contradicted_by}"
+
+
+def list_bindings_alone(release: Release, prebuilt: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Return the platforms that have bindings and, among these pairs of backend and platform, no backend."""
+    with_backend = {platform for _, platform in prebuilt}
+    return tuple(name for name in PLATFORMS if release.pythons(name) and name not in with_backend)
 
 
 def check_provider(backend: Backend, provider: str) -> None:

@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from packaging.utils import canonicalize_name
 
+from pjrtwheel.abis import STABLE_ABI, python_version
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import VerifyError, WheelError, count
 from pjrtwheel.fetch.cache import cache_root
@@ -21,7 +22,8 @@ from pjrtwheel.release.lock import LOCK_FILENAME
 from pjrtwheel.verify import accelerator, checkers, documents
 from pjrtwheel.verify.contents import WheelContents, read_contents
 from pjrtwheel.verify.findings import Finding, describe_error, name_problems
-from pjrtwheel.verify.library import Library, check_library, read_libraries, read_library
+from pjrtwheel.verify.formats import check_libraries, read_libraries, read_library
+from pjrtwheel.verify.library import Library
 from pjrtwheel.wheel.names import split_label
 from pjrtwheel.wheel.report import BuiltWheel, Report
 
@@ -127,17 +129,14 @@ def _check_texts(wheel: WheelContents, report: Report | None, backend: Backend |
 def _check_libraries(
     wheel: WheelContents, found: Sequence[Library], backend: Backend | None, backends: Sequence[Backend]
 ) -> Iterator[Finding]:
-    platforms = sorted({tag.platform for tag in wheel.name.tags})
     platform = wheel.name.platform
-    machine, architecture = (platform.elf_machine, platform.architecture) if platform else ("", "")
-    kept = backend.search_paths if backend else ()
-    for library in found:
-        yield from name_problems("elf", check_library(library, machine, kept))
+    kept, external = (backend.search_paths, backend.external) if backend else ((), ())
+    yield from check_libraries(wheel, found, platform, search_paths=kept, external=external)
     yield from name_problems("elf", accelerator.check_symbols(found, backends))
+    architecture = platform.architecture if platform else ""
     yield from name_problems("kernels", accelerator.check_kernels(wheel.libraries, backend, architecture))
-    if wheel.libraries:
-        needed = {name for library in found for name in library.needed}
-        external = backend.external if backend else ()
-        yield from name_problems("auditwheel", checkers.check_platform(wheel.path, platforms, needed, external))
-    for python in sorted({tag.interpreter for tag in wheel.name.tags if tag.abi == "abi3"}):
-        yield from name_problems("abi3audit", checkers.check_stable_abi(wheel.libraries, python))
+    yield from name_problems("abi", accelerator.check_abis(wheel))
+    stable = {tag.interpreter for tag in wheel.name.tags if tag.abi == STABLE_ABI}
+    if stable:  # the oldest Python has the smallest ABI
+        oldest = min(stable, key=python_version)
+        yield from name_problems("abi3audit", checkers.check_stable_abi(wheel.libraries, oldest))

@@ -17,17 +17,20 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from pjrtwheel.abis import python_version
 from pjrtwheel.errors import VerifyError
 from pjrtwheel.verify.accelerator import is_versioned
 from pjrtwheel.verify.findings import Problem
 
 # glibc floors of the tags that were named before PEP 600 numbered them.
 _NAMED_FLOORS = {"manylinux1": (2, 5), "manylinux2010": (2, 12), "manylinux2014": (2, 17)}
-_NUMBERED = re.compile(r"(?P<family>manylinux|musllinux)_(?P<major>\d+)_(?P<minor>\d+)_(?P<architecture>\w+)")
+_NUMBERED = re.compile(r"(?P<family>manylinux|musllinux|macosx)_(?P<major>\d+)_(?P<minor>\d+)_(?P<architecture>\w+)")
 
 
 def parse_platform_tag(tag: str) -> tuple[str, tuple[int, int], str] | None:
-    """Split a platform tag into family, libc floor and architecture (PEP 600, PEP 656); nothing for `linux_x86_64`.
+    """Split a platform tag into family, floor and architecture; nothing for `linux_x86_64`, which promises no floor.
+
+    The floor is a version of the libc (PEP 600, PEP 656) or of macOS; Windows has none, and needs none.
 
     >>> parse_platform_tag("manylinux_2_27_x86_64"), parse_platform_tag("manylinux2014_aarch64")
     (('manylinux', (2, 27), 'x86_64'), ('manylinux', (2, 17), 'aarch64'))
@@ -35,6 +38,8 @@ def parse_platform_tag(tag: str) -> tuple[str, tuple[int, int], str] | None:
     if match := _NUMBERED.fullmatch(tag):
         return match["family"], (int(match["major"]), int(match["minor"])), match["architecture"]
     name, _, architecture = tag.partition("_")
+    if name == "win":
+        return name, (0, 0), architecture
     return ("manylinux", _NAMED_FLOORS[name], architecture) if name in _NAMED_FLOORS else None
 
 
@@ -93,6 +98,26 @@ def _is_open(document: Mapping[str, Any], tag: str, external: Collection[str]) -
     return bool(libraries) and libraries <= set(external) and not faults
 
 
+def check_dlls(wheel: Path, external: Collection[str] = ()) -> Iterator[Problem]:
+    """delvewheel, which knows what Windows and Python bring, finds every DLL in the wheel, or among the `external`."""
+    options = [
+        "--ignore-existing",
+        "--analyze-existing",
+        *(["--exclude", ":".join(sorted(external))] if external else []),
+    ]
+    result = run_tool("delvewheel", "show", *options, str(wheel))
+    heading, missing = "The following DLLs will be copied into the wheel.", []
+    if result.returncode != 0 or heading not in result.stdout:
+        yield "", f"delvewheel gave no answer: {_last_line(result)}"
+        return
+    for line in result.stdout.partition(heading)[2].strip().splitlines():
+        if not line.strip():
+            break
+        missing.append(line.split()[0])
+    if missing != ["None"]:
+        yield "", f"needs {', '.join(missing)}, which neither it, Windows nor Python has"
+
+
 def check_stable_abi(libraries: Mapping[str, Path], python: str) -> Iterator[Problem]:
     """The libraries use no more of CPython than the stable ABI of the oldest version the wheel claims, such as `cp312`.
 
@@ -102,8 +127,7 @@ def check_stable_abi(libraries: Mapping[str, Path], python: str) -> Iterator[Pro
     promised = {str(path): member for member, path in libraries.items() if not is_versioned(PurePosixPath(member).name)}
     if not promised:
         return
-    digits = python.removeprefix("cp")
-    oldest = ("--assume-minimum-abi3", f"{digits[0]}.{digits[1:]}")
+    oldest = ("--assume-minimum-abi3", ".".join(map(str, python_version(python))))
     result = run_tool("abi3audit", "--report", "--strict", *oldest, *promised)
     if result.returncode != 0 and not result.stdout.strip():
         yield "", f"abi3audit gave no answer: {_last_line(result)}"
@@ -116,8 +140,10 @@ def read_abi3_report(text: str, members: Mapping[str, str]) -> Iterator[Problem]
     audited = {members[path]: spec["object"]["result"] for path, spec in json.loads(text)["specs"].items()}
     yield from ((member, "was not audited") for member in members.values() if member not in audited)
     for member, result in audited.items():
-        strange = sorted([*result["non_abi3_symbols"], *result["future_abi3_objects"]])
-        if not (result["is_abi3"] and result["is_abi3_baseline_compatible"]):
+        # It takes the export hook (PEP 793) for a function that the module uses.
+        unknown = [symbol for symbol in result["non_abi3_symbols"] if not symbol.startswith("PyModExport_")]
+        strange = sorted([*unknown, *result["future_abi3_objects"]])
+        if (unknown and not result["is_abi3"]) or not result["is_abi3_baseline_compatible"]:
             yield member, f"is not within the stable ABI of {result['baseline']}: {', '.join(strange)}"
 
 

@@ -54,7 +54,7 @@ class WheelContents:
 
 
 def read_contents(wheel: Path, scratch: Path) -> WheelContents:
-    """Read a wheel and unpack its shared objects into `scratch`.
+    """Read a wheel and unpack its shared libraries into `scratch`.
 
     Raises:
         WheelError: The file is not a wheel, is damaged, or has more than one dist-info directory.
@@ -89,7 +89,7 @@ def read_contents(wheel: Path, scratch: Path) -> WheelContents:
 
 def _is_library(member: str) -> bool:
     name = member.rsplit("/", 1)[-1]
-    return name.endswith(".so") or ".so." in name
+    return name.endswith((".so", ".dylib", ".pyd", ".dll")) or ".so." in name
 
 
 def _read_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path | None) -> Member:

@@ -49,6 +49,7 @@ def describe_error(error: PjrtWheelError) -> str:
 # What `inspect` finds; `verify` says the same where it checks the same.
 CODES = {
     "alignment": "a library's segments are aligned too little for kernels with pages of 64 KiB (aarch64)",
+    "architecture": "a library is for another system or processor than the platform tag, or for several",
     "executable-stack": "a library asks for an executable stack, which hardened systems refuse",
     "exports": "a library defines symbols that may collide with others: beyond its entry points, or, where those are "
     "unknown, though no library of the wheel is linked to it",
@@ -59,6 +60,7 @@ CODES = {
     "license-field": "the licence is stated in the deprecated field or a classifier (PEP 639)",
     "license-file": "there is no licence file, or one that is named is missing (PEP 639)",
     "lock": "there is no release lock: the plugin cannot tell a `jaxlib` of other inputs from its own",
+    "macos": "a library needs a newer macOS than the platform tag promises, or a library that not every macOS has",
     "member-name": "a file would be unpacked outside of the environment",
     "metadata": "METADATA names another project or version than the file name",
     "platform-floor": "a wheel with libraries has a platform tag that promises no libc version",
@@ -72,19 +74,25 @@ CODES = {
     "rpath-outside": "a library searches directories outside of `site-packages`",
     "rpath-relative": "a library searches the working directory of the user",
     "rpath-repeated": "a library searches directories again that it has searched before",
+    "runtime": "a library needs DLLs that neither Windows nor Python brings",
     "sbom": "there is no software bill of materials (PEP 770), or a malformed one",
+    "signature": "a library is not signed as macOS wants it",
     "symbols": "a library carries symbol tables or debug information that no loader reads",
 }
 
 # What `verify` alone finds, and the checkers whose words it hands on.
 CHECKS = {
+    "abi": "there is no module for an ABI that the wheel's tag promises",
     "abi3audit": "a library leaves the stable ABI that the wheel's tag promises",
     "auditwheel": "the platform tag is not proven, or a library is needed that not every Linux has",
     "check-wheel-contents": "what check-wheel-contents says",
+    "delvewheel": "a DLL is needed that neither Windows nor Python brings",
     "elf": "a library is for another machine, or searches, exports or is laid out as none of ours may be",
     "gpu-list": "gpu_code.json is malformed, or says something else than the libraries and the report",
     "kernels": "modules of one CPython are missing, or are where JAX does not look for them",
+    "mach-o": "a library is for another processor or several, is not signed as it must be, or searches other places",
     "other-lock": "wheels that were checked together carry different locks",
+    "pe": "a library is for another machine",
     "plugin": "the plugin library is missing or must not be there, or the wheel that carries it is not required",
     "requirements": "METADATA requires something else than the report says",
     "set": "version, requirements and lock name different sets of wheels",

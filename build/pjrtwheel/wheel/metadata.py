@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from packaging.markers import Marker
 from packaging.requirements import InvalidRequirement, Requirement
@@ -14,8 +14,9 @@ from packaging.utils import canonicalize_name
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import WheelError
+from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.extras import extras_of
-from pjrtwheel.release.model import Release
+from pjrtwheel.release.model import Override, Release
 from pjrtwheel.wheel.names import WheelName, requires_python
 
 _ENTRY_POINT_GROUP = "jax_plugins"
@@ -44,7 +45,10 @@ def _plugin_requires(name: WheelName, backend: Backend, release: Release, requir
 
 
 def jaxlib_extras(backends: Iterable[Backend], version: str) -> dict[str, str]:
-    """Return the extras of `jaxlib`, and the wheel that each asks for.
+    """Return the extras of `jaxlib`, and the wheel that each asks for, on the platforms for which there is one.
+
+    They are the same in the wheels of all platforms. uv reads METADATA of one wheel of a version and takes it for that
+    of all; elsewhere an extra then asks for nothing, and JAX has the client for the CPU that is part of `jaxlib`.
 
     Raises:
         WheelError: Two backends want the same extra.
@@ -55,8 +59,23 @@ def jaxlib_extras(backends: Iterable[Backend], version: str) -> dict[str, str]:
             if extra in extras:
                 raise WheelError(f"{backend.path} gives jaxlib the extra {extra!r}, as another backend does")
             options = f"[{','.join(chosen)}]" if chosen else ""
-            extras[extra] = f"{backend.distribution}{options}=={version}"
+            where = platform_marker(backend.tags)
+            extras[extra] = f"{backend.distribution}{options}=={version}" + (f"; {where}" if where else "")
     return extras
+
+
+def platform_marker(names: Collection[str]) -> str:
+    """Return the environment marker that holds on these platforms and no others of ours (PEP 508).
+
+    >>> platform_marker(["linux_x86_64"]), platform_marker(["linux_x86_64", "linux_aarch64"])
+    ('sys_platform == "linux" and platform_machine == "x86_64"', 'sys_platform == "linux"')
+    """
+    markers: dict[str, None] = {}
+    for platform in (entry for entry in PLATFORMS.values() if entry.name in names):
+        alike = {entry.name for entry in PLATFORMS.values() if entry.system == platform.system}
+        machine = "" if alike <= set(names) else f' and platform_machine == "{platform.architecture}"'
+        markers[platform.marker + machine] = None
+    return " or ".join(markers)
 
 
 def _for_extra(requirement: str, extra: str) -> str:
@@ -114,6 +133,13 @@ def plugin_metadata(
         ("Description-Content-Type", _README_TYPE),
     ]
     return "".join(f"{key}: {value}\n" for key, value in fields) + f"\n{readme}"
+
+
+def describe_override(override: Override | None, release: str) -> str:
+    """Return what the description of a wheel says, at its end, of a library of another release; empty if it is not."""
+    if override is None:
+        return ""
+    return f"\n## Library of {override.version}\n\nIn this wheel of {release}, by decision: {override.reason}.\n"
 
 
 def replace_version(metadata: str, version: str) -> str:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Implementation of //build/rules:backend.bzl."""
 
-load("@jax_release//:release.bzl", "BACKENDS", "PLATFORMS")
+load("@jax_release//:release.bzl", "BACKENDS")
 load("//build/rules:providers.bzl", "BackendInfo")
 load("//build/rules/private:library.bzl", "pjrt_library")
 load("//build/rules/private:wheels.bzl", "pjrt_wheel")
@@ -42,7 +42,7 @@ def kernels_repository(backend, python, platform):
 
     Args:
         backend: Name of the backend.
-        python: Python tag, such as cp312.
+        python: The Python, by its ABI tag, such as cp312.
         platform: Name of the platform.
     """
     return "kernels_{}_{}_{}".format(backend, python, platform)
@@ -92,8 +92,8 @@ def pjrt_backend(name, visibility = ["//visibility:public"]):
         name = "prebuilt_library",
         actual = select({
             "//build:is_" + platform: "@{}//:library".format(prebuilt_repository(name, platform))
-            for platform in PLATFORMS
-        }),
+            for platform in facts["platforms"]
+        }, no_match_error = "there are no wheels of {} for this platform".format(name)),
     )
     libraries = {"//build:is_prebuilt": ":prebuilt_library"}
     if facts["source"]:
@@ -108,7 +108,7 @@ def pjrt_backend(name, visibility = ["//visibility:public"]):
     pjrt_wheel(
         name = "wheel",
         backend = ":backend",
-        kernels = select({"//build:is_" + platform: _kernels(name, facts, platform) for platform in PLATFORMS}),
+        kernels = select({"//build:is_" + platform: _kernels(name, facts, platform) for platform in facts["platforms"]}),
         library = ":library",
         shared_loaders = {"//plugins/{}:loader".format(directory): directory for directory in ["pjrt"] + facts["shared"]},
         tools = {"@{}//:tool".format(tool_repository(tool)): tool for tool in facts["tools"]},

@@ -77,7 +77,8 @@ def pjrt_repositories():
         )
     for platform in PLATFORMS:
         for name, facts in BACKENDS.items():
-            _backend_repositories(name, facts, platform)
+            if platform in facts["platforms"]:
+                _backend_repositories(name, facts, platform)
         for python in RELEASE["pythons"][platform] or ["none"]:
             pinned_wheel(
                 name = bindings_repository(python, platform),

@@ -12,7 +12,7 @@ from jaxlib_select.apply.lock_environment import LockEnvironment
 from jaxlib_select.apply.pylock import SCHEMA, Evidence
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import Choice, Policy, PolicySource
-from jaxlib_select.choose.resolve import choose, resolve
+from jaxlib_select.choose.resolve import choose, resolve, split_package
 from jaxlib_select.errors import PolicyError
 from jaxlib_select.machine.file import to_json
 from jaxlib_select.machine.model import Machine
@@ -66,6 +66,5 @@ def make_choices(package: str, machine: Machine, policy: Policy, wanted: Sequenc
         variants = [replace(other, constraints=constraints) for constraints in bounds.values()]
         others.update({entry.group: entry for entry in variants})
     others.pop(decision.group, None)
-    return Choices(
-        package, choose(package.partition("==")[0], policy).backend, machine, decision, tuple(others.values())
-    )
+    asked = choose(split_package(package)[0], policy).backend
+    return Choices(package, asked, machine, decision, tuple(others.values()))

@@ -15,6 +15,7 @@ from jaxlib_select.installed.environment import Environment
 from jaxlib_select.installed.plugins import Plugin, locate, read_lock
 from jaxlib_select.names import normalize
 
+_JAX = {"jax", "jaxlib"}
 # Distributions by which JAX itself publishes an accelerator: the plugin, and its kernels.
 _UPSTREAM = re.compile(r"jax-[a-z]+\d*-(pjrt|plugin)")
 
@@ -41,25 +42,39 @@ def make_plan(
         texts = [text for decision in group for text in (*decision.requirements, *decision.constraints)]
         wanted = (*dict.fromkeys(texts), *dict.fromkeys(bindings))
         commands += installer.exchange(wanted, [*map(name_of, bindings), *foreign], index_url=index, options=options)
-    for_jax = {normalize(decision.package) for decision in decisions if is_ours(decision.package)}
-    after = other_backends(for_jax, environment, plugins, families) if for_jax else ()
+    about_jax = [entry for entry in decisions if is_ours(entry.package) or entry.package in _JAX]
+    release = next((version for entry in about_jax if (version := release_of(entry))), "")
+    for_jax = {normalize(entry.package) for entry in about_jax}
+    after = other_backends(for_jax, environment, plugins, families, release) if for_jax else ()
     return (*commands, *([installer.uninstall(after)] if after else []))
 
 
-def accelerator_families(facts: Facts) -> frozenset[str]:
-    """Return what JAX calls the platforms of a release's accelerator packages."""
-    return frozenset(backend.family for backend in facts.backends) - {CPU}
+def accelerator_families(*releases: Facts) -> frozenset[str]:
+    """Return what JAX calls the platforms of the accelerator packages of some releases."""
+    return frozenset(backend.family for facts in releases for backend in facts.backends) - {CPU}
+
+
+def release_of(decision: Decision) -> str:
+    """Return the release of JAX that a decision is about; empty if it is about none."""
+    return next((text.partition("==")[2] for text in decision.requirements if name_of(text) in _JAX), "")
 
 
 def other_backends(
-    wanted: Collection[str], environment: Environment, plugins: Iterable[Plugin], families: Collection[str]
+    wanted: Collection[str],
+    environment: Environment,
+    plugins: Iterable[Plugin],
+    families: Collection[str],
+    release: str = "",
 ) -> tuple[str, ...]:
     """Return the installed accelerator packages that are not wanted.
 
-    The package for the CPU is none, and stays: JAX uses the CPU with every accelerator. So do plugins for platforms
-    that JAX itself does not know.
+    The package for the CPU is none, and stays: JAX uses the CPU with every accelerator. But that of another release
+    refuses to work. Plugins for platforms that JAX itself does not know stay as well.
     """
-    found = {plugin.distribution for plugin in plugins if plugin.platform in families and plugin.distribution}
+    listed = [plugin for plugin in plugins if plugin.distribution]
+    found = {plugin.distribution for plugin in listed if plugin.platform in families}
+    cpu = [plugin for plugin in listed if plugin.ours and plugin.platform == CPU]
+    found |= {plugin.distribution for plugin in cpu if plugin.version.partition("+")[0] != release and release}
     found |= {name for name in environment.distributions if _UPSTREAM.fullmatch(name)}
     return tuple(sorted(found - set(wanted)))
 

@@ -30,7 +30,8 @@ class Decision:
     """What to install for one package on one machine.
 
     Attributes:
-        package: Distribution that carries the accelerator, such as `jaxlib-cuda-12`.
+        package: Distribution that carries the accelerator, such as `jaxlib-cuda-12`; the package itself where a release
+            has none for the CPU.
         backend: Name of the backend that was chosen, with its packaging, such as `cuda12` or `cuda12-local`.
         requirements: What to install, with versions and extras (PEP 508).
         candidates: Every backend that was considered, the chosen one among them.

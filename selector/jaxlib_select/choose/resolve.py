@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from jaxlib_select.choose.decision import Decision, fault_of
 from jaxlib_select.choose.policy import AUTO, CPU, GENERAL, REQUIRE_GPU, Choice, Policy, find_name
-from jaxlib_select.errors import PolicyError, ResolverError, SelectError, UsageError
+from jaxlib_select.errors import FactsError, PolicyError, ResolverError, SelectError, UsageError
 from jaxlib_select.machine.model import Machine
 from jaxlib_select.names import normalize
 from jaxlib_select.sentences import printable
@@ -32,7 +32,9 @@ _SHIPPED = {
     "torchaudio": "jaxlib_select.choose.resolvers.torch",
     "torchvision": "jaxlib_select.choose.resolvers.torch",
 }
-_NAME = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?", re.IGNORECASE)  # PEP 508
+# The name of a package (PEP 508), and bounds on its version (PEP 440); one `=` is no bound.
+_PACKAGE = re.compile(r"\s*([a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)\s*((?:[<>=!~]=|<|>).*)?", re.IGNORECASE)
+_EXACT = re.compile(r"==\s*([^\s,=]+)")
 
 
 @dataclass(frozen=True)
@@ -44,34 +46,85 @@ class Resolver:
             is `auto`, `cpu`, `prefer-gpu`, `require-gpu` or one of `backends`.
         backends: Returns the names that it knows backends by; without it only the general ones are accepted.
         name: Under which the user sets the policy for the package; its own if empty.
+        find_release: Returns the newest version within bounds such as `<0.12`, or of all if there are none; `decide` is
+            then given that one. Without it the only bound that is accepted is `==VERSION`.
     """
 
     decide: Callable[[str, Machine, str], Decision]
     backends: Callable[[], tuple[str, ...]] = tuple
     name: str = ""
+    find_release: Callable[[str], str] | None = None
 
 
 def resolve(package: str, machine: Machine, policy: Policy | None = None, *, release: str = "") -> Decision:
     """Decide what to install for a package on a machine.
 
     Args:
-        package: Name of a distribution, such as `jax` or `torch`, or with its version, such as `jax==0.11.2`.
+        package: Name of a distribution, such as `jax` or `torch`, or with bounds, such as `jax==0.11.2` or `jax<0.12`.
         machine: Where it must run.
         policy: What the user asks for; the best that surely runs if absent.
-        release: Version of the package, if it is not given with the name; the newest known one by default.
+        release: Version of the package, within the bounds; the newest known one by default.
 
     Raises:
-        UsageError: No resolver knows the package or one that the policy names, or the resolver not the backend.
+        FactsError: Nothing is known about that version.
+        UsageError: No resolver knows the package or one that the policy names, or the resolver not the backend; or the
+            bounds cannot be read, or contradict the release.
         PolicyError: The policy cannot be kept on this machine.
         ResolverError: The resolver failed.
     """
-    written, _, version = package.partition("==")
-    if not _NAME.fullmatch(written.strip()):
-        raise UsageError(f"not the name of a package: {written!r}", remedy="expected NAME or NAME==VERSION")
-    name, version = normalize(written.strip()), (version or release).strip()
-    choice = choose(name, policy or Policy())
+    choice = choose(split_package(package)[0], policy or Policy())
+    name, version = pick_version(package, release)
     decision = _decide(find_resolver(name), f"{name}=={version}" if version else name, machine, choice)
     return replace(decision, warnings=(*choice.warnings, *decision.warnings)) if choice.warnings else decision
+
+
+def split_package(package: str) -> tuple[str, str]:
+    """Return the normalized name of a package, and the bounds on its version; a `UsageError` if there is no name.
+
+    >>> split_package("JAX >= 0.11, <0.12")
+    ('jax', '>= 0.11, <0.12')
+    """
+    found = _PACKAGE.fullmatch(package)
+    if found is None:
+        written = package.partition("==")[0]
+        raise UsageError(f"not the name of a package: {written!r}", remedy="expected NAME or NAME==VERSION")
+    return normalize(found.group(1)), (found.group(2) or "").strip()
+
+
+def pick_version(package: str, release: str = "") -> tuple[str, str]:
+    """Return the name of a package, and the version that is meant; none where its resolver takes its own newest.
+
+    Raises:
+        FactsError: Nothing is known about that version.
+        UsageError: No resolver knows the package; or its bounds cannot be read, or contradict the release.
+    """
+    (name, bounds), release = split_package(package), release.strip()
+    find = find_resolver(name).find_release
+    exact = _EXACT.fullmatch(bounds)
+    if find is not None:
+        with _blame(f"the resolver of {name} failed"):
+            return name, _find_version(find, name, bounds, release)
+    if bounds and exact is None:
+        what = f"the resolver of {name} does not understand bounds on its version: {bounds!r}"
+        raise UsageError(what, remedy=f"expected {name} or {name}==VERSION")
+    if exact and release not in {"", exact.group(1)}:
+        raise _contradiction(name, bounds, release)
+    return name, exact.group(1) if exact else release
+
+
+def _find_version(find: Callable[[str], str], name: str, bounds: str, release: str) -> str:
+    """Return the release, or else the newest version within bounds."""
+    version = find(f"=={release}" if release else bounds)
+    if release and bounds:
+        try:
+            find(f"{bounds},=={version}")
+        except FactsError as error:
+            raise _contradiction(name, bounds, release) from error
+    return version
+
+
+def _contradiction(name: str, bounds: str, release: str) -> UsageError:
+    return UsageError(f"{name}{bounds} contradicts the release {release}", remedy="leave one of them out")
 
 
 def choose(package: str, policy: Policy) -> Choice:
@@ -156,11 +209,9 @@ def find_resolver(name: str) -> Resolver:
 
 
 def is_package(word: str) -> bool:
-    """Return whether a word, such as `jax` or `jax==0.11.2`, names a package that some resolver knows."""
-    name, equals, _ = word.partition("==")
-    if word in GENERAL or ("=" in word and not equals):
-        return False
-    return _has_resolver(normalize(name))
+    """Return whether a word, such as `jax` or `jax<0.12`, names a package that some resolver knows."""
+    found = _PACKAGE.fullmatch(word) if word not in GENERAL else None
+    return found is not None and _has_resolver(normalize(found.group(1)))
 
 
 def _has_resolver(name: str) -> bool:

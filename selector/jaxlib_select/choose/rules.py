@@ -39,6 +39,7 @@ class Verdict:
         constraints: Bounds on what the backend brings along.
         warnings: What the user should know if it is taken.
         environment: Variables that hide the devices that are not served, which `hidden` lists.
+        offered: Whether it is another release that has the wheel, which the advice names.
     """
 
     fit: Fit
@@ -51,6 +52,7 @@ class Verdict:
     warnings: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     hidden: tuple[str, ...] = ()
+    offered: bool = False
 
 
 def matching(found: Iterable[str], wanted: Sequence[str]) -> list[str]:
@@ -78,9 +80,7 @@ def platform_problem(machine: Machine, backend: Backend) -> str | None:
     """Return why none of a backend's wheels can be installed on a machine, or nothing if one can."""
     tag = backend.tags.get(machine.platform)
     if tag is None:
-        if machine.os == "windows" and f"linux_{machine.arch}" in backend.tags:
-            return f"there is no wheel of {backend.distribution} for Windows itself; in WSL2 there is one"
-        return f"there is no wheel of {backend.distribution} for {describe_platform(machine)}"
+        return _no_wheel(machine, backend)
     needed = _MANYLINUX.match(tag)
     if needed is None or machine.libc is None or machine.os != "linux":
         return None
@@ -91,6 +91,16 @@ def platform_problem(machine: Machine, backend: Backend) -> str | None:
     if (read_version(version) or oldest) < oldest:
         return f"its wheel needs glibc {oldest[0]}.{oldest[1]}, this system has {version}"
     return None
+
+
+def _no_wheel(machine: Machine, backend: Backend) -> str:
+    """Say that a backend has no wheel for a platform, and why, if only this release has none."""
+    if machine.platform in backend.absent:
+        missing = f"{backend.distribution} {backend.version} for {describe_platform(machine)}"
+        return f"there is no wheel of {missing}, {backend.absent[machine.platform]}"
+    if machine.os == "windows" and f"linux_{machine.arch}" in backend.tags:
+        return f"there is no wheel of {backend.distribution} for Windows itself; in WSL2 there is one"
+    return f"there is no wheel of {backend.distribution} for {describe_platform(machine)}"
 
 
 def describe_platform(machine: Machine) -> str:

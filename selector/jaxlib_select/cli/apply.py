@@ -17,8 +17,9 @@ from jaxlib_select.apply.plan import accelerator_families, other_backends
 from jaxlib_select.cli.arguments import add_machine, machine_from
 from jaxlib_select.cli.environments import add_installer, add_python, environment_from, options_from
 from jaxlib_select.cli.install import check_result
+from jaxlib_select.doctor.examine import facts_for
 from jaxlib_select.errors import LockError, UsageError
-from jaxlib_select.facts import load_facts
+from jaxlib_select.facts import facts_about
 from jaxlib_select.installed.plugins import find_plugins
 
 
@@ -53,9 +54,10 @@ def execute(args: argparse.Namespace) -> int:
             remedy=f"name the interpreter of another environment: --python PYTHON, or run: {write_again(lock)}",
         )
     installer = find_installer(environment, os.environ, kind=args.installer)
-    facts = load_facts()
-    plugins, families = find_plugins(environment, os.environ, facts), accelerator_families(facts)
-    others = other_backends(versions_of(lock, group), environment, plugins, families)
+    versions, installed = versions_of(lock, group), facts_for(environment)
+    release = (versions.get("jax") or versions.get("jaxlib") or "").partition("+")[0]
+    families = accelerator_families(facts_about(release), installed)
+    others = other_backends(versions, environment, find_plugins(environment, os.environ, installed), families, release)
     removal = [installer.uninstall(others)] if others else []
     options = options_from(args)
     with apply_lock(lock, group, environment, installer, options, keep=args.dry_run) as commands:

@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jaxlib_select.choose.policy import Policy, read_policy
-from jaxlib_select.choose.resolve import is_package
-from jaxlib_select.errors import MachineError
+from jaxlib_select.choose.resolve import is_package, pick_version, split_package
+from jaxlib_select.errors import MachineError, UsageError
 from jaxlib_select.machine.detect import detect
 from jaxlib_select.machine.file import LARGEST, parse_machine
 from jaxlib_select.machine.model import Machine
+
+_JAX = {"jax", "jaxlib"}
 
 
 def add_machine(parser: argparse.ArgumentParser) -> None:
@@ -39,6 +41,28 @@ def add_backend(parser: argparse.ArgumentParser) -> None:
         help="auto, cpu, prefer-gpu, require-gpu, or a name such as cuda12 or cuda12-local; "
         "PACKAGE=BACKEND for one package (default: the environment, then pyproject.toml, then auto)",
     )
+
+
+def add_release(parser: argparse.ArgumentParser) -> None:
+    """Declare `--release`."""
+    parser.add_argument("--release", default="", metavar="VERSION", help="release of JAX (default: the newest known)")
+
+
+def packages_from(args: argparse.Namespace) -> list[str]:
+    """Return the packages that are asked for, those of JAX in the release that is.
+
+    Raises:
+        FactsError: Nothing is known about that release.
+        UsageError: No package is of JAX, or the bounds on one contradict the release.
+    """
+    if not args.release:
+        return list(args.packages)
+    about_jax = [package for package in args.packages if split_package(package)[0] in _JAX]
+    if args.packages and not about_jax:
+        what = f"--release {args.release} is a release of JAX, and none of the packages is: {', '.join(args.packages)}"
+        raise UsageError(what, remedy="expected PACKAGE==VERSION")
+    pinned = {package: "==".join(pick_version(package, args.release)) for package in about_jax}
+    return [pinned.get(package, package) for package in args.packages]
 
 
 def set_packages_apart(words: Sequence[str]) -> list[str]:

@@ -6,19 +6,17 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from jaxlib_select.apply.installer import KINDS, indexes_in
+from jaxlib_select.apply.plan import release_of
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.errors import UsageError
-from jaxlib_select.facts import load_facts
+from jaxlib_select.facts import Facts, load_facts
 from jaxlib_select.installed.environment import Environment, other_environment, this_environment
 from jaxlib_select.versions import in_range
-
-_JAX = re.compile(r"jax(lib)?==")
 
 # Understood by uv and pip alike.
 _INDEX_OPTIONS = ("--index-url", "--extra-index-url", "--find-links")
@@ -78,10 +76,19 @@ def index_warnings(decisions: Sequence[Decision], options: Sequence[str]) -> lis
     ]
 
 
+def facts_of(decisions: Sequence[Decision]) -> Facts:
+    """Return the facts about the release of JAX that decisions are about, the newest if they are about none."""
+    return next(_facts_of_each(decisions), None) or load_facts()
+
+
+def _facts_of_each(decisions: Sequence[Decision]) -> Iterator[Facts]:
+    for release in filter(None, map(release_of, decisions)):
+        yield load_facts(release)
+
+
 def check_python(decisions: Sequence[Decision], environment: Environment) -> None:
     """Raise a `UsageError` if the release does not run on an environment's Python: installers say that unclearly."""
-    releases = [text.partition("==")[2] for decision in decisions for text in decision.requirements if _JAX.match(text)]
-    for facts in [load_facts(release) for release in releases]:
+    for facts in _facts_of_each(decisions):
         if facts.requires_python and not in_range(environment.version, facts.requires_python):
             version = ".".join(map(str, environment.version))
             raise UsageError(

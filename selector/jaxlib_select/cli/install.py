@@ -16,18 +16,25 @@ from jaxlib_select.apply.plan import accelerator_families, make_plan
 from jaxlib_select.apply.resolution import find_order
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.resolve import resolve
-from jaxlib_select.cli.arguments import add_backend, add_machine, machine_from, policy_from
+from jaxlib_select.cli.arguments import (
+    add_backend,
+    add_machine,
+    add_release,
+    machine_from,
+    packages_from,
+    policy_from,
+)
 from jaxlib_select.cli.environments import (
     add_installer,
     add_python,
     check_python,
     environment_from,
+    facts_of,
     index_warnings,
     options_from,
 )
-from jaxlib_select.doctor.examine import examine_here
+from jaxlib_select.doctor.examine import examine_here, facts_for
 from jaxlib_select.doctor.report import NOTE
-from jaxlib_select.facts import load_facts
 from jaxlib_select.installed.environment import Environment, other_environment
 from jaxlib_select.installed.plugins import find_plugins
 from jaxlib_select.machine.model import Machine
@@ -35,7 +42,8 @@ from jaxlib_select.machine.model import Machine
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("packages", nargs="+", metavar="PACKAGE", help="such as jax, torch or jax==0.11.2")
+    parser.add_argument("packages", nargs="+", metavar="PACKAGE", help="such as jax, torch, jax==0.11.2 or 'jax<0.12'")
+    add_release(parser)
     add_backend(parser)
     add_machine(parser)
     add_python(parser)
@@ -47,19 +55,21 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Decide, install, remove other backends, and let the doctor look at what came out."""
     machine, policy = machine_from(args), policy_from(args)
-    decisions = [resolve(package, machine, policy) for package in args.packages]
+    packages = packages_from(args)
+    decisions = [resolve(package, machine, policy) for package in packages]
     environment = environment_from(args)
     installer = find_installer(environment, os.environ, kind=args.installer)
     check_python(decisions, environment)
     if args.machine:
-        command = show(["jaxlib-select", "resolve", args.packages[0], "--machine", args.machine])
+        command = show(["jaxlib-select", "resolve", packages[0], "--machine", args.machine])
         check_machine(read_lock_environment(environment.python), machine, f"install there; what: {command}")
     options = options_from(args)
     if not args.dry_run or turned_around(options) != options:  # a dry run asks the index only where it has a choice
         options = find_order(decisions, installer, options)
-    facts = load_facts()
-    plugins = find_plugins(environment, os.environ, facts)
-    steps = make_plan(decisions, environment, plugins, installer, options, families=accelerator_families(facts))
+    installed = facts_for(environment)
+    plugins = find_plugins(environment, os.environ, installed)
+    families = accelerator_families(facts_of(decisions), installed)
+    steps = make_plan(decisions, environment, plugins, installer, options, families=families)
     _print(args, decisions, steps)
     if args.dry_run:
         return 0

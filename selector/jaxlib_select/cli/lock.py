@@ -34,8 +34,15 @@ from jaxlib_select.apply.resolution import find_order, pip_remark, resolve_group
 from jaxlib_select.apply.toml_writer import write_toml
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import Policy, from_arguments
-from jaxlib_select.choose.resolve import resolve
-from jaxlib_select.cli.arguments import add_backend, add_machine, machine_from, policy_from
+from jaxlib_select.choose.resolve import resolve, split_package
+from jaxlib_select.cli.arguments import (
+    add_backend,
+    add_machine,
+    add_release,
+    machine_from,
+    packages_from,
+    policy_from,
+)
 from jaxlib_select.cli.environments import (
     add_installer,
     add_python,
@@ -49,7 +56,8 @@ from jaxlib_select.errors import InstallError, LockError, UsageError
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="such as jax or jax==0.11.2; one")
+    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="such as jax, jax==0.11.2 or 'jax<0.12'; one")
+    add_release(parser)
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="default: pylock.toml, requirements.txt, or stdout for uv"
     )
@@ -80,7 +88,7 @@ def execute(args: argparse.Namespace) -> int:
     if args.output is not None and not args.output.absolute().parent.is_dir():
         raise LockError(f"cannot write {args.output}", cause=f"there is no folder {args.output.absolute().parent}")
     wanted = args.groups.split(",") if args.groups is not None else None
-    choices = make_choices(_the_package(args.packages), machine_from(args), policy_from(args), wanted)
+    choices = make_choices(_the_package(packages_from(args)), machine_from(args), policy_from(args), wanted)
     for warning in (*choices.decision.warnings, *index_warnings(choices.decisions, options_from(args))):
         print(f"warning: {warning}", file=sys.stderr)
     text, path = _write(args, form, choices)
@@ -98,7 +106,7 @@ def _the_package(packages: Sequence[str]) -> str:
     if not packages:
         raise UsageError("PACKAGE is missing", remedy="as in: jaxlib-select lock jax")
     if len(packages) > 1:
-        name = packages[1].partition("==")[0]
+        name, _ = split_package(packages[1])
         raise UsageError(
             f"a lock is about one package, not {len(packages)}: {' '.join(packages)}",
             remedy=f"write one for each, as in: jaxlib-select lock {packages[1]} -o pylock.{name}.toml",

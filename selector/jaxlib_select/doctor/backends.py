@@ -10,8 +10,11 @@ import sys
 from pathlib import Path
 
 from jaxlib_select.choose.decision import Decision
+from jaxlib_select.choose.ranking import Elsewhere, known_names, offers
+from jaxlib_select.choose.resolvers.jax import find_elsewhere
 from jaxlib_select.doctor import examine
-from jaxlib_select.doctor.examine import decide, facts_for, installer_of
+from jaxlib_select.doctor.choice import decide
+from jaxlib_select.doctor.examine import facts_for, installer_of
 from jaxlib_select.doctor.hardware import missing_hardware, upstream_name
 from jaxlib_select.doctor.predict import ALIASES, BUILT_IN
 from jaxlib_select.doctor.remedies import show_decision
@@ -83,7 +86,10 @@ def explain_absence(backend: str, said: str = "") -> BackendError:
     elif installed:
         reasons += [entry.reason for entry in report.prediction.platforms if entry.platform in wanted and entry.reason]
     remedy = "find out more: jaxlib-select doctor"
-    if decision is not None and not installed:
+    other = _find_offer(machine, facts, backend)
+    if other is not None:
+        reasons, remedy = [other.problem], other.advice()
+    elif decision is not None and not installed:
         remedy = f"install it: {show_decision(installer_of(environment), decision, os.environ)}"
     return BackendError(
         f"backend {backend!r} cannot be used here", cause="; ".join(dict.fromkeys(reasons)) or said, remedy=remedy
@@ -98,6 +104,16 @@ def _best(machine: Machine, facts: Facts, backend: str) -> Decision | None:
     if preferred is not None and preferred.backend != "cpu":
         return preferred
     return decide(machine, facts, ALIASES[backend][0])
+
+
+def _find_offer(machine: Machine, facts: Facts, backend: str) -> Elsewhere | None:
+    """Return another release that has what a name means, and runs here, if the installed one has nothing."""
+    decision = decide(machine, facts, "prefer-gpu" if backend in ALIASES else backend)
+    if decision is not None and decision.backend != "cpu":
+        return None
+    found = offers(machine, find_elsewhere("jax", machine, facts))
+    wanted = ALIASES.get(backend, (backend,))
+    return next((other for other in found if {*wanted} & {*known_names([other.backend])}), None)
 
 
 def _light_environment() -> Environment:

@@ -5,62 +5,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from jaxlib_select.apply.installer import Installer, find_installer, pip_installer
-from jaxlib_select.choose.decision import Decision
-from jaxlib_select.choose.policy import Policy, PolicySource, from_arguments
-from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.doctor.ask import ask_plugins
+from jaxlib_select.doctor.choice import Surroundings, decide, is_silent_cpu, judge_choice
 from jaxlib_select.doctor.hardware import (
     describe_hardware,
     find_libtpu,
     has_nvidia_driver,
     has_nvidia_node,
     missing_hardware,
-    other_devices,
     unfit_packages,
 )
 from jaxlib_select.doctor.installation import find_break, find_missing
-from jaxlib_select.doctor.predict import SERVES, Conditions, Prediction, predict
+from jaxlib_select.doctor.predict import Conditions, predict
 from jaxlib_select.doctor.problems import find_problems
-from jaxlib_select.doctor.remedies import Examination, set_variable
-from jaxlib_select.doctor.report import ERROR, WARNING, Finding, Report, sort_findings
-from jaxlib_select.errors import FactsError, InstallError, SelectError
-from jaxlib_select.facts import Facts, known_releases, load_facts
+from jaxlib_select.doctor.remedies import Examination
+from jaxlib_select.doctor.report import Report, sort_findings
+from jaxlib_select.errors import InstallError
+from jaxlib_select.facts import Facts, facts_about
 from jaxlib_select.installed.answers import REFUSED, Problem
 from jaxlib_select.installed.environment import Environment, this_environment
 from jaxlib_select.installed.plugins import Lock, Plugin, find_plugins, locate, read_lock
-from jaxlib_select.machine.model import NO_DEVICE, STUB, Machine
-from jaxlib_select.names import normalize
-
-# Results of cuInit that prove no GPU; any other means that one is there and cannot be used.
-_HARMLESS_CUINIT = (None, 0, STUB, NO_DEVICE)
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What an environment is judged by.
-
-    Attributes:
-        machine: The hardware.
-        facts: What is known about the packages of the release.
-        variables: Environment variables.
-        decision: What should be installed on this machine; nothing if that could not be worked out.
-        described: Whether the machine is one of a file: what plugins say about this one does not count then.
-        root: Root of the file system.
-    """
-
-    machine: Machine
-    facts: Facts
-    variables: Mapping[str, str] = field(default_factory=dict)
-    decision: Decision | None = None
-    described: bool = False
-    root: Path = Path("/")
+from jaxlib_select.machine.model import Machine
 
 
 def examine_here(
@@ -117,14 +89,13 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
         decision=around.decision,
     )
     silent = is_silent_cpu(exam.prediction, around)
-    cpu = _cpu_finding(exam, around) if silent else ()
     return Report(
         environment=environment,
         versions=_versions(environment, plugins),
         plugins=plugins,
         prediction=exam.prediction,
         hardware=describe_hardware(around.machine, around.facts.backends),
-        findings=sort_findings([*find_problems(exam), *cpu, *_other_backend(exam)]),
+        findings=sort_findings([*find_problems(exam), *judge_choice(exam, around)]),
         silent_cpu=silent,
         renewal=exam.renew(),
     )
@@ -161,48 +132,6 @@ def _conditions(environment: Environment, around: Surroundings) -> Conditions:
     )
 
 
-def is_silent_cpu(prediction: Prediction, around: Surroundings) -> bool:
-    """Return whether JAX would run on the CPU though there is an accelerator, and nobody asked for the CPU.
-
-    An accelerator is one that a package serves, or one that nobody calls integrated.
-    """
-    nvidia = around.machine.nvidia
-    served = around.decision is not None and around.decision.backend != "cpu"
-    there = served or bool(nvidia.gpus) or nvidia.cuinit not in _HARMLESS_CUINIT
-    there = there or bool(other_devices(around.machine, around.facts.backends))
-    return prediction.default == "cpu" and there and not around.variables.get("JAX_PLATFORMS")
-
-
-def _cpu_finding(exam: Examination, around: Surroundings) -> Iterator[Finding]:
-    """Say why JAX would silently run on the CPU."""
-    seen = ", ".join(describe_hardware(around.machine, around.facts.backends)) or "an accelerator"
-    decision = around.decision
-    if decision is None or decision.backend == "cpu":
-        reasons = [entry.reason for entry in decision.candidates if not entry.chosen] if decision is not None else []
-        because = f" ({'; '.join(reasons[:2])})" if reasons else ""
-        what = f"JAX will run on the CPU: no package serves {seen}{because}"
-        yield Finding(ERROR, "silent-cpu", what, set_variable("JAX_PLATFORMS", "cpu", "if that is meant"))
-        return
-    installed = normalize(decision.package) in exam.environment.distributions
-    idle = [entry for entry in exam.prediction.platforms if entry.outcome != SERVES]
-    because = next((entry.reason for entry in idle if entry.reason and entry.provider == decision.package), "")
-    state = "is installed, but JAX leaves it out" if installed else "is not installed"
-    what = f"JAX will run on the CPU, though there is {seen}: {because or f'{decision.package} {state}'}"
-    # If JAX leaves an installed package out, another finding says why, and how to fix it.
-    yield Finding(ERROR, "silent-cpu", what, "" if installed and not because else exam.advise())
-
-
-def _other_backend(exam: Examination) -> Iterator[Finding]:
-    """Say that another backend than the one for this machine is installed, and serves."""
-    decision, default = exam.decision, exam.prediction.find(exam.prediction.default)
-    if decision is None or default is None or default.platform == "cpu":
-        return
-    ours = default.provider in {backend.distribution for backend in exam.facts.backends}
-    if ours and default.provider != decision.package:
-        what = f"{default.provider} serves, but {decision.package} is the one for this machine"
-        yield Finding(WARNING, "other-backend", what, exam.advise())
-
-
 def _versions(environment: Environment, plugins: Sequence[Plugin]) -> dict[str, str]:
     names = ["jax", "jaxlib", *sorted({plugin.distribution for plugin in plugins if plugin.distribution})]
     names += sorted(name for name in environment.distributions if name.startswith("jax-") and name.endswith("-plugin"))
@@ -234,16 +163,4 @@ def find_sources(environment: Environment) -> tuple[str, ...]:
 
 def facts_for(environment: Environment) -> Facts:
     """Return the facts about the JAX that is installed, else about the newest known release; none if none is known."""
-    version = (environment.version_of("jax") or environment.version_of("jaxlib") or "").partition("+")[0]
-    try:
-        return load_facts(version if version in known_releases() else "")
-    except FactsError:
-        return Facts(version, ())
-
-
-def decide(machine: Machine, facts: Facts, backend: str) -> Decision | None:
-    """Return what to install for a backend on a machine; nothing if there is nothing."""
-    try:
-        return resolve("jax", machine, Policy((from_arguments([backend]), PolicySource())), release=facts.release)
-    except SelectError:
-        return None
+    return facts_about(environment.version_of("jax") or environment.version_of("jaxlib") or "")

@@ -142,7 +142,17 @@ class Examination:
         return self.install([], again=[f"{name}=={version}" for name, version in versions.items() if version])
 
     def release(self) -> str | None:
-        """Return the release of the set: that of JAX if there are wheels of ours for it, else the newest here."""
+        """Return the release of the set: that of JAX if there are wheels of ours for it, else the newest here.
+
+        If that one lacks a package that is installed, it is the release of the package.
+        """
+        found = self._newest()
+        absent = {backend.distribution for backend in self.facts.backends if backend.absent and not backend.tags}
+        lacking = [plugin.lock.release for plugin in self.plugins if plugin.lock and plugin.distribution in absent]
+        return lacking[0] if lacking and found == self.facts.release else found
+
+    def _newest(self) -> str | None:
+        """Return the release of JAX if there are wheels of ours for it, else the newest that is here."""
         jax = self.environment.version_of("jax")
         releases = {lock.release for lock in (self.jaxlib, *(plugin.lock for plugin in self.plugins)) if lock}
         if not releases or (jax is not None and jax in {*releases, self._decided()}):

@@ -1,22 +1,27 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is known about the wheels of a release: read from files that the build writes from the wheels themselves."""
+"""What is known about the wheels of the releases of JAX: one file for each, which the build writes from the wheels.
+
+The dataclasses are the form of these files for those who write them, too, and `Select` is that of the table `[select]`
+of a `backend.toml`.
+"""
 
 from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from jaxlib_select import tables
-from jaxlib_select.errors import FactsError
+from jaxlib_select.errors import FactsError, UsageError
 from jaxlib_select.machine.model import VERSION, Version
 from jaxlib_select.tables import column
-from jaxlib_select.versions import read_version
+from jaxlib_select.versions import in_range, is_final, read_version
 
 SCHEMA = 1
+FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -24,9 +29,10 @@ class Select:
     """Which machines a backend serves, beyond what its GPU code says.
 
     Attributes:
-        vendor: Who makes the accelerators, such as `nvidia`; `cpu` for none.
+        vendor: Who makes the accelerators: `nvidia`, `amd`, `intel`, `google`, or `cpu` for none.
         rank: Of several backends that serve a machine equally well, the highest is taken.
-        driver: Oldest version of the vendor's driver or runtime; the first number is its major version.
+        driver: Oldest version of the vendor's driver or runtime, such as the CUDA version that libcuda serves; the
+            first number is its major version.
         bundled: Whether the wheel brings the vendor's runtime along, so that a machine without it is fine.
         toolkit: What compiled the intermediate code; a driver must be as new to finish it.
         oldest_capability: Oldest compute capability that is served, where the wheel has code for older ones.
@@ -39,15 +45,23 @@ class Select:
 
     vendor: str
     rank: int = 0
-    driver: Version | None = column(form=VERSION, default=None)  # noqa: RUF009  # `field` of dataclasses
-    bundled: bool = False
-    toolkit: Version | None = column(form=VERSION, default=None)  # noqa: RUF009  # as above
-    oldest_capability: Version | None = column(form=VERSION, default=None)  # noqa: RUF009  # as above
-    supported: Mapping[str, str] = field(default_factory=dict)
-    integrated: tuple[str, ...] = ()
-    devices: tuple[str, ...] = ()
-    constraints: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    notes: Mapping[str, str] = field(default_factory=dict)
+    driver: Version | None = column(form=VERSION, omit_default=True, default=None)  # noqa: RUF009  # a `field`
+    bundled: bool = column(omit_default=True, default=False)
+    toolkit: Version | None = column(form=VERSION, omit_default=True, default=None)  # noqa: RUF009  # as above
+    oldest_capability: Version | None = column(form=VERSION, omit_default=True, default=None)  # noqa: RUF009  # as above
+    supported: Mapping[str, str] = column(omit_default=True, default_factory=dict)
+    integrated: tuple[str, ...] = column(omit_default=True, default=())
+    devices: tuple[str, ...] = column(omit_default=True, default=())
+    constraints: Mapping[str, tuple[str, ...]] = column(omit_default=True, default_factory=dict)
+    notes: Mapping[str, str] = column(omit_default=True, default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that GPU code was read from: its name, and its digest."""
+
+    file: str
+    sha256: str
 
 
 @dataclass(frozen=True)
@@ -65,6 +79,8 @@ class Backend:
         select: Which machines it serves; nothing if the backend does not say.
         index_url: Package index that has it, if it is not the user's own.
         package: Its import package.
+        sources: Platform → the file that the GPU code was read from.
+        absent: Platform → why this release has no wheel for it, though the backend has one in other releases.
     """
 
     name: str
@@ -75,8 +91,10 @@ class Backend:
     variants: Mapping[str, tuple[str, ...]]
     code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     select: Select | None = None
-    index_url: str | None = None
+    index_url: str | None = column(omit_default=True, default=None)
     package: str = ""
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    absent: Mapping[str, str] = column(omit_default=True, default_factory=dict)
 
     @property
     def is_cpu(self) -> bool:
@@ -101,22 +119,53 @@ class Facts:
     schema: int = 0
 
 
-def known_releases(folder: Path = Path(__file__).parent) -> tuple[str, ...]:
-    """Return the JAX releases of which the facts are known, the oldest first."""
-    names = [path.stem for path in folder.glob("[0-9]*.json")]
-    return tuple(sorted(names, key=lambda name: read_version(name) or ()))
+def known_releases(folder: Path | None = None) -> tuple[str, ...]:
+    """Return the JAX releases of which the facts are known, the oldest first, a pre-release before its release."""
+    names = [path.stem for path in (folder or FOLDER).glob("[0-9]*.json")]
+    return tuple(sorted(names, key=lambda name: (read_version(name) or (), is_final(name), name)))
 
 
-@functools.cache
-def load_facts(release: str = "", folder: Path = Path(__file__).parent) -> Facts:
-    """Read the facts about a release of JAX, the newest known one by default; a `FactsError` if there are none."""
+def newest_release(bounds: str = "", folder: Path | None = None) -> str:
+    """Return the newest known release of JAX within bounds such as `==0.11.2`, `<0.12` or `~=0.11.0`.
+
+    A pre-release is taken by its own name only, unless nothing else is known.
+
+    Raises:
+        FactsError: None is; the message lists those that are known.
+        UsageError: The bounds cannot be read.
+    """
     known = known_releases(folder)
-    if not known or (release and release not in known):
-        raise FactsError(
-            f"nothing is known about JAX release {release!r}" if known else f"no facts about any release in {folder}",
-            remedy=f"known releases: {', '.join(known)}" if known else "install jaxlib-select again",
-        )
-    return read_facts(folder / f"{release or known[-1]}.json")
+    exact = bounds.removeprefix("==").strip()
+    if exact in known:
+        return exact
+    final = [name for name in known if is_final(name)] or known
+    try:
+        found = [name for name in final if not bounds or in_range(read_version(name) or (), bounds)]
+    except ValueError as error:
+        remedy = "expected bounds such as '==0.11.2', '<0.12', '~=0.11.0' or '>=0.11,<0.12'"
+        raise UsageError(f"bounds on a version cannot be read: {bounds!r}", cause=str(error), remedy=remedy) from error
+    if not found:
+        raise _unknown(bounds, known, folder)
+    return found[-1]
+
+
+def load_facts(release: str = "", folder: Path | None = None) -> Facts:
+    """Read the facts about a release of JAX, the newest known one by default; a `FactsError` if there are none."""
+    if release and release not in known_releases(folder):
+        raise _unknown(f"=={release}", known_releases(folder), folder)
+    return _read_once((folder or FOLDER) / f"{release or newest_release(folder=folder)}.json")
+
+
+def facts_about(version: str, folder: Path | None = None) -> Facts:
+    """Return the facts about an installed version of JAX or jaxlib: if nothing is known about it, the newest ones.
+
+    None at all is known in an installation that is damaged: then there are no backends.
+    """
+    release = version.partition("+")[0]  # a local label says who built it
+    try:
+        return load_facts(release if release in known_releases(folder) else "", folder)
+    except FactsError:
+        return Facts(release, ())
 
 
 def read_facts(path: Path) -> Facts:
@@ -130,5 +179,19 @@ def read_facts(path: Path) -> Facts:
     return facts
 
 
+@functools.cache
+def _read_once(path: Path) -> Facts:
+    return read_facts(path)
+
+
 def _damaged(path: Path, cause: str) -> FactsError:
     return FactsError(f"damaged facts: {path}", cause=cause, remedy="install jaxlib-select again")
+
+
+def _unknown(bounds: str, known: Sequence[str], folder: Path | None) -> FactsError:
+    if not known:
+        return FactsError(f"no facts about any release in {folder or FOLDER}", remedy="install jaxlib-select again")
+    name = bounds.removeprefix("==").strip()
+    exact = bounds.startswith("==") and is_final(name)
+    what = f"nothing is known about JAX release {name!r}" if exact else f"no known release of JAX is {bounds}"
+    return FactsError(what, remedy=f"known releases: {', '.join(known)}")

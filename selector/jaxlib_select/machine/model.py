@@ -156,5 +156,5 @@ class Machine:
 
     @property
     def platform(self) -> str:
-        """Name of the platform as the build spells it, such as `linux_x86_64`."""
-        return f"{self.os}_{self.arch}"
+        """Name of the platform as the build spells it, such as `linux_x86_64` or `macos_arm64`."""
+        return f"{'macos' if self.os == 'darwin' else self.os}_{self.arch}"

@@ -61,6 +61,20 @@ def test_shims_that_fail_lie_or_talk_nonsense_are_passed_over(tmp_path: Path) ->
     assert (found.tag, found.prefix) == (THIS, sys.base_prefix)
 
 
+@pytest.mark.skipif(not Path("/proc/thread-self/exe").exists(), reason="this system does not show what it runs")
+def test_an_emulator_is_noticed(tmp_path: Path) -> None:
+    """The kernel runs a file for one processor, while Python's own file is for another one."""
+    other = tmp_path / "python"
+    header = bytearray(Path(sys.executable).read_bytes()[:64])
+    header[18] ^= 0xFF
+    other.write_bytes(header)
+    real = write_program(tmp_path / "real", f'exec "{sys.executable}" "$@"')
+    lie = tmp_path / "lie.py"
+    lie.write_text(f"import sys; sys.executable = {str(other)!r}; exec(sys.argv[1])")
+    emulated = write_program(tmp_path / "emulated", f'exec "{sys.executable}" -I "{lie}" "$3"')
+    assert [found.emulated for path in (real, emulated) if (found := probe(path))] == [False, True]
+
+
 def test_another_version_is_not_taken() -> None:
     """A Python of another version is none, even if it works."""
     assert find_interpreter("cp38", [Path(sys.executable)]) is None

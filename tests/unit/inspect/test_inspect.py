@@ -140,11 +140,53 @@ def test_what_is_wrong_with_a_library_is_found(
 ) -> None:
     """Each fault by itself gives its own code and nothing else."""
     library = make_elf(**{"symbols": b"", "comment": b"", **options})
+    name = NAME.replace("x86_64", "aarch64") if options.get("machine") == 183 else NAME
 
-    (finding,) = inspect(clean_files(library)).findings
+    (finding,) = inspect(clean_files(library), name=name).findings
 
     assert (finding.code, finding.member) == (expected[0], "demo/plugin.so")
     assert expected[1] in finding.text
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, []),
+        ({"signed": False}, [("signature", "is not signed, which macOS on Apple's processors demands")]),
+        ({"cpu": "x86_64"}, [("architecture", "is Mach-O for x86_64, expected Mach-O for arm64")]),
+        ({"system": (12, 3)}, [("macos", "claims platform 'macosx_11_0_arm64', and needs macOS 12.3")]),
+        ({"search_paths": ("@loader_path/../..",)}, [("rpath-outside", "1 of 1 RPATH elements are outside")]),
+    ],
+)
+def test_what_is_wrong_with_a_library_of_macos_is_found(
+    inspect: Inspect, make_macho: MakeElf, options: dict[str, object], expected: list[tuple[str, str]]
+) -> None:
+    """A wheel for it promises a version of the system in its tag."""
+    files = clean_files(make_macho(**options))
+    found = inspect(files, name="demo-1.0-cp312-cp312-macosx_11_0_arm64.whl").findings
+    assert [(finding.code, finding.member) for finding in found] == [(code, "demo/plugin.so") for code, _ in expected]
+    assert all(text in finding.text for finding, (_, text) in zip(found, expected, strict=True))
+
+
+def test_a_wheel_of_macos_is_described(inspect: Inspect, make_macho: MakeElf, make_fat: MakeElf) -> None:
+    """What the libraries are, and what they need of the system, in words."""
+    fat = make_fat({"x86_64": make_macho(cpu="x86_64"), "arm64": make_macho(system=(12, 0))})
+    files = {**clean_files(make_macho()), "demo/fat.so": fat}
+    lines = render(inspect(files, name="demo-1.0-cp312-cp312-macosx_11_0_arm64.whl")).splitlines()
+    assert "  libraries     1 Mach-O for arm64, signed ad hoc" in lines
+    assert "                1 Mach-O for x86_64+arm64, signed ad hoc" in lines
+    assert "  needs         macOS 12.0 or newer" in lines
+
+
+def test_a_wheel_of_windows_is_described(inspect: Inspect, make_pe: MakeElf) -> None:
+    """Python brings the runtime of C, and nobody that of C++."""
+    library = make_pe(needed=("KERNEL32.dll", "VCRUNTIME140.dll", "MSVCP140.dll"))
+    found = inspect(clean_files(library), name="demo-1.0-cp312-cp312-win_amd64.whl")
+    text = "needs MSVCP140.dll, which comes with Microsoft's Visual C++ Redistributable"
+    assert found.findings == (Finding("runtime", "demo/plugin.so", text),)
+    lines = render(found).splitlines()
+    assert "  libraries     1 PE for AMD64, not signed" in lines
+    assert "  needs         Windows 6.0 or newer" in lines
 
 
 def test_library_without_segments_is_described(inspect: Inspect, make_elf: MakeElf) -> None:
@@ -328,7 +370,7 @@ def test_what_is_equal_for_several_pythons_is_said_once(inspect: Inspect, make_e
 
     folded = "demo/_solver.cpython-{312,313,314}-x86_64-linux-gnu.so"
     block = lines[lines.index(folded) :]
-    assert block[2:5] == [
+    assert block[3:6] == [
         "  needs         312, 313: libc.so.6",
         "                314: libm.so.6",
         "  exports       1: PyInit__solver",

@@ -69,7 +69,7 @@ def test_tpu_chips_are_those_that_the_selector_serves(load_module: Loader) -> No
     hardware, select = load_module("tpu", "hardware"), BACKENDS["tpu"].select
     assert select is not None
     ids = [f"{hardware.GOOGLE}:{chip}".replace("0x", "") for chip in hardware.CHIPS]
-    assert sorted(ids) == sorted(select.devices)
+    assert sorted(ids) == sorted(select["devices"])
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -13,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from jaxlib_select.choose.cuda import TEGRA, runs
-from jaxlib_select.versions import read_version
-from pjrtwheel.backend import Backend, Select, load_backends
+from jaxlib_select.facts import Select
+from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import hash_file
@@ -23,19 +24,27 @@ from pjrtwheel.products.auto import build_auto
 from pjrtwheel.products.auto.nvidia import TEGRA as TEGRA_CHIPS
 from pjrtwheel.products.auto.nvidia import THOR, Group, compiled, nvidia_groups, served
 from pjrtwheel.products.auto.variants import Variant, make_variants
+from pjrtwheel.products.facts import Contents
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.on_device import find_wheels
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
-from pjrtwheel.publish.release_file import Entry, format_entries
+from pjrtwheel.publish.release_file import Entry, format_entries, read_entries
+from pjrtwheel.release.model import load_release
 
-VERSION = "0.11.2+split.1"
+RELEASE = load_release(Path(__file__).resolve().parents[3])
+VERSION = RELEASE.set_version
 CODE12 = ["compute_120", "sm_50", "sm_60", "sm_70", "sm_80", "sm_90", "sm_100", "sm_101", "sm_120"]
 CODE13 = ["compute_120", "sm_75", "sm_80", "sm_90", "sm_100", "sm_110", "sm_120"]
 SELECT12 = Select(
-    "nvidia", 300, driver="12.0", toolkit="12.9", oldest_capability="5.2", constraints={"<7.5": ("cudnn<9.11",)}
+    "nvidia",
+    300,
+    driver=(12, 0),
+    toolkit=(12, 9),
+    oldest_capability=(5, 2),
+    constraints={"<7.5": ("cudnn<9.11",)},
 )
-SELECT13 = Select("nvidia", 400, driver="13.0", toolkit="13.0", constraints={">=10,<12": ("cublas>=13.2",)})
+SELECT13 = Select("nvidia", 400, driver=(13, 0), toolkit=(13, 0), constraints={">=10,<12": ("cublas>=13.2",)})
 
 
 def properties(cuda: str, real: Iterable[int], virtual: Iterable[int] = ()) -> tuple[str, ...]:
@@ -89,7 +98,7 @@ FUTURE = (120, 130, 140, 150)
         ),
         (replace(SELECT13, constraints={}), [], "x86_64", []),
         (
-            replace(SELECT12, oldest_capability="", constraints={}),
+            replace(SELECT12, oldest_capability=None, constraints={}),
             CODE12[:3],
             "x86_64",
             [Group("", properties("12.0", [50, 60]))],
@@ -123,7 +132,7 @@ def test_variants_agree_with_the_selector(architecture: str, select: Select, cod
         text.split("::")[2] for group in nvidia_groups(select, code, architecture) for text in group.properties[1:]
     }
     for capability in sorted({*cards, *chips} - given_up):
-        oldest = read_version(select.oldest_capability)
+        oldest = select.oldest_capability
         running = runs(
             capability, code, tegra=False, cuda=(cuda, 0), driver=(cuda, 0), toolkit=(cuda, 9), oldest=oldest
         )
@@ -157,10 +166,7 @@ def backends(root: Path) -> dict[str, Backend]:
     return load_backends(root)
 
 
-PLAIN = (
-    "jaxlib==0.11.2+split.1",
-    'jaxlib-cpu==0.11.2+split.1; sys_platform == "linux" and platform_machine == "x86_64"',
-)
+PLAIN = (f"jaxlib=={VERSION}", f'jaxlib-cpu=={VERSION}; sys_platform == "linux" and platform_machine == "x86_64"')
 
 
 def test_only_what_was_built_gets_a_variant(backends: dict[str, Backend]) -> None:
@@ -172,23 +178,50 @@ def test_only_what_was_built_gets_a_variant(backends: dict[str, Backend]) -> Non
         entry(backends["cuda12"], "linux_aarch64", CODE12),
         entry(backends["cuda13"], "linux_x86_64", CODE13, version="0.11.1"),
     ]
-    assert make_variants(backends.values(), built, VERSION) == [
+    assert make_variants(backends.values(), built, Contents(VERSION)) == [
         Variant("", "any", PLAIN),
         Variant("null", "any", PLAIN),
         Variant(
             "cuda12_sbsa",
             "manylinux_2_27_aarch64",
-            ("jaxlib-cuda-12[with-cuda]==0.11.2+split.1",),
+            (f"jaxlib-cuda-12[with-cuda]=={VERSION}",),
             properties("12.0", [75, 89, 90, 100, 120]),
         ),
-        Variant("tpu", "manylinux_2_31_x86_64", ("jaxlib-tpu==0.11.2+split.1",), ("tpu::present::true",)),
+        Variant("tpu", "manylinux_2_31_x86_64", (f"jaxlib-tpu=={VERSION}",), ("tpu::present::true",)),
     ]
+
+
+NO_CPU = {f"plugin.cpu.{platform}": "no such file" for platform in PLATFORMS}
+
+
+def test_a_release_without_a_wheel_for_the_cpu_asks_for_none(backends: dict[str, Backend]) -> None:
+    """The plain wheel is for jaxlib alone then; one that only was not built yet is still missed."""
+    built = [entry(backends["tpu"], "linux_x86_64")]
+    plain, *_ = make_variants(backends.values(), built, Contents(VERSION, absent=NO_CPU))
+    assert plain == Variant("", "any", (f"jaxlib=={VERSION}",))
+    partly = {key: cause for key, cause in NO_CPU.items() if key != "plugin.cpu.linux_x86_64"}
+    with pytest.raises(UsageError, match="for the CPU was built"):
+        make_variants(backends.values(), built, Contents(VERSION, absent=partly))
+
+
+def test_the_toolkit_of_the_release_decides_about_ptx(backends: dict[str, Backend]) -> None:
+    """A newer one than the oldest driver serves: no driver is sure to compile what it made."""
+    built = [entry(backends["cpu"], "linux_x86_64"), entry(backends["cuda13"], "linux_x86_64", CODE13)]
+    said = [
+        any(
+            "_virtual" in text
+            for variant in make_variants(backends.values(), built, contents)
+            for text in variant.properties
+        )
+        for contents in (Contents(VERSION, toolkits={"cuda13": version}) for version in ("13.0", "13.1"))
+    ]
+    assert said == [True, False]
 
 
 def test_the_plain_wheel_needs_the_cpu(backends: dict[str, Backend]) -> None:
     """Without its package, every pip would fail."""
-    with pytest.raises(UsageError, match=r"no wheel of 0\.11\.2\+split\.1 for the CPU was built"):
-        make_variants(backends.values(), [entry(backends["tpu"], "linux_x86_64")], VERSION)
+    with pytest.raises(UsageError, match=rf"no wheel of {re.escape(VERSION)} for the CPU was built"):
+        make_variants(backends.values(), [entry(backends["tpu"], "linux_x86_64")], Contents(VERSION))
 
 
 @pytest.fixture
@@ -209,29 +242,27 @@ def test_wheels_documents_and_record_belong_together(
 ) -> None:
     """The files, what is in one of them, the list of variants, and the record; a second run gives the same bytes."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")  # or the record of a run in the next second has another date
-    assert main(["auto", "--root", str(root), "--dist", str(dist), "--release", "0.11.2"]) == 0
+    assert main(["auto", "--root", str(root), "--dist", str(dist), "--release", RELEASE.version]) == 0
     said = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in said] == ["plain", "null", "cuda12", "cuda12_legacy"]
-    stem = "jaxlib_auto-0.11.2+split.1-py3-none"
+    stem = f"jaxlib_auto-{VERSION}-py3-none"
     names = sorted(path.name for path in dist.glob("jaxlib_auto-*"))
     assert names == [
-        "jaxlib_auto-0.11.2+split.1-py3-none-any-null.whl",
-        "jaxlib_auto-0.11.2+split.1-py3-none-any.whl",
-        "jaxlib_auto-0.11.2+split.1-py3-none-manylinux_2_27_x86_64-cuda12.whl",
-        "jaxlib_auto-0.11.2+split.1-py3-none-manylinux_2_27_x86_64-cuda12_legacy.whl",
-        "jaxlib_auto-0.11.2+split.1-variants.json",
+        f"jaxlib_auto-{VERSION}-py3-none-any-null.whl",
+        f"jaxlib_auto-{VERSION}-py3-none-any.whl",
+        f"jaxlib_auto-{VERSION}-py3-none-manylinux_2_27_x86_64-cuda12.whl",
+        f"jaxlib_auto-{VERSION}-py3-none-manylinux_2_27_x86_64-cuda12_legacy.whl",
+        f"jaxlib_auto-{VERSION}-variants.json",
     ]
     with zipfile.ZipFile(dist / f"{stem}-manylinux_2_27_x86_64-cuda12_legacy.whl") as archive:
-        info = "jaxlib_auto-0.11.2+split.1.dist-info"
+        info = f"jaxlib_auto-{VERSION}.dist-info"
         members = sorted(archive.namelist())
         metadata = archive.read(f"{info}/METADATA").decode()
         variant = json.loads(archive.read(f"{info}/variant.json"))
     assert members == [f"{info}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "licenses/LICENSE", "variant.json")]
-    assert (
-        "Requires-Dist: jaxlib-cuda-12[with-cuda]==0.11.2+split.1\nRequires-Dist: nvidia-cudnn-cu12<9.11\n" in metadata
-    )
+    assert f"Requires-Dist: jaxlib-cuda-12[with-cuda]=={VERSION}\nRequires-Dist: nvidia-cudnn-cu12<9.11\n" in metadata
     assert variant["default-priorities"] == {"namespace": ["tpu", "nvidia"]}
-    listed = json.loads((dist / "jaxlib_auto-0.11.2+split.1-variants.json").read_text())
+    listed = json.loads((dist / f"jaxlib_auto-{VERSION}-variants.json").read_text())
     assert sorted(listed["variants"]) == LABELS
     expected = {"cuda_version_lower_bound": ["12.0"], "sm_arch": ["52_real", "60_real", "70_real"]}
     assert listed["variants"]["cuda12_legacy"] == variant["variants"]["cuda12_legacy"] == {"nvidia": expected}
@@ -239,36 +270,62 @@ def test_wheels_documents_and_record_belong_together(
     assert {name: hash_file(dist / name) for name in names[:4]} == {name: record[name]["sha256"] for name in names[:4]}
     assert {record[name]["lock_id"] for name in record} == {"ff"}
     before = {name: (dist / name).read_bytes() for name in [*names, "release.json"]}
-    build_auto(root, dist, VERSION)
+    build_auto(root, dist, Contents(VERSION))
     assert {name: (dist / name).read_bytes() for name in before} == before
 
 
 def test_variants_that_are_none_any_more_are_removed(dist: Path, root: Path) -> None:
     """Together with their entries; another release's stay."""
-    build_auto(root, dist, VERSION)
+    build_auto(root, dist, Contents(VERSION))
     other = dist / "jaxlib_auto-0.11.1-py3-none-any.whl"
     other.write_bytes(b"")
     document = json.loads((dist / "release.json").read_text())
     document["wheels"] = [wheel for wheel in document["wheels"] if wheel["distribution"] != "jaxlib-cuda-12"]
     (dist / "release.json").write_text(json.dumps(document))
-    build_auto(root, dist, VERSION)
-    names = ["jaxlib_auto-0.11.2+split.1-py3-none-any-null.whl", "jaxlib_auto-0.11.2+split.1-py3-none-any.whl"]
+    build_auto(root, dist, Contents(VERSION))
+    names = [f"jaxlib_auto-{VERSION}-py3-none-any-null.whl", f"jaxlib_auto-{VERSION}-py3-none-any.whl"]
     assert sorted(path.name for path in dist.glob("jaxlib_auto-*.whl")) == [other.name, *names]
     record = json.loads((dist / "release.json").read_text())["wheels"]
     assert [wheel["filename"] for wheel in record if wheel["distribution"] == "jaxlib-auto"] == names
 
 
+def test_releases_lie_next_to_each_other(
+    dist: Path, root: Path, backends: dict[str, Backend], make_wheel: Callable[..., Path]
+) -> None:
+    """Each asks for packages of its own; a run for one leaves the other as it is."""
+    newer = f"{VERSION}.1"
+    name = entry(backends["cuda13"], "linux_x86_64").filename.replace(f"-{VERSION}-", f"-{newer}-")
+    wheel = make_wheel({}, name=name)
+    other = replace(entry(backends["cuda13"], "linux_x86_64", CODE13, newer), filename=name, lock_id="00")
+    listed = read_entries(dist) | {name: replace(other, sha256=hash_file(wheel))}
+    (dist / "release.json").write_text(format_entries(listed))
+    contents = {VERSION: Contents(VERSION), newer: Contents(newer, absent=NO_CPU)}
+    build_auto(root, dist, contents[VERSION])
+    before = {path.name: path.read_bytes() for path in dist.glob(f"jaxlib_auto-{VERSION}-*")}
+    build_auto(root, dist, contents[newer])
+    after = {path.name: path.read_bytes() for path in dist.glob("jaxlib_auto-*")}
+    assert before.items() <= after.items()
+    requires = {name: entry.requires for name, entry in read_entries(dist).items() if name.startswith("jaxlib_auto")}
+    assert requires.keys() == {name for name in after if name.endswith(".whl")}
+    for found in (VERSION, newer):
+        needs = [need for name, needs in requires.items() if name.split("-")[1] == found for need in needs]
+        assert {need.partition(";")[0].partition("==")[2] for need in needs if need.startswith("jaxlib")} == {found}
+    assert requires[f"jaxlib_auto-{newer}-py3-none-any.whl"] == (f"jaxlib=={newer}",)
+    build_auto(root, dist, contents[VERSION])
+    assert {path.name: path.read_bytes() for path in dist.glob("jaxlib_auto-*")} == after
+
+
 def test_a_run_that_fails_removes_nothing(dist: Path, root: Path) -> None:
     """What the record lists is there, also when the list of variants could not be written."""
-    build_auto(root, dist, VERSION)
+    build_auto(root, dist, Contents(VERSION))
     before = {path.name for path in dist.glob("jaxlib_auto-*.whl")}
     document = json.loads((dist / "release.json").read_text())
     document["wheels"] = [wheel for wheel in document["wheels"] if wheel["distribution"] != "jaxlib-cuda-12"]
     (dist / "release.json").write_text(json.dumps(document))
-    (dist / "jaxlib_auto-0.11.2+split.1-variants.json").unlink()
-    (dist / "jaxlib_auto-0.11.2+split.1-variants.json").mkdir()
+    (dist / f"jaxlib_auto-{VERSION}-variants.json").unlink()
+    (dist / f"jaxlib_auto-{VERSION}-variants.json").mkdir()
     with pytest.raises(IsADirectoryError):
-        build_auto(root, dist, VERSION)
+        build_auto(root, dist, Contents(VERSION))
     assert {path.name for path in dist.glob("jaxlib_auto-*.whl")} == before
     record = json.loads((dist / "release.json").read_text())["wheels"]
     assert {wheel["filename"] for wheel in record if wheel["distribution"] == "jaxlib-auto"} == before
@@ -280,20 +337,22 @@ def test_wheels_of_two_sets_are_refused(dist: Path, root: Path) -> None:
     document["wheels"][0]["lock_id"] = "00"
     (dist / "release.json").write_text(json.dumps(document))
     with pytest.raises(UsageError, match="belong to 2 sets"):
-        build_auto(root, dist, VERSION)
+        build_auto(root, dist, Contents(VERSION))
 
 
 def test_a_listed_wheel_that_is_gone_is_an_error(dist: Path, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """No variant asks for it."""
-    (dist / "jaxlib_cuda_12-0.11.2+split.1-cp312-abi3-manylinux_2_27_x86_64.whl").unlink()
+    (dist / f"jaxlib_cuda_12-{VERSION}-cp312-abi3-manylinux_2_27_x86_64.whl").unlink()
     assert main(["auto", "--root", str(root), "--dist", str(dist)]) == 7
     assert "x86_64.whl is not there, though release.json lists it" in capsys.readouterr().err
     assert list(dist.glob("jaxlib_auto*")) == []
 
 
 def test_an_empty_folder_is_an_error(tmp_path: Path, root: Path) -> None:
-    """Nothing is written."""
+    """Nothing is written; in a release without a wheel for the CPU as well."""
     assert main(["auto", "--root", str(root), "--dist", str(tmp_path)]) == 2
+    with pytest.raises(UsageError, match=rf"no wheel of {re.escape(VERSION)} was built into the folder"):
+        build_auto(root, tmp_path, Contents(VERSION, absent=NO_CPU))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -302,7 +361,7 @@ def test_other_commands_do_not_stumble_over_variants(
 ) -> None:
     """Proving finds the wheels of its backend in a folder with `jaxlib-auto`."""
     jaxlib = make_wheel({}, name=f"jaxlib-{VERSION}-cp312-cp312-manylinux_2_27_x86_64.whl")
-    build_auto(root, dist, VERSION)
+    build_auto(root, dist, Contents(VERSION))
     found = find_wheels(dist, backends["cpu"], VERSION, PLATFORMS["linux_x86_64"])
     assert [path.name for path in found] == [
         jaxlib.name,

@@ -110,6 +110,29 @@ def test_the_pages_say_what_the_standards_ask_for(dist: Path) -> None:
     assert '<a href="jaxlib-abacus/">jaxlib-abacus</a>' in (dist / "simple" / "index.html").read_text()
 
 
+def test_releases_are_listed_next_to_each_other(make_wheel: Callable[..., Path]) -> None:
+    """In the order of their versions, with the lists of their variants, for installers and for people."""
+    versions = ["0.9.1", "0.11.2", "0.12.0rc1", "0.12.0", "0.12.0.1", "0.12.0.1+split.1"]
+    names = [f"jaxlib_abacus-{version}-py3-none-any.whl" for version in versions]
+    wheels = [make_wheel({}, name=name) for name in reversed(names)]
+    folder = wheels[0].parent
+    for version in versions:
+        (folder / f"jaxlib_abacus-{version}-variants.json").write_text("{}\n")
+    entries = zip(wheels, reversed(versions), strict=True)
+    write_release(folder, *(entry_of(wheel, version=version, tags=["py3-none-any"]) for wheel, version in entries))
+    (project,) = write_index(folder, folder / "simple")
+    listed = [*names, *(f"jaxlib_abacus-{version}-variants.json" for version in versions)]
+    assert (list(project.versions), [file.name for file in project.files]) == (versions, listed)
+    page = json.loads((folder / "simple/jaxlib-abacus/index.v1+json").read_text())
+    assert (page["versions"], [file["filename"] for file in page["files"]]) == (versions, listed)
+    assert page["files"][5]["url"] == "jaxlib_abacus-0.12.0.1%2Bsplit.1-py3-none-any.whl"
+    html = (folder / "simple/jaxlib-abacus/index.html").read_text()
+    assert [line.split(">")[1].split("<")[0] for line in html.splitlines() if line.startswith("<a ")] == listed
+    about = (folder / "simple/jaxlib-abacus/about.html").read_text()
+    assert "Newest version: 0.12.0.1+split.1." in about
+    assert [name for name in names if f">{name}</a>" in about] == names
+
+
 def test_people_see_chips_proof_size_and_hash(dist: Path) -> None:
     """The row of a wheel, on its own page and on the page over all."""
     write_index(dist, dist / "simple")

@@ -57,6 +57,18 @@ def test_an_unknown_level_is_refused() -> None:
         tables.read(Proof, {**tables.write(PROOF), "level": "quantum"})
 
 
+def test_one_emulated_python_makes_the_machine_an_emulated_one() -> None:
+    """It is said behind every level; without the key, as before there was one, a proof is of a real machine."""
+    emulated = replace(PROOF, pythons=(replace(PROOF.pythons[0], emulated=True), *PROOF.pythons[1:]))
+    assert (PROOF.describe_level(), emulated.describe_level()) == ("device", "device (emulated)")
+    assert tables.read_json(Proof, tables.write_json(emulated)) == emulated
+    table = tables.write(PROOF)
+    del table["emulated"]
+    for python in table["pythons"]:
+        del python["emulated"]
+    assert tables.read(Proof, table) == PROOF
+
+
 GPU = "device: no GPU found"
 MISSED = PythonProof("cp312", "3.12.1", (CHECK,), "", (GPU, "aot: no targets"))
 GONE = PythonProof("cp314", "", (), "no interpreter")

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +13,12 @@ import pytest
 from pjrtwheel import tables
 from pjrtwheel.backend import find_backend, load_backends
 from pjrtwheel.errors import UsageError
+from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.prove.aot import judge, prove_target, read_log, summarize_target
 from pjrtwheel.prove.inputs import find_programs
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.results import Compilation, Kind, Outcome, ProgramResult, TargetProof
-from pjrtwheel.prove.targets import Failure, Target, Topology, load_targets, parse_target
+from pjrtwheel.prove.targets import Failure, Target, Topology, choose_targets, load_targets, parse_target
 
 TEXT = """
 summary = "A chip"
@@ -90,17 +92,64 @@ def test_own_targets_take_precedence(root: Path, tmp_path: Path) -> None:
     assert load_targets(tmp_path, backend) == expected
 
 
+NVIDIA = ["a100", "a6000", "b200", "gb200", "gb300", "gh200", "h100", "l4", "rtx_pro_6000", "t4", "thor"]
+ARM = ["gb200", "gh200", "thor"]
+
+
 def test_the_targets_of_this_repository(root: Path) -> None:
     """Every file parses; what each backend must be shown to compile for is there."""
     found = {name: load_targets(root, backend) for name, backend in load_backends(root).items()}
     assert {name: [target.name for target in targets] for name, targets in found.items() if targets} == {
-        "cuda12": ["a100", "a6000", "b200", "gb300", "h100", "l4", "rtx_pro_6000", "t4", "v100"],
-        "cuda13": ["a100", "a6000", "b200", "gb300", "h100", "l4", "rtx_pro_6000", "t4", "v100"],
+        "cuda12": [*NVIDIA, "v100"],
+        "cuda13": [*NVIDIA, "v100"],
         "tpu": ["tpu7x", "v5e", "v5p", "v6e"],
     }
     v100 = {name: targets[-1].failure_of("sort") for name, targets in found.items() if name.startswith("cuda")}
     assert v100["cuda12"] is None
     assert v100["cuda13"] is not None
+
+
+def test_chips_of_arm_machines_are_compiled_for_on_arm_machines(root: Path) -> None:
+    """Elsewhere nobody has them; where the machine is emulated there is time for those alone, and for few programs."""
+    targets = load_targets(root, find_backend(root, "cuda13"))
+    chosen = {
+        (platform, emulated): choose_targets(targets, platform, emulated=emulated)
+        for platform in PLATFORMS
+        for emulated in (False, True)
+    }
+    names = {key: [target.name for target in found] for key, found in chosen.items()}
+    assert names["linux_aarch64", False] == [*NVIDIA, "v100"]
+    assert names["linux_x86_64", True] == ["gb300"]
+    assert names["linux_x86_64", False] == [name for name in names["linux_aarch64", False] if name not in ARM]
+    assert names["linux_aarch64", True] == sorted([*ARM, "gb300"])
+    programs = {name for path in find_programs(root, "aot") for name in programs_in(path)}
+    for target in chosen["linux_aarch64", True]:
+        compiled = [name for topology in target.topologies.values() for name in topology.programs]
+        assert set(compiled) == set(target.emulated)
+        assert set(compiled) < programs
+
+
+def programs_in(path: Path) -> list[str]:
+    """Return the keys of the table of a program file, which cannot be imported without JAX."""
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PROGRAMS":
+            assert isinstance(node.value, ast.Dict)
+            return [ast.literal_eval(key) for key in node.value.keys if key]
+    return []
+
+
+def test_an_emulated_machine_compiles_fewer_programs() -> None:
+    """Of each topology those that the target names; a topology without any is left out, and so is such a target."""
+    target = replace(TARGET, emulated=("sort", "fft"))
+    single = replace(TARGET.topologies["single"], programs=("sort", "fft"))
+    assert choose_targets([TARGET, target], "linux_x86_64", emulated=True) == (
+        replace(target, topologies={"single": single}),
+    )
+    both = replace(target, emulated=("collective",))
+    (chosen,) = choose_targets([both], "linux_x86_64", emulated=True)
+    assert {label: topology.programs for label, topology in chosen.topologies.items()} == {
+        "single": ("collective",), "slice": ("collective",),
+    }  # fmt: skip
 
 
 def test_the_programs_of_this_repository(root: Path) -> None:

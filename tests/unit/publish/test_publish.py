@@ -105,9 +105,11 @@ def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
                             "summary": "not run: no interpreter",
                             "reason": "no interpreter",
                             "missed": [],
+                            "emulated": False,
                             "programs": [],
                         }
                     ],
+                    "emulated": False,
                     "targets": [],
                 },
                 "other_proofs": [],
@@ -307,6 +309,7 @@ MISSED = PythonProof(
     "cp312", "3.12.1", (), "load: no libamdhip64.so", ("device: no AMD GPU", "load: no libamdhip64.so")
 )
 UNTRIED = PythonProof("cp312", "", (), "smoke tests switched off")
+EMULATED = replace(COMPILED, emulated=True)
 
 
 def make_proof(
@@ -408,10 +411,31 @@ def test_running_on_a_device_takes_no_compiled_chips_away(tmp_path: Path) -> Non
     assert merge_proofs(tmp_path, MANY, widely) == [("cpu", "aot", "two"), ("cpu", "aot", "one")]
 
 
+def test_an_emulated_machine_shows_less_than_a_real_one(tmp_path: Path) -> None:
+    """Of one level the real one counts, even for fewer chips or Pythons; of a lower level its proof stays as well."""
+    real = replace(FEW, origin=replace(FEW.origin, date="real"), targets=())
+    both = make_proof(Level.AOT, EMULATED, EMULATED, date="emulated")
+    assert (real.emulated, both.emulated) == (False, True)
+    assert merge_proofs(tmp_path, real, both) == merge_proofs(tmp_path, both, real) == [("cpu", "aot", "real")]
+    opened = make_proof(Level.LOAD, RAN, date="real")
+    kept = [("cpu", "aot", "emulated"), ("cpu", "load", "real")]
+    assert merge_proofs(tmp_path, opened, both) == merge_proofs(tmp_path, both, opened) == kept
+
+
+def test_a_python_of_another_machine_is_kept(tmp_path: Path) -> None:
+    """A machine with one Python adds it to what another one showed on more Pythons, until a stronger proof has it."""
+    most = make_proof(Level.DEVICE, RAN, replace(RAN, python="cp313"))
+    newest = make_proof(Level.DEVICE, replace(RAN, python="cp315"), date="two")
+    kept = [("cpu", "device", "one"), ("cpu", "device", "two")]
+    assert merge_proofs(tmp_path, most, newest) == merge_proofs(tmp_path, newest, most) == kept
+    every = replace(most, pythons=(*most.pythons, *newest.pythons), origin=replace(most.origin, date="three"))
+    assert merge_proofs(tmp_path, newest, every) == [("cpu", "device", "three")]
+
+
 PROOFS = st.builds(
     make_proof,
     st.sampled_from(Level),
-    st.sampled_from([RAN, TWICE, COMPILED, MISSED, UNTRIED]),
+    st.sampled_from([RAN, replace(RAN, python="cp314"), TWICE, COMPILED, EMULATED, MISSED, UNTRIED]),
     backend=st.sampled_from([None, "cpu", "cuda13"]),
     date=st.sampled_from(["one", "two"]),
     targets=st.lists(st.sampled_from(["a100", "h100", "t4"]), unique=True).map(lambda names: compiled_for(*names)),

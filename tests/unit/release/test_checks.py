@@ -13,15 +13,22 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import Backend, find_backend, load_backends
+from pjrtwheel.cli import main
 from pjrtwheel.errors import FetchError, UsageError
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.release.checks import check_inputs, list_prebuilt, required_pins
-from pjrtwheel.release.model import Release, list_releases, load_release
+from pjrtwheel.release.checks import check_inputs, list_bindings_alone, list_prebuilt, required_pins
+from pjrtwheel.release.model import Release, XlaSource, list_releases, load_release
 
 X86_64, AARCH64 = PLATFORMS["linux_x86_64"], PLATFORMS["linux_aarch64"]
 ROOT = Path(__file__).resolve().parents[3]
 BACKENDS = load_backends(ROOT)
 VERSIONS = list_releases(ROOT)
+
+
+@pytest.fixture
+def release(release: Release) -> Release:
+    """Return the release under test, with an XLA revision even where nobody knows it."""
+    return dataclasses.replace(release, xla=XlaSource("c0ffee", "ab" * 32, "8.7.0", verified=True, origin="a test"))
 
 
 @pytest.fixture
@@ -67,6 +74,17 @@ def test_what_the_index_does_not_have_cannot_be_pinned(release: Release, cpu: Ba
     assert caught.value.remedy == (
         f"{SOURCE}, or {LIBRARY}, or take a version's library by an override in releases/overrides.toml"
     )
+
+
+def test_release_of_an_unknown_xla_is_not_built_from_source(release: Release, cpu: Backend) -> None:
+    """Nor is that offered where its library is absent."""
+    unknown = dataclasses.replace(release, xla=None)
+    with pytest.raises(UsageError) as caught:
+        check_inputs(unknown, cpu, X86_64, "source", X86_64)
+    assert caught.value.what == f"release {release.version} cannot be built from source"
+    with pytest.raises(FetchError) as missing:
+        check_inputs(unknown, cpu, AARCH64, "prebuilt", X86_64)
+    assert SOURCE not in missing.value.remedy
 
 
 def test_library_from_elsewhere_needs_no_pin(release: Release, cpu: Backend) -> None:
@@ -174,7 +192,28 @@ def test_every_wheel_that_the_index_has_inputs_for_is_listed(root: Path) -> None
     )
     listed = [(entry["backend"], entry["platform"]) for entry in json.loads(done.stdout)]
     assert [pair for pair in listed if pair[0] in chosen] == list(pairs)
-    assert {name for name, _ in listed} == set(BACKENDS)
+    assert {name for name, _ in listed} == {*BACKENDS, "jaxlib"}
+    assert [platform for name, platform in listed if name == "jaxlib"] == ["macos_arm64", "windows_x86_64"]
+
+
+def test_every_python_of_a_platform_without_backends_runs_on_its_own_machine(
+    release: Release, root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is built there, and continuous integration starts what was built."""
+    assert main(["matrix", "--root", str(root), "--native"]) == 0
+    jobs = [(job["runner"], job["platform"], job["python"]) for job in json.loads(capsys.readouterr().out)]
+    runners = {"macos_arm64": "macos-15", "windows_x86_64": "windows-2025"}
+    assert jobs == [
+        (runner, platform, f"{python[2]}.{python[3:]}")
+        for platform, runner in runners.items()
+        for python in release.pythons(platform)
+    ]
+
+
+def test_a_platform_with_a_backend_needs_no_build_of_its_own(release: Release) -> None:
+    """A backend's build makes the bindings as well, and a platform without bindings has nothing to build."""
+    pairs = [("a", "macos_arm64"), ("a", "linux_x86_64"), ("b", "linux_x86_64")]
+    assert list_bindings_alone(release, pairs) == ("linux_aarch64", "windows_x86_64")
 
 
 def test_a_wheel_that_lacks_a_pin_stops_the_listing(release: Release) -> None:

@@ -8,6 +8,7 @@ import itertools
 import json
 import platform
 import re
+import shlex
 import shutil
 import struct
 import sys
@@ -20,8 +21,9 @@ import pytest
 
 from jaxlib_select.apply.installer import pip_installer
 from jaxlib_select.choose.decision import Candidate, Decision
+from jaxlib_select.doctor.choice import Surroundings
 from jaxlib_select.doctor.confirm import JaxAnswer, ask_jax, compare, read_answer
-from jaxlib_select.doctor.examine import Surroundings, examine, find_sources
+from jaxlib_select.doctor.examine import examine, examine_here, find_sources
 from jaxlib_select.doctor.predict import Prediction
 from jaxlib_select.doctor.report import Report
 from jaxlib_select.errors import UsageError
@@ -45,6 +47,7 @@ SET = "jax==0.11.2 jaxlib==0.11.2"  # after which the plugins of 0.11.2 fit
 AGAIN = "--force-reinstall --no-deps jaxlib==0.11.2"
 MI300 = replace(NONE, amd=Amd("7.0", ("gfx942",), accessible=True))
 FACTS = load_facts("0.11.2")
+MAX = replace(NONE, intel=Intel(("8086:0bd5",), level_zero=True))
 TPU = Devices(pci=("1ae0:0063",), devices=("/dev/vfio/0",))
 
 
@@ -1148,3 +1151,45 @@ def test_the_folder_of_an_environment_means_its_python(tmp_path: Path) -> None:
     program.symlink_to(sys.executable)
     assert find_interpreter(tmp_path) == program
     assert other_environment(tmp_path).version == sys.version_info[:3]
+
+
+def test_an_accelerator_that_the_installed_release_lacks_is_reported(
+    site: Site, add_release: Callable[..., None]
+) -> None:
+    """With the newest release that has its package; the facts are those of the release that is installed."""
+    add_release("1.0")
+    add_release("1.1", oneapi="no file")
+    environment = site.jax("1.1", "1.1").environment()
+    report = examine_here(environment, MAX, described=True, kind="pip")
+    (finding,) = [finding for finding in report.findings if finding.code == "absent-backend"]
+    assert (finding.level, report.exit_code, report.prediction.default) == ("warning", 0, "cpu")
+    assert finding.what == (
+        "JAX will run on the CPU: there is no wheel of jaxlib-oneapi 1.1 for Linux on x86_64, no file; "
+        "the newest that has it is jax==1.0"
+    )
+    command = finding.remedy.removesuffix(SOURCE)
+    assert shlex.split(command)[-2:] == ["jax==1.0", "jaxlib-oneapi[with-oneapi]==1.0"]
+
+
+def test_in_a_release_that_has_the_package_no_other_is_offered(site: Site, add_release: Callable[..., None]) -> None:
+    """Though the newest lacks it: it is missing here, which is what the doctor says."""
+    add_release("1.0")
+    add_release("1.1", oneapi="no file")
+    report = examine_here(site.jax("1.0", "1.0").environment(), MAX, described=True, kind="pip")
+    assert [(finding.code, finding.what.rpartition(": ")[2]) for finding in report.findings] == [
+        ("silent-cpu", "jaxlib-oneapi is not installed")
+    ]
+
+
+def test_a_plugin_that_the_release_lacks_is_not_brought_to_it(site: Site, add_release: Callable[..., None]) -> None:
+    """There is no such wheel: JAX and jaxlib follow the plugin."""
+    add_release("0.11.2")
+    add_release("0.12", oneapi="no file")
+    site.jax("0.12", "0.12", lock="2" * 32).ours("oneapi")
+    report = examine_here(site.environment(), MAX, described=True, kind="pip")
+    (finding,) = [finding for finding in report.findings if finding.code == "lock-mismatch"]
+    assert shlex.split(finding.remedy.removesuffix(SOURCE))[-3:] == [
+        "jax==0.11.2",
+        "jaxlib==0.11.2",
+        "jaxlib-oneapi==0.11.2",
+    ]

@@ -76,6 +76,11 @@ def test_facts_about_pytorch_agree_with_ours_about_hardware() -> None:
         ((12, 0), "==12", True),
         ((9,), "<=9.0.0", True),
         ((9, 1), ">9", True),
+        ((9, 0, 3), "~=9.0.2", True),
+        ((9, 1), "~=9.0.2", False),
+        ((9,), "~=9.0", True),
+        ((9, 1), "== 9.*, !=9.1.1", True),
+        ((9, 1, 0), "!=9.1", False),
     ],
 )
 def test_ranges(version: tuple[int, ...], bounds: str, expected: object) -> None:
@@ -83,7 +88,7 @@ def test_ranges(version: tuple[int, ...], bounds: str, expected: object) -> None
     assert in_range(version, bounds) is expected
 
 
-@pytest.mark.parametrize("bounds", ["", "7.5", "<", "~=7", "<7,,>5"])
+@pytest.mark.parametrize("bounds", ["", "7.5", "<", "~=7", "<7,,>5", ">7.*", "<7, >"])
 def test_a_bad_range_is_refused(bounds: str) -> None:
     """It stands in a file that the build writes."""
     with pytest.raises(ValueError, match="is no bound such as"):

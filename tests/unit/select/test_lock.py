@@ -225,8 +225,8 @@ def test_lock_and_machine_agree(make_lock: Callable[..., Path]) -> None:
         (LockEnvironment("linux_aarch64", "3.12"), ["it holds for linux_x86_64, not for linux_aarch64"]),
         (LockEnvironment("linux_x86_64", "3.13"), ["it holds for Python 3.12, not for 3.13"]),
         (
-            LockEnvironment("darwin_arm64", "3.14"),
-            ["it holds for linux_x86_64, not for darwin_arm64", "it holds for Python 3.12, not for 3.14"],
+            LockEnvironment("macos_arm64", "3.14"),
+            ["it holds for linux_x86_64, not for macos_arm64", "it holds for Python 3.12, not for 3.14"],
         ),
     ],
 )
@@ -248,7 +248,7 @@ def test_another_platform_or_python_needs_another_lock(
     ("says", "platform", "marker"),
     [
         (("linux", "aarch64"), "linux_aarch64", "sys_platform == 'linux' and platform_machine == 'aarch64'"),
-        (("darwin", "arm64"), "darwin_arm64", "sys_platform == 'darwin' and platform_machine == 'arm64'"),
+        (("darwin", "arm64"), "macos_arm64", "sys_platform == 'darwin' and platform_machine == 'arm64'"),
         (("win32", "AMD64"), "windows_x86_64", "sys_platform == 'win32' and platform_machine == 'AMD64'"),
     ],
 )

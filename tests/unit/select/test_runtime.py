@@ -14,7 +14,7 @@ import pytest
 from jaxlib_select import runtime
 from jaxlib_select.doctor import examine
 from jaxlib_select.errors import BackendError
-from jaxlib_select.machine.model import Machine, Nvidia, NvidiaGpu
+from jaxlib_select.machine.model import Intel, Machine, Nvidia, NvidiaGpu
 from pjrtwheel.backend import Backend, load_backends
 
 H100 = Machine("linux", "x86_64", nvidia=Nvidia((13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
@@ -106,3 +106,22 @@ def test_a_package_that_is_not_installed_is_named_with_its_command(install: Inst
     install("cuda13")
     with pytest.raises(BackendError, match="jaxlib-cuda-12 is not installed"):
         runtime.require("cuda12", initialize=False)
+
+
+@pytest.mark.parametrize("backend", ["oneapi", "gpu"])
+def test_a_package_that_the_installed_release_lacks_is_found_in_another(
+    backend: str, install: Install, add_release: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error says why it is not there, and names the release."""
+    add_release("0.11.2", oneapi="no file")
+    add_release("1.0")
+    install()
+    gpu = Machine("linux", "x86_64", intel=Intel(("8086:0bd5",), level_zero=True))
+    monkeypatch.setattr(examine, "detect_here", lambda: gpu)
+    with pytest.raises(BackendError) as caught:
+        runtime.require(backend, initialize=False)
+    assert str(caught.value).splitlines() == [
+        f"backend {backend!r} cannot be used here",
+        "there is no wheel of jaxlib-oneapi 0.11.2 for Linux on x86_64, no file",
+        "the newest that has it is jax==1.0: jaxlib-select resolve jax==1.0",
+    ]

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from pjrtwheel.errors import ElfError
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.verify.library import Library, check_exports, check_library, read_library
+from pjrtwheel.verify.elf import check_library
+from pjrtwheel.verify.formats import read_library
+from pjrtwheel.verify.library import Library, check_exports
 
 RIGHT = Library(
     "a/lib.so",
@@ -96,7 +98,7 @@ def test_a_real_extension_is_read() -> None:
     library = read_library(Path(math.__file__), "math.so")
     assert "libc.so.6" in library.needed
     assert (library.machine, library.exports, library.executable_stack) == (
-        host_platform().elf_machine,
+        host_platform().machine,
         ("PyInit_math",),
         False,
     )

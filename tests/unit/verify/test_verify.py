@@ -14,6 +14,7 @@ from pjrtwheel import verify
 from pjrtwheel.errors import VerifyError
 from pjrtwheel.verify import verify_paths
 from pjrtwheel.verify.findings import CHECKS, CODES, Finding
+from pjrtwheel.verify.formats import FORMATS
 
 CODE = re.compile(r"""(?:Finding\(|name_problems\(|^        \()"([a-z0-9-]+)",""", re.MULTILINE)
 CHECKERS = {"[auditwheel]", "[check-wheel-contents]", "[twine]"}
@@ -80,6 +81,7 @@ def test_a_code_has_one_meaning() -> None:
     """Whoever says it: `verify` has no words of its own for what `inspect` finds as well."""
     assert set(CODES) & set(CHECKS) == set()
     used = {match for path in Path(verify.__file__).parent.glob("*.py") for match in CODE.findall(path.read_text())}
+    used |= {code for module in FORMATS.values() for code in (module.CODE, module.WHEEL_CODE)}
     assert used - {*CODES, *CHECKS} == set()
     assert set(CHECKS) - used == set()
 

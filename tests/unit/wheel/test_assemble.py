@@ -40,7 +40,7 @@ sha256 = "0000000000000000000000000000000000000000000000000000000000000000"
 size = 1
 """
 LIBRARY = "jaxlib_cpu/pjrt_c_api_cpu_plugin.so"
-PLUGIN_WHEEL = "jaxlib_cpu-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl"
+PLUGIN_WHEEL = "jaxlib_cpu-0.11.2-cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64.whl"
 UPSTREAM = "jaxlib-0.11.2-cp312-cp312-manylinux_2_27_x86_64.whl"
 BINDINGS_WHEEL = "jaxlib-0.11.2-3-cp312-cp312-manylinux_2_27_x86_64.whl"
 
@@ -156,7 +156,7 @@ def test_report(plugin: Manifest, tmp_path: Path) -> None:
         "wheel": PLUGIN_WHEEL,
         "distribution": "jaxlib-cpu",
         "version": "0.11.2",
-        "tag": "cp312-abi3-manylinux_2_27_x86_64",
+        "tag": "cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64",
         "sha256": hashlib.sha256(wheel).hexdigest(),
         "size": len(wheel),
         "requires": ["jaxlib==0.11.2"],
@@ -194,9 +194,57 @@ def test_bindings_wheel(bindings: Manifest, tmp_path: Path) -> None:
         "jaxlib-0.11.2.dist-info/sboms/pjrtwheel.cdx.json",
         "jaxlib-0.11.2.dist-info/RECORD",
     ]
-    assert report["requires"] == ["numpy>=2.0", 'jaxlib-cpu==0.11.2; extra == "cpu"']
+    assert report["requires"] == ["numpy>=2.0", 'jaxlib-cpu==0.11.2; sys_platform == "linux" and extra == "cpu"']
     assert report["provenance"]["sha256"] == hashlib.sha256(Path(bindings["wheel"]).read_bytes()).hexdigest()
     assert b"Build: 3\n" in members["jaxlib-0.11.2.dist-info/WHEEL"]
+
+
+@pytest.mark.parametrize(
+    ("platform", "tag", "member", "factory"),
+    [
+        ("macos_arm64", "macosx_11_0_arm64", "jaxlib/libjax.dylib", "make_macho"),
+        ("windows_x86_64", "win_amd64", "jaxlib/jax.dll", "make_pe"),
+    ],
+)
+def test_libraries_of_other_systems_stay_as_they_are(
+    bindings: Manifest,
+    make_wheel: MakeWheel,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    platform: str,
+    tag: str,
+    member: str,
+    factory: str,
+) -> None:
+    """A signature holds for the very bytes; lock, METADATA and bill of materials are those of the set."""
+    library = request.getfixturevalue(factory)()
+    upstream = make_wheel({member: library}, name=f"jaxlib-0.11.2-cp312-cp312-{tag}.whl")
+    report = run(bindings | {"platform": platform, "wheel": str(upstream)}, tmp_path / "out")
+    members = contents(tmp_path / "out" / f"jaxlib-0.11.2-3-cp312-cp312-{tag}.whl")
+    assert members[member] == library
+    assert (report["changes"], report["findings"], report["stripped_bytes"]) == ({}, {}, 0)
+    linux = run(bindings, tmp_path / "linux")
+    assert (report["requires"], report["lock_id"]) == (linux["requires"], linux["lock_id"])
+
+
+def test_upstream_for_another_platform(bindings: Manifest, make_wheel: MakeWheel, tmp_path: Path) -> None:
+    """An Intel Mac is none of ours, and its wheel is not taken for one of Linux."""
+    other = make_wheel({}, name="jaxlib-0.11.2-cp312-cp312-macosx_10_14_x86_64.whl")
+    with pytest.raises(WheelError) as caught:
+        assemble(parse_manifest(json.dumps(bindings | {"wheel": str(other)})), tmp_path / "out")
+    assert caught.value.what == f"{other.name} is not for linux_x86_64"
+
+
+def test_a_wheel_of_another_system_is_not_repaired(make_macho: MakeElf, make_wheel: MakeWheel, tmp_path: Path) -> None:
+    """The message names the programs that do it on the systems themselves."""
+    wheel = make_wheel({"demo/_a.so": make_macho()}, name="demo-1.0-cp312-cp312-macosx_11_0_arm64.whl")
+    with pytest.raises(WheelError) as caught:
+        repair_wheel(wheel, tmp_path / "out")
+    assert str(caught.value).splitlines() == [
+        f"{wheel.name} cannot be repaired",
+        "its libraries are Mach-O files, and only ELF files are repaired",
+        "delocate repairs wheels on macOS, delvewheel those for Windows",
+    ]
 
 
 def test_both_kinds_share_the_lock(plugin: Manifest, bindings: Manifest, tmp_path: Path) -> None:

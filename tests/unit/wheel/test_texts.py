@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 from pjrtwheel.backend import Backend, parse_backend
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.release.model import load_release
-from pjrtwheel.wheel.metadata import add_extras, entry_points, plugin_metadata, read_field, wheel_metadata
+from pjrtwheel.wheel.metadata import (
+    add_extras,
+    entry_points,
+    platform_marker,
+    plugin_metadata,
+    read_field,
+    wheel_metadata,
+)
 from pjrtwheel.wheel.names import WheelName, make_name, parse_name
 from pjrtwheel.wheel.record import Member, RecordEntry, encode_digest, format_record, parse_record
 from pjrtwheel.wheel.sbom import format_sbom
@@ -110,8 +117,23 @@ def test_extras_are_added(backend: Backend) -> None:
     upstream = "Name: jaxlib\nRequires-Dist: scipy>=1.14\nDynamic: license\n\nRequires-Dist: in the text\n"
     assert add_extras(upstream, [backend], "0.11.2") == (
         "Name: jaxlib\nRequires-Dist: scipy>=1.14\nProvides-Extra: cpu\n"
-        'Requires-Dist: jaxlib-cpu==0.11.2; extra == "cpu"\nDynamic: license\n\nRequires-Dist: in the text\n'
+        'Requires-Dist: jaxlib-cpu==0.11.2; sys_platform == "linux" and extra == "cpu"\n'
+        "Dynamic: license\n\nRequires-Dist: in the text\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("platforms", "marker"),
+    [
+        (["linux_aarch64"], 'sys_platform == "linux" and platform_machine == "aarch64"'),
+        (["macos_arm64", "linux_x86_64", "linux_aarch64"], 'sys_platform == "linux" or sys_platform == "darwin"'),
+        (["windows_x86_64"], 'sys_platform == "win32"'),
+        (["vax"], ""),
+    ],
+)
+def test_an_extra_asks_for_its_wheel_where_there_is_one(platforms: list[str], marker: str) -> None:
+    """By system, and by processor only where we have wheels for another one of that system."""
+    assert platform_marker(platforms) == marker
 
 
 def test_fields_are_read_from_the_head_only() -> None:

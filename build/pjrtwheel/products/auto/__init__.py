@@ -13,23 +13,24 @@ from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.products.auto.variants import Variant, make_variants
 from pjrtwheel.products.auto.wheel import DISTRIBUTION, Common, release_document, write_wheels
+from pjrtwheel.products.facts import Contents
 from pjrtwheel.products.pure_python import requires_python
 from pjrtwheel.publish.dist import publish_pure_python, withdraw
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.wheel.report import BuiltWheel
 
 
-def build_auto(root: Path, dist: Path, version: str) -> list[Variant]:
-    """Build the wheels for what the `release.json` of a folder lists, into that folder; the plain wheel comes first.
+def build_auto(root: Path, dist: Path, contents: Contents) -> list[Variant]:
+    """Build the wheels for what a folder has of a release, into that folder; the plain one comes first.
 
     Raises:
         UsageError: Nothing, or nothing for the CPU, was built into the folder, or its wheels are of several sets.
         VerifyError: A wheel breaks a promise.
         WheelError: A wheel that `release.json` lists is not there.
     """
-    entries = _listed(dist)
+    version, entries = contents.wheel_version, _listed(dist)
     backends = list(load_backends(root).values())
-    variants = make_variants(backends, entries, version)
+    variants = make_variants(backends, entries, contents)
     common = _common(root, backends, entries, version)
     with tempfile.TemporaryDirectory(prefix="auto-") as scratch:
         built = write_wheels(variants, common, Path(scratch))
@@ -56,6 +57,8 @@ def _common(root: Path, backends: Sequence[Backend], entries: Sequence[Entry], v
     names = {backend.distribution for backend in backends}
     listed = [entry for entry in entries if entry.version == version and entry.distribution in names]
     locks = {entry.lock_id for entry in listed}
+    if not locks:
+        raise UsageError(f"no wheel of {version} was built into the folder", remedy="build it, or name another: --dist")
     if len(locks) != 1:
         raise UsageError(f"the wheels of {version} belong to {len(locks)} sets", remedy="build all of them again")
     return Common(root, version, requires_python(backends), locks.pop())

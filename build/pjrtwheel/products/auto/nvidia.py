@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from packaging.specifiers import SpecifierSet
-from packaging.version import Version
-
-from pjrtwheel.backend import Select
+from jaxlib_select.facts import Select
+from jaxlib_select.machine.model import format_version
+from jaxlib_select.versions import at_least, in_range
 from pjrtwheel.gpucode import NvidiaTarget
 
 Capability = tuple[int, int]
@@ -47,14 +46,15 @@ def nvidia_groups(select: Select, code: Iterable[str], architecture: str) -> lis
     """Return the groups of GPUs that a wheel serves, each with its properties."""
     names = list(code)
     real = served(names, select, tegra=architecture == "aarch64")
-    virtual = compiled(names) if Version(select.driver) >= Version(select.toolkit) else ()
+    finished = select.toolkit is not None and at_least(select.driver or (), select.toolkit)  # by every driver
+    virtual = compiled(names) if finished else ()
     needs = {capability: _bounds(select.constraints, capability) for capability in (*real, *virtual)}
     main = [capability for capability in real if not needs[capability]]
     return [
         Group(
             _suffix([capability for capability in real if needs[capability] == bounds], main) if bounds else "",
             (
-                f"nvidia::cuda_version_lower_bound::{select.driver}",
+                f"nvidia::cuda_version_lower_bound::{format_version(select.driver)}",
                 *(f"nvidia::sm_arch::{x}{y}_real" for x, y in _lowest(c for c in real if needs[c] == bounds)),
                 *(f"nvidia::sm_arch::{x}{y}_virtual" for x, y in virtual if needs[x, y] == bounds),
             ),
@@ -67,14 +67,13 @@ def nvidia_groups(select: Select, code: Iterable[str], architecture: str) -> lis
 def served(code: Iterable[str], select: Select, *, tegra: bool) -> list[Capability]:
     """Return the compute capabilities whose `_real` value says no more than what the machine code in a wheel keeps."""
     exact = _targets(code, "sm")
-    thor = THOR[min(max(Version(select.driver).major, 12), 13)]
-    oldest = Version(select.oldest_capability or "0")
+    thor = THOR[min(max((select.driver or (0,))[0], 12), 13)]
     chips = (*TEGRA, thor) if tegra else ()
     # A Tegra chip later in the same major would take the value, too.
     cards = [
         card
         for card in _CARDS
-        if Version(f"{card[0]}.{card[1]}") >= oldest
+        if at_least(card, select.oldest_capability or ())
         and any(x == card[0] and y <= card[1] for x, y in exact - {*TEGRA, *THOR.values()})
         and all(chip in exact for chip in chips if chip[0] == card[0] and chip[1] > card[1])
     ]
@@ -95,12 +94,8 @@ def _targets(code: Iterable[str], kind: str) -> set[Capability]:
 
 
 def _bounds(constraints: Mapping[str, tuple[str, ...]], capability: Capability) -> tuple[str, ...]:
-    version = f"{capability[0]}.{capability[1]}"
     return tuple(
-        need
-        for limits, needs in sorted(constraints.items())
-        if SpecifierSet(limits).contains(version)
-        for need in needs
+        need for limits, needs in sorted(constraints.items()) if in_range(capability, limits) for need in needs
     )
 
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pjrtwheel.backend import Backend, Select
+from jaxlib_select.facts import Select
+from pjrtwheel.backend import Backend
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.auto.nvidia import Group, nvidia_groups
+from pjrtwheel.products.facts import Contents, read_select
 from pjrtwheel.publish.release_file import Entry
 
 NULL = "null"  # the label of the variant without properties (PEP 825)
@@ -36,27 +38,28 @@ class Variant:
     properties: tuple[str, ...] = ()
 
 
-def make_variants(backends: Iterable[Backend], entries: Iterable[Entry], version: str) -> list[Variant]:
+def make_variants(backends: Iterable[Backend], entries: Iterable[Entry], contents: Contents) -> list[Variant]:
     """Return the wheels for what was built: a variant whose package is missing would make installers fail.
 
     Raises:
-        UsageError: There is no wheel for the CPU, which the plain wheel asks for.
+        UsageError: There is no wheel for the CPU, which the plain wheel asks for wherever the release has one.
     """
-    listed = [entry for entry in entries if entry.version == version]
-    known = list(backends)
-    plain = _cpu_requires(known, listed, version)
-    variants = [variant for backend in known for variant in _of_backend(backend, listed, version)]
+    listed = [entry for entry in entries if entry.version == contents.wheel_version]
+    tables = [(backend, read_select(backend, contents.toolkits.get(backend.name, ""))) for backend in backends]
+    known = [(backend, select) for backend, select in tables if select is not None]
+    plain = _cpu_requires([backend for backend, select in known if select.vendor == "cpu"], listed, contents)
+    variants = [variant for pair in known for variant in _of_backend(*pair, listed, contents.wheel_version)]
     return [Variant("", _ANY, plain), Variant(NULL, _ANY, plain), *sorted(variants, key=lambda item: item.label)]
 
 
-def _of_backend(backend: Backend, entries: list[Entry], version: str) -> Iterator[Variant]:
-    find_groups = {"nvidia": nvidia_groups, "google": _tpu_groups}.get(backend.select.vendor if backend.select else "")
-    if find_groups is None or backend.select is None:
+def _of_backend(backend: Backend, select: Select, entries: list[Entry], version: str) -> Iterator[Variant]:
+    find_groups = {"nvidia": nvidia_groups, "google": _tpu_groups}.get(select.vendor)
+    if find_groups is None:
         return
     extras = ",".join(backend.jaxlib_extras.get(backend.name, ()))
     package = f"{backend.distribution}{f'[{extras}]' if extras else ''}=={version}"
     for platform, entry in _built(backend, entries):
-        for group in find_groups(backend.select, entry.gpu_code, PLATFORMS[platform].architecture):
+        for group in find_groups(select, entry.gpu_code, PLATFORMS[platform].architecture):
             label = "_".join(filter(None, [backend.name, group.suffix])) + _PLATFORM_SUFFIX[platform]
             yield Variant(label, backend.tags[platform], (package, *group.requires), group.properties)
 
@@ -66,18 +69,19 @@ def _tpu_groups(_select: Select, _code: Iterable[str], _architecture: str) -> li
     return [Group("", ("tpu::present::true",))]
 
 
-def _cpu_requires(backends: list[Backend], entries: list[Entry], version: str) -> tuple[str, ...]:
+def _cpu_requires(backends: list[Backend], entries: list[Entry], contents: Contents) -> tuple[str, ...]:
     """Return what the plain wheel asks for: elsewhere than where we have a wheel, `jaxlib` has an XLA for the CPU."""
     needs = [
-        f'{backend.distribution}=={version}; sys_platform == "linux" '
+        f'{backend.distribution}=={contents.wheel_version}; sys_platform == "linux" '
         f'and platform_machine == "{PLATFORMS[platform].architecture}"'
         for backend in backends
-        if backend.select and backend.select.vendor == "cpu"
         for platform, _ in _built(backend, entries)
     ]
-    if not needs:
-        raise UsageError(f"no wheel of {version} for the CPU was built", remedy="build it first: ./noxw -s build_cpu")
-    return (f"jaxlib=={version}", *needs)
+    absent = all(f"plugin.{backend.name}.{name}" in contents.absent for backend in backends for name in backend.tags)
+    if not needs and not absent:
+        what = f"no wheel of {contents.version} for the CPU was built"
+        raise UsageError(what, remedy=f"build it first: ./noxw -s build_cpu -- --release {contents.version}")
+    return (f"jaxlib=={contents.wheel_version}", *needs)
 
 
 def _built(backend: Backend, entries: list[Entry]) -> Iterator[tuple[str, Entry]]:

@@ -89,7 +89,7 @@ def _is_plain(entry: Entry) -> bool:
 
 def _project(name: str, entries: Iterable[Entry], dist: Path) -> Project:
     listed = sorted(entries, key=lambda entry: (Version(entry.version), entry.filename))
-    lists = [dist / name for name in sorted({f"{_stem(entry)}-variants.json" for entry in listed})]  # PEP 825
+    lists = [dist / f"{stem}-variants.json" for stem in dict.fromkeys(map(_stem, listed))]  # PEP 825
     files = [_wheel(dist / entry.filename, entry) for entry in listed]
     files += [IndexedFile(path.name, hash_file(path), path.stat().st_size) for path in lists if path.is_file()]
     versions = sorted({entry.version for entry in listed}, key=Version)

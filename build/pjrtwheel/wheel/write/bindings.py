@@ -12,16 +12,17 @@ from pjrtwheel.backend import parse_backend
 from pjrtwheel.elf import Place
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
+from pjrtwheel.platforms import BinaryFormat
 from pjrtwheel.release.extras import offered
 from pjrtwheel.release.lock import LOCK_FILENAME, make_lock
 from pjrtwheel.release.model import Release, read_release
 from pjrtwheel.wheel import metadata
 from pjrtwheel.wheel.names import WheelName, make_name
-from pjrtwheel.wheel.read.unpack import read_text, unpack_wheel
+from pjrtwheel.wheel.read.unpack import Unpacked, read_text, unpack_wheel
 from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
 from pjrtwheel.wheel.write.archive import explain_write_errors
 from pjrtwheel.wheel.write.manifest import BindingsSpec
-from pjrtwheel.wheel.write.plan import WheelPlan, file_source, text_source
+from pjrtwheel.wheel.write.plan import MemberSource, WheelPlan, file_source, text_source, unchanged_source
 
 
 def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> WheelPlan:
@@ -40,6 +41,8 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
             f"{spec.wheel.name} is not for release {release.version} and {spec.python}",
             cause=f"it is version {upstream.version} for {python}",
         )
+    if upstream.platform != spec.platform:
+        raise WheelError(f"{spec.wheel.name} is not for {spec.platform.name}")
     name = make_name(upstream.distribution, release.set_version, upstream.tag, release.build_tag)
     lock = make_lock(release, spec.provider)
     provenance = _bindings_provenance(spec, upstream, digest)
@@ -52,18 +55,7 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
         f"{name.dist_info}/sboms/{SBOM_FILENAME}": format_sbom(name, provenance),
     }
     placed = {_place(member.path, upstream, name): member for member in unpacked}
-    sources = [
-        file_source(
-            path,
-            member.file,
-            wheel=spec.wheel.name,
-            machine=spec.platform.elf_machine,
-            executable=member.executable,
-            place=Place(path.count("/")),
-        )
-        for path, member in placed.items()
-        if path not in generated
-    ]
+    sources = [_member_source(path, member, spec) for path, member in placed.items() if path not in generated]
     members = (*sources, *(text_source(path, content) for path, content in generated.items()))
     return WheelPlan(name, members, text, lock.lock_id, spec.provider, provenance)
 
@@ -72,6 +64,23 @@ def _place(path: str, upstream: WheelName, name: WheelName) -> str:
     """Return where a member of upstream's wheel lies in ours: its metadata is in a folder named after the version."""
     inside = path.removeprefix(f"{upstream.dist_info}/")
     return path if inside == path else f"{name.dist_info}/{inside}"
+
+
+def _member_source(path: str, member: Unpacked, spec: BindingsSpec) -> MemberSource:
+    """Plan a member of upstream's wheel: an ELF library is repaired, and every other file stays as it is.
+
+    macOS on Apple's processors loads a library only with an intact signature, which covers every byte of it.
+    """
+    if spec.platform.binary_format is not BinaryFormat.ELF:
+        return unchanged_source(path, member.file, executable=member.executable)
+    return file_source(
+        path,
+        member.file,
+        wheel=spec.wheel.name,
+        machine=spec.platform.machine,
+        executable=member.executable,
+        place=Place(path.count("/")),
+    )
 
 
 def _check_pin(spec: BindingsSpec, release: Release) -> str:

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pjrtwheel.abis import extension_suffix
 from pjrtwheel.backend import Backend, Kernels
 from pjrtwheel.elf import read_image
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform
 from pjrtwheel.release.model import Release
-from pjrtwheel.wheel.names import extension_suffix
 
 _Files = Mapping[str, Path]
 
@@ -66,7 +66,7 @@ def _sort_out(paths: Sequence[Path], python: str, platform: Platform) -> tuple[_
     for path in sorted(paths, key=lambda path: path.name):
         stem = path.name.partition(".")[0]
         with path.open("rb") as file:
-            image = read_image(file, f"{path.name}, a kernel for {python},", machine=platform.elf_machine)
+            image = read_image(file, f"{path.name}, a kernel for {python},", machine=platform.machine)
         known, name = (modules, stem) if f"PyInit_{stem}" in image.exports else (libraries, path.name)
         if name in known:
             raise WheelError(f"two kernels for {python} are called {name!r}: {known[name]} and {path}")

@@ -67,6 +67,12 @@ def text_source(path: str, content: str | bytes) -> MemberSource:
     return MemberSource(path, len(data), lambda size: (view[at : at + size] for at in range(0, len(data), size)))
 
 
+def unchanged_source(path: str, file: BinaryIO, *, executable: bool = False) -> MemberSource:
+    """Return a member that is read from a file, which must stay open until it is written, and written as it is."""
+    size = file.seek(0, 2)
+    return MemberSource(path, size, lambda chunk: read_chunks(file, (Span(0, size),), chunk), executable)
+
+
 def file_source(
     path: str,
     file: BinaryIO,
@@ -97,8 +103,7 @@ def file_source(
     if not is_elf(start):
         if exports or _LIBRARY_NAME.search(path):
             raise ElfError(f"{where} is not an ELF file", cause=f"it starts with {start!r}")
-        size = file.seek(0, 2)
-        return MemberSource(path, size, lambda chunk: read_chunks(file, (Span(0, size),), chunk), executable)
+        return unchanged_source(path, file, executable=executable)
     image = read_image(file, where, machine=machine)
     if exports:
         check_exports(image, exports)

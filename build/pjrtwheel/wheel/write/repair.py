@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from pjrtwheel.errors import WheelError
+from pjrtwheel.platforms import BinaryFormat
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.wheel.deflate.compress import Compression
@@ -38,8 +39,14 @@ def repair_wheel(wheel: Path, directory: Path, compression: Compression | None =
 
 
 def _plan(name: WheelName, members: tuple[Unpacked, ...]) -> WheelPlan:
+    if name.platform and name.platform.binary_format is not BinaryFormat.ELF:
+        raise WheelError(
+            f"{name.filename} cannot be repaired",
+            cause=f"its libraries are {name.platform.binary_format} files, and only ELF files are repaired",
+            remedy="delocate repairs wheels on macOS, delvewheel those for Windows",
+        )
     lock = _read_lock(members)
-    machine = name.platform.elf_machine if name.platform else None
+    machine = name.platform.machine if name.platform else None
     return WheelPlan(
         name=name,
         members=tuple(

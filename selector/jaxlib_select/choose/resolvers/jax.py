@@ -7,44 +7,71 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from jaxlib_select.choose.decision import Decision
-from jaxlib_select.choose.ranking import known_names, rank
+from jaxlib_select.choose.ranking import Elsewhere, Ranked, known_names, rank
 from jaxlib_select.choose.resolve import Resolver
 from jaxlib_select.choose.rules import Fit, platform_problem
-from jaxlib_select.facts import load_facts
+from jaxlib_select.facts import Facts, known_releases, load_facts, newest_release
 from jaxlib_select.machine.model import Machine
-from jaxlib_select.versions import read_version
+from jaxlib_select.versions import is_final, read_version
 
 
 def decide(package: str, machine: Machine, backend: str) -> Decision:
     """Decide about `jax` or `jaxlib`, with `==RELEASE` if it is not to be the newest known one."""
     name, _, release = package.partition("==")
     facts = load_facts(release)
-    ranked = rank(machine, facts.backends, backend)
+    ranked = rank(machine, facts.backends, backend, find_elsewhere(name, machine, facts))
     chosen, verdict = ranked.backend, ranked.verdict
-    # The CPU is chosen even without a wheel; every other backend is rejected for that.
-    problem = platform_problem(machine, chosen) if verdict.fit is Fit.FULL else None
     extras = ",".join(chosen.variants.get(ranked.variant, ()))
     own = f"{chosen.distribution}{f'[{extras}]' if extras else ''}=={chosen.version}"
-    warnings = list(ranked.warnings)
-    if problem:
-        only = f"only {name} itself is asked for, which has an XLA for the CPU where JAX supports it"
-        warnings.append(f"{problem}: {only}")
-    constraints = verdict.constraints if extras else ()
-    if verdict.constraints and not extras:
-        warnings.append(f"the libraries of the system must keep these bounds: {', '.join(verdict.constraints)}")
     table = chosen.select.constraints if chosen.select and extras else {}
+    constraints = verdict.constraints if extras else ()
+    # The CPU is chosen even without a wheel; every other backend is rejected for that.
+    problem = platform_problem(machine, chosen) if verdict.fit is Fit.FULL else None
     return Decision(
-        package=chosen.distribution,
+        package=chosen.distribution if chosen.tags else name,
         backend=ranked.variant,
         requirements=(f"{name}=={facts.release}",) if problem else (f"{name}=={facts.release}", own),
         candidates=ranked.candidates,
         constraints=constraints,
         index_url=chosen.index_url,
-        warnings=tuple(warnings),
+        warnings=tuple(_warnings(name, ranked, problem, bound=bool(extras))),
         environment=verdict.environment,
         hidden=verdict.hidden,
         bounds=_bounds(ranked.variant, table, constraints),
     )
+
+
+def find_elsewhere(name: str, machine: Machine, facts: Facts) -> list[Elsewhere]:
+    """Return the accelerators' packages that a release lacks for a platform, as the newest other release has them."""
+    own = {backend.name: backend for backend in facts.backends}
+    found: dict[str, Elsewhere] = {}
+    for release in reversed([known for known in known_releases() if is_final(known) and known != facts.release]):
+        for backend in load_facts(release).backends:
+            here = own.get(backend.name)
+            if machine.platform not in backend.tags or backend.is_cpu or (here and machine.platform in here.tags):
+                continue
+            problem = (
+                platform_problem(machine, here) if here else None
+            ) or f"this release has no {backend.distribution}"
+            found.setdefault(backend.name, Elsewhere(f"{name}=={release}", backend, problem))
+    return list(found.values())
+
+
+def _warnings(name: str, ranked: Ranked, problem: str | None, *, bound: bool) -> list[str]:
+    """Return what the user should know; `bound` says whether bounds are kept by what comes along."""
+    found = list(ranked.warnings)
+    if problem:
+        only = f"only {name} itself is asked for, which has an XLA for the CPU where JAX supports it"
+        found.append(f"{problem}: {only}")
+    if ranked.verdict.constraints and not bound:
+        found.append(f"the libraries of the system must keep these bounds: {', '.join(ranked.verdict.constraints)}")
+    return found
+
+
+def _known_names() -> tuple[str, ...]:
+    """Return the names of the backends of all releases: one that a release lacks is no unknown one."""
+    releases = [load_facts(release) for release in reversed(known_releases())] or [load_facts()]
+    return known_names([backend for facts in releases for backend in facts.backends])
 
 
 def _bounds(variant: str, table: Mapping[str, tuple[str, ...]], own: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
@@ -64,4 +91,4 @@ def _generation(limits: str) -> str:
     return "legacy" if limits.startswith("<") else f"cc{major}{minor}"
 
 
-RESOLVER = Resolver(decide, backends=lambda: known_names(load_facts().backends), name="jax")
+RESOLVER = Resolver(decide, backends=_known_names, name="jax", find_release=newest_release)

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import functools
-from pathlib import Path
 
 from jaxlib_select import facts as facts_package
 from jaxlib_select.choose.decision import Decision
@@ -58,7 +57,7 @@ def _check_version(backend: Backend, version: str) -> None:
 
 @functools.cache
 def _facts() -> Facts:
-    return read_facts(Path(facts_package.__file__).parent / "torch.json")
+    return read_facts(facts_package.FOLDER / "torch.json")
 
 
 RESOLVER = Resolver(decide, backends=lambda: known_names(_facts().backends), name="torch")

@@ -10,27 +10,28 @@ from pathlib import Path
 
 import pytest
 
-from jaxlib_select.facts import known_releases, load_facts, read_facts
+from jaxlib_select.facts import Select, Source, known_releases, load_facts, read_facts
 from pjrtwheel.backend import load_backends, parse_backend
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
-from pjrtwheel.pin.text import render_release
-from pjrtwheel.products.select import (
+from pjrtwheel.products.facts import (
+    Contents,
     KnownCode,
-    Source,
     code_of_library,
     code_of_release,
+    contents_of,
     format_facts,
     make_facts,
-    parse_facts,
+    read_old,
+    read_select,
 )
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.release_file import Entry, format_entries
-from pjrtwheel.release.model import Pin, Release, load_release
+from pjrtwheel.release.model import load_release, newest_release
 
-DEFAULT_RELEASE = known_releases()[-1]
+DEFAULT_RELEASE = newest_release(Path(__file__).resolve().parents[3])
 ABACUS = """
 distribution = "jaxlib-abacus"
 package = "jaxlib_abacus"
@@ -58,25 +59,9 @@ rank = 0
 driver = "1.0"
 """
 BACKEND = parse_backend(ABACUS, Path("plugins/abacus/backend.toml"))
+CONTENTS = Contents("1", ("plugin.abacus.linux_x86_64", "plugin.abacus.linux_aarch64", "plugin.other.linux_x86_64"))
 X86 = KnownCode("abacus", "linux_x86_64", ("bead_5",), Source("a.whl", "00"))
 ARM = KnownCode("abacus", "linux_aarch64", ("bead_6",), Source("b.whl", "11"))
-
-
-def release_with(*platforms: str) -> Release:
-    """Return a release that has a library of the abacus for some platforms."""
-    keys = (f"plugin.abacus.{platform}" for platform in platforms)
-    pins = (Pin(key, "abacus-pjrt", "1", "a-1-py3-none-any.whl", "00" * 32, 1) for key in keys)
-    return Release({pin.key: pin for pin in pins}, "", Path("1.toml"), "1", 1)
-
-
-RELEASE = release_with("linux_x86_64", "linux_aarch64")
-
-
-def put_release(root: Path, version: str, *platforms: str) -> None:
-    """Write the file of such a release."""
-    path = root / "releases" / f"{version}.toml"
-    path.parent.mkdir(parents=True)
-    path.write_text(render_release(dataclasses.replace(release_with(*platforms), version=version)), "utf-8")
 
 
 def entry(tag: str, version: str = "1", distribution: str = "jaxlib-abacus") -> Entry:
@@ -96,11 +81,13 @@ def test_code_is_taken_from_the_wheels_of_the_release() -> None:
         entry("win_amd64"),
     ]
     assert code_of_release([BACKEND], entries, "1") == [X86]
+    labelled = entry("manylinux_2_27_x86_64", version="1.0+split.1")
+    assert code_of_release([BACKEND], [labelled], "1.0") == [X86]
 
 
 def test_everything_known_about_a_backend_is_written() -> None:
     """What selection needs, and from which file the code was read; empty keys are left out of `select`."""
-    facts = json.loads(format_facts(make_facts([BACKEND], RELEASE, [X86, ARM])))
+    facts = json.loads(format_facts(make_facts([BACKEND], CONTENTS, [X86, ARM])))
     assert (facts["schema"], facts["release"], facts["requires_python"]) == (1, "1", ">=3.12")
     assert facts["backends"] == [
         {
@@ -123,33 +110,91 @@ def test_everything_known_about_a_backend_is_written() -> None:
 
 def test_what_is_not_built_now_stays_as_recorded() -> None:
     """What is known now goes before what was recorded for the same place; the text is the same each time."""
-    old = make_facts([BACKEND], RELEASE, [X86, ARM])
-    new = make_facts([BACKEND], RELEASE, [KnownCode("abacus", "linux_x86_64", ("bead_7",), Source("c.whl", "22"))], old)
+    old = make_facts([BACKEND], CONTENTS, [X86, ARM])
+    new = make_facts(
+        [BACKEND], CONTENTS, [KnownCode("abacus", "linux_x86_64", ("bead_7",), Source("c.whl", "22"))], old
+    )
     assert new.backends[0].code == {"linux_x86_64": ("bead_7",), "linux_aarch64": ("bead_6",)}
-    assert format_facts(make_facts([BACKEND], RELEASE, [], old)) == format_facts(old)
+    assert format_facts(make_facts([BACKEND], CONTENTS, [], old)) == format_facts(old)
 
 
 def test_a_platform_without_code_is_refused() -> None:
     """Half a record would send machines of the other platform to the CPU."""
     with pytest.raises(UsageError) as caught:
-        make_facts([BACKEND], RELEASE, [X86])
+        make_facts([BACKEND], CONTENTS, [X86])
     assert str(caught.value).splitlines() == [
-        "no GPU code is known for abacus on linux_aarch64",
+        "nothing is known about the library of abacus for linux_aarch64",
         "build it first, or give its library: --library abacus:linux_aarch64=PATH",
     ]
 
 
+def test_a_backend_that_was_not_built_is_refused() -> None:
+    """As long as nothing was recorded of it: its wheel would seem to have no code."""
+    with pytest.raises(
+        UsageError, match="nothing is known about the library of abacus for linux_aarch64, linux_x86_64"
+    ):
+        make_facts([BACKEND], CONTENTS, [])
+    unbundled = dataclasses.replace(BACKEND, prebuilt=dataclasses.replace(BACKEND.prebuilt, bundled=False))
+    (facts,) = make_facts([unbundled], CONTENTS, []).backends
+    assert (facts.tags, facts.code) == (BACKEND.tags, {})
+
+
 def test_a_platform_without_a_wheel_is_not_named() -> None:
-    """The index has no library for it; once somebody built one from source it stays known."""
-    release = release_with("linux_x86_64")
-    (facts,) = make_facts([BACKEND], release, [X86]).backends
+    """The release has no library for it; once somebody built one from source it stays known."""
+    contents = Contents("1", ("plugin.abacus.linux_x86_64",))
+    (facts,) = make_facts([BACKEND], contents, [X86]).backends
     assert facts.tags == {"linux_x86_64": "manylinux_2_27_x86_64"}
-    built = make_facts([BACKEND], release, [X86, ARM])
+    built = make_facts([BACKEND], contents, [X86, ARM])
     assert built.backends[0].tags == BACKEND.tags
-    assert make_facts([BACKEND], release, [], built) == built
-    codeless = dataclasses.replace(ARM, code=())
-    (facts,) = make_facts([BACKEND], release, [codeless]).backends
+    assert make_facts([BACKEND], contents, [], built) == built
+    codeless = [dataclasses.replace(known, code=()) for known in (X86, ARM)]
+    (facts,) = make_facts([BACKEND], contents, codeless).backends
     assert facts.tags == BACKEND.tags
+
+
+def test_what_a_release_lacks_is_written_with_the_cause() -> None:
+    """For each platform that the backend has elsewhere; who built it from source nevertheless does not lack it."""
+    absent = {
+        "plugin.abacus.linux_x86_64": "no abacus-pjrt 1",
+        "plugin.abacus.linux_aarch64": "no file for aarch64",
+        "kernels.abacus.cp312.linux_x86_64": "no abacus-kernels 1",
+    }
+    (facts,) = make_facts([BACKEND], Contents("1", (), absent), []).backends
+    assert (facts.tags, facts.absent) == (
+        {},
+        {"linux_x86_64": "no abacus-pjrt 1", "linux_aarch64": "no file for aarch64"},
+    )
+    (facts,) = make_facts([BACKEND], Contents("1", (), absent), [X86]).backends
+    assert (set(facts.tags), facts.absent) == ({"linux_x86_64"}, {"linux_aarch64": "no file for aarch64"})
+
+
+def test_the_toolkit_is_the_release_s_own() -> None:
+    """Another release's library may come from a newer one; a backend without a table has none."""
+    contents = dataclasses.replace(CONTENTS, toolkits={"abacus": "13.1"})
+    (facts,) = make_facts([BACKEND], contents, [X86, ARM]).backends
+    assert facts.select == Select("merchant", 0, driver=(1, 0), toolkit=(13, 1))
+    assert read_select(dataclasses.replace(BACKEND, select=None), "13.1") is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "cause"),
+    [
+        ("rank = 0", 'rank = "0"', "select.rank is '0', expected a whole number"),
+        ("rank = 0", "rang = 0", "unknown keys: select.rang"),
+        ('vendor = "merchant"', "", "select.vendor is missing"),
+        ('"1.0"', '"new"', "select.driver is 'new', expected a version such as '13.0'"),
+    ],
+)
+def test_a_table_that_the_selector_cannot_read_is_refused(old: str, new: str, cause: str) -> None:
+    """By its own dataclass, with the file and the key."""
+    assert old in ABACUS
+    backend = parse_backend(ABACUS.replace(old, new), Path("plugins/abacus/backend.toml"))
+    with pytest.raises(UsageError) as caught:
+        make_facts([backend], CONTENTS, [X86, ARM])
+    assert (caught.value.what, caught.value.cause) == (
+        "malformed backend file: plugins/abacus/backend.toml",
+        cause,
+    )
 
 
 def test_a_library_is_recorded_with_its_digest(tmp_path: Path) -> None:
@@ -164,47 +209,46 @@ def test_a_library_is_recorded_with_its_digest(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("schema", [{"schema": 2}, {}], ids=["later", "none"])
-def test_facts_of_another_schema_are_refused(schema: dict[str, int]) -> None:
+def test_facts_of_another_schema_are_refused(schema: dict[str, int], tmp_path: Path) -> None:
     """They may mean something else by the same keys."""
-    document = {**json.loads(format_facts(make_facts([BACKEND], RELEASE, [X86, ARM]))), "schema": None} | schema
-    text = json.dumps({key: value for key, value in document.items() if value is not None})
-    with pytest.raises(UsageError, match=r"damaged facts: facts\.json\n.*schema"):
-        parse_facts(text, Path("facts.json"))
+    document = {**json.loads(format_facts(make_facts([BACKEND], CONTENTS, [X86, ARM]))), "schema": None} | schema
+    path = tmp_path / "facts.json"
+    path.write_text(json.dumps({key: value for key, value in document.items() if value is not None}), "utf-8")
+    with pytest.raises(UsageError, match=r"damaged facts: .*/facts\.json\n.*schema"):
+        read_old(path)
 
 
-def test_the_shipped_facts_are_those_of_the_repository(root: Path) -> None:
-    """Nobody types them: with the recorded code, the backend files give this very text.
+@pytest.mark.parametrize("release", known_releases())
+def test_the_shipped_facts_are_those_of_the_repository(release: str, root: Path) -> None:
+    """Nobody types them: with the recorded code, the release and the backend files give this very text.
 
     A backend that came since is not in it until the command is run again, so that a new directory breaks nothing.
     """
-    text = (root / f"selector/jaxlib_select/facts/{DEFAULT_RELEASE}.json").read_text("utf-8")
-    old = parse_facts(text, Path("facts.json"))
+    path = root / f"selector/jaxlib_select/facts/{release}.json"
+    old = read_old(path)
+    assert old is not None
     listed = {backend.name for backend in old.backends}
     backends = [backend for backend in load_backends(root).values() if backend.name in listed]
-    assert format_facts(make_facts(backends, load_release(root, DEFAULT_RELEASE), [], old)) == text
+    assert format_facts(make_facts(backends, contents_of(load_release(root, release)), [], old)) == path.read_text()
 
 
 def test_the_selector_reads_what_the_build_writes(root: Path, tmp_path: Path) -> None:
     """Every backend arrives with its table, and a new one too."""
     backends = load_backends(root)
+    contents = contents_of(load_release(root, DEFAULT_RELEASE))
     for backend in load_facts(DEFAULT_RELEASE).backends:
-        table = backends[backend.name].select
-        assert table is not None
-        assert backend.select is not None
-        assert (backend.select.vendor, backend.select.rank) == (table.vendor, table.rank)
-        assert (dict(backend.select.constraints), backend.select.devices) == (dict(table.constraints), table.devices)
-    path = tmp_path / "1.json"
-    path.write_text(format_facts(make_facts([BACKEND], RELEASE, [X86, ARM])), "utf-8")
-    (abacus,) = read_facts(path).backends
-    assert (abacus.name, abacus.code["linux_aarch64"]) == ("abacus", ("bead_6",))
+        assert backend.select == read_select(backends[backend.name], contents.toolkits.get(backend.name, ""))
+    path, facts = tmp_path / "1.json", make_facts([BACKEND], CONTENTS, [X86, ARM])
+    path.write_text(format_facts(facts), "utf-8")
+    assert read_facts(path) == facts
     assert known_releases(tmp_path) == ("1",)
 
 
 def test_the_command_writes_the_file_and_says_whether_it_is_up_to_date(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """In a repository with one backend, whose wheels are in dist/."""
-    put_release(tmp_path, DEFAULT_RELEASE, "linux_x86_64", "linux_aarch64")
+    (tmp_path / "releases").symlink_to(root / "releases")
     (tmp_path / "plugins/abacus").mkdir(parents=True)
     (tmp_path / "plugins/abacus/backend.toml").write_text(ABACUS, "utf-8")
     (tmp_path / "dist").mkdir()
@@ -215,17 +259,17 @@ def test_the_command_writes_the_file_and_says_whether_it_is_up_to_date(
     (tmp_path / "dist/release.json").write_text(format_entries(wheels), "utf-8")
     command = ["facts", "--release", DEFAULT_RELEASE, "--root", str(tmp_path)]
     assert main([*command, "--check"]) == 1
-    assert capsys.readouterr().out.endswith("0.11.2.json: out of date\n")
+    assert capsys.readouterr().out.endswith(f"{DEFAULT_RELEASE}.json: out of date\n")
     assert main(command) == 0
     assert main([*command, "--check"]) == 0
-    assert capsys.readouterr().out.endswith("0.11.2.json: up to date\n")
+    assert capsys.readouterr().out.endswith(f"{DEFAULT_RELEASE}.json: up to date\n")
     (abacus,) = load_facts(DEFAULT_RELEASE, tmp_path / "selector/jaxlib_select/facts").backends
     assert dict(abacus.code) == {"linux_x86_64": ("bead_5",), "linux_aarch64": ("bead_5",)}
 
 
 def test_damaged_facts_are_not_written_over(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """They may hold what is recorded nowhere else."""
-    put_release(tmp_path, DEFAULT_RELEASE)
+    (tmp_path / "releases").symlink_to(root / "releases")
     (tmp_path / "plugins").symlink_to(root / "plugins")
     path = tmp_path / f"selector/jaxlib_select/facts/{DEFAULT_RELEASE}.json"
     path.parent.mkdir(parents=True)

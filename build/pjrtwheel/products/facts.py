@@ -1,0 +1,198 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Write down for `jaxlib-select` what the wheels of a release serve, in the dataclasses by which it reads that.
+
+Nothing of what is written down is typed by hand. GPU code comes from the wheels' own records in `dist/release.json`, or
+from a library that is read now; platforms, and what is absent, from the release; everything else from the
+`backend.toml` files. What is not there now stays as it was recorded before, with the file it was read from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packaging.version import Version
+
+from jaxlib_select import facts as selector
+from jaxlib_select import tables
+from jaxlib_select.errors import FactsError
+from jaxlib_select.facts import SCHEMA, Facts, Select, Source, read_facts
+from pjrtwheel.backend import Backend
+from pjrtwheel.errors import UsageError
+from pjrtwheel.files import hash_file
+from pjrtwheel.products.pure_python import requires_python
+from pjrtwheel.publish.release_file import Entry
+from pjrtwheel.release.model import Release
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a release has, as far as `jaxlib-select` and `jaxlib-auto` depend on it.
+
+    Attributes:
+        version: The JAX release.
+        pinned: Keys of its pins, such as `plugin.cuda12.linux_x86_64`.
+        absent: Key of what the package index does not have → what it said.
+        toolkits: Backend → version of the vendor's toolkit that made its library, such as `12.9`; without one, that of
+            the table `[select]` holds.
+        set_version: Version of the wheels of our set; that of the release when empty.
+    """
+
+    version: str
+    pinned: Collection[str] = ()
+    absent: Mapping[str, str] = field(default_factory=dict)
+    toolkits: Mapping[str, str] = field(default_factory=dict)
+    set_version: str = ""
+
+    @property
+    def wheel_version(self) -> str:
+        """The version that is asked for."""
+        return self.set_version or self.version
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCode:
+    """GPU code that was read from a wheel or a library: names of the targets, sorted as the reader gives them."""
+
+    backend: str
+    platform: str
+    code: tuple[str, ...]
+    source: Source
+
+
+def contents_of(release: Release) -> Contents:
+    """Return what a release has."""
+    absent = {entry.key: entry.cause for entry in release.absent}
+    return Contents(release.version, frozenset(release.pins), absent, set_version=release.set_version)
+
+
+def is_of_release(entry: Entry, version: str) -> bool:
+    """Return whether a wheel is of a JAX release, which its version may end in a local label (`0.11.2+split.1`)."""
+    return Version(entry.version).public == str(Version(version))
+
+
+def read_select(backend: Backend, toolkit: str = "") -> Select | None:
+    """Read the table `[select]` of a backend; the toolkit that made its library is the release's, where it says one.
+
+    Raises:
+        UsageError: A key is missing or unknown, or its value is none.
+    """
+    if backend.select is None:
+        return None
+    table = {**backend.select, **({"toolkit": toolkit} if toolkit else {})}
+    unknown = [f"{where}{key}" for where, key, _ in tables.unknown_keys(Select, table, "select.")]
+    if unknown:
+        raise _malformed(backend, f"unknown keys: {', '.join(unknown)}")
+    try:
+        return tables.read(Select, table, "select")
+    except tables.TableError as error:
+        raise _malformed(backend, str(error)) from error
+
+
+def code_of_release(backends: Iterable[Backend], entries: Iterable[Entry], version: str) -> list[KnownCode]:
+    """Take the GPU code from the entries of `dist/release.json`, as far as they are of this release."""
+    listed = [entry for entry in entries if is_of_release(entry, version)]
+    return [
+        KnownCode(backend.name, platform, tuple(entry.gpu_code), Source(entry.filename, entry.sha256))
+        for backend in backends
+        for platform, tag in backend.tags.items()
+        for entry in listed
+        if entry.distribution == backend.distribution
+        if any(given.endswith(f"-{tag}") for given in entry.tags)
+    ]
+
+
+def code_of_library(backend: str, platform: str, library: Path, code: Iterable[str]) -> KnownCode:
+    """Describe the GPU code of a library that was read now."""
+    return KnownCode(backend, platform, tuple(code), Source(library.name, hash_file(library)))
+
+
+def make_facts(
+    backends: Iterable[Backend], contents: Contents, known: Iterable[KnownCode], old: Facts | None = None
+) -> Facts:
+    """Put together all that is known about a release; of two codes for one place the one that is known now counts.
+
+    Raises:
+        UsageError: Nothing is known about a library of the release, or a table `[select]` is malformed.
+    """
+    before = {backend.name: backend for backend in (old.backends if old else ())}
+    by_place = {(entry.backend, entry.platform): entry for entry in [*_code_in(before.values()), *known]}
+    listed = sorted(backends, key=lambda backend: backend.name)
+    return Facts(
+        contents.version,
+        tuple(_backend_facts(backend, contents, by_place, before.get(backend.name)) for backend in listed),
+        requires_python(listed),
+        SCHEMA,
+    )
+
+
+def read_old(path: Path) -> Facts | None:
+    """Return what was written before, if anything was; raise a `UsageError` when it is damaged."""
+    try:
+        return read_facts(path) if path.is_file() else None
+    except FactsError as error:
+        raise UsageError(error.what, cause=error.cause, remedy="restore the file, or remove it") from error
+
+
+def format_facts(facts: Facts) -> str:
+    """Return the text of a facts file: sorted keys and a final newline."""
+    return json.dumps(tables.write(facts), indent=1, sort_keys=True) + "\n"
+
+
+def _malformed(backend: Backend, cause: str) -> UsageError:
+    remedy = "`Select` in selector/jaxlib_select/facts/__init__.py documents every key"
+    return UsageError(f"malformed backend file: {backend.path}", cause=cause, remedy=remedy)
+
+
+def _code_in(backends: Iterable[selector.Backend]) -> list[KnownCode]:
+    return [
+        KnownCode(backend.name, platform, code, backend.sources[platform])
+        for backend in backends
+        for platform, code in backend.code.items()
+    ]
+
+
+def _backend_facts(
+    backend: Backend,
+    contents: Contents,
+    known: Mapping[tuple[str, str], KnownCode],
+    before: selector.Backend | None,
+) -> selector.Backend:
+    recorded = before.tags if before else {}
+    built = {platform: known[backend.name, platform] for platform in backend.tags if (backend.name, platform) in known}
+    keys = {platform: f"plugin.{backend.name}.{platform}" for platform in backend.tags}
+    # The index has the library, or somebody built it from source.
+    there = {name for name in keys if keys[name] in contents.pinned or name in built or name in recorded}
+    _check_known(backend, there, built, recorded)
+    coded = {platform: entry for platform, entry in built.items() if entry.code}
+    return selector.Backend(
+        name=backend.name,
+        distribution=backend.distribution,
+        version=contents.wheel_version,
+        family=backend.pjrt_name,
+        package=backend.package,
+        tags={platform: tag for platform, tag in backend.tags.items() if platform in there},
+        variants={name: tuple(extras) for name, extras in backend.jaxlib_extras.items()},
+        code={platform: entry.code for platform, entry in coded.items()},
+        sources={platform: entry.source for platform, entry in coded.items()},
+        select=read_select(backend, contents.toolkits.get(backend.name, "")),
+        absent={
+            name: contents.absent[keys[name]] for name in keys if name not in there and keys[name] in contents.absent
+        },
+    )
+
+
+def _check_known(
+    backend: Backend, there: Iterable[str], built: Mapping[str, KnownCode], recorded: Collection[str]
+) -> None:
+    """Refuse half a record: it would send the machines of a platform to the CPU."""
+    coded = any(entry.code for entry in built.values())
+    missing = sorted(name for name in there if name not in built and (coded or name not in recorded))
+    if missing and backend.prebuilt.bundled:
+        raise UsageError(
+            f"nothing is known about the library of {backend.name} for {', '.join(missing)}",
+            remedy=f"build it first, or give its library: --library {backend.name}:{missing[0]}=PATH",
+        )

@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Prove the wheels of a folder on a Python of Debian that this machine lacks, or on an emulated processor.
+
+All wheels are unpacked from outside, because pip takes minutes under an emulator. The programs run inside, at the
+highest level available there. The proof enters the folder's release.json; that of an emulated machine says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from debian_root import REPOSITORY, DebianRoot, RootError, Visit, add_root_options, plan_visit, provide, run_inside
+from debian_tooling import add_python_option, create_venv_inside, provide_tooling
+from pjrtwheel.backend import Backend, find_backend
+from pjrtwheel.environment.unpack import python_tag_of, unpack_into
+from pjrtwheel.environment.venv import scratch_place
+from pjrtwheel.errors import ProofError
+from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.files import hash_file, staging_folder
+from pjrtwheel.program import program
+from pjrtwheel.prove.cache import read_proofs
+from pjrtwheel.prove.inputs import load_inputs
+from pjrtwheel.prove.on_device import find_wheels
+from pjrtwheel.prove.on_python import can_prove, fitting
+from pjrtwheel.prove.origin import find_origin
+from pjrtwheel.prove.results import Proof
+from pjrtwheel.publish import add_proofs
+from pjrtwheel.release.model import Release, load_release
+from pjrtwheel.wheel.names import parse_name
+
+_SLOW_IMPORTS = "jax.experimental.topologies, jax.numpy"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is to be proven, and where.
+
+    Attributes:
+        root: The Debian root.
+        folder: Where it is installed.
+        visit: What is seen of this machine inside.
+        python: The Python of the root, such as `python3.15`.
+        dist: Folder of the wheels.
+        backend: The backend to prove.
+        release: The release of JAX.
+    """
+
+    root: DebianRoot
+    folder: Path
+    visit: Visit
+    python: str
+    dist: Path
+    backend: Backend
+    release: Release
+
+
+def prove(order: Order) -> tuple[Mapping[str, Proof], Mapping[str, str]]:
+    """Unpack the wheels, run the programs, and return proofs and sha256 by file name of the wheel.
+
+    Raises:
+        RootError: The root's Python does not start.
+        ProofError: There is no `jaxlib` for it, the wheels do not install, or a program failed.
+    """
+    origin = find_origin(REPOSITORY, os.environ)
+    tooling = provide_tooling(order.root, order.folder, order.visit, order.python)
+    with staging_folder(scratch_place(cache_root(os.environ))) as scratch:
+        environment = scratch / "venv"
+        create_venv_inside(order.folder, order.visit, order.python, environment)
+        wheels = unpack_wheels(order, environment)
+        digests = {wheel.name: hash_file(wheel) for wheel in wheels}
+        options = {"root": REPOSITORY, "release": order.release.version, "backend": order.backend.name}
+        options |= {"dist": order.dist, "environment": environment, "proofs": scratch / "proofs.json"}
+        # Python's own compiler takes minutes under an emulator, longer than programs may; what it makes is kept.
+        run_inside(order.folder, order.visit, [f"{environment}/bin/python", "-I", "-c", f"import {_SLOW_IMPORTS}"])
+        command = [str(tooling), "-m", "pjrtwheel", "smoke", *(f"--{name}={value}" for name, value in options.items())]
+        status = run_inside(order.folder, order.visit, command)
+        proofs = read_proofs(scratch / "proofs.json")
+    if status != 0 or proofs is None:
+        raise ProofError(f"not proven on {order.python} of {order.root.suite} for {order.root.architecture}")
+    return {name: replace(proof, origin=origin) for name, proof in proofs.items() if name in digests}, digests
+
+
+def unpack_wheels(order: Order, environment: Path) -> Sequence[Path]:
+    """Install the wheels that fit an environment, and all that proving them needs; return these wheels.
+
+    Raises:
+        ProofError: There is no `jaxlib` among them, or something else is not available.
+    """
+    tag = python_tag_of(environment)
+    found = find_wheels(order.dist, order.backend, order.release.set_version, order.root.platform)
+    if not can_prove(found, tag):
+        raise ProofError(
+            f"no jaxlib wheel for {tag} in {order.dist}",
+            cause=f"the Python of the root is {tag}",
+            remedy="name another one with --python, or pin and build jaxlib for this one",
+        )
+    wheels = fitting(found, tag)
+    inputs = load_inputs(REPOSITORY, order.release, order.backend)
+    ours = [parse_name(wheel.name).requirement for wheel in wheels]
+    unpack_into(environment, order.root.platform, [*inputs.requirements, *ours], folders=[order.dist])
+    return wheels
+
+
+def read_order(argv: Sequence[str] | None) -> Order:
+    """Read the arguments, and make the root where it is not there.
+
+    Raises:
+        RootError: That is not possible here.
+        UsageError: There is no such folder, backend or release.
+    """
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_root_options(parser)
+    add_python_option(parser)
+    parser.add_argument("--backend", required=True, metavar="NAME", help="the backend to prove")
+    parser.add_argument("--dist", type=Path, default=REPOSITORY / "dist", metavar="DIR", help="folder of the wheels")
+    parser.add_argument("--release", metavar="VERSION", help="JAX release (default: the newest of releases/)")
+    args = parser.parse_args(argv)
+    backend, release = find_backend(REPOSITORY, args.backend), load_release(REPOSITORY, args.release)
+    dist = args.dist.absolute()
+    visit = plan_visit(os.environ, write=(), read=[dist], here=REPOSITORY)
+    root, folder = provide(args)
+    return Order(root, folder, visit, args.python, dist, backend, release)
+
+
+@program
+def main(argv: Sequence[str] | None = None) -> int:
+    """Prove and record, and return the exit status."""
+    order = read_order(argv)
+    proofs, digests = prove(order)
+    unlisted = add_proofs(proofs, digests, order.dist)
+    if unlisted:
+        raise RootError(
+            f"not recorded: {', '.join(unlisted)}", cause=f"{order.dist / 'release.json'} does not describe these files"
+        )
+    for name, proof in sorted(proofs.items()):
+        print(f"{name}: {proof.describe_level()}, recorded in {order.dist / 'release.json'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

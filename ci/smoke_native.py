@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Install `jaxlib` out of a folder on this machine, whatever its system, and run the smoke programs on JAX's client.
+
+For macOS and Windows, where nothing is built: the tooling is for Linux. Needs the standard library, the package index
+for what `jaxlib` needs, and a folder with `release.json`. pip picks the wheel, as it does for users.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import tomllib
+import venv
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+INSIDE = ROOT / "build" / "pjrtwheel" / "prove" / "inside" / "smoke.py"
+LOCK = "release_lock.json"
+SECONDS = 900
+_SHOW_LOCK = f"""
+import importlib.util, pathlib
+print(pathlib.Path(importlib.util.find_spec("jaxlib").origin).with_name("{LOCK}").read_text("utf-8"))
+"""
+
+
+def find_bindings(dist: Path) -> list[dict[str, Any]]:
+    """Return what `release.json` says of the `jaxlib` wheels in a folder."""
+    document = json.loads((dist / "release.json").read_text("utf-8"))
+    return [entry for entry in document["wheels"] if entry["distribution"] == "jaxlib"]
+
+
+def read_lock(wheel: Path) -> dict[str, Any]:
+    """Return the release lock in a wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        lock: dict[str, Any] = json.loads(archive.read(f"jaxlib/{LOCK}"))
+    return lock
+
+
+def make_environment(folder: Path) -> Path:
+    """Make a virtual environment with pip, and return its Python."""
+    venv.create(folder, with_pip=True)
+    return folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+
+
+def install(python: Path, dist: Path, version: str, release: str) -> None:
+    """Install the `jaxlib` of the folder and the JAX of its release, with what the programs need."""
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]["smoke"]
+    command = [str(python), "-m", "pip", "install", "--quiet", "--only-binary=:all:", "--find-links", str(dist)]
+    subprocess.run([*command, f"jaxlib=={version}", f"jax=={release}", *needed], check=True)
+
+
+def run_program(python: Path, program: Path) -> dict[str, str]:
+    """Run a smoke program in an empty folder, and return its outcome."""
+    with tempfile.TemporaryDirectory(prefix="smoke-", ignore_cleanup_errors=True) as scratch:
+        result = Path(scratch) / "result.json"
+        command = [str(python), "-I", "-X", "faulthandler", str(INSIDE), str(program), str(result)]
+        try:
+            status = subprocess.run(command, cwd=scratch, check=False, timeout=SECONDS).returncode
+        except subprocess.TimeoutExpired:
+            return {"outcome": "failed", "detail": f"no end within {SECONDS} s"}
+        answer: dict[str, str] = json.loads(result.read_text("utf-8")) if result.is_file() else {}
+    if status and answer.get("outcome", "passed") == "passed":
+        return {"outcome": "failed", "detail": f"the process ended with status {status}"}
+    return answer
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print what each program showed; the status is 0 if at least one ran, and none failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("dist", type=Path, help="folder with the wheels and release.json")
+    parser.add_argument("--program", action="append", help="name of a program of tests/smoke/ (default: all)")
+    arguments = parser.parse_args(argv)
+    entries = find_bindings(arguments.dist)
+    if not entries:
+        sys.exit(f"no wheel of jaxlib in {arguments.dist}")
+    lock = read_lock(arguments.dist / entries[0]["filename"])
+    programs = sorted((ROOT / "tests" / "smoke").glob("[a-z]*.py"))
+    chosen = [path for path in programs if path.stem in (arguments.program or [path.stem])]
+    with tempfile.TemporaryDirectory(prefix="native-", ignore_cleanup_errors=True) as scratch:
+        python = make_environment(Path(scratch) / "venv")
+        install(python, arguments.dist.resolve(), entries[0]["version"], lock["release"])
+        shown = subprocess.run([str(python), "-I", "-c", _SHOW_LOCK], capture_output=True, text=True, check=True)
+        if json.loads(shown.stdout) != lock:
+            sys.exit("the jaxlib that was installed is another one: it has another lock, or none")
+        print(f"jaxlib {entries[0]['version']} of lock {lock['lock_id'][:8]} on {sys.platform}, Python {sys.version}")
+        results = {path.stem: run_program(python, path) for path in chosen}
+    for name, result in results.items():
+        print(f"  {name:<16}{result['outcome']:<10}{result['detail']}")
+    outcomes = {result["outcome"] for result in results.values()}
+    return 0 if "passed" in outcomes and "failed" not in outcomes else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

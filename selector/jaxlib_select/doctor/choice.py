@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether JAX uses what belongs on a machine, and if not, why: the package is missing, or the release lacks it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from jaxlib_select.choose.decision import Decision
+from jaxlib_select.choose.policy import Policy, PolicySource, from_arguments
+from jaxlib_select.choose.ranking import offers
+from jaxlib_select.choose.resolve import resolve
+from jaxlib_select.choose.resolvers.jax import find_elsewhere
+from jaxlib_select.doctor.hardware import describe_hardware, other_devices
+from jaxlib_select.doctor.predict import SERVES, Prediction
+from jaxlib_select.doctor.remedies import Examination, set_variable
+from jaxlib_select.doctor.report import ERROR, WARNING, Finding
+from jaxlib_select.errors import SelectError
+from jaxlib_select.facts import Facts, facts_about
+from jaxlib_select.machine.model import NO_DEVICE, STUB, Machine
+from jaxlib_select.names import normalize
+
+# Results of cuInit that prove no GPU; any other means that one is there and cannot be used.
+_HARMLESS_CUINIT = (None, 0, STUB, NO_DEVICE)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What an environment is judged by.
+
+    Attributes:
+        machine: The hardware.
+        facts: What is known about the packages of the release.
+        variables: Environment variables.
+        decision: What should be installed on this machine; nothing if that could not be worked out.
+        described: Whether the machine is one of a file: what plugins say about this one does not count then.
+        root: Root of the file system.
+    """
+
+    machine: Machine
+    facts: Facts
+    variables: Mapping[str, str] = field(default_factory=dict)
+    decision: Decision | None = None
+    described: bool = False
+    root: Path = Path("/")
+
+
+def decide(machine: Machine, facts: Facts, backend: str) -> Decision | None:
+    """Return what to install for a backend on a machine; nothing if there is nothing."""
+    try:
+        return resolve("jax", machine, Policy((from_arguments([backend]), PolicySource())), release=facts.release)
+    except SelectError:
+        return None
+
+
+def judge_choice(exam: Examination, around: Surroundings) -> Iterator[Finding]:
+    """Compare what JAX will use with what should be used on a machine."""
+    if is_silent_cpu(exam.prediction, around):
+        yield from _cpu_finding(exam, around)
+    yield from _other_backend(exam)
+    yield from _absent_backend(exam, around)
+
+
+def is_silent_cpu(prediction: Prediction, around: Surroundings) -> bool:
+    """Return whether JAX would run on the CPU though there is an accelerator, and nobody asked for the CPU.
+
+    An accelerator is one that a package serves, or one that nobody calls integrated.
+    """
+    nvidia = around.machine.nvidia
+    served = around.decision is not None and around.decision.backend != "cpu"
+    there = served or bool(nvidia.gpus) or nvidia.cuinit not in _HARMLESS_CUINIT
+    there = there or bool(other_devices(around.machine, around.facts.backends))
+    return prediction.default == "cpu" and there and not around.variables.get("JAX_PLATFORMS")
+
+
+def _cpu_finding(exam: Examination, around: Surroundings) -> Iterator[Finding]:
+    """Say why JAX would silently run on the CPU."""
+    seen = ", ".join(describe_hardware(around.machine, around.facts.backends)) or "an accelerator"
+    decision = around.decision
+    if decision is None or decision.backend == "cpu":
+        reasons = [entry.reason for entry in decision.candidates if not entry.chosen] if decision is not None else []
+        because = f" ({'; '.join(reasons[:2])})" if reasons else ""
+        what = f"JAX will run on the CPU: no package serves {seen}{because}"
+        yield Finding(ERROR, "silent-cpu", what, set_variable("JAX_PLATFORMS", "cpu", "if that is meant"))
+        return
+    installed = normalize(decision.package) in exam.environment.distributions
+    idle = [entry for entry in exam.prediction.platforms if entry.outcome != SERVES]
+    because = next((entry.reason for entry in idle if entry.reason and entry.provider == decision.package), "")
+    state = "is installed, but JAX leaves it out" if installed else "is not installed"
+    what = f"JAX will run on the CPU, though there is {seen}: {because or f'{decision.package} {state}'}"
+    # If JAX leaves an installed package out, another finding says why, and how to fix it.
+    yield Finding(ERROR, "silent-cpu", what, "" if installed and not because else exam.advise())
+
+
+def _other_backend(exam: Examination) -> Iterator[Finding]:
+    """Say that another backend than the one for this machine is installed, and serves."""
+    decision, default = exam.decision, exam.prediction.find(exam.prediction.default)
+    if decision is None or default is None or default.platform == "cpu":
+        return
+    ours = default.provider in {backend.distribution for backend in exam.facts.backends}
+    if ours and default.provider != decision.package:
+        what = f"{default.provider} serves, but {decision.package} is the one for this machine"
+        yield Finding(WARNING, "other-backend", what, exam.advise())
+
+
+def _absent_backend(exam: Examination, around: Surroundings) -> Iterator[Finding]:
+    """Say that the installed release has no package for an accelerator of this machine, and which one has."""
+    decided = exam.decision is not None and exam.decision.backend != "cpu"
+    if decided or exam.prediction.default != "cpu" or around.variables.get("JAX_PLATFORMS"):
+        return
+    for other in offers(around.machine, find_elsewhere("jax", around.machine, around.facts))[:1]:
+        what = f"JAX will run on the CPU: {other.problem}; the newest that has it is {other.package}"
+        there = decide(around.machine, facts_about(other.package.partition("==")[2]), "auto")
+        yield Finding(WARNING, "absent-backend", what, replace(exam, decision=there).advise())

@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The releases of JAX that these tests know: one that lacks nothing, and those that a test makes of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jaxlib_select import facts as facts_package
+from jaxlib_select import tables
+from jaxlib_select.facts import Backend, known_releases, load_facts
+
+SHIPPED = facts_package.FOLDER
+# The newest release of which every backend has a wheel: what newer ones lack is no matter of these tests.
+WHOLE = next(
+    facts
+    for facts in map(load_facts, reversed(known_releases()))
+    if not any(backend.absent for backend in facts.backends if not backend.tags)
+)
+
+
+@pytest.fixture(scope="session")
+def release() -> str:
+    """Return the one release that is known unless a test adds others."""
+    return WHOLE.release
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let that release be the newest, whatever was built since."""
+    folder = tmp_path_factory.mktemp("facts")
+    for name in (f"{WHOLE.release}.json", "torch.json"):
+        shutil.copy(SHIPPED / name, folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(facts_package, "FOLDER", folder)
+        yield
+
+
+@pytest.fixture
+def add_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Return a function: release, and what it lacks (`oneapi="no file"`) → its facts, from now on with no others."""
+    folder = tmp_path / "facts"
+    folder.mkdir()
+    shutil.copy(SHIPPED / "torch.json", folder)
+    monkeypatch.setattr(facts_package, "FOLDER", folder)
+
+    def lose(backend: Backend, cause: str) -> Backend:
+        return replace(backend, tags={}, code={}, sources={}, absent=dict.fromkeys(backend.tags, cause))
+
+    def add(release: str, **lacking: str) -> None:
+        listed = [replace(backend, version=release) for backend in WHOLE.backends]
+        backends = [lose(entry, lacking[entry.name]) if entry.name in lacking else entry for entry in listed]
+        document: dict[str, Any] = tables.write(replace(WHOLE, release=release, backends=tuple(backends)))
+        (folder / f"{release}.json").write_text(json.dumps(document), "utf-8")
+        facts_package._read_once.cache_clear()
+
+    return add
