@@ -28,7 +28,8 @@ from pjrtwheel.products.index import write_index
 
 pytestmark = pytest.mark.integration
 
-VERSION = "0.11.2"
+RELEASE = "0.11.2"
+VERSION = f"{RELEASE}+split.1"
 FACTS = "selector/jaxlib_select/facts"
 NVIDIA = (
     "nvidia_cudnn_cu12-9.10.2.21",
@@ -80,7 +81,7 @@ def address(
     """Return the address of an index with small packages for everything, and `jaxlib-auto` as we build it."""
     dist = tmp_path_factory.mktemp("dist")
     code = {
-        entry["name"]: entry["code"] for entry in json.loads((root / FACTS / f"{VERSION}.json").read_text())["backends"]
+        entry["name"]: entry["code"] for entry in json.loads((root / FACTS / f"{RELEASE}.json").read_text())["backends"]
     }
     entries = [list_wheel(dist / f"{name}-py3-none-any.whl") for name in (f"jaxlib-{VERSION}", *NVIDIA)]
     for name, backend in load_backends(root).items():

@@ -62,7 +62,7 @@ def test_opened_plugin_says_what_it_is(inspected: list[dict[str, Any]], release:
     assert {"FFI", "Layouts", "MemoryDescriptions"} <= set(plugin["extensions"])
     assert plugin["attributes"]["xla_version"] == 2
     assert found["floors"]["GLIBC"] == "2.27"
-    assert f"jaxlib=={release.version}" in found["requires"]
+    assert f"jaxlib=={release.set_version}" in found["requires"]
 
 
 def test_what_is_found_on_upstream_bindings(root: Path, release: Release) -> None:
@@ -74,7 +74,7 @@ def test_what_is_found_on_upstream_bindings(root: Path, release: Release) -> Non
 
     codes = {finding["code"] for finding in found["findings"]}
     assert {"lock", "sbom", "license-field", "symbols", "rpath-build-tree"} <= codes
-    assert (found["name"], found["version"], found["purelib"]) == ("jaxlib", release.version, False)
+    assert (found["name"], found["version"], found["purelib"]) == ("jaxlib", release.set_version, False)
 
 
 def test_gpu_code_in_the_record_is_what_inspection_reads(inspected: list[dict[str, Any]], built_wheels: Path) -> None:

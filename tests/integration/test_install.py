@@ -32,7 +32,7 @@ def test_plain_pip_takes_our_wheels(
     """With the package index in reach, our jaxlib wins over upstream's of the same version by its build tag."""
     subprocess.run([str(interpreter.path), "-I", "-m", "venv", str(tmp_path / "venv")], check=True)
     python = tmp_path / "venv" / "bin" / "python"
-    names = [f"{name}=={release.version}" for name in ("jax", "jaxlib", "jaxlib-cpu")]
+    names = [f"jax=={release.version}", *(f"{name}=={release.set_version}" for name in ("jaxlib", "jaxlib-cpu"))]
     command = [str(python), "-m", "pip", "install", "--quiet", *names, "--find-links", str(built_wheels)]
     subprocess.run(command, check=True, env=clean_environ())
     (site,) = (tmp_path / "venv" / "lib").glob("python3*/site-packages")

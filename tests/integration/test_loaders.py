@@ -289,7 +289,7 @@ def truncated_library(package: Path, plugin: str) -> str:
 
 
 AGAIN = (
-    "pip install --force-reinstall --no-deps jaxlib==0.11.2 {plugin}==0.11.2 "
+    "pip install --force-reinstall --no-deps jaxlib==0.11.2+split.1 {plugin}==0.11.2+split.1 "
     "(with the --find-links or --index-url that both wheels came from)"
 )
 
@@ -378,7 +378,11 @@ except Exception as error:
     ("name", "library", "remedy"),
     [
         ("rocm7", "librocprofiler-sdk.so.1, librccl.so.1, libhipblaslt.so.1", "install ROCm 7"),
-        ("oneapi", "libmpi.so.12, libhwloc.so.15, libumf.so.0", "pip install 'jaxlib-oneapi[with-oneapi]==0.11.2'"),
+        (
+            "oneapi",
+            "libmpi.so.12, libhwloc.so.15, libumf.so.0",
+            "pip install 'jaxlib-oneapi[with-oneapi]==0.11.2+split.1'",
+        ),
     ],
 )
 def test_missing_libraries_are_named_all_together(
@@ -411,7 +415,7 @@ def test_the_status_of_a_plugin_for_gpus(run: Program, overlay: Overlay, tmp_pat
     result = run(STATUS, overlay("cuda13"), tmp_path, CUDA_HOME="/nowhere")
     assert (result.returncode, said(result)) == (1, [])
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("jaxlib-cuda-13 0.11.2, build 1, lock ")
+    assert lines[0].startswith("jaxlib-cuda-13 0.11.2+split.1, build 1, lock ")
     labels = [line[:11].strip() for line in lines[1:]]
     expected = ["runs with", "library", "PJRT API", "extensions", "attributes", "GPU code", "kernels", "libraries"]
     assert labels[: len(expected)] == expected
@@ -424,7 +428,7 @@ def test_the_status_of_a_plugin_for_gpus(run: Program, overlay: Overlay, tmp_pat
     assert f"rejected    {impostor}" in lines
     assert f"cuDNN cannot be opened: {impostor}" in shown["problem"]
     assert shown["hardware"] == ABSENT["cuda13"].partition(": ")[2]
-    assert "pip install 'jaxlib-cuda-13[with-cuda]==0.11.2'" in lines[-1]
+    assert "pip install 'jaxlib-cuda-13[with-cuda]==0.11.2+split.1'" in lines[-1]
 
 
 def test_the_status_where_only_the_hardware_is_absent(
@@ -601,7 +605,7 @@ def test_a_machine_with_a_device_of_nvidias(
             1,
             (
                 "jaxlib-cuda-13 does not fit here. To fix it: pip install --upgrade nvidia-nccl-cu13 "
-                "(or all of NVIDIA's: pip install 'jaxlib-cuda-13[with-cuda]==0.11.2'); "
+                "(or all of NVIDIA's: pip install 'jaxlib-cuda-13[with-cuda]==0.11.2+split.1'); "
                 "JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 tries it as it is"
             ),
         ),
@@ -691,7 +695,7 @@ def test_what_is_missing_and_what_is_old_is_reported_at_once(
     assert looked.startswith(f"looked in {site}/nvidia/cu13/lib, ")
     assert remedy == (
         "pip install --upgrade nvidia-cusparse nvidia-cudnn-cu13 "
-        "(or all of NVIDIA's: pip install 'jaxlib-cuda-13[with-cuda]==0.11.2'); "
+        "(or all of NVIDIA's: pip install 'jaxlib-cuda-13[with-cuda]==0.11.2+split.1'); "
         "JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 tries it as it is"
     )
     assert run(BELIEVE, overlay("cuda13"), site, JAX_SKIP_CUDA_CONSTRAINTS_CHECK="1").stdout == ""

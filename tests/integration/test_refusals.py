@@ -22,7 +22,7 @@ from pjrtwheel.release.model import Release
 pytestmark = pytest.mark.integration
 
 USE_JAX = "import jax; print(jax.devices()); print(float(jax.numpy.ones(3).sum()))"
-REMEDY = "pip install --force-reinstall --no-deps jaxlib==0.11.2 jaxlib-cpu==0.11.2"
+REMEDY = "pip install --force-reinstall --no-deps jaxlib==0.11.2+split.1 jaxlib-cpu==0.11.2+split.1"
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def run(python: Path, folder: Path, code: str = USE_JAX) -> subprocess.Completed
 
 def other_version(site: Path) -> None:
     """Make the plugin one of another release."""
-    rewrite_lock(site / "jaxlib_cpu" / "release_lock.json", release="0.11.1")
+    rewrite_lock(site / "jaxlib_cpu" / "release_lock.json", release="0.11.1", version="0.11.1+split.1")
     metadata = next(site.glob("jaxlib_cpu-*.dist-info")) / "METADATA"
     rewrite(metadata, metadata.read_bytes().replace(b"Version: 0.11.2", b"Version: 0.11.1"))
 

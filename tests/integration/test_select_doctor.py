@@ -187,7 +187,7 @@ def test_a_gpu_without_its_package(doctor: Callable[..., dict[str, Any]], python
     assert (report["silent_cpu"], report["status"], report["codes"]) == (True, 1, ["silent-cpu", "confirmed"])
     remedy = report["findings"][0]["remedy"]
     assert str(python) in remedy
-    assert "jaxlib-cuda-13[with-cuda]==0.11.2" in remedy
+    assert "jaxlib-cuda-13[with-cuda]==0.11.2+split.1" in remedy
 
 
 def test_a_truncated_library(site: Site, doctor: Callable[..., dict[str, Any]]) -> None:

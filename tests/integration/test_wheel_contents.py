@@ -129,7 +129,7 @@ def test_metadata_says_what_the_backend_file_does(backend: Backend, wheel: Wheel
     """All requirements, with and without an extra, and where JAX finds the loader."""
     headers, plugin = wheel.headers("METADATA"), release.pin(f"plugin.{backend.name}.{PLATFORM}")
     assert headers.get_all("Requires-Dist") == [
-        f"jaxlib=={release.version}",
+        f"jaxlib=={release.set_version}",
         *([] if backend.prebuilt.bundled else [f"{plugin.project}=={plugin.version}"]),
         *(f'{need}; extra == "{extra}"' for extra, needs in extras_of(backend, release).items() for need in needs),
     ]

@@ -36,6 +36,7 @@ from pjrtwheel.build import (
 from pjrtwheel.cli import build as command
 from pjrtwheel.errors import BazelError, ElfError, UsageError, VerifyError
 from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.release.model import load_release
 from pjrtwheel.wheel.report import Report
 
@@ -167,13 +168,13 @@ def test_backend_or_bindings_must_be_chosen(arguments: list[str]) -> None:
 
 
 PROMISED = (
-    "jaxlib-0.11.2-1-cp312-cp312-manylinux_2_27_x86_64.whl",
-    "jaxlib-0.11.2-1-cp313-cp313-manylinux_2_27_x86_64.whl",
-    "jaxlib-0.11.2-1-cp314-cp314-manylinux_2_27_x86_64.whl",
-    "jaxlib-0.11.2-1-cp314-cp314t-manylinux_2_27_x86_64.whl",
-    "jaxlib-0.11.2-1-cp315-cp315-manylinux_2_27_x86_64.whl",
-    "jaxlib-0.11.2-1-cp315-cp315t-manylinux_2_27_x86_64.whl",
-    "jaxlib_cpu-0.11.2-cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64.whl",
+    "jaxlib-0.11.2+split.1-cp312-cp312-manylinux_2_27_x86_64.whl",
+    "jaxlib-0.11.2+split.1-cp313-cp313-manylinux_2_27_x86_64.whl",
+    "jaxlib-0.11.2+split.1-cp314-cp314-manylinux_2_27_x86_64.whl",
+    "jaxlib-0.11.2+split.1-cp314-cp314t-manylinux_2_27_x86_64.whl",
+    "jaxlib-0.11.2+split.1-cp315-cp315-manylinux_2_27_x86_64.whl",
+    "jaxlib-0.11.2+split.1-cp315-cp315t-manylinux_2_27_x86_64.whl",
+    "jaxlib_cpu-0.11.2+split.1-cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64.whl",
 )
 
 
@@ -221,6 +222,22 @@ def test_wheels_that_release_backend_and_platform_promise(request_cpu: BuildRequ
     assert promised_wheels(request_cpu) == PROMISED
     assert promised_wheels(dataclasses.replace(request_cpu, backend=None)) == PROMISED[:-1]
     assert promised_wheels(dataclasses.replace(request_cpu, with_bindings=False)) == PROMISED[-1:]
+
+
+def test_a_set_without_a_label_has_a_build_tag(request_cpu: BuildRequest) -> None:
+    """Its jaxlib has the version of upstream's, over which installers prefer it; no plugin has another one like it."""
+    release = dataclasses.replace(request_cpu.release, label="", build=7)
+    plain = [name.replace("+split.1-cp31", "-7-cp31", 1) for name in PROMISED[:-1]]
+    plugin = PROMISED[-1].replace("+split.1", "")
+    assert promised_wheels(dataclasses.replace(request_cpu, release=release)) == (*plain, plugin)
+
+
+def test_a_plugin_for_a_published_set_has_its_version(request_cpu: BuildRequest) -> None:
+    """Whatever the release file of this repository says of a set of its own."""
+    release = request_cpu.release
+    lock = ReleaseLock(release.version, f"{release.version}+other.3", 3, "prebuilt", "ab" * 16)
+    wanted = dataclasses.replace(request_cpu, lock=lock, with_bindings=False)
+    assert promised_wheels(wanted) == (PROMISED[-1].replace("+split.1", "+other.3"),)
 
 
 def test_a_wheel_that_nobody_asked_for_is_refused(request_cpu: BuildRequest) -> None:

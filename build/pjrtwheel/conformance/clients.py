@@ -145,6 +145,7 @@ def conformance_python(
     names = {"jaxlib", backend.distribution}
     named = {wheel: parse_name(wheel.name) for wheel in find_plain_wheels(dist)}
     named = {wheel: name for wheel, name in named.items() if name.platform in {None, here}}
+    named = {wheel: name for wheel, name in named.items() if name.version == release.set_version}
     wheels = [wheel for wheel, name in named.items() if name.distribution in names and name.fits(found.tag)]
     if {named[wheel].distribution for wheel in wheels} != names:
         raise UsageError(

@@ -13,7 +13,7 @@ import pytest
 
 Loader = Callable[[str], ModuleType]
 
-LOCK = {"schema": 1, "release": "0.11.2", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
+LOCK = {"schema": 2, "release": "0.11.2", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
 REMEDY = (
     "install a matching pair: pip install --force-reinstall --no-deps jaxlib==0.11.2 jaxlib-cpu==0.11.2 "
     "(with the --find-links or --index-url that both wheels came from)"
@@ -31,7 +31,7 @@ def test_a_pair_of_one_build_is_accepted(cpu_loader: Loader, tmp_path: Path) -> 
     """Equal locks give the lock."""
     lock = cpu_loader("pjrt.lock")
     package, jaxlib = write_lock(tmp_path / "jaxlib_cpu"), write_lock(tmp_path / "jaxlib")
-    assert lock.check_release("jaxlib-cpu", package, jaxlib) == lock.Lock("0.11.2", 1, "prebuilt", "a" * 32)
+    assert lock.check_release("jaxlib-cpu", package, jaxlib) == lock.Lock("0.11.2", 1, "prebuilt", "a" * 32, "0.11.2")
 
 
 def test_another_release_is_a_version_mismatch(cpu_loader: Loader, tmp_path: Path) -> None:
@@ -140,3 +140,89 @@ def test_a_missing_library_is_named(cpu_loader: Loader, tmp_path: Path) -> None:
         f"LibraryMissingError: cannot read the plugin library {path}: No such file or directory",
         "install it again",
     ]
+
+
+SPLIT = {"version": "0.11.2+split.1"}
+
+
+@pytest.fixture
+def own(cpu_loader: Loader, monkeypatch: pytest.MonkeyPatch) -> Callable[[set[str]], None]:
+    """Return a function: the plugins that the installed jaxlib has extras for."""
+    lock = cpu_loader("pjrt.lock")
+    return lambda names: monkeypatch.setattr(lock, "find_own_plugins", lambda: frozenset(names))
+
+
+def test_messages_name_the_version_of_the_set(cpu_loader: Loader, tmp_path: Path) -> None:
+    """With its label, since that is what installers must be told."""
+    package = write_lock(tmp_path / "jaxlib_cpu", **SPLIT)
+    jaxlib = write_lock(tmp_path / "jaxlib", version="0.11.2+other.3", lock_id="b" * 32)
+    with pytest.raises(cpu_loader("pjrt.errors").LockMismatchError) as caught:
+        cpu_loader("pjrt.lock").check_release("jaxlib-cpu", package, jaxlib)
+    assert (caught.value.cause, caught.value.remedy) == (
+        "they are of one release, but of different sets of wheels",
+        REMEDY.replace("==0.11.2", "==0.11.2+split.1"),
+    )
+    assert "jaxlib-cpu 0.11.2+split.1 (lock " in caught.value.what
+    assert cpu_loader("pjrt.lock").pin(package) == "==0.11.2"  # JAX itself has no label
+    assert cpu_loader("pjrt.lock").pin_set(package) == "==0.11.2+split.1"
+
+
+@pytest.mark.parametrize("release", ["0.11.2", "0.12.0.1"])
+def test_a_plugin_of_another_set_is_none_of_this_one(
+    cpu_loader: Loader, own: Callable[[set[str]], None], tmp_path: Path, release: str
+) -> None:
+    """It is told apart from a broken set by the extras of the installed jaxlib, whatever its release."""
+    errors, lock = cpu_loader("pjrt.errors"), cpu_loader("pjrt.lock")
+    package = write_lock(tmp_path / "jaxlib_abacus", version="0.11.2+acme.1")
+    jaxlib = write_lock(tmp_path / "jaxlib", release=release, version=f"{release}+split.1", lock_id="b" * 32)
+    own({"jaxlib-cpu"})
+    with pytest.raises(errors.OtherSetError) as caught:
+        lock.check_release("jaxlib-abacus", package, jaxlib)
+    assert str(caught.value).splitlines() == [
+        f"OtherSetError: jaxlib-abacus 0.11.2+acme.1 was built for another jaxlib than the installed {release}+split.1",
+        f"it has the lock {'a' * 32}, jaxlib has {'b' * 32}",
+        f"install its build for jaxlib {release}+split.1, or remove it: pip uninstall jaxlib-abacus",
+    ]
+    assert (caught.value.quiet, caught.value.effect) == (True, "absent")
+    own({"jaxlib-cpu", "jaxlib-abacus"})
+    expected = errors.LockMismatchError if release == "0.11.2" else errors.VersionMismatchError
+    with pytest.raises(expected):
+        lock.check_release("jaxlib-abacus", package, jaxlib)
+
+
+def test_a_plugin_of_no_extra_serves_with_the_lock_of_the_set(
+    cpu_loader: Loader, own: Callable[[set[str]], None], tmp_path: Path
+) -> None:
+    """As one does that was built for a published set."""
+    own({"jaxlib-cpu"})
+    package, jaxlib = write_lock(tmp_path / "jaxlib_abacus", **SPLIT), write_lock(tmp_path / "jaxlib", **SPLIT)
+    assert cpu_loader("pjrt.lock").check_release("jaxlib-abacus", package, jaxlib).version == "0.11.2+split.1"
+
+
+@pytest.mark.parametrize(
+    ("requires", "expected"),
+    [
+        (
+            ["numpy>=2.0", 'jaxlib-cpu==1+a.1; extra == "cpu"', 'Jaxlib_CUDA.13[with-cuda]==1; extra == "cuda13"'],
+            {"jaxlib-cpu", "jaxlib-cuda-13"},
+        ),
+        (["numpy>=2.0"], None),
+        ([], None),
+        (None, None),
+    ],
+)
+def test_plugins_of_the_installed_set(
+    cpu_loader: Loader,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    requires: list[str] | None,
+    expected: set[str] | None,
+) -> None:
+    """They are what jaxlib's extras ask for; without extras or metadata it is not known."""
+    if requires is not None:
+        lines = "".join(f"Requires-Dist: {line}\n" for line in requires)
+        (tmp_path / "jaxlib-1.dist-info").mkdir()
+        text = f"Metadata-Version: 2.4\nName: jaxlib\nVersion: 1\n{lines}"
+        (tmp_path / "jaxlib-1.dist-info/METADATA").write_text(text, "utf-8")
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    assert cpu_loader("pjrt.installed").find_own_plugins() == expected

@@ -47,7 +47,7 @@ def test_a_decision_is_printed_for_people(pascal: str, capsys: pytest.CaptureFix
     out, err = capsys.readouterr()
     assert out.splitlines() == [
         "install     jax==0.11.2",
-        "install     jaxlib-cuda-12[with-cuda]==0.11.2",
+        "install     jaxlib-cuda-12[with-cuda]==0.11.2+split.1",
         "constraint  nvidia-cudnn-cu12<9.11",
         "chosen      cuda12  has code for GTX 1080 Ti (compute capability 6.1), and the driver serves CUDA 12.4",
         "rejected    cpu     runs on every machine, but cuda12 is faster",
@@ -88,7 +88,7 @@ def test_warnings_go_to_stderr(pascal: str, capsys: pytest.CaptureFixture[str]) 
     """So that the result can be read by the next program."""
     assert main(["resolve", "jax==0.11.2", "--machine", pascal, "--backend", "cuda13"]) == 0
     out, err = capsys.readouterr()
-    assert "jaxlib-cuda-13[with-cuda]==0.11.2" in out
+    assert "jaxlib-cuda-13[with-cuda]==0.11.2+split.1" in out
     assert err == (
         "warning: cuda13 is asked for, but will not run on this machine: "
         "has no code for GTX 1080 Ti (compute capability 6.1)\n"
@@ -111,7 +111,7 @@ def test_a_package_may_follow_the_backend(
 ) -> None:
     """In the most natural order of words, though `--backend` takes several values."""
     assert main(["resolve", "--machine", pascal, *arguments]) == 0
-    assert "install     jaxlib-cuda-13[with-cuda]==0.11.2" in capsys.readouterr().out.splitlines()
+    assert "install     jaxlib-cuda-13[with-cuda]==0.11.2+split.1" in capsys.readouterr().out.splitlines()
 
 
 def test_packages_may_stand_apart(

@@ -283,7 +283,7 @@ def test_the_command_shows_what_it_would_do(
     assert main(["install", "jax", *options, "--dry-run", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["decisions"][0]["package"] == "jaxlib-cuda-13"
-    assert document["commands"][0][-2:] == ["jax==0.11.2", "jaxlib-cuda-13[with-cuda]==0.11.2"]
+    assert document["commands"][0][-2:] == ["jax==0.11.2", "jaxlib-cuda-13[with-cuda]==0.11.2+split.1"]
 
 
 def test_conflicting_knobs_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
