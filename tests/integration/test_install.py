@@ -93,7 +93,7 @@ def test_a_full_cache_needs_no_index(make_environment: Callable[[Path], Path], t
 def test_an_empty_cache_without_index_is_a_clear_error(interpreter: Interpreter, tmp_path: Path) -> None:
     """The message says for which Python, and how to go on; nothing half-filled stays behind."""
     with pytest.raises(FetchError) as caught:
-        wheelhouse(interpreter, ["jax==0.11.2"], [], tmp_path)
+        wheelhouse(interpreter, ["jax==1.2.3"], [], tmp_path)
     assert caught.value.what == f"cannot download the requirements of the smoke tests for Python {interpreter.version}"
     assert "--no-smoke" in caught.value.remedy
     assert list((tmp_path / "wheelhouses").iterdir()) == []
