@@ -106,7 +106,7 @@ class Backend:
         summary: One line for the wheel's metadata.
         pjrt_name: The name under which the plugin is registered with JAX, such as `cpu`.
         library: File name of the PJRT plugin.
-        python_tag: Oldest CPython whose stable ABI the extension needs, such as `cp312`.
+        python_tag: Oldest CPython with the GIL whose stable ABI the extension needs, such as `cp312`.
         exports: Dynamic symbols the library may define; the first must be present.
         tags: Platform name → platform tag of the wheel.
         requires: Further requirements, beyond the exact `jaxlib`.

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from pjrtwheel.abis import plugin_tag
 from pjrtwheel.backend import Backend
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
@@ -141,7 +142,7 @@ def promised_wheels(request: BuildRequest) -> tuple[str, ...]:
         upstream = parse_name(release.pin(f"bindings.{python}.{platform}").filename)
         names.append(make_name(upstream.distribution, upstream.version, upstream.tag, str(release.build)))
     if backend:
-        tag = f"{backend.python_tag}-abi3-{backend.tags[platform]}"
+        tag = plugin_tag(backend.python_tag, backend.tags[platform])
         names.append(make_name(backend.distribution, release.version, tag))
     return tuple(name.filename for name in names)
 

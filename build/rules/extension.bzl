@@ -8,10 +8,10 @@ These rules need nothing but the package index, and give the same bytes on every
 load("//build/rules/private:compiler.bzl", _c_headers = "c_headers")
 load(
     "//build/rules/private:extension.bzl",
+    _python_extension = "python_extension",
     _shared_library = "shared_library",
-    _stable_abi_extension = "stable_abi_extension",
 )
 
 c_headers = _c_headers
+python_extension = _python_extension
 shared_library = _shared_library
-stable_abi_extension = _stable_abi_extension

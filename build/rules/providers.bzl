@@ -50,7 +50,7 @@ KernelsInfo = provider(
         "licenses": "list of File: licence texts and notices that go with them",
         "package": "string: the package in which JAX looks for them",
         "provenance": "dict: where they came from",
-        "python": "string: Python tag, such as cp312",
+        "python": "string: The Python, by its ABI tag, such as cp312",
     },
 )
 

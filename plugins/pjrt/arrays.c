@@ -131,7 +131,7 @@ static PyObject *shape_of(const XLA_FFI_Buffer *buffer) {
   return shape;
 }
 
-// Returns a borrowed reference, or NULL with an exception set.
+// Returns a reference borrowed from `numpy->dtypes`, which nobody changes, or NULL with an exception set.
 static PyObject *dtype_of(const NumPy *numpy, const XLA_FFI_Buffer *buffer) {
   PyObject *key = PyLong_FromLong(buffer->dtype);
   if (key == NULL) {

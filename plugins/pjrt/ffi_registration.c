@@ -11,9 +11,9 @@
 #include "module.h"
 #include "pjrt_ffi_extension.h"
 
-// XLA passes a handler nothing of ours, so the table it was called with can only leave it through a variable. It is
-// set and read within one call of `ffi_api_of`, which keeps the GIL from beginning to end.
-static const XLA_FFI_Api *noted_api;
+// XLA passes a handler nothing of ours, so the table it was called with can only leave it through a variable. XLA asks
+// for metadata on the thread that registers, so each thread has its own: one never reads what another is to have.
+static _Thread_local const XLA_FFI_Api *noted_api;
 
 static XLA_FFI_Error *note_api(XLA_FFI_CallFrame *frame) {
   noted_api = frame->api;
@@ -131,12 +131,15 @@ int read_stage(PyObject *stages, const char *stage, XLA_FFI_Handler **handler) {
   if (key == NULL) {
     return -1;
   }
-  PyObject *capsule = PyDict_GetItemWithError(stages, key);
+  // A reference of our own: the dictionary is the caller's, who may change it on another thread.
+  const int present = PyDict_Contains(stages, key);
+  PyObject *capsule = present == 1 ? PyObject_GetItem(stages, key) : NULL;
   Py_DecRef(key);
   if (capsule == NULL) {
-    return PyErr_Occurred() != NULL ? -1 : 0;
+    return present == 0 ? 0 : -1;
   }
   *handler = (XLA_FFI_Handler *)pointer_of(capsule);
+  Py_DecRef(capsule);
   return *handler == NULL ? -1 : 0;
 }
 

@@ -46,10 +46,9 @@ static XLA_FFI_Error *forward(const Forwarded *target, XLA_FFI_CallFrame *frame)
 #define EACH_64(M, n) \
   EACH_8(M, n##0)     \
   EACH_8(M, n##1) EACH_8(M, n##2) EACH_8(M, n##3) EACH_8(M, n##4) EACH_8(M, n##5) EACH_8(M, n##6) EACH_8(M, n##7)
-#define EACH_512(M, n)                                                                                  \
-  EACH_64(M, n##0)                                                                                      \
-  EACH_64(M, n##1) EACH_64(M, n##2) EACH_64(M, n##3) EACH_64(M, n##4) EACH_64(M, n##5) EACH_64(M, n##6) \
-      EACH_64(M, n##7)
+#define EACH_512(M, n) \
+  EACH_64(M, n##0)     \
+  EACH_64(M, n##1) EACH_64(M, n##2) EACH_64(M, n##3) EACH_64(M, n##4) EACH_64(M, n##5) EACH_64(M, n##6) EACH_64(M, n##7)
 
 #define DEFINE(n)                                               \
   static XLA_FFI_Error *forward_##n(XLA_FFI_CallFrame *frame) { \

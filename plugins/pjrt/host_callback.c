@@ -6,6 +6,9 @@
 // jaxlib has such handlers, but in its own copy of XLA, where a plugin does not see them, and it hands out only their
 // execute stage, which cannot run without the others. Ours do the same work statelessly: jaxlib attaches the Python
 // callables of an executable to each of its runs as user data, and each custom call carries an index into them.
+#include <stdatomic.h>
+#include <stdlib.h>
+
 #include "arrays.h"
 #include "module.h"
 
@@ -15,14 +18,17 @@ typedef struct {
   uint32_t num_callbacks;
 } LoadedHostCallbacks;
 
-// XLA calls a handler with nothing of ours, so what it needs is kept once per process. Written under the GIL before the
-// first handler is registered, and never changed after.
-static struct {
+// What the handlers need. All references are owned.
+typedef struct {
   XLA_FFI_TypeId type_id;  // of LoadedHostCallbacks
   NumPy numpy;
   PyObject *describe;  // exception -> text
   XLA_FFI_Handler *probed;
-} binding;
+} Binding;
+
+// XLA calls a handler with nothing of ours, so it is kept once per process: published complete, before the first
+// handler is registered, and never changed after.
+static _Atomic(Binding *) published;
 
 static XLA_FFI_Error *error_with(const XLA_FFI_Api *api, const char *message) {
   XLA_FFI_Error_Create_Args args = {
@@ -34,9 +40,9 @@ static XLA_FFI_Error *error_with(const XLA_FFI_Api *api, const char *message) {
 }
 
 // Turns the current exception into an error with the text that `describe` gives it, and clears it.
-static XLA_FFI_Error *error_from_exception(const XLA_FFI_Api *api) {
+static XLA_FFI_Error *error_from_exception(const Binding *binding, const XLA_FFI_Api *api) {
   PyObject *exception = PyErr_GetRaisedException();
-  PyObject *text = PyObject_CallFunctionObjArgs(binding.describe, exception, NULL);
+  PyObject *text = PyObject_CallFunctionObjArgs(binding->describe, exception, NULL);
   const char *message = text == NULL ? NULL : PyUnicode_AsUTF8AndSize(text, NULL);
   XLA_FFI_Error *error = error_with(api, message != NULL ? message : "CpuCallback error calling callback");
   PyErr_Clear();
@@ -65,11 +71,12 @@ static int is_index(const XLA_FFI_ByteSpan *name) {
 }
 
 // Finds the callable of this call. Returns a borrowed reference, or NULL with `*error` set.
-static PyObject *find_callable(XLA_FFI_CallFrame *frame, XLA_FFI_Error **error) {
+static PyObject *find_callable(const Binding *binding, XLA_FFI_CallFrame *frame, XLA_FFI_Error **error) {
+  XLA_FFI_TypeId type_id = binding->type_id;
   XLA_FFI_InvokeContext_Get_Args get = {
       .struct_size = XLA_FFI_InvokeContext_Get_Args_STRUCT_SIZE,
       .ctx = frame->ctx,
-      .type_id = &binding.type_id,
+      .type_id = &type_id,
   };
   *error = frame->api->XLA_FFI_InvokeContext_Get(&get);
   if (*error != NULL) {
@@ -91,7 +98,7 @@ static PyObject *find_callable(XLA_FFI_CallFrame *frame, XLA_FFI_Error **error) 
   return NULL;
 }
 
-static PyObject *arguments(const XLA_FFI_Args *args) {
+static PyObject *arguments(const NumPy *numpy, const XLA_FFI_Args *args) {
   PyObject *tuple = PyTuple_New((Py_ssize_t)args->size);
   for (int64_t i = 0; tuple != NULL && i < args->size; ++i) {
     const XLA_FFI_Buffer *buffer = args->args[i];
@@ -103,7 +110,7 @@ static PyObject *arguments(const XLA_FFI_Args *args) {
       Py_IncRef(Py_None);
       argument = Py_None;
     } else {
-      argument = array_from_buffer(&binding.numpy, buffer);
+      argument = array_from_buffer(numpy, buffer);
     }
     if (argument == NULL) {
       Py_DecRef(tuple);
@@ -115,7 +122,7 @@ static PyObject *arguments(const XLA_FFI_Args *args) {
 }
 
 // Copies the callback's results out. Returns 0, or -1 with an exception set.
-static int results(PyObject *outputs, const XLA_FFI_Rets *rets) {
+static int results(const NumPy *numpy, PyObject *outputs, const XLA_FFI_Rets *rets) {
   const Py_ssize_t count = PyTuple_Size(outputs);
   if (count < 0) {
     PyErr_Clear();
@@ -141,7 +148,7 @@ static int results(PyObject *outputs, const XLA_FFI_Rets *rets) {
         PyErr_Format(PyExc_TypeError, "Token output from Python callback should be None, got %S", output);
         return -1;
       }
-    } else if (array_to_buffer(&binding.numpy, output, i, buffer) < 0) {
+    } else if (array_to_buffer(numpy, output, i, buffer) < 0) {
       return -1;
     }
   }
@@ -153,7 +160,8 @@ static XLA_FFI_Error *call_python(XLA_FFI_CallFrame *frame) {
     return NULL;
   }
   XLA_FFI_Error *error = NULL;
-  PyObject *callable = find_callable(frame, &error);
+  const Binding *binding = published;
+  PyObject *callable = find_callable(binding, frame, &error);
   if (callable == NULL) {
     return error;
   }
@@ -167,10 +175,10 @@ static XLA_FFI_Error *call_python(XLA_FFI_CallFrame *frame) {
   // one, so it would run before it, and fail the very callbacks that JAX waits for.
   const PyGILState_STATE gil = PyGILState_Ensure();
   Py_IncRef(callable);
-  PyObject *args = arguments(&frame->args);
+  PyObject *args = arguments(&binding->numpy, &frame->args);
   PyObject *outputs = args == NULL ? NULL : PyObject_Call(callable, args, NULL);
-  if (outputs == NULL || results(outputs, &frame->rets) < 0) {
-    error = error_from_exception(frame->api);
+  if (outputs == NULL || results(&binding->numpy, outputs, &frame->rets) < 0) {
+    error = error_from_exception(binding, frame->api);
   }
   Py_DecRef(outputs);
   Py_DecRef(args);
@@ -186,7 +194,7 @@ typedef struct {
   XLA_FFI_TypeId type_id;
 } Probe;
 
-static int refusal;  // its address stands for an error; nothing reads it
+static const char refusal;  // its address stands for an error; nothing reads it
 
 static XLA_FFI_Error *refuse(void) {
   return (XLA_FFI_Error *)&refusal;
@@ -258,28 +266,56 @@ static Probe ask_type_id(XLA_FFI_Handler *handler) {
   return probe;
 }
 
-static int bind(PyObject *module, XLA_FFI_Handler *jaxlib_handler, PyObject *dtypes, PyObject *describe) {
-  if (binding.describe != NULL) {
-    const int same_types = PyObject_RichCompareBool(dtypes, binding.numpy.dtypes, Py_EQ);
-    if (same_types == 0 || (same_types == 1 && (jaxlib_handler != binding.probed || describe != binding.describe))) {
-      PyErr_SetString(PyExc_ValueError, "host callbacks are in use already, with another probe, dtypes or describe");
-    }
-    return PyErr_Occurred() != NULL ? -1 : 0;
-  }
+static void unbind(Binding *binding) {
+  numpy_clear(&binding->numpy);
+  Py_DecRef(binding->describe);
+  free(binding);
+}
+
+// Returns a new binding, or NULL with an exception set.
+static Binding *bind(PyObject *module, XLA_FFI_Handler *jaxlib_handler, PyObject *dtypes, PyObject *describe) {
   const Probe probe = ask_type_id(jaxlib_handler);
   if (!probe.asked) {
     ModuleState *state = PyModule_GetState(module);
     PyErr_SetString(state->error, "jaxlib's callback handler asked for no user data: host callbacks cannot work");
-    return -1;
+    return NULL;
   }
-  if (numpy_init(&binding.numpy, dtypes) < 0) {
-    return -1;
+  Binding *binding = calloc(1, sizeof(Binding));
+  if (binding == NULL) {
+    PyErr_NoMemory();
+    return NULL;
   }
-  binding.type_id = probe.type_id;
-  binding.probed = jaxlib_handler;
+  if (numpy_init(&binding->numpy, dtypes) < 0) {
+    free(binding);
+    return NULL;
+  }
+  binding->type_id = probe.type_id;
+  binding->probed = jaxlib_handler;
   Py_IncRef(describe);
-  binding.describe = describe;
-  return 0;
+  binding->describe = describe;
+  return binding;
+}
+
+// Returns the binding of this process, made of these objects by the first call; NULL with an exception set if it was
+// made of others.
+static const Binding *bind_once(PyObject *module, XLA_FFI_Handler *jaxlib_handler, PyObject *dtypes,
+                                PyObject *describe) {
+  Binding *first = published;
+  if (first == NULL) {
+    Binding *made = bind(module, jaxlib_handler, dtypes, describe);
+    if (made == NULL || atomic_compare_exchange_strong(&published, &first, made)) {
+      return made;
+    }
+    unbind(made);  // another thread was faster, and `first` is its binding
+  }
+  const int same_types = PyObject_RichCompareBool(dtypes, first->numpy.dtypes, Py_EQ);
+  if (same_types == 1 && jaxlib_handler == first->probed && describe == first->describe) {
+    return first;
+  }
+  if (same_types >= 0) {
+    PyErr_SetString(PyExc_ValueError, "host callbacks are in use already, with another probe, dtypes or describe");
+  }
+  return NULL;
 }
 
 PyObject *pjrt_register_host_callbacks(PyObject *module, PyObject *args) {
@@ -291,7 +327,8 @@ PyObject *pjrt_register_host_callbacks(PyObject *module, PyObject *args) {
   }
   const PJRT_Api *api = api_from_capsule(module, capsule);
   void *handler = api == NULL ? NULL : pointer_of(jaxlib_handler);
-  if (handler == NULL || bind(module, (XLA_FFI_Handler *)handler, dtypes, describe) < 0) {
+  const Binding *binding = handler == NULL ? NULL : bind_once(module, (XLA_FFI_Handler *)handler, dtypes, describe);
+  if (binding == NULL) {
     return NULL;
   }
   const Py_ssize_t count = PyTuple_Size(names);
@@ -301,5 +338,5 @@ PyObject *pjrt_register_host_callbacks(PyObject *module, PyObject *args) {
       return NULL;
     }
   }
-  return PyLong_FromLongLong(binding.type_id.type_id);
+  return PyLong_FromLongLong(binding->type_id.type_id);
 }

@@ -1,9 +1,16 @@
 // SPDX-FileCopyrightText: The split JAX wheel authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `_pjrt`: load a PJRT plugin and give it what its C API does not bring along. Built once per platform for the stable
-// ABI of CPython 3.12, and the same for every accelerator. `_pjrt.pyi` documents it for Python.
+// `_pjrt`: load a PJRT plugin and give it what its C API does not bring along. Built once per platform for each of the
+// ABIs of stable_abi.h, and the same for every accelerator. `_pjrt.pyi` documents it for Python.
+//
+// Nothing here relies on the GIL. What is written after the start is a variable of one thread (ffi_registration.c), or
+// complete before it is published (host_callback.c); there are no locks that a thread could wait for while it holds up
+// the interpreter. Borrowed references are taken from tuples, and from dictionaries that nobody else changes.
 #include "module.h"
+
+#define MODULE_NAME "_pjrt"
+#define MODULE_DOC "Load a PJRT plugin and complete what its C API leaves out."
 
 // A reference from Python would not do: modules are emptied when the interpreter ends, and that is when it matters.
 static PyObject *keep_forever(PyObject *module, PyObject *value) {
@@ -65,16 +72,40 @@ static int clear(PyObject *module) {
 }
 
 // An FFI handler gets no argument of ours, so what it needs is held once per process: no sub-interpreters.
+#ifdef Py_TARGET_ABI3T
+PyABIInfo_VAR(abi);
+
+static PySlot slots[] = {
+    PySlot_STATIC_DATA(Py_mod_abi, &abi),
+    PySlot_STATIC_DATA(Py_mod_name, MODULE_NAME),
+    PySlot_STATIC_DATA(Py_mod_doc, MODULE_DOC),
+    PySlot_STATIC_DATA(Py_mod_methods, methods),
+    PySlot_SIZE(Py_mod_state_size, sizeof(ModuleState)),
+    PySlot_FUNC(Py_mod_state_traverse, traverse),
+    PySlot_FUNC(Py_mod_state_clear, clear),
+    PySlot_FUNC(Py_mod_exec, execute),
+    PySlot_DATA(Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED),
+    PySlot_DATA(Py_mod_gil, Py_MOD_GIL_NOT_USED),
+    PySlot_END,
+};
+
+PyMODEXPORT_FUNC PyModExport__pjrt(void) {
+  return slots;
+}
+#else
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, execute},
     {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#ifdef Py_GIL_DISABLED  // CPython 3.12, the oldest with the GIL, refuses a slot that it does not know
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
     {0, NULL},
 };
 
 static PyModuleDef definition = {
     .m_base = PyModuleDef_HEAD_INIT,
-    .m_name = "_pjrt",
-    .m_doc = "Load a PJRT plugin and complete what its C API leaves out.",
+    .m_name = MODULE_NAME,
+    .m_doc = MODULE_DOC,
     .m_size = sizeof(ModuleState),
     .m_methods = methods,
     .m_slots = slots,
@@ -85,3 +116,4 @@ static PyModuleDef definition = {
 PyMODINIT_FUNC PyInit__pjrt(void) {
   return PyModuleDef_Init(&definition);
 }
+#endif

@@ -4,6 +4,7 @@
 // A PJRT plugin without XLA: the few functions the extension calls, and a way to run the handlers it registers on
 // frames made by hand. It starts in no time, so the extension can be run under a memory checker, and it can do what
 // the real library never does: extensions of unknown kinds, frames of a newer XLA, refusals.
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static PJRT_Error *plugin_attributes(PJRT_Plugin_Attributes_Args *args) {
     return pjrt_error("not today");
   }
   static const int64_t version[] = {1, 20, 0};
-  static PJRT_NamedValue values[6];
+  static _Thread_local PJRT_NamedValue values[6];
   const char *names[] = {"text", "number", "list", "ratio", "flag", "newer"};
   for (int i = 0; i < 6; ++i) {
     values[i] = (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
@@ -111,6 +112,8 @@ typedef struct {
   unsigned traits;
 } Target;
 
+// As XLA's own registry: any thread may register, while others run what is there.
+static pthread_mutex_t targets_lock = PTHREAD_MUTEX_INITIALIZER;
 static Target targets[MAX_TARGETS];
 
 static XLA_FFI_Error *handler_register(XLA_FFI_Handler_Register_Args *args);
@@ -156,7 +159,8 @@ static int metadata_version(XLA_FFI_Handler *handler) {
   return handler(&frame) == NULL ? metadata.api_version.minor_version : -1;
 }
 
-static Target *find_target(const char *name, size_t size) {
+// To be called with the lock held.
+static Target *place_of(const char *name, size_t size) {
   for (int i = 0; i < MAX_TARGETS; ++i) {
     if (strlen(targets[i].name) == size && memcmp(targets[i].name, name, size) == 0) {
       return &targets[i];
@@ -166,11 +170,24 @@ static Target *find_target(const char *name, size_t size) {
 }
 
 static void put_target(const char *name, size_t size, XLA_FFI_Handler_Bundle bundle, unsigned traits) {
-  Target *target = find_target(name, size);
-  target = target != NULL ? target : find_target("", 0);
+  pthread_mutex_lock(&targets_lock);
+  Target *target = place_of(name, size);
+  target = target != NULL ? target : place_of("", 0);
   snprintf(target->name, sizeof(target->name), "%.*s", (int)size, name);
   target->bundle = bundle;
   target->traits = traits;
+  pthread_mutex_unlock(&targets_lock);
+}
+
+// Copies a target. Returns whether there is one of this name.
+static bool find_target(const char *name, Target *copy) {
+  pthread_mutex_lock(&targets_lock);
+  const Target *target = place_of(name, strlen(name));
+  if (target != NULL) {
+    *copy = *target;
+  }
+  pthread_mutex_unlock(&targets_lock);
+  return target != NULL;
 }
 
 static XLA_FFI_Error *handler_register(XLA_FFI_Handler_Register_Args *args) {
@@ -189,8 +206,12 @@ static PJRT_Error *register_handler(FfiRegisterHandlerArgs *args) {
   if (args->target_name_size == 7 && memcmp(args->target_name, "garbled", 7) == 0) {
     return pjrt_error("no \xff text");
   }
-  if (metadata_version(handler) < 1) {
+  int version = metadata_version(handler);
+  if (version < 1) {
     return pjrt_error("handler of an unsupported version");
+  }
+  if (version > ffi_api.api_version.minor_version) {
+    return NULL;  // as XLA does: the target is not there, and nobody is told
   }
   put_target(args->target_name, args->target_name_size, (XLA_FFI_Handler_Bundle){.execute = handler},
              (unsigned)args->traits);
@@ -201,13 +222,13 @@ static PJRT_Error *register_handler(FfiRegisterHandlerArgs *args) {
 
 // Returns which stages a target has, as bits in their order, and its traits above them; -1 if there is none.
 EXPORT int fake_target(const char *name) {
-  const Target *target = find_target(name, strlen(name));
-  if (target == NULL) {
+  Target target;
+  if (!find_target(name, &target)) {
     return -1;
   }
-  const XLA_FFI_Handler_Bundle *it = &target->bundle;
+  const XLA_FFI_Handler_Bundle *it = &target.bundle;
   return (it->instantiate != NULL) | (it->prepare != NULL) << 1 | (it->initialize != NULL) << 2 |
-         (it->execute != NULL) << 3 | (it->record != NULL) << 4 | (int)target->traits << 8;
+         (it->execute != NULL) << 3 | (it->record != NULL) << 4 | (int)target.traits << 8;
 }
 
 // Runs a target's execute stage. `message` (4000 bytes) gets the error, or nothing.
@@ -245,7 +266,9 @@ EXPORT void fake_call(const char *name, void *callable, uint64_t index, int64_t 
       .rets = {XLA_FFI_Rets_STRUCT_SIZE, NULL, ret_count, ret_types, ret_values},
       .attrs = {XLA_FFI_Attrs_STRUCT_SIZE, NULL, 2, attr_types, names, values},
   };
-  XLA_FFI_Error *error = find_target(name, strlen(name))->bundle.execute(&frame);
+  Target target = {.bundle = {.execute = NULL}};
+  find_target(name, &target);
+  XLA_FFI_Error *error = target.bundle.execute(&frame);
   snprintf(message, 4000, "%s", error == NULL ? "" : error->message);
   free(error);
 }
@@ -263,8 +286,38 @@ EXPORT XLA_FFI_Error *fake_mute_handler(XLA_FFI_CallFrame *frame) {
   return NULL;
 }
 
+// A handler that was compiled with a later header than the plugin.
+static int newer_calls;
+
+EXPORT XLA_FFI_Error *fake_newer_handler(XLA_FFI_CallFrame *frame) {
+  for (XLA_FFI_InternalExtension *it = frame->extension_start; it != NULL; it = it->next) {
+    if (it->type == XLA_FFI_Extension_Metadata) {
+      ((XLA_FFI_Metadata_Extension *)it)->metadata->api_version.minor_version = 9;
+      return NULL;
+    }
+  }
+  ++newer_calls;
+  return newer_calls == 2 ? ffi_error("the second call fails") : NULL;
+}
+
+EXPORT int fake_newer_calls(void) {
+  return newer_calls;
+}
+
+// Returns the minor version that a target's stage states, in the order of the stages.
+EXPORT int fake_stated_version(const char *name, int stage) {
+  const XLA_FFI_Handler_Bundle *it = &find_target(name, strlen(name))->bundle;
+  XLA_FFI_Handler *const stages[] = {it->instantiate, it->prepare, it->initialize, it->execute, it->record};
+  return metadata_version(stages[stage]);
+}
+
+static FfiExtension ffi_extension = {.base = {.struct_size = sizeof(FfiExtension), .type = PJRT_Extension_Type_FFI},
+                                     .register_handler = register_handler};
+static PJRT_Extension_Base unknown_extension = {
+    .struct_size = PJRT_Extension_Base_STRUCT_SIZE, .type = (PJRT_Extension_Type)1000, .next = &ffi_extension.base};
 static PJRT_Api pjrt_api = {
     .struct_size = PJRT_Api_STRUCT_SIZE,
+    .extension_start = &unknown_extension,
     .pjrt_api_version = {.struct_size = PJRT_Api_Version_STRUCT_SIZE, .major_version = 0, .minor_version = 115},
     .PJRT_Error_Destroy = error_destroy,
     .PJRT_Error_Message = error_message,
@@ -276,11 +329,5 @@ EXPORT void fake_set_api_size(size_t size) {
 }
 
 EXPORT const PJRT_Api *GetPjrtApi(void) {
-  static FfiExtension ffi = {.base = {.struct_size = sizeof(FfiExtension), .type = PJRT_Extension_Type_FFI},
-                             .register_handler = register_handler};
-  static PJRT_Extension_Base unknown = {.struct_size = PJRT_Extension_Base_STRUCT_SIZE,
-                                        .type = (PJRT_Extension_Type)1000};
-  unknown.next = &ffi.base;
-  pjrt_api.extension_start = &unknown;
   return &pjrt_api;
 }

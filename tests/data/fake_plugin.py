@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 from jaxlib_cpu.pjrt import _pjrt, callbacks
 
+_new_capsule = ctypes.pythonapi.PyCapsule_New
+_new_capsule.restype, _new_capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+
 TOKEN = 17
 NUMBER_OF = {str(dtype): number for number, dtype in callbacks.element_dtypes().items()}
 
@@ -43,14 +46,16 @@ class FakePlugin:
         self.path = path
         self.api = _pjrt.load(path)
         self.library = ctypes.CDLL(path)
+        self.library.fake_call.argtypes = (
+            *(ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int64, ctypes.POINTER(Buffer)),
+            *(ctypes.c_int64, ctypes.POINTER(Buffer), ctypes.c_char_p),
+        )
         self.dtypes, self.describe = callbacks.element_dtypes(), callbacks.describe_exception
         self.type_id = self.bind("fake_jaxlib_handler")
 
     def capsule(self, function: str) -> Any:
         """Return a capsule around one of the library's functions, as `jax.ffi.pycapsule` makes it."""
-        make = ctypes.pythonapi.PyCapsule_New
-        make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-        return make(ctypes.cast(getattr(self.library, function), ctypes.c_void_p), None, None)
+        return _new_capsule(ctypes.cast(getattr(self.library, function), ctypes.c_void_p), None, None)
 
     def bind(self, probe: str, **changes: Any) -> int:
         """Register the host-callback handlers, with other values for the arguments that `changes` names."""
@@ -69,10 +74,6 @@ class FakePlugin:
         message = ctypes.create_string_buffer(4000)
         callable_ = ctypes.c_void_p(id(function)) if function is not None else None
         args, rets = self._buffers(arguments), self._buffers(results)
-        self.library.fake_call.argtypes = (
-            *(ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int64, ctypes.POINTER(Buffer)),
-            *(ctypes.c_int64, ctypes.POINTER(Buffer), ctypes.c_char_p),
-        )
         self.library.fake_call(b"call", callable_, index, len(arguments), args, len(results), rets, message)
         return message.value.decode()
 

@@ -19,6 +19,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 
+from pjrtwheel.abis import FREE_THREADED, STABLE_ABI, extension_suffix
 from pjrtwheel.backend import find_backend
 from pjrtwheel.bazel import shutdown
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult, build
@@ -129,9 +130,11 @@ def test_origin_is_told(build_source: Build) -> None:
 def test_compiled_files_fit_the_platform(build_source: Build, platform: str) -> None:
     """What our own rule compiles is for the platform's architecture, and runs on systems as old as is promised."""
     wheel = open_wheel(build_source(platform))
-    libraries = [ELFFile(io.BytesIO(wheel.read(name))) for name in ("jaxlib_cpu/pjrt/_pjrt.abi3.so", LIBRARY)]
-    assert [library["e_machine"] for library in libraries] == [PLATFORMS[platform].machine] * 2
-    assert newest_glibc(libraries[0]) <= OLDEST_GLIBC
+    abis, architecture = (STABLE_ABI, *FREE_THREADED.values()), PLATFORMS[platform].architecture
+    names = [f"jaxlib_cpu/pjrt/_pjrt{extension_suffix(abi, architecture)}" for abi in abis]
+    libraries = [ELFFile(io.BytesIO(wheel.read(name))) for name in (*names, LIBRARY)]
+    assert {library["e_machine"] for library in libraries} == {PLATFORMS[platform].machine}
+    assert all(newest_glibc(library) <= OLDEST_GLIBC for library in libraries[:-1])
 
 
 def test_only_what_changed_is_built_again(build_source: Build, checkout: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.environment.processes import clean_environ
 
 pytestmark = pytest.mark.integration
@@ -140,7 +140,7 @@ def test_the_status_command_says_what_the_plugin_says(run: Callable[..., Any]) -
     ]
     good, refused = run("(good, status())", statements)
     path = good[2].removeprefix("library     ")
-    assert good[3:] == lines
+    assert [line for line in good[3:] if not line.startswith("override ")] == lines
     assert refused == [
         *good[:2],
         f"problem     {path} does not say what it is: cannot read the plugin's attributes: not today",
@@ -179,6 +179,42 @@ def test_single_handlers_and_stages_are_registered(run: Callable[..., Any]) -> N
     )
     targets = "[p.library.fake_target(name) for name in (b'call', b'all', b'two', b'none')]"
     assert run(targets, statements) == [0b01000, 0b11111 | 1 << 8, 0b01010, -1]
+
+
+def test_handlers_that_are_newer_than_the_plugin_are_registered(run: Callable[..., Any]) -> None:
+    """XLA passes over them without a word; each is called through a function that states the plugin's version."""
+    statements = (
+        "c = p.capsule('fake_newer_handler'); _pjrt.register_ffi_handler(p.api, 'call', c, 'Host', 3)\n"
+        "_pjrt.register_ffi_stages(p.api, 'two', {'prepare': c, 'execute': c}, 'Host', 0)\n"
+        "answers = [p.call(None, [], []) for _ in range(3)]\n"
+    )
+    assert run("answers, p.library.fake_newer_calls()", statements) == (["", "the second call fails", ""], 3)
+    stated = "[p.library.fake_stated_version(*place) for place in ((b'call', 3), (b'two', 1), (b'two', 3))]"
+    assert run(f"[p.library.fake_target(name) for name in (b'call', b'two')], {stated}", statements) == (
+        [0b01000 | 3 << 8, 0b01010],
+        [4, 4, 4],
+    )
+
+
+def test_handlers_as_old_as_the_plugin_are_registered_themselves(run: Callable[..., Any]) -> None:
+    """Nothing is between them and XLA."""
+    statements = (
+        "p.library.fake_set_ffi_version(9)\n"
+        "c = p.capsule('fake_newer_handler'); _pjrt.register_ffi_handler(p.api, 'call', c, 'Host', 0)\n"
+        "p.library.fake_set_ffi_version(4)\n"
+    )
+    assert run("p.library.fake_stated_version(b'call', 3)", statements) == 9
+
+
+def test_handlers_that_are_newer_than_the_plugin_are_limited_in_number(run: Callable[..., Any]) -> None:
+    """There is a function for each of 1024; a further one is refused, and so is every later one."""
+    statements = RAISED + (
+        "c = p.capsule('fake_newer_handler')\n"
+        "for _ in range(1024): _pjrt.register_ffi_handler(p.api, 'call', c, 'Host', 0)\n"
+    )
+    refusal = ("NotImplementedError", "no more than 1024 XLA FFI handlers can be newer than the PJRT plugin")
+    call = "raised(_pjrt.register_ffi_handler, p.api, 'call', c, 'Host', 0)"
+    assert run(f"[{call}, {call}, p.call(None, [], [])]", statements) == [refusal, refusal, ""]
 
 
 def test_refusals_of_the_plugin_reach_the_caller(run: Callable[..., Any]) -> None:
@@ -446,24 +482,46 @@ def test_references_are_balanced(run: Callable[..., Any]) -> None:
     assert more_objects < 10, "6000 calls"
 
 
-def test_declarations_agree_with_cpython(
-    root: Path, interpreter: Interpreter, compile_library: Callable[..., Path]
-) -> None:
+def test_threads_use_it_at_the_same_time(root: Path, wheel_python: Path, fake_plugin: Path) -> None:
+    """Registering and calling back, with the GIL here; test_free_threaded.py does the same without it."""
+    command = [str(wheel_python), str(root / "tests/data/threads.py"), str(fake_plugin)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=clean_environ(), timeout=300)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+# Macro of the ABI → the oldest Python whose headers have it. A free-threaded Python's own headers are those of the same
+# version with the GIL, but for this macro.
+ABIS = {"Py_LIMITED_API=0x030c0000": (3, 12), "Py_GIL_DISABLED": (3, 13), "Py_TARGET_ABI3T=0x030f0000": (3, 15)}
+
+
+@pytest.mark.parametrize("macro", ABIS)
+def test_declarations_agree_with_cpython(root: Path, compile_library: Callable[..., Path], macro: str) -> None:
     """The compiler refuses a declaration of stable_abi.h that differs from the same one in Python.h."""
+    found = find_interpreters(f"cp3{minor}" for minor in range(ABIS[macro][1], 16))
     question = "import sysconfig; print(sysconfig.get_path('include'))"
-    include = subprocess.check_output([str(interpreter.path), "-c", question], text=True).strip()
-    if not (Path(include) / "Python.h").exists():
-        pytest.skip("this Python has no headers")
+    asked = [[str(entry.path), "-I", "-c", question] for entry in found.values() if entry]
+    includes = [Path(subprocess.check_output(command, text=True).strip()) for command in asked]
+    headers = [include for include in includes if (include / "Python.h").exists()]
+    if not headers:
+        pytest.skip(f"no Python with headers is installed here: none of {', '.join(found)}")
     compare = root / "tests/data/stable_abi_check.c"
-    compile_library("compare.o", "-DPy_LIMITED_API=0x030c0000", f"-I{include}", compare, shared=False)
+    for include in headers:
+        compile_library("compare.o", f"-D{macro}", f"-I{include}", f"-I{include.parent}", compare, shared=False)
 
 
-@pytest.mark.parametrize("flag", [(), ("-DPy_LIMITED_API=0x030b0000",)], ids=["absent", "too old"])
+@pytest.mark.parametrize(
+    "flag",
+    [(), ("-DPy_LIMITED_API=0x030b0000",), ("-DPy_TARGET_ABI3T=0x030e0000",)],
+    ids=["absent", "too old", "too old without the GIL"],
+)
 def test_the_build_must_say_which_stable_abi(
     root: Path, compile_library: Callable[..., Path], flag: tuple[str, ...]
 ) -> None:
     """It comes from backend.toml, never from a source file."""
-    with pytest.raises(
-        AssertionError, match=r"Py_LIMITED_API is set by the build|needs the stable ABI of CPython 3\.12"
-    ):
+    refusals = (
+        r"Py_LIMITED_API is set by the build",
+        r"needs the stable ABI of CPython 3\.12",
+        r"the free-threaded stable ABI begins with CPython 3\.15",
+    )
+    with pytest.raises(AssertionError, match="|".join(refusals)):
         compile_library("module.o", *flag, root / "plugins/pjrt/module.c", shared=False)

@@ -1,41 +1,95 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Our wheels on a free-threaded Python, for which there are none: installers refuse them, and so does the loader.
+"""Our wheels on free-threaded Pythons: those of the release run them without the GIL, older ones are refused.
 
-An installer that is older than free threading (pip before 24.1) installs them all the same; here they are unpacked.
+`PATH` may name them: `PATH=/opt/python3.14t/bin:$PATH`.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.processes import clean_environ
-from pjrtwheel.environment.venv import find_uv
+from pjrtwheel.environment.venv import create_environment, requirement_group
+from pjrtwheel.fetch import cache_root
 from pjrtwheel.release.model import Release
+from pjrtwheel.wheel.names import parse_name
 
 pytestmark = pytest.mark.integration
 
+# For these there is neither a jaxlib of the release nor a module of ours.
+TOO_OLD = ("cp313t",)
 
-@pytest.fixture(scope="session")
-def free_threaded(release: Release) -> Interpreter:
-    """Return a free-threaded Python of a version that the release is for."""
-    found = find_interpreters(f"{tag}t" for tag in release.pythons("linux_x86_64"))
+CALLBACKS = """
+import sys, threading, jax, jax.numpy as jnp, numpy as np
+from jax._src import xla_bridge
+from jax.experimental import io_callback
+seen, failures = [], []
+def fail(x):
+    raise ValueError("no")
+def work(number):
+    try:
+        double = jax.jit(lambda x: jax.pure_callback(
+            lambda a: np.asarray(a) * 2 + number, jax.ShapeDtypeStruct((8,), np.float32), x).sum())
+        note = jax.jit(lambda x: io_callback(lambda a: seen.append(number), None, x))
+        failing = jax.jit(lambda x: jax.pure_callback(fail, jax.ShapeDtypeStruct((8,), np.float32), x))
+        for turn in range(50):
+            x = jnp.full((8,), turn, jnp.float32)
+            assert float(double(x)) == 8 * (2 * turn + number)
+            note(x)
+            try:
+                failing(x).block_until_ready()
+            except Exception as error:
+                assert "ValueError: no" in str(error), error
+            else:
+                raise AssertionError("no error")
+    except BaseException as error:
+        failures.append(repr(error))
+threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+jax.effects_barrier()
+print((xla_bridge.using_pjrt_c_api(), len(seen), failures, sys._is_gil_enabled()))
+"""
+
+
+def find_first(tags: tuple[str, ...]) -> Interpreter:
+    """Return the first of these Pythons that is here, or skip the test."""
+    found = find_interpreters(tags)
     present = [interpreter for interpreter in found.values() if interpreter]
     if not present:
         pytest.skip(f"no free-threaded Python is installed here: none of {', '.join(found)} on PATH, in pyenv or uv")
-    return present[-1]
+    return present[0]
 
 
 @pytest.fixture(scope="session")
-def python(free_threaded: Interpreter, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the Python of an environment with its own pip, and the newest JAX that the package index has for it."""
+def python(root: Path, release: Release, built_wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the Python of an environment with our wheels, of a free-threaded one that the release has."""
+    interpreter = find_first(tuple(tag for tag in release.pythons("linux_x86_64") if tag.endswith("t")))
+    wheels = [wheel for wheel in built_wheels.glob("*.whl") if parse_name(wheel.name).fits(interpreter.tag)]
+    requirements = [f"jax=={release.version}", *requirement_group(root, "smoke")]
     folder = tmp_path_factory.mktemp("free_threaded") / "venv"
-    subprocess.run([str(free_threaded.path), "-I", "-m", "venv", str(folder)], check=True)
+    return create_environment(interpreter, requirements, wheels, target=folder, cache=cache_root(os.environ))
+
+
+@pytest.fixture(scope="session")
+def old() -> Interpreter:
+    """Return a free-threaded Python that is too old."""
+    return find_first(TOO_OLD)
+
+
+@pytest.fixture(scope="session")
+def old_python(old: Interpreter, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the Python of an environment with the newest JAX that the package index has for it."""
+    folder = tmp_path_factory.mktemp("old") / "venv"
+    subprocess.run([str(old.path), "-I", "-m", "venv", str(folder)], check=True)
     made = folder / "bin/python"
     subprocess.run([str(made), "-m", "pip", "install", "--quiet", "--only-binary=:all:", "jax"], check=True)
     return made
@@ -51,53 +105,56 @@ def copied(built_wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     return folder
 
 
-def run(python: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a Python with another folder on its path."""
+def run(python: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run a Python."""
     command = [str(python), "-X", "faulthandler", *arguments]
-    environ = clean_environ(PYTHONPATH=str(folder))
-    return subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    return subprocess.run(command, env=clean_environ(**environ), capture_output=True, text=True, check=False)
+
+
+def test_threads_use_the_extension_at_the_same_time(
+    root: Path, python: Path, compile_library: Callable[..., Path]
+) -> None:
+    """Registering and calling back; importing the extension does not switch the GIL on."""
+    library = compile_library("fake_plugin.so", root / "tests/data/fake_plugin.c")
+    result = run(python, str(root / "tests/data/threads.py"), str(library))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert " without the GIL: 0 failures" in result.stdout
+
+
+def test_callbacks_of_many_threads(python: Path) -> None:
+    """Results, side effects and exceptions of real JAX; the GIL stays off although nobody asked for that."""
+    result = run(python, "-c", CALLBACKS)
+    assert result.stdout == "(True, 400, [], False)\n", result.stderr
+
+
+def test_the_status(python: Path) -> None:
+    """As on any other Python."""
+    result = run(python, "-m", "jaxlib_cpu")
+    assert result.returncode == 0, result.stdout
+    assert result.stdout.splitlines()[-1] == "jaxlib-cpu fits here: JAX uses it for its platform 'cpu'"
 
 
 def refusal(interpreter: Interpreter) -> list[str]:
     """Return what the loader says."""
     version = f"3.{interpreter.tag.removeprefix('cp3').removesuffix('t')}"
     return [
-        f"jaxlib-cpu cannot be loaded by a free-threaded Python ({version}t)",
-        "it is made for the stable ABI of CPython 3.12, which a Python without the GIL does not have",
-        f"use a Python with the GIL: python{version} in place of python{version}t",
+        f"jaxlib-cpu cannot be loaded by this free-threaded Python ({version}t)",
+        "of its extension, only _pjrt.abi3.so would be imported, which is for Pythons with the GIL",
+        f"use python{version} in place of python{version}t, or a newer free-threaded one",
     ]
 
 
-@pytest.mark.parametrize("installer", ["pip", "uv"])
-def test_installers_refuse_the_wheels(python: Path, built_wheels: Path, release: Release, installer: str) -> None:
-    """They name the wheel that they have none of."""
-    requirement = f"jaxlib-cpu=={release.version}"
-    links = ["--no-index", "--no-deps", "--find-links", str(built_wheels), requirement]
-    uv = find_uv()
-    if installer == "pip":
-        command = [str(python), "-m", "pip", "install", *links]
-    elif uv is None:
-        pytest.skip("uv is not installed")
-    else:
-        command = [str(uv), "pip", "install", "--no-cache", "--python", str(python), *links]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, env=clean_environ())
-    assert result.returncode == 1, result.stdout
-    words = {"pip": f"No matching distribution found for {requirement}", "uv": f"{requirement} has no wheels with a"}
-    assert words[installer] in result.stderr
-
-
-def test_jax_refuses_a_copied_plugin(python: Path, copied: Path, free_threaded: Interpreter) -> None:
+def test_jax_refuses_a_copied_plugin(old: Interpreter, old_python: Path, copied: Path) -> None:
     """The first use of JAX ends with the reason: no crash, and no other client instead."""
-    assert run(python, copied.parent, "-c", "import jax; print(jax.devices())").stdout == "[CpuDevice(id=0)]\n"
-    result = run(python, copied, "-c", "import jax; print(jax.devices())")
+    assert run(old_python, "-c", "import jax; print(jax.devices())").stdout == "[CpuDevice(id=0)]\n"
+    result = run(old_python, "-c", "import jax; print(jax.devices())", PYTHONPATH=str(copied))
     assert (result.returncode, result.stdout) == (1, "")
-    assert [line for line in refusal(free_threaded) if line not in result.stderr] == []
+    assert [line for line in refusal(old) if line not in result.stderr] == []
 
 
-def test_the_status_of_a_copied_plugin(python: Path, copied: Path, free_threaded: Interpreter) -> None:
+def test_the_status_of_a_copied_plugin(old: Interpreter, old_python: Path, copied: Path) -> None:
     """Said even where it would fail for another reason as well: that jaxlib is not ours."""
-    result = run(python, copied, "-m", "jaxlib_cpu")
+    result = run(old_python, "-m", "jaxlib_cpu", PYTHONPATH=str(copied))
     assert (result.returncode, result.stderr) == (1, "")
-    assert [line for line in refusal(free_threaded) if line not in result.stdout] == []
-    verdict = f"jaxlib-cpu does not fit here. To fix it: {refusal(free_threaded)[-1]}"
-    assert result.stdout.splitlines()[-1] == verdict
+    assert [line for line in refusal(old) if line not in result.stdout] == []
+    assert result.stdout.splitlines()[-1] == f"jaxlib-cpu does not fit here. To fix it: {refusal(old)[-1]}"

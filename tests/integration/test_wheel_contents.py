@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from pjrtwheel.abis import FREE_THREADED, STABLE_ABI, extension_suffix
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.gpucode import read_gpu_code
@@ -29,7 +30,7 @@ from release_under_test import wheel_version
 pytestmark = pytest.mark.integration
 
 PLATFORM = "linux_x86_64"
-EXTENSION = "pjrt/_pjrt.abi3.so"
+EXTENSION = {f"pjrt/_pjrt{extension_suffix(abi, 'x86_64')}" for abi in (STABLE_ABI, *FREE_THREADED.values())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ def test_nothing_is_missing_and_nothing_is_too_much(
         f"{package}/{name}" for name in (*(path.name for path in folder.glob("*.py")), *generate_modules(backend))
     }
     loader |= {f"{package}/pjrt/{path.name}" for path in [*shared.glob("loader/*.py"), *shared.glob("*.pyi")]}
-    documents = {"provenance.json", "release_lock.json", EXTENSION, *(["gpu_code.json"] if backend.kernels else [])}
+    documents = {"provenance.json", "release_lock.json", *EXTENSION, *(["gpu_code.json"] if backend.kernels else [])}
     metadata = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE", "sboms/pjrtwheel.cdx.json"}
     assert set(wheel.members) == {
         *loader,
@@ -174,7 +175,7 @@ def test_libraries_look_where_the_vendor_installs(
 
     found = {member: read_library(path, member).search_paths for member, path in wheel.libraries.items()}
     assert found == {
-        f"{backend.package}/{EXTENSION}": (),
+        **{f"{backend.package}/{name}": () for name in EXTENSION},
         **{
             member: tuple(element for element in dict.fromkeys(library.search_path) if is_useful(member, element))
             for member, library in upstream.items()

@@ -171,7 +171,7 @@ RELEASE = release_under_test()
 UPSTREAM = [parse_name(RELEASE.pin(f"bindings.{abi}.linux_x86_64").filename) for abi in RELEASE.pythons("linux_x86_64")]
 PROMISED = (
     *(f"jaxlib-{RELEASE.version}-{RELEASE.build}-{name.tag}.whl" for name in UPSTREAM),
-    f"jaxlib_cpu-{RELEASE.version}-cp312-abi3-manylinux_2_27_x86_64.whl",
+    f"jaxlib_cpu-{RELEASE.version}-cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64.whl",
 )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pjrtwheel.abis import FREE_THREADED, STABLE_ABI, extension_suffix
 from pjrtwheel.backend import Backend, load_backends, merge_tools
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import disk_errors
@@ -37,10 +38,19 @@ def _describe_graph(root: Path, version: str | None, host: Platform) -> dict[str
             "pythons": {name: list(release.pythons(name)) for name in PLATFORMS},
             "xla": _describe_xla(release.xla),
         },
-        "PLATFORMS": {name: {"compiler_target": entry.compiler_target} for name, entry in PLATFORMS.items()},
+        "PLATFORMS": {name: _describe_platform(entry) for name, entry in PLATFORMS.items()},
+        "FREE_THREADED": FREE_THREADED,
         "TOOLS": {name: {"member": tool.member} for name, tool in merge_tools(backends.values()).items()},
         "BACKENDS": {name: describe_backend(backend, release) for name, backend in backends.items()},
         "SOURCES": list_sources(root / "build"),
+    }
+
+
+def _describe_platform(platform: Platform) -> dict[str, Any]:
+    abis = (STABLE_ABI, *FREE_THREADED.values())
+    return {
+        "compiler_target": platform.compiler_target,
+        "suffixes": {abi: extension_suffix(abi, platform.architecture) for abi in abis},
     }
 
 

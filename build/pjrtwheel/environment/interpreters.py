@@ -47,7 +47,7 @@ class Interpreter:
     """A CPython that was started and answered.
 
     Attributes:
-        tag: Its wheel tag; `cp313t` for a free-threaded build.
+        tag: Its ABI tag; `cp313t` for a free-threaded build.
         version: Its full version, such as `3.12.1`.
         prefix: Where it is installed; two paths with one prefix are the same interpreter.
         emulated: Whether it runs under an emulator, such as QEMU's: the program that the kernel runs is for another
@@ -62,7 +62,7 @@ class Interpreter:
 
 
 def python_tag(major: int, minor: int, *, free_threaded: bool) -> str:
-    """Return the tag of a CPython.
+    """Return the ABI tag of a CPython.
 
     >>> python_tag(3, 13, free_threaded=True)
     'cp313t'

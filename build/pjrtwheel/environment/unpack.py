@@ -35,7 +35,7 @@ def python_tag_of(environment: Path) -> str:
 def unpack_into(
     environment: Path, platform: Platform, requirements: Sequence[str], *, folders: Iterable[Path] = ()
 ) -> None:
-    """Install what is required into an environment, from the package index and some folders of wheels.
+    """Install what is required into an environment on Linux, from the package index and some folders of wheels.
 
     Raises:
         ProofError: There are no wheels for that Python and platform, or the package index cannot be reached.

@@ -35,7 +35,8 @@ def tag_options(filename: str) -> tuple[str, ...]:
     python, abi, platforms = filename.removesuffix(".whl").rsplit("-", 3)[1:]
     options: list[str] = []
     if python.startswith("cp"):
-        options += ["--python-version", python[2:].split(".")[0], "--implementation", "cp", "--abi", abi]
+        options += ["--python-version", python[2:].split(".")[0], "--implementation", "cp"]
+        options += [option for name in abi.split(".") for option in ("--abi", name)]
     for platform in platforms.split("."):
         options += ["--platform", platform]
     return tuple(options)

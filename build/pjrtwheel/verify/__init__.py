@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NoReturn
 
+from pjrtwheel.abis import STABLE_ABI, python_version
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import VerifyError, WheelError, count
 from pjrtwheel.fetch.cache import cache_root
@@ -130,5 +131,8 @@ def _check_libraries(
     yield from name_problems("elf", accelerator.check_symbols(found, backends))
     architecture = platform.architecture if platform else ""
     yield from name_problems("kernels", accelerator.check_kernels(wheel.libraries, backend, architecture))
-    for python in sorted({tag.interpreter for tag in wheel.name.tags if tag.abi == "abi3"}):
-        yield from name_problems("abi3audit", checkers.check_stable_abi(wheel.libraries, python))
+    yield from name_problems("abi", accelerator.check_abis(wheel))
+    stable = {tag.interpreter for tag in wheel.name.tags if tag.abi == STABLE_ABI}
+    if stable:  # the oldest Python has the smallest ABI
+        oldest = min(stable, key=python_version)
+        yield from name_problems("abi3audit", checkers.check_stable_abi(wheel.libraries, oldest))

@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from packaging.utils import canonicalize_name
 
+from pjrtwheel.abis import FREE_THREADED, STABLE_ABI, extension_suffix
 from pjrtwheel.backend import Backend
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify.contents import WheelContents
@@ -19,7 +20,8 @@ from pjrtwheel.verify.findings import Problem
 from pjrtwheel.verify.library import Library, check_exports
 from pjrtwheel.wheel.metadata import PROVENANCE_FILENAME, find_requirement
 
-_STABLE_SUFFIX = ".abi3.so"
+# Endings of modules for a stable ABI, and how the function begins that CPython calls in them (PEP 489, PEP 793).
+_STABLE_HOOKS = {".abi3.so": "PyInit_", ".abi3t.so": "PyModExport_"}
 # A module that one CPython alone imports (PEP 3149), such as `_solver.cpython-312-x86_64-linux-gnu.so`.
 _VERSIONED = re.compile(r"(?P<stem>[^.]+)\.cpython-(?P<python>\d+t?)-(?P<architecture>\w+)-linux-gnu\.so")
 
@@ -81,7 +83,8 @@ def check_presence(wheel: WheelContents) -> Iterator[Problem]:
     except TableError as error:
         yield path, str(error)
         return
-    names = (member.rpartition("/")[2] for member in wheel.libraries)
+    architecture = wheel.name.platform.architecture if wheel.name.platform else ""
+    names = (member.rpartition("/")[2] for member in wheel.libraries.keys() - _twins(wheel.libraries, architecture))
     present = {f"cp{match['python']}" for name in names if (match := _VERSIONED.fullmatch(name))}
     if stated != present:
         yield path, f"names kernels for {_list(stated)}, the wheel has some for {_list(present)}"
@@ -98,17 +101,43 @@ def check_symbols(libraries: Iterable[Library], backends: Iterable[Backend]) -> 
         name = PurePosixPath(library.member).name
         if library.member in allowed:
             yield from check_exports(library, allowed[library.member])
-        elif name.endswith(_STABLE_SUFFIX):
-            yield from check_exports(library, (f"PyInit_{name.removesuffix(_STABLE_SUFFIX)}",))
+        elif suffix := next(filter(name.endswith, _STABLE_HOOKS), ""):
+            yield from check_exports(library, (_STABLE_HOOKS[suffix] + name.removesuffix(suffix),))
         elif (match := _VERSIONED.fullmatch(name)) and f"PyInit_{match['stem']}" not in library.exports:
             yield library.member, f"does not export 'PyInit_{match['stem']}'"
 
 
-def check_kernels(members: Iterable[str], backend: Backend | None, architecture: str) -> Iterator[Problem]:
+def check_abis(wheel: WheelContents) -> Iterator[Problem]:
+    """A module for the stable ABI has a twin for every other ABI that the wheel's name claims."""
+    claimed = sorted({tag.abi for tag in wheel.name.tags} - {STABLE_ABI})
+    architecture = wheel.name.platform.architecture if wheel.name.platform else ""
+    for stem in _stable_modules(wheel.libraries):
+        for abi in claimed:
+            twin = stem + extension_suffix(abi, architecture)
+            if twin not in wheel.libraries:
+                yield twin, f"is missing, although the wheel claims the ABI {abi}"
+
+
+def _stable_modules(members: Iterable[str]) -> tuple[str, ...]:
+    """Return the modules for the stable ABI, without their ending."""
+    suffix = extension_suffix(STABLE_ABI, "")
+    return tuple(member.removesuffix(suffix) for member in members if member.endswith(suffix))
+
+
+def _twins(members: Iterable[str], architecture: str) -> set[str]:
+    """Return where the twins of the modules for the stable ABI are, which are no kernels."""
+    stems = _stable_modules(members)
+    return {stem + extension_suffix(abi, architecture) for stem in stems for abi in FREE_THREADED.values()}
+
+
+def check_kernels(members: Collection[str], backend: Backend | None, architecture: str) -> Iterator[Problem]:
     """Modules of one CPython are where JAX looks for them, the same for each Python."""
     modules: dict[str, set[str]] = {}
+    twins = _twins(members, architecture)
     for member in members:
         folder, _, name = member.rpartition("/")
+        if member in twins:
+            continue
         if match := _VERSIONED.fullmatch(name):
             problem = _misplaced(folder, match, backend, architecture)
             if problem:

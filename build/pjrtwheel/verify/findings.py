@@ -82,6 +82,7 @@ CODES = {
 
 # What `verify` alone finds, and the checkers whose words it hands on.
 CHECKS = {
+    "abi": "there is no module for an ABI that the wheel's tag promises",
     "abi3audit": "a library leaves the stable ABI that the wheel's tag promises",
     "auditwheel": "the platform tag is not proven, or a library is needed that not every Linux has",
     "check-wheel-contents": "what check-wheel-contents says",

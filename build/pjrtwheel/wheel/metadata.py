@@ -16,7 +16,7 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.errors import WheelError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.extras import extras_of
-from pjrtwheel.release.model import Release
+from pjrtwheel.release.model import Override, Release
 from pjrtwheel.wheel.names import WheelName, requires_python
 
 _ENTRY_POINT_GROUP = "jax_plugins"
@@ -133,6 +133,13 @@ def plugin_metadata(
         ("Description-Content-Type", _README_TYPE),
     ]
     return "".join(f"{key}: {value}\n" for key, value in fields) + f"\n{readme}"
+
+
+def describe_override(override: Override | None, release: str) -> str:
+    """Return what the description of a wheel says, at its end, of a library of another release; empty if it is not."""
+    if override is None:
+        return ""
+    return f"\n## Library of {override.version}\n\nIn this wheel of {release}, by decision: {override.reason}.\n"
 
 
 def add_extras(metadata: str, backends: Sequence[Backend], release: str) -> str:

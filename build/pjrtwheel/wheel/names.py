@@ -7,10 +7,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from packaging.tags import Tag
+from packaging.tags import Tag, cpython_tags
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
+from pjrtwheel.abis import python_version
 from pjrtwheel.errors import WheelError
 from pjrtwheel.platforms import PLATFORMS, Platform
 
@@ -66,7 +67,7 @@ class WheelName:
         return next((entry for entry in PLATFORMS.values() if all(map(entry.has_tag, tags))), None)
 
     def fits(self, python: str) -> bool:
-        """Whether the wheel is for a Python, such as `cp313`; see `fits`."""
+        """Whether the wheel is for a Python, by its ABI tag such as `cp313`; see `fits`."""
         return fits(self.tag, python)
 
 
@@ -93,13 +94,16 @@ def parse_name(filename: str) -> WheelName:
 
 
 def fits(tag: str, python: str) -> bool:
-    """Whether a compressed tag set is for a Python: the same one, or the stable ABI of this or an older one.
+    """Whether installers take a compressed tag set for a Python, which is named by its ABI tag, such as `cp314t`.
 
     >>> fits("cp312-abi3-manylinux_2_27_x86_64", "cp313"), fits("cp312-cp312-manylinux_2_27_x86_64", "cp313")
     (True, False)
+    >>> fits("cp312-abi3-manylinux_2_27_x86_64", "cp314t"), fits("cp315-abi3.abi3t-linux_x86_64", "cp316t")
+    (False, True)
     """
-    interpreter, abi, _ = tag.split("-")
-    return interpreter == python or (abi == "abi3" and int(interpreter[3:]) <= int(python[3:].rstrip("t")))
+    interpreters, abis, _ = (part.split(".") for part in tag.split("-"))
+    taken = {(known.interpreter, known.abi) for known in cpython_tags(python_version(python), [python], ["any"])}
+    return not taken.isdisjoint((interpreter, abi) for interpreter in interpreters for abi in abis)
 
 
 def split_label(filename: str) -> tuple[str, str]:
@@ -124,20 +128,10 @@ def find_plain_wheels(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.whl") if not is_variant(path.name))
 
 
-def extension_suffix(python: str, architecture: str) -> str:
-    """Return the ending of an extension module that only one CPython imports (PEP 3149).
-
-    >>> extension_suffix("cp312", "x86_64")
-    '.cpython-312-x86_64-linux-gnu.so'
-    """
-    return f".cpython-{python.removeprefix('cp')}-{architecture}-linux-gnu.so"
-
-
 def requires_python(python_tag: str) -> str:
     """Return the `Requires-Python` of a wheel for one Python and later.
 
     >>> requires_python("cp312")
     '>=3.12'
     """
-    digits = python_tag.removeprefix("cp")
-    return f">={digits[0]}.{digits[1:]}"
+    return ">={}.{}".format(*python_version(python_tag))

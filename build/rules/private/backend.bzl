@@ -42,7 +42,7 @@ def kernels_repository(backend, python, platform):
 
     Args:
         backend: Name of the backend.
-        python: Python tag, such as cp312.
+        python: The Python, by its ABI tag, such as cp312.
         platform: Name of the platform.
     """
     return "kernels_{}_{}_{}".format(backend, python, platform)

@@ -9,7 +9,7 @@ def bindings_repository(python, platform):
     """Returns the name of the repository with upstream's jaxlib wheel.
 
     Args:
-        python: Python tag, such as cp312.
+        python: The Python, by its ABI tag, such as cp312.
         platform: Name of the platform.
     """
     return "bindings_{}_{}".format(python, platform)

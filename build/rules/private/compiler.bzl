@@ -42,7 +42,6 @@ COMMON_ATTRS = {
     "hdrs": attr.label_list(allow_files = [".h"], doc = "Own headers, found next to the sources."),
     "headers": attr.label_list(providers = [HeadersInfo], doc = "Headers of others."),
     "linkopts": attr.string_list(doc = "Options for the linker; they come last."),
-    "out": attr.string(mandatory = True, doc = "File name of the library."),
     "srcs": attr.label_list(allow_files = [".c"], mandatory = True, doc = "C sources, compiled and linked in one action."),
     "_compiler": attr.label(default = "//build:compiler", providers = [CompilerInfo]),
     "_platform": attr.label(default = "//build:platform", providers = [FlagInfo]),
@@ -54,11 +53,12 @@ COMMON_ATTRS = {
 _REPRODUCIBLE = ["-g0", "-ffile-prefix-map=./=", "-Wl,--build-id=none", "-Wl,-s"]
 _BASE = ["-std=c11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-sanitize=all", "-Wall", "-Wextra", "-Werror"]
 
-def compile_shared_library(ctx, copts):
+def compile_shared_library(ctx, out, copts):
     """Compiles and links C sources with the pinned compiler for the platform that wheels are built for.
 
     Args:
         ctx: Context of a rule with COMMON_ATTRS.
+        out: File name of the library.
         copts: Options that come before the rule's own.
 
     Returns:
@@ -68,7 +68,7 @@ def compile_shared_library(ctx, copts):
     compiler, tool = ctx.attr._compiler[CompilerInfo], ctx.attr._tool[PythonToolInfo]
     headers = [target[HeadersInfo] for target in ctx.attr.headers]
     own = depset([header.dirname for header in ctx.files.hdrs]).to_list()
-    output = ctx.actions.declare_file("{}/{}/{}".format(ctx.label.name, platform, ctx.attr.out))
+    output = ctx.actions.declare_file("{}/{}/{}".format(ctx.label.name, platform, out))
 
     target = PLATFORMS[platform]["compiler_target"]
     if not target:
@@ -91,6 +91,6 @@ def compile_shared_library(ctx, copts):
         outputs = [output],
         env = {"PYTHONPATH": tool.pythonpath},
         mnemonic = "CompileExtension",
-        progress_message = "Compiling {} for {}".format(ctx.attr.out, platform),
+        progress_message = "Compiling {} for {}".format(out, platform),
     )
     return output

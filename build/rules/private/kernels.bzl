@@ -23,7 +23,7 @@ pjrt_kernels = rule(
         "licenses": attr.label_list(allow_files = True, doc = "Licence texts and notices that go with them."),
         "package": attr.string(mandatory = True, doc = "The package in which JAX looks for them."),
         "provenance": attr.string_dict(mandatory = True, doc = "What is known of their origin."),
-        "python": attr.string(mandatory = True, doc = "Python tag, such as cp312."),
+        "python": attr.string(mandatory = True, doc = "The Python, by its ABI tag, such as cp312."),
         "srcs": attr.label_list(allow_files = [".so"], mandatory = True, doc = "The modules and the libraries they need."),
     },
 )

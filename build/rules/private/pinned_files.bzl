@@ -62,7 +62,7 @@ def pinned_kernels(pin, members, package, python):
         pin: The pin as a dict.
         members: Names of the files that were fetched.
         package: The package in which JAX looks for them.
-        python: Python tag, such as cp312.
+        python: The Python, by its ABI tag, such as cp312.
     """
     pjrt_kernels(
         name = "kernels",

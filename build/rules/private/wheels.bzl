@@ -69,7 +69,8 @@ def _plugin_files(ctx, backend, library):
     for target, directory in ctx.attr.shared_loaders.items():
         for file in target.files.to_list():
             files["{}/{}/{}".format(backend.package, directory, file.basename)] = file
-    files["{}/pjrt/{}".format(backend.package, ctx.file.extension.basename)] = ctx.file.extension
+    for file in ctx.files.extension:
+        files["{}/pjrt/{}".format(backend.package, file.basename)] = file
     if library.library:
         files["{}/{}".format(backend.package, backend.library_name)] = library.library
     return files
@@ -131,9 +132,9 @@ It holds the loader, shared loader code, the extension, the library unless the w
         _ASSEMBLE_ATTRS,
         backend = attr.label(mandatory = True, providers = [BackendInfo], doc = "The accelerator."),
         extension = attr.label(
-            allow_single_file = [".so"],
+            allow_files = [".so"],
             default = "//plugins/pjrt:extension",
-            doc = "The stable-ABI extension, put into <package>/pjrt.",
+            doc = "The extension, a file for each ABI of Python, put into <package>/pjrt.",
         ),
         kernels = attr.label_list(providers = [KernelsInfo], doc = "Extension modules that JAX imports itself."),
         library = attr.label(mandatory = True, providers = [PjrtLibraryInfo], doc = "The PJRT plugin library."),
@@ -172,7 +173,7 @@ bindings_wheel = rule(
     attrs = dict(
         _ASSEMBLE_ATTRS,
         backends = attr.label_list(mandatory = True, providers = [BackendInfo], doc = "All accelerators."),
-        python = attr.string(mandatory = True, doc = "Python tag, such as cp312."),
+        python = attr.string(mandatory = True, doc = "The Python, by its ABI tag, such as cp312 or cp314t."),
         wheel = attr.label(allow_single_file = [".whl"], mandatory = True, doc = "Upstream's wheel."),
         _provider = attr.label(default = "//build:provider_name", providers = [FlagInfo]),
     ),

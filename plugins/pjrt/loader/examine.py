@@ -5,15 +5,17 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import platform
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from .accelerator import PRIORITY, Accelerator, check_accelerator, read_gpu_code, rivals_of
 from .api import PluginLibrary, describe_library, needed_by
-from .installed import check_interpreter, check_jax, package_directory
+from .installed import check_interpreter, check_jax, is_free_threaded, package_directory
 from .kernels import check_python, find_kernels
 from .lock import pin, read_installed
 from .plugin import OpenedPlugin, Plugin, check_plugin, open_plugin
@@ -85,16 +87,26 @@ def start_report(plugin: Plugin, names: Sequence[str], priority: int) -> Report:
         own=read_installed(plugin.distribution, plugin.package),
         jaxlib=read_installed("jaxlib", package_directory("jaxlib")),
         jax=read_installed("jax", package_directory("jax")),
-        python=PythonVersion(platform.python_version(), sys.executable, free_threaded="t" in sys.abiflags),
+        python=PythonVersion(platform.python_version(), sys.executable, free_threaded=is_free_threaded()),
         settings=read_settings(plugin.disable_variable, names, os.environ),
         priority=priority,
         library=PluginLibrary(plugin.package / plugin.library),
+        override=_read_override(plugin.package),
     )
     # First, so that the verdict does not advise to install what cannot be loaded either.
     report.check(lambda: check_interpreter(plugin.distribution))
     report.check(lambda: check_jax(pin(plugin.package).removeprefix("=="), report.jax.version))
     report.check(lambda: check_not_disabled(plugin.distribution, report.settings))
     return report
+
+
+def _read_override(package: Path) -> str:
+    """Return why the library is of another release than the wheel, as recorded in it; empty if it is not."""
+    try:
+        entry = json.loads((package / "provenance.json").read_text("utf-8"))["override"]
+        return f"library of {entry['version']}: {entry['reason']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
 
 
 def _check_rivals(plugin: Plugin, rivals: Rivals) -> None:

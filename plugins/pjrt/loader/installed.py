@@ -12,6 +12,8 @@ from pathlib import Path
 
 from .errors import InterpreterError, JaxMissingError, VersionMismatchError
 
+_GIL_ONLY = re.compile(r"\.abi3[.-]")  # the stable ABI of PEP 384; `.abi3t.` is that of PEP 803
+
 
 def installed_version(distribution: str) -> str | None:
     """Return the version of an installed distribution, or None."""
@@ -33,21 +35,34 @@ def find_folders(package: str) -> list[Path]:
     return [Path(location) for location in (spec.submodule_search_locations or ())] if spec is not None else []
 
 
-def check_interpreter(distribution: str) -> None:
-    """Check that this Python has the ABI that the plugin's extension is made for.
+def is_free_threaded() -> bool:
+    """Whether this Python is one without the GIL (PEP 703), even if the GIL was switched on again."""
+    return "t" in getattr(sys, "abiflags", "")  # which Windows does not have
 
-    Installers see to that, but a copied folder or PYTHONPATH goes past them. A free-threaded Python takes the file for
-    its own, by its name, and then finds no module of its own in it: SystemError, if not a crash.
+
+def find_extension() -> Path | None:
+    """Return the file that this Python imports the extension from: the first one by the order of its suffixes."""
+    files = (Path(__file__).with_name(f"_pjrt{suffix}") for suffix in importlib.machinery.EXTENSION_SUFFIXES)
+    return next((file for file in files if file.is_file()), None)
+
+
+def check_interpreter(distribution: str) -> None:
+    """Check that the plugin's extension is made for the ABI of this Python.
+
+    Installers see to that, but a copied folder or PYTHONPATH goes past them. A free-threaded Python before 3.15 takes
+    the file for Pythons with the GIL where it has none of its own, and finds no module in it: SystemError, if not a
+    crash.
 
     Raises:
-        InterpreterError: It has another one.
+        InterpreterError: It is not.
     """
-    if "t" in sys.abiflags:  # PEP 703
+    file = find_extension()
+    if is_free_threaded() and file is not None and _GIL_ONLY.search(file.name):
         python = ".".join(map(str, sys.version_info[:2]))
         raise InterpreterError(
-            f"{distribution} cannot be loaded by a free-threaded Python ({python}{sys.abiflags})",
-            cause="it is made for the stable ABI of CPython 3.12, which a Python without the GIL does not have",
-            remedy=f"use a Python with the GIL: python{python} in place of python{python}{sys.abiflags}",
+            f"{distribution} cannot be loaded by this free-threaded Python ({python}{sys.abiflags})",
+            cause=f"of its extension, only {file.name} would be imported, which is for Pythons with the GIL",
+            remedy=f"use python{python} in place of python{python}{sys.abiflags}, or a newer free-threaded one",
         )
 
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from types import ModuleType
 
 from .errors import KernelsMissingError, TakeOverError, VersionMismatchError
-from .installed import package_directory
+from .installed import is_free_threaded, package_directory
 
 logger = logging.getLogger(__name__)
 
 # What extension modules are named after that only one version of CPython can import (PEP 3149).
-_PYTHON = re.compile(r"\.cpython-(3)(\d+)-")
+_PYTHON = re.compile(r"\.cpython-(3)(\d+)(t?)-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class InstalledKernels:
         package: The package in which JAX looks for them.
         location: Its folder; None if there is none.
         modules: Those for this Python.
-        pythons: Every Python that there are some for, such as `3.12`.
+        pythons: Every Python that there are some for, such as `3.12` or `3.14t`.
     """
 
     package: str
@@ -57,12 +57,12 @@ def find_kernels(kernels: Kernels) -> InstalledKernels:
     """Return the kernels that are there."""
     location = package_directory(kernels.package)
     names = [entry.name for entry in location.iterdir()] if location is not None else []
-    found = {(int(match[1]), int(match[2])) for match in map(_PYTHON.search, names) if match is not None}
+    found = {(int(match[1]), int(match[2]), match[3]) for match in map(_PYTHON.search, names) if match is not None}
     return InstalledKernels(
         package=kernels.package,
         location=location,
         modules=tuple(fitting(names, importlib.machinery.EXTENSION_SUFFIXES)),
-        pythons=tuple(f"{major}.{minor}" for major, minor in sorted(found)),
+        pythons=tuple(f"{major}.{minor}{flag}" for major, minor, flag in sorted(found)),
     )
 
 
@@ -136,7 +136,7 @@ def check_python(distribution: str, kernels: InstalledKernels) -> None:
         KernelsMissingError: There are none.
     """
     if not kernels.modules:
-        python = ".".join(map(str, sys.version_info[:2]))
+        python = ".".join(map(str, sys.version_info[:2])) + ("t" if is_free_threaded() else "")
         raise KernelsMissingError(
             f"{distribution} has no GPU kernels for Python {python}: JAX runs, but solvers, sparse matrices, Mosaic "
             "and host callbacks fail on the GPU",

@@ -13,13 +13,11 @@ from typing import Any, NoReturn
 
 from . import private
 from .errors import LibraryDamagedError, PluginError, TakeOverError
-from .installed import package_directory
+from .installed import find_extension, package_directory
 from .library import check_library
 from .lock import Lock, check_release, install_command, pin
 
 logger = logging.getLogger(__name__)
-
-_EXTENSION = "_pjrt.abi3.so"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +71,8 @@ def check_extension(distribution: str, remedy: str) -> None:
     Raises:
         LibraryDamagedError: It cannot.
     """
-    file = Path(__file__).with_name(_EXTENSION)
-    if file.is_file():  # the dynamic linker answers a truncated one with SIGBUS, too
+    file = find_extension()
+    if file is not None:  # the dynamic linker answers a truncated one with SIGBUS, too
         check_library(file, platform.machine(), remedy, name="extension")
     try:
         import_extension()

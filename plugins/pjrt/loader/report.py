@@ -52,6 +52,7 @@ class Report:
         settings: What the user's environment variables say.
         priority: The platform with the highest one is JAX's default.
         library: The plugin's own library.
+        override: By whose decision its library is of another release than the wheel; empty if it is not.
         gpu_code: For which GPUs it holds code, as recorded when the wheel was built; empty if it is not.
         kernels: Its kernels; None if it is no plugin with kernels.
         rivals: Other plugins for the platform; None if they were not looked for.
@@ -68,6 +69,7 @@ class Report:
     settings: Settings
     priority: int
     library: PluginLibrary
+    override: str = ""
     gpu_code: tuple[str, ...] = ()
     kernels: InstalledKernels | None = None
     rivals: Rivals | None = None
@@ -141,6 +143,7 @@ def to_json(report: Report) -> str:
         "python": asdict(report.python),
         "settings": asdict(report.settings),
         "library": asdict(report.library),
+        "override": report.override,
         "gpu_code": report.gpu_code,
         "kernels": asdict(report.kernels) if report.kernels is not None else None,
         "rivals": asdict(report.rivals) if report.rivals is not None else None,
@@ -170,6 +173,7 @@ def to_text(report: Report) -> list[str]:
     lines = [_title(report), _row("runs with", _surroundings(report))]
     lines += _rival_rows(report)
     lines += _library_rows(report.library)
+    lines += [_row("override", report.override)] if report.override else []
     if report.kernels is not None and report.vendor is not None:
         lines.append(_row("GPU code", " ".join(report.gpu_code) or "not recorded"))
         lines += _kernel_rows(report.kernels, report.python)

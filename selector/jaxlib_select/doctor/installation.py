@@ -22,7 +22,7 @@ from jaxlib_select.versions import in_range, read_version
 _IMPORTED = ("jax", "jaxlib")  # without what these need JAX cannot be imported
 _CODE = (".py", ".so")
 # What extension modules are named after that only one version of CPython can import (PEP 3149).
-KERNEL = re.compile(r"\.cpython-(3)(\d+)-")
+KERNEL = re.compile(r"\.cpython-(3)(\d+t?)-")
 # A folder of metadata: name and version (PEP 427).
 _INFO = re.compile(r"([A-Za-z0-9._]+)-([0-9][A-Za-z0-9.!+_]*)\.dist-info")
 # The part of a requirement (PEP 508) that is read: name, extras and bounds. What depends on a marker is passed over.

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from pjrtwheel.abis import FREE_THREADED
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.bazel import repositories
 from pjrtwheel.bazel.repositories import describe_backend, list_sources
@@ -71,7 +72,10 @@ def test_graph_is_described_as_json(root: Path, capsys: pytest.CaptureFixture[st
     }
     assert answer.pop("SOURCES") == list_sources(root / "build")
     assert list(answer.pop("BACKENDS")) == list(BACKENDS)
-    assert list(answer.pop("PLATFORMS")) == list(PLATFORMS)
+    platforms = answer.pop("PLATFORMS")
+    assert list(platforms) == list(PLATFORMS)
+    assert all(set(entry["suffixes"]) == {"abi3", *FREE_THREADED.values()} for entry in platforms.values())
+    assert answer.pop("FREE_THREADED") == FREE_THREADED
     assert answer == {"TOOLS": {"cuobjdump": {"member": "nvidia/cu13/bin/cuobjdump"}}}  # one, for two backends
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pjrtwheel.abis import plugin_tag
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_venv, install, requirement_group, wheelhouse_name
@@ -28,10 +29,19 @@ METADATA = b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n"
         ("cp313-abi3-manylinux_2_27_x86_64", "cp312", False),
         ("cp313-cp313-manylinux_2_27_x86_64", "cp313", True),
         ("cp313-cp313-manylinux_2_27_x86_64", "cp314", False),
+        ("cp314-cp314-manylinux_2_27_x86_64", "cp314t", False),
+        ("cp314-cp314t-manylinux_2_27_x86_64", "cp314t", True),
+        ("cp314-cp314t-manylinux_2_27_x86_64", "cp314", False),
+        ("cp312-abi3-manylinux_2_27_x86_64", "cp314t", False),
+        ("cp315-abi3t-manylinux_2_27_x86_64", "cp316t", True),
+        ("cp315-abi3t-manylinux_2_27_x86_64", "cp316", False),
+        *((plugin_tag("cp312", "linux_x86_64"), python, True) for python in ("cp312", "cp314t", "cp315", "cp315t")),
+        (plugin_tag("cp312", "linux_x86_64"), "cp311", False),
+        (plugin_tag("cp315", "linux_x86_64"), "cp314", False),
     ],
 )
 def test_a_wheel_fits_its_python(tag: str, python: str, *, expected: bool) -> None:
-    """Bindings fit one Python, the stable ABI fits that and every later one."""
+    """Bindings fit one Python; a stable ABI fits that and every later one, with the GIL or without."""
     assert fits(tag, python) is expected
 
 

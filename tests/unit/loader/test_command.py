@@ -339,8 +339,8 @@ def ask_json(site: Path, backend: Backend, *options: str, **environ: object) -> 
 
 
 KEYS = (
-    "schema distribution package platform priority version location lock jaxlib jax python settings library gpu_code "
-    "kernels rivals vendor problems absence fits verdict"
+    "schema distribution package platform priority version location lock jaxlib jax python settings library override "
+    "gpu_code kernels rivals vendor problems absence fits verdict"
 )
 
 
@@ -360,6 +360,19 @@ def test_json_says_what_the_text_says(install: Install, backend: Backend, make_e
     assert answer["settings"]["disable_variable"] == backend.disable
     assert answer["verdict"] == call(site, backend).stdout.splitlines()[-1]
     assert (answer["kernels"] is not None, answer["rivals"] is not None) == (bool(backend.kernels),) * 2
+
+
+def test_a_library_of_another_release_is_named(install: Install, make_elf: Callable[..., bytes]) -> None:
+    """With the reason that the wheel recorded; what cannot be read there is no error."""
+    backend = BACKENDS["cpu"]
+    site = install(backend, make_elf(), TALKING)
+    path = site / backend.package / "provenance.json"
+    path.write_text(json.dumps({"override": {"version": "1.2.2", "reason": "its own is late"}}))
+    assert ask_json(site, backend)["override"] == "library of 1.2.2: its own is late"
+    assert "override    library of 1.2.2: its own is late" in call(site, backend).stdout.splitlines()
+    for text in ("{}", "[", '{"override": 1}'):
+        path.write_text(text)
+        assert ask_json(site, backend)["override"] == ""
 
 
 def test_json_has_each_problem_with_its_effect(install: Install, make_elf: Callable[..., bytes]) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib.machinery
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,44 +15,84 @@ import pytest
 Loader = Callable[[str], ModuleType]
 
 REFUSAL = [
-    "InterpreterError: jaxlib-cpu cannot be loaded by a free-threaded Python (3.14t)",
-    "it is made for the stable ABI of CPython 3.12, which a Python without the GIL does not have",
-    "use a Python with the GIL: python3.14 in place of python3.14t",
+    "InterpreterError: jaxlib-cpu cannot be loaded by this free-threaded Python (3.14t)",
+    "of its extension, only _pjrt.abi3.so would be imported, which is for Pythons with the GIL",
+    "use python3.14 in place of python3.14t, or a newer free-threaded one",
 ]
+OWN = "_pjrt.cpython-314t-x86_64-linux-gnu.so"
+# What CPython 3.14t and 3.15t import, by the order of their suffixes.
+SUFFIXES = {
+    "3.14": [".cpython-314t-x86_64-linux-gnu.so", ".abi3.so", ".so"],
+    "3.15": [".cpython-315t-x86_64-linux-gnu.so", ".abi3t.so", ".so"],
+}
+
+
+@pytest.fixture
+def pose(cpu_loader: Loader, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
+    """Return a function: flags of a Python, its version, files of the extension → the loader sees these."""
+
+    def pose_(abiflags: str, version: str, *files: str) -> None:
+        for file in files:
+            (tmp_path / file).touch()
+        monkeypatch.setattr(cpu_loader("pjrt.installed"), "__file__", str(tmp_path / "installed.py"))
+        monkeypatch.setattr(sys, "abiflags", abiflags)
+        monkeypatch.setattr(sys, "version_info", (3, int(version.removeprefix("3.")), 0, "final", 0))
+        monkeypatch.setattr(importlib.machinery, "EXTENSION_SUFFIXES", SUFFIXES[version])
+
+    return pose_
 
 
 @pytest.mark.parametrize("abiflags", ["", "d"])
-def test_a_python_with_the_gil_is_accepted(cpu_loader: Loader, monkeypatch: pytest.MonkeyPatch, abiflags: str) -> None:
+def test_a_python_with_the_gil_is_accepted(cpu_loader: Loader, pose: Callable[..., None], abiflags: str) -> None:
     """Debug builds have the same ABI since CPython 3.8."""
-    monkeypatch.setattr(sys, "abiflags", abiflags)
+    pose(abiflags, "3.14", "_pjrt.abi3.so")
+    cpu_loader("pjrt.installed").check_interpreter("jaxlib-cpu")
+
+
+@pytest.mark.parametrize(
+    ("version", "files", "file"),
+    [
+        ("3.14", ("_pjrt.abi3.so", "_pjrt.abi3t.so", OWN), OWN),
+        ("3.15", ("_pjrt.abi3.so", "_pjrt.abi3t.so", OWN), "_pjrt.abi3t.so"),
+        ("3.14", (), None),
+        ("3.15", ("_pjrt.abi3.so",), None),
+    ],
+    ids=["its own", "stable ABI", "nothing", "nothing it would import"],
+)
+def test_a_free_threaded_python_is_accepted(
+    cpu_loader: Loader, pose: Callable[..., None], version: str, files: tuple[str, ...], file: str | None
+) -> None:
+    """One that would import its own file, or none: that is another error."""
+    pose("t", version, *files)
+    found = cpu_loader("pjrt.installed").find_extension()
+    assert (found.name if found else None) == file
     cpu_loader("pjrt.installed").check_interpreter("jaxlib-cpu")
 
 
 @pytest.mark.parametrize("abiflags", ["t", "td"])
-def test_a_free_threaded_python_is_refused(cpu_loader: Loader, monkeypatch: pytest.MonkeyPatch, abiflags: str) -> None:
-    """There is no wheel for it, so the remedy is no pip command."""
-    monkeypatch.setattr(sys, "abiflags", abiflags)
-    monkeypatch.setattr(sys, "version_info", (3, 14, 0, "final", 0))
+def test_a_free_threaded_python_without_a_file_of_its_own_is_refused(
+    cpu_loader: Loader, pose: Callable[..., None], abiflags: str
+) -> None:
+    """It would import the file for Pythons with the GIL; no pip command helps."""
+    pose(abiflags, "3.14", "_pjrt.abi3.so", "_pjrt.abi3t.so")
     with pytest.raises(cpu_loader("pjrt.errors").InterpreterError) as caught:
         cpu_loader("pjrt.installed").check_interpreter("jaxlib-cpu")
     assert str(caught.value).splitlines() == [line.replace("3.14t", f"3.14{abiflags}") for line in REFUSAL]
 
 
 def test_it_is_refused_before_anything_is_compared(
-    cpu_loader: Loader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cpu_loader: Loader, tmp_path: Path, pose: Callable[..., None]
 ) -> None:
     """A matching jaxlib, which the other refusals ask for, would not help."""
-    monkeypatch.setattr(sys, "abiflags", "t")
-    monkeypatch.setattr(sys, "version_info", (3, 14, 0, "final", 0))
+    pose("t", "3.14", "_pjrt.abi3.so")
     with pytest.raises(cpu_loader("pjrt.errors").InterpreterError) as caught:
         cpu_loader("pjrt.lock").check_release("jaxlib-cpu", tmp_path / "absent", None)
     assert str(caught.value).splitlines() == REFUSAL
 
 
-def test_the_status_advises_nothing_else(cpu_loader: Loader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_status_advises_nothing_else(cpu_loader: Loader, pose: Callable[..., None]) -> None:
     """Whatever else is missing, as JAX is here, is not the fix; and it is said once."""
-    monkeypatch.setattr(sys, "abiflags", "t")
-    monkeypatch.setattr(sys, "version_info", (3, 14, 0, "final", 0))
+    pose("t", "3.14", "_pjrt.abi3.so")
     report = cpu_loader("pjrt.examine").examine_plugin(cpu_loader("").PLUGIN, 0, opening=True)
     assert [str(problem) for problem in report.problems].count("\n".join(REFUSAL)) == 1
     assert report.verdict() == f"jaxlib-cpu does not fit here. To fix it: {REFUSAL[-1]}"

@@ -198,12 +198,22 @@ def test_kernels_of_other_pythons_do_not_count(
     folder = tmp_path / "pjrtwheel_kernels"
     folder.mkdir()
     own = kernels.importlib.machinery.EXTENSION_SUFFIXES[0]
-    for name in (f"_prng{own}", f"_linalg{own}", "_prng.cpython-399-x86_64-linux-gnu.so", "_rnn.so"):
+    for name in (
+        f"_prng{own}",
+        f"_linalg{own}",
+        "_prng.cpython-399-x86_64-linux-gnu.so",
+        "_prng.cpython-399t-x86_64-linux-gnu.so",
+        "_rnn.so",
+    ):
         (folder / name).touch()
     monkeypatch.syspath_prepend(str(tmp_path))
     own_python = ".".join(map(str, kernels.sys.version_info[:2]))
     found = kernels.find_kernels(package)
-    assert (found.location, found.modules, found.pythons) == (folder, ("_linalg", "_prng"), (own_python, "3.99"))
+    assert (found.location, found.modules, found.pythons) == (
+        folder,
+        ("_linalg", "_prng"),
+        (own_python, "3.99", "3.99t"),
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+import sysconfig
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -194,10 +195,13 @@ def test_a_library_of_this_machine_takes_the_place_of_the_wheels(backend: Backen
 
 
 def test_the_evidence_names_the_library_that_was_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that took the wheel's place is named with its digest; one that is not loaded is no evidence at all."""
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    site = tmp_path / f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
+    """One that took the wheel's place is named with its digest; one that is not loaded is no evidence at all.
+
+    Where Python installs wheels it says itself: the folder of a free-threaded one is not named by its version alone.
+    """
+    site = tmp_path / "lib/python3.14t/site-packages"
     site.mkdir(parents=True)
+    monkeypatch.setattr(sysconfig, "get_path", {"platlib": str(site)}.__getitem__)
     other = tmp_path / "other.so"
     other.write_bytes(b"library")
     (site / "wheel.so").write_bytes(b"the wheel's")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from packaging.utils import canonicalize_name
 
+from pjrtwheel.abis import plugin_tag
 from pjrtwheel.backend import Backend, Kernels, Prebuilt
 from pjrtwheel.verify import accelerator
 from pjrtwheel.verify.contents import WheelContents
@@ -65,6 +66,11 @@ def test_packages_at_the_top() -> None:
     assert accelerator.expected_packages(wheel(("jaxlib_abacus/abacus.so",)), BACKEND) == ("jaxlib_abacus",)
 
 
+def provenance_of(*pythons: str) -> str:
+    """Return a `provenance.json` with kernels for some Pythons."""
+    return json.dumps({"project": "abacus-pjrt", "kernels": [{"python": python} for python in pythons]})
+
+
 @pytest.mark.parametrize(
     ("backend", "libraries", "requires", "problems"),
     [
@@ -100,17 +106,55 @@ def test_library_is_bundled_or_required(
     assert list(accelerator.check_plugin(wheel(libraries, requires), backend)) == problems
 
 
+TWINS = ("_pjrt.abi3.so", "_pjrt.abi3t.so", "_pjrt.cpython-314t-x86_64-linux-gnu.so")
+EXTENSION = tuple(f"jaxlib_abacus/pjrt/{name}" for name in TWINS)
+
+
+def tagged(libraries: tuple[str, ...], platform: str = "manylinux_2_27_x86_64") -> WheelContents:
+    """Return a wheel whose name claims every ABI that the extension is compiled for."""
+    name = parse_name(f"jaxlib_abacus-1.0-{plugin_tag('cp312', platform)}.whl")
+    return replace(wheel(libraries), name=name)
+
+
+def test_every_abi_of_the_name_has_a_module() -> None:
+    """A module for the stable ABI has its twins, of the wheel's own architecture; libraries need none."""
+    assert list(accelerator.check_abis(tagged((*EXTENSION, "jaxlib_abacus/abacus.so")))) == []
+    assert list(accelerator.check_abis(wheel(EXTENSION[:1]))) == []
+    assert list(accelerator.check_abis(tagged(EXTENSION[:1]))) == [
+        (EXTENSION[1], "is missing, although the wheel claims the ABI abi3t"),
+        (EXTENSION[2], "is missing, although the wheel claims the ABI cp314t"),
+    ]
+    twin = "jaxlib_abacus/pjrt/_pjrt.cpython-314t-aarch64-linux-gnu.so"
+    assert list(accelerator.check_abis(tagged(EXTENSION, "manylinux_2_27_aarch64"))) == [
+        (twin, "is missing, although the wheel claims the ABI cp314t")
+    ]
+
+
+def test_a_twin_of_the_extension_is_no_kernel() -> None:
+    """It neither has to lie where JAX looks for kernels, nor stands for them."""
+    assert list(accelerator.check_kernels((*EXTENSION, *MODULES), BACKEND, "x86_64")) == []
+    assert list(accelerator.check_kernels(EXTENSION[2:], UNBUNDLED, "x86_64")) == [
+        (EXTENSION[2], "is a module of one CPython, which this wheel may not have")
+    ]
+    without = replace(tagged(EXTENSION), texts={"jaxlib_abacus/provenance.json": provenance_of()})
+    assert list(accelerator.check_presence(without)) == []
+
+
 def test_exports_by_kind_of_library() -> None:
     """The plugin and stable-ABI modules are held to a list, a module of one CPython to its initializer."""
     libraries = [
         library("jaxlib_abacus/abacus.so", "GetPjrtApi", "leak"),
         library("jaxlib_abacus/pjrt/_pjrt.abi3.so", "PyInit__pjrt"),
+        library("jaxlib_abacus/pjrt/_pjrt.abi3t.so", "PyModExport__pjrt"),
+        library("jaxlib_abacus/pjrt/_other.abi3t.so", "PyInit__other"),
         library(MODULES[0], "PyInit__sums", "__start_pb_defaults"),
         library(MODULES[1], "PyInit__other"),
         library("jaxlib_abacus/libcount.so", "anything"),
     ]
     assert list(accelerator.check_symbols(libraries, [BACKEND])) == [
         ("jaxlib_abacus/abacus.so", "exports 1 symbols beyond the allowed ones: leak"),
+        ("jaxlib_abacus/pjrt/_other.abi3t.so", "does not export 'PyModExport__other'"),
+        ("jaxlib_abacus/pjrt/_other.abi3t.so", "exports 1 symbols beyond the allowed ones: PyInit__other"),
         (MODULES[1], "does not export 'PyInit__sums'"),
     ]
 
@@ -167,11 +211,6 @@ def test_kernels_for_another_machine() -> None:
     """The suffix names the architecture of the wheel."""
     problems = list(accelerator.check_kernels(MODULES, BACKEND, "aarch64"))
     assert [member for member, _ in problems] == list(MODULES)
-
-
-def provenance_of(*pythons: str) -> str:
-    """Return a `provenance.json` with kernels for some Pythons."""
-    return json.dumps({"project": "abacus-pjrt", "kernels": [{"python": python} for python in pythons]})
 
 
 @pytest.mark.parametrize(

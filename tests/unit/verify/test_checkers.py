@@ -133,6 +133,24 @@ def test_abi3_violations_are_named() -> None:
     ]
 
 
+def test_the_export_hook_is_no_violation() -> None:
+    """The checker takes what a module exports under PEP 793 for something it uses; all else it says still counts."""
+    result = {
+        "is_abi3": False,
+        "is_abi3_baseline_compatible": True,
+        "baseline": "3.15",
+        "computed": "3.15",
+        "non_abi3_symbols": ["PyModExport_a"],
+        "future_abi3_objects": {},
+    }
+    worse = {**result, "non_abi3_symbols": ["PyModExport_a", "_PyBytes_Resize"]}
+    specs = {name: {"object": {"result": found}} for name, found in (("/s/1.so", result), ("/s/2.so", worse))}
+    members = {"/s/1.so": "a/a.abi3t.so", "/s/2.so": "a/b.abi3t.so"}
+    assert list(read_abi3_report(json.dumps({"specs": specs}), members)) == [
+        ("a/b.abi3t.so", "is not within the stable ABI of 3.15: _PyBytes_Resize")
+    ]
+
+
 def test_modules_of_one_python_are_not_audited(tmp_path: Path) -> None:
     """They may use all of their CPython; a wheel with nothing else makes no promise."""
     member = "a/_solver.cpython-312-x86_64-linux-gnu.so"

@@ -40,7 +40,7 @@ sha256 = "0000000000000000000000000000000000000000000000000000000000000000"
 size = 1
 """
 LIBRARY = "jaxlib_cpu/pjrt_c_api_cpu_plugin.so"
-PLUGIN_WHEEL = "jaxlib_cpu-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl"
+PLUGIN_WHEEL = "jaxlib_cpu-1.2.3-cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64.whl"
 UPSTREAM = "jaxlib-1.2.3-cp312-cp312-manylinux_2_27_x86_64.whl"
 BINDINGS_WHEEL = "jaxlib-1.2.3-3-cp312-cp312-manylinux_2_27_x86_64.whl"
 
@@ -156,7 +156,7 @@ def test_report(plugin: Manifest, tmp_path: Path) -> None:
         "wheel": PLUGIN_WHEEL,
         "distribution": "jaxlib-cpu",
         "version": "1.2.3",
-        "tag": "cp312-abi3-manylinux_2_27_x86_64",
+        "tag": "cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64",
         "sha256": hashlib.sha256(wheel).hexdigest(),
         "size": len(wheel),
         "requires": ["jaxlib==1.2.3"],

@@ -57,7 +57,7 @@ size = 1
 """
 LIBRARY_PIN = PIN.replace("kernels.abacus.%s", "plugin.abacus")
 RELEASE = 'schema = 2\nrelease = "1.0"\nbuild = 1\n' + LIBRARY_PIN + PIN % "cp312" + PIN % "cp313"
-WHEEL = "jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
+WHEEL = "jaxlib_abacus-1.0-cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64.whl"
 LIBRARY = "jaxlib_abacus/abacus.so"
 SPIRV = {"__CLANG_OFFLOAD_BUNDLE__sycl-spir64": b"\x03\x02\x23\x07" + bytes(60)}
 ORIGIN = {"project": "abacus-pjrt", "version": "1.0", "filename": "abacus_pjrt.whl", "sha256": "aa" * 32}
@@ -197,6 +197,22 @@ def test_bill_of_materials_names_every_wheel_it_was_made_from(
         "pkg:pypi/abacus-kernels@1.0?file_name=cp312.whl": "bb" * 32,
         "pkg:pypi/abacus-kernels@1.0?file_name=cp313.whl": "cc" * 32,
     }
+
+
+def test_library_of_another_release_is_named(manifest: Callable[..., Manifest], tmp_path: Path) -> None:
+    """Wherever somebody looks: in the provenance, in the report and at the end of the description; not of one's own."""
+    table = manifest()
+    decision = {"version": "0.9", "reason": "the own one is late"}
+    override = '[[override]]\nbackend = "abacus"\n' + "".join(f'{key} = "{text}"\n' for key, text in decision.items())
+    Path(table["release"]).write_text(RELEASE + override)
+    report, members = build(table, tmp_path / "out")
+    assert report.provenance["override"] == decision
+    assert json.loads(members["jaxlib_abacus/provenance.json"])["override"] == decision
+    description = "# Abacus\n\n## Library of 0.9\n\nIn this wheel of 1.0, by decision: the own one is late.\n"
+    assert members["jaxlib_abacus-1.0.dist-info/METADATA"].decode().endswith(f"\n\n{description}")
+    own, members = build(table | {"provider": "file-ff"}, tmp_path / "own")
+    assert "override" not in own.provenance
+    assert members["jaxlib_abacus-1.0.dist-info/METADATA"].decode().endswith("\n\n# Abacus\n")
 
 
 def test_library_that_is_required_instead_of_bundled(manifest: Callable[..., Manifest], tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import ctypes
 import hashlib
 import json
 import sys
+import sysconfig
 from pathlib import Path
 
 
@@ -61,7 +62,7 @@ def require_loaded(member: str) -> str:
     Raises:
         AssertionError: It is not: another library is in use, or none.
     """
-    site = Path(sys.prefix) / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+    site = Path(sysconfig.get_path("platlib"))  # lib/python3.14t/site-packages of a free-threaded Python
     library = (site / member).resolve()
     maps = Path("/proc/self/maps").read_text("utf-8", "surrogateescape").splitlines()
     mapped = {line.split(maxsplit=5)[5] for line in maps if "/" in line}

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pjrtwheel.abis import extension_suffix
 from pjrtwheel.backend import Backend, Kernels
 from pjrtwheel.elf import read_image
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform
 from pjrtwheel.release.model import Release
-from pjrtwheel.wheel.names import extension_suffix
 
 _Files = Mapping[str, Path]
 

@@ -24,7 +24,7 @@ class PluginSpec:
         provenance: Where the library came from, a JSON file.
         files: Path in the wheel → file on disk.
         licenses: File name below `licenses/` → file on disk.
-        kernels: Python tag → libraries that JAX imports on that Python, or that those need.
+        kernels: ABI tag of a Python → libraries that JAX imports on that Python, or that those need.
         tools: Name → program that reads what the libraries hold.
         requirement: Distribution and exact version that carries the plugin library, where `files` does not.
     """
@@ -48,7 +48,7 @@ class BindingsSpec:
 
     Attributes:
         provider: `prebuilt`, `source` or `file-<sha256>`.
-        python: Python tag, such as `cp312`.
+        python: The Python, by its ABI tag, such as `cp312` or `cp314t`.
         wheel: Upstream's wheel.
         backends: One backend file for each extra.
     """

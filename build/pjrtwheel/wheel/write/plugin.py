@@ -10,12 +10,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from pjrtwheel.abis import plugin_tag
 from pjrtwheel.backend import Backend, parse_backend
 from pjrtwheel.elf import Place
 from pjrtwheel.errors import WheelError
 from pjrtwheel.gpucode import GPU_CODE_FILENAME, GpuCode, list_codes, merge_codes, read_gpu_code
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, make_lock
-from pjrtwheel.release.model import Release, read_release
+from pjrtwheel.release.model import Override, Release, read_release
 from pjrtwheel.tables import TableError, read_json, write_json
 from pjrtwheel.wheel import metadata
 from pjrtwheel.wheel.deflate.compress import worker_count
@@ -37,12 +38,13 @@ def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
     release, backend = read_release(spec.release), parse_backend(spec.backend.read_text("utf-8"), spec.backend)
     name = _check(spec, backend, release)
     lock = make_lock(release, spec.provider)
+    override = release.override(backend.name) if spec.provider == "prebuilt" else None
     text = metadata.plugin_metadata(
         name,
         backend,
         release=release,
         licenses=spec.licenses,
-        readme=spec.readme.read_text("utf-8"),
+        readme=spec.readme.read_text("utf-8") + metadata.describe_override(override, release.version),
         requirement=spec.requirement,
     )
     on_disk = spec.files | place_kernels(spec.kernels, backend, spec.platform, release)
@@ -50,7 +52,7 @@ def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
     sources = [_open(member, path, spec, backend, name, files) for member, path in on_disk.items()]
     libraries = {source.path: on_disk[source.path] for source in sources if source.is_library}
     codes = _read_codes(libraries, spec.tools)
-    provenance = _read_provenance(spec.provenance)
+    provenance = _read_provenance(spec.provenance) | _describe_override(override)
     generated = _generate(name, backend, lock, provenance, codes) | {f"{name.dist_info}/METADATA": text}
     twice = sorted(generated.keys() & on_disk.keys())
     if twice:
@@ -87,7 +89,7 @@ def _check(spec: PluginSpec, backend: Backend, release: Release) -> WheelName:
         raise WheelError(f"the manifest requires {spec.requirement or 'nothing'!r} for the plugin library", cause=cause)
     if backend.kernels and release.kernels(backend.name, platform) and spec.provider == "prebuilt" and not spec.kernels:
         raise WheelError(f"the manifest has no kernels, although release {release.version} has some for {platform}")
-    return make_name(backend.distribution, release.version, f"{backend.python_tag}-abi3-{backend.tags[platform]}")
+    return make_name(backend.distribution, release.version, plugin_tag(backend.python_tag, backend.tags[platform]))
 
 
 def _open(
@@ -115,6 +117,10 @@ def _generate(
         f"{name.dist_info}/entry_points.txt": metadata.entry_points(backend),
         f"{name.dist_info}/sboms/{SBOM_FILENAME}": format_sbom(name, provenance, bundled=backend.prebuilt.bundled),
     }
+
+
+def _describe_override(override: Override | None) -> dict[str, Any]:
+    return {"override": {"version": override.version, "reason": override.reason}} if override else {}
 
 
 def _read_provenance(path: Path) -> dict[str, Any]:

@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The ABIs of CPython that modules are compiled for: in tags (PEP 425), in file names (PEP 3149) and by version.
+
+A Python is named by its ABI tag: `cp314` has the GIL, `cp314t` is free-threaded.
+"""
+
+from __future__ import annotations
+
+# The stable ABI of Pythons with the GIL (PEP 384).
+STABLE_ABI = "abi3"
+# What the extension is compiled for in addition: oldest Python → ABI tag. Free-threaded Pythons have a stable ABI from
+# 3.15 on (abi3t, PEP 803); before that, each needs a module of its own.
+FREE_THREADED = {"cp314": "cp314t", "cp315": "abi3t"}
+
+
+def python_version(python: str) -> tuple[int, int]:
+    """Return the version of a Python that is named by its Python tag or ABI tag.
+
+    >>> python_version("cp312"), python_version("cp314t")
+    ((3, 12), (3, 14))
+    """
+    digits = python.removeprefix("cp").removesuffix("t")
+    return int(digits[:1]), int(digits[1:])
+
+
+def extension_suffix(abi: str, architecture: str) -> str:
+    """Return the ending of an extension module for an ABI: a stable one, or that of one CPython.
+
+    >>> extension_suffix("cp314t", "x86_64"), extension_suffix("abi3t", "x86_64")
+    ('.cpython-314t-x86_64-linux-gnu.so', '.abi3t.so')
+    """
+    return f".cpython-{abi.removeprefix('cp')}-{architecture}-linux-gnu.so" if abi.startswith("cp") else f".{abi}.so"
+
+
+def plugin_tag(python_tag: str, platform_tag: str) -> str:
+    """Return the compressed tag set of a wheel with the extension; `python_tag` is the oldest Python with the GIL.
+
+    A set means every combination of its parts, also those that nobody means. No Python has one like `cp312-cp314t`.
+    One like `cp312-abi3t` lets installers take the wheel for free-threaded Pythons before 3.14: for those there is no
+    `jaxlib`, which the wheel requires, and the loader refuses them.
+
+    >>> plugin_tag("cp312", "manylinux_2_27_x86_64")
+    'cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64'
+    """
+    oldest = python_version(python_tag)
+    others = {python: abi for python, abi in FREE_THREADED.items() if python_version(python) >= oldest}
+    return "-".join(
+        (".".join(sorted({python_tag, *others})), ".".join(sorted({STABLE_ABI, *others.values()})), platform_tag)
+    )
