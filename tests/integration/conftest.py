@@ -38,6 +38,17 @@ PLATFORM = "linux_x86_64"
 CHECKOUT_FOLDERS = ("build", "ci", "jaxlib", "plugins", "releases", "tests/aot", "tests/smoke")
 CHECKOUT_FILES = (".bazelrc", ".bazelversion", "BUILD.bazel", "LICENSE", "WORKSPACE", "pyproject.toml")
 
+# What a library says of its PJRT_Api itself: the version, and how many functions follow it.
+ASK_API = """
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+library.GetPjrtApi.restype = ctypes.c_void_p
+api = library.GetPjrtApi()
+size, major, minor = (kind.from_address(api + at).value
+                      for kind, at in ((ctypes.c_size_t, 0), (ctypes.c_int, 32), (ctypes.c_int, 36)))
+print(f"{major}.{minor}", (size - 40) // 8)
+"""
+
 # As the extension itself is compiled, see build/rules/private/compiler.bzl.
 FLAGS = ("-std=c11", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-sanitize=all", "-Wall", "-Wextra", "-Werror")
 
@@ -112,6 +123,26 @@ def backend_wheels(
         return provide_wheels(root, backend, release_of(backend), dist, "--no-smoke")
 
     return wheels
+
+
+@pytest.fixture(scope="session")
+def pinned_api(
+    root: Path, release_of: Callable[[str], Release], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], tuple[str, int]]:
+    """Return a function: a backend → version and number of functions of the PJRT API in upstream's pinned library."""
+
+    def ask(backend: str) -> tuple[str, int]:
+        member, folder = find_backend(root, backend).prebuilt.member, tmp_path_factory.mktemp("pinned")
+        wheel = WheelCache(cache_root(os.environ), download_wheel).fetch(
+            release_of(backend).pin(f"plugin.{backend}.{PLATFORM}")
+        )
+        unpack_wheel(wheel, folder, [member])
+        command = [sys.executable, "-c", ASK_API, str(folder / member)]
+        version, functions = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        (folder / member).unlink()  # it may be large
+        return version, int(functions)
+
+    return ask
 
 
 @pytest.fixture(scope="session")
