@@ -35,7 +35,7 @@ from pjrtwheel.release.model import Release, load_release
 from pjrtwheel.verify.formats import FORMATS
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import parse_name
-from release_under_test import release_under_test
+from release_under_test import release_under_test, wheel_version
 
 pytestmark = pytest.mark.integration
 
@@ -60,7 +60,9 @@ def dist(
     """
     folder = tmp_path_factory.mktemp("systems")
     given = Path(os.environ.get("PJRTWHEEL_DIST", folder))
-    listed = read_folder(given) if given != folder else {}
+    version = wheel_version(release_under_test())
+    found = read_folder(given) if given != folder else {}
+    listed = {name: entry for name, entry in found.items() if entry.version == version}
     if {_platform(name) for name in listed} >= set(MARKERS):
         return link_wheels({name: given / name for name in listed}, listed, folder)
     return build_wheels(take_one_python(copy_checkout(folder / "checkout"), interpreter.tag), folder / "dist")
