@@ -22,8 +22,11 @@ from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.release.model import Release, load_release
+from release_under_test import release_under_test
 
 pytestmark = pytest.mark.integration
+
+RELEASE = release_under_test().version
 
 # A file's name in backticks at the start of a paragraph, and the code block behind that paragraph.
 FILE = re.compile(r"^`(plugins/abacus/[^`]+)`.*?\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -106,16 +109,16 @@ def run(checkout: Path, environ: dict[str, str]) -> Callable[..., str]:
 
 
 @pytest.fixture(scope="module")
-def dist(checkout: Path, run: Callable[..., str], release: Release) -> Path:
+def dist(checkout: Path, run: Callable[..., str]) -> Path:
     """Return the folder that the vendor's build fills, after the steps before it."""
-    before = load_release(checkout, release.version).pins
-    run("pjrtwheel", "pin", release.version, "--missing")
-    after = load_release(checkout, release.version).pins
+    before = load_release(checkout, RELEASE).pins
+    run("pjrtwheel", "pin", RELEASE, "--missing")
+    after = load_release(checkout, RELEASE).pins
     assert {key: pin.version for key, pin in after.items() if key not in before} == {
         "plugin.abacus.linux_x86_64": "1.5"
     }
     assert {key: pin for key, pin in after.items() if key in before} == before
-    run("pjrtwheel", "build", "abacus", "--no-smoke", "--dist", str(checkout / "dist"))
+    run("pjrtwheel", "build", "abacus", "--no-smoke", "--release", RELEASE, "--dist", str(checkout / "dist"))
     return checkout / "dist"
 
 
@@ -132,7 +135,7 @@ def test_library_that_is_in_no_wheel_yet(
     checkout: Path, environ: dict[str, str], compile_library: Callable[..., Path], root: Path, release: Release
 ) -> None:
     """The vendor's own build of the library makes a wheel while nothing of the vendor's is pinned."""
-    release = load_release(checkout, release.version)
+    release = load_release(checkout, RELEASE)
     assert "plugin.abacus.linux_x86_64" not in release.pins
     abacus, platform = find_backend(checkout, "abacus"), PLATFORMS[PLATFORM]
     check_inputs(release, abacus, platform, "file", platform)

@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -37,6 +38,7 @@ from pjrtwheel.fetch import cache_root
 from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
+from release_under_test import release_under_test, wheel_version
 
 pytestmark = pytest.mark.integration
 
@@ -227,10 +229,21 @@ def real_wheels(
     return folder
 
 
+@pytest.fixture(scope="session")
+def selector(root: Path, release: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the package under test that knows one release, whatever was built since."""
+    copy = tmp_path_factory.mktemp("selector") / "selector"
+    shutil.copytree(root / "selector", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in (copy / "jaxlib_select/facts").glob("[0-9]*.json"):
+        if path.stem != release.version:
+            path.unlink()
+    return copy
+
+
 @pytest.fixture
-def bench(small_wheels: Path, interpreter: Interpreter, root: Path, tmp_path: Path) -> Bench:
+def bench(small_wheels: Path, interpreter: Interpreter, selector: Path, tmp_path: Path) -> Bench:
     """Return a fresh bench with small packages."""
-    return Bench(tmp_path, small_wheels, interpreter, root / "selector")
+    return Bench(tmp_path, small_wheels, interpreter, selector)
 
 
 @pytest.fixture
@@ -261,13 +274,15 @@ def _wheel_of_pip(bench: Bench) -> tuple[str, ...]:
     return (str(wheel),)
 
 
-JAX = {"jax": "0.11.2", "jaxlib": "0.11.2+split.1-1"}
+RELEASE = release_under_test().version
+VERSION = wheel_version(release_under_test())
+JAX = {"jax": RELEASE, "jaxlib": f"{VERSION}-1"}
 BACKENDS = ("jax", "jaxlib", "jaxlib-cpu", "jaxlib-cuda-12", "jaxlib-cuda-13", "nvidia-cublas", "nvidia-cudnn-cu12")
 WANTED = {
-    "cuda13": JAX | {"jaxlib-cuda-13": "0.11.2+split.1", "nvidia-cublas": "13.1.0.3"},
-    "cuda12": JAX | {"jaxlib-cuda-12": "0.11.2+split.1", "nvidia-cudnn-cu12": "9.28.0.1"},
-    "cuda12-legacy": JAX | {"jaxlib-cuda-12": "0.11.2+split.1", "nvidia-cudnn-cu12": "9.10.2.21"},
-    "cpu": JAX | {"jaxlib-cpu": "0.11.2+split.1"},
+    "cuda13": JAX | {"jaxlib-cuda-13": VERSION, "nvidia-cublas": "13.1.0.3"},
+    "cuda12": JAX | {"jaxlib-cuda-12": VERSION, "nvidia-cudnn-cu12": "9.28.0.1"},
+    "cuda12-legacy": JAX | {"jaxlib-cuda-12": VERSION, "nvidia-cudnn-cu12": "9.10.2.21"},
+    "cpu": JAX | {"jaxlib-cpu": VERSION},
 }
 
 
@@ -436,7 +451,7 @@ def stock_jax(request: pytest.FixtureRequest, bench: Bench) -> tuple[str | Path,
     bench.pip(python, "install", "--quiet", "--no-index", *_wheel_of_pip(bench))
     (jaxlib,) = (path for path in bench.wheels.glob("jaxlib-*.whl") if "+" not in path.name)
     bench.uv("pip", "install", "--python", python, *bench.links(), "jax", jaxlib)
-    assert backends(python) == {"jax": "0.11.2", "jaxlib": "0.11.2-none"}
+    assert backends(python) == {"jax": RELEASE, "jaxlib": f"{RELEASE}-none"}
     return ("--python", python, "--installer", request.param, "--machine", bench.machine("cpu"), *bench.links())
 
 
@@ -615,11 +630,11 @@ def test_an_index_without_the_package(bench: Bench) -> None:
     """That is another error than a network that is down; a group nobody asked for is left out with a warning."""
     options: tuple[str | Path, ...] = ("--python", bench.python("empty"), *bench.links())
     said = bench.select("lock", "jax", "--machine", bench.machine("h100"), "-o", "pylock.toml", *options)
-    assert "warning: no group rocm7-local: the package index does not have what is wanted" in said
+    assert "warning: no group tpu: the package index does not have what is wanted" in said
     assert "warning: no group cuda13-cc100: the package index does not have what is wanted" in said
     groups = tomllib.loads((bench.folder / "pylock.toml").read_text())["dependency-groups"]
     assert groups == ["cuda13", "cuda12", "cuda12-legacy", "cpu"]
-    wanted: tuple[str | Path, ...] = ("--backend", "rocm7-local", "--groups", "cpu")
+    wanted: tuple[str | Path, ...] = ("--backend", "tpu", "--groups", "cpu")
     said = bench.select("lock", "jax", "--machine", bench.machine("h100"), *wanted, *options, status=4)
     assert "error: the package index does not have what is wanted" in said
 
@@ -650,5 +665,5 @@ def test_the_installed_command_runs(build_select: Callable[[], Path], bench: Ben
     """As users have it: from its wheel, on the Python of the release, without anything else."""
     command = build_select()
     said = bench.run(command, "resolve", "jax", "--machine", bench.machine("h100"))
-    assert "jaxlib-cuda-13[with-cuda]==0.11.2+split.1" in said
+    assert f"jaxlib-cuda-13[with-cuda]=={VERSION}" in said
     assert installed(command.parent / "python").keys() == {"jaxlib-select"}

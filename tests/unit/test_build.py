@@ -37,8 +37,9 @@ from pjrtwheel.cli import build as command
 from pjrtwheel.errors import BazelError, ElfError, UsageError, VerifyError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.lock import ReleaseLock
-from pjrtwheel.release.model import load_release
+from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.report import Report
+from release_under_test import release_under_test
 
 
 @pytest.fixture
@@ -167,14 +168,11 @@ def test_backend_or_bindings_must_be_chosen(arguments: list[str]) -> None:
         command.execute(parser.parse_args(arguments))
 
 
+RELEASE = release_under_test()
+UPSTREAM = [parse_name(RELEASE.pin(f"bindings.{abi}.linux_x86_64").filename) for abi in RELEASE.pythons("linux_x86_64")]
 PROMISED = (
-    "jaxlib-0.11.2+split.1-cp312-cp312-manylinux_2_27_x86_64.whl",
-    "jaxlib-0.11.2+split.1-cp313-cp313-manylinux_2_27_x86_64.whl",
-    "jaxlib-0.11.2+split.1-cp314-cp314-manylinux_2_27_x86_64.whl",
-    "jaxlib-0.11.2+split.1-cp314-cp314t-manylinux_2_27_x86_64.whl",
-    "jaxlib-0.11.2+split.1-cp315-cp315-manylinux_2_27_x86_64.whl",
-    "jaxlib-0.11.2+split.1-cp315-cp315t-manylinux_2_27_x86_64.whl",
-    "jaxlib_cpu-0.11.2+split.1-cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64.whl",
+    *(f"jaxlib-{RELEASE.set_version}-{name.tag}.whl" for name in UPSTREAM),
+    f"jaxlib_cpu-{RELEASE.set_version}-cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64.whl",
 )
 
 
@@ -182,7 +180,7 @@ PROMISED = (
 def request_cpu(root: Path) -> BuildRequest:
     """Return a request for all wheels of the CPU."""
     platform = PLATFORMS["linux_x86_64"]
-    return BuildRequest(root, load_release(root, "0.11.2"), find_backend(root, "cpu"), platform)
+    return BuildRequest(root, RELEASE, find_backend(root, "cpu"), platform)
 
 
 @pytest.fixture
@@ -257,7 +255,7 @@ def test_a_build_that_returns_too_little_publishes_nothing(
     """An action whose result is empty is no error to Bazel, and one wheel of the set would be missing."""
     bazel_returns({"//plugins/cpu:wheel": PROMISED[-1:], "//jaxlib:wheels": [PROMISED[0], *PROMISED[2:-1]]})
     arguments = ["--root", str(root), "--dist", str(tmp_path / "dist"), "--platform", "linux_x86_64", "--no-smoke"]
-    assert cli.main(["build", "cpu", "--release", "0.11.2", *arguments]) == BazelError.exit_code
+    assert cli.main(["build", "cpu", "--release", RELEASE.version, *arguments]) == BazelError.exit_code
     assert capsys.readouterr().err.splitlines()[-3:] == [
         "error: Bazel did not return the wheels that were asked for",
         f"       missing: {PROMISED[1]}",
@@ -287,5 +285,5 @@ def test_a_build_reads_every_table_once(
 
     monkeypatch.setattr(Path, "read_text", count_reads)
     arguments = ["--root", str(root), "--dist", str(tmp_path / "dist"), "--platform", "linux_x86_64"]
-    assert cli.main(["build", "cpu", "--release", "0.11.2", *arguments]) == 0
-    assert reads == {"releases/0.11.2.toml": 1, **dict.fromkeys(backends, 1)}
+    assert cli.main(["build", "cpu", "--release", RELEASE.version, *arguments]) == 0
+    assert reads == {f"releases/{RELEASE.version}.toml": 1, **dict.fromkeys(backends, 1)}

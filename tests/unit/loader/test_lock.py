@@ -13,9 +13,9 @@ import pytest
 
 Loader = Callable[[str], ModuleType]
 
-LOCK = {"schema": 2, "release": "0.11.2", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
+LOCK = {"schema": 2, "release": "1.2.3", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
 REMEDY = (
-    "install a matching pair: pip install --force-reinstall --no-deps jaxlib==0.11.2 jaxlib-cpu==0.11.2 "
+    "install a matching pair: pip install --force-reinstall --no-deps jaxlib==1.2.3 jaxlib-cpu==1.2.3 "
     "(with the --find-links or --index-url that both wheels came from)"
 )
 
@@ -31,16 +31,16 @@ def test_a_pair_of_one_build_is_accepted(cpu_loader: Loader, tmp_path: Path) -> 
     """Equal locks give the lock."""
     lock = cpu_loader("pjrt.lock")
     package, jaxlib = write_lock(tmp_path / "jaxlib_cpu"), write_lock(tmp_path / "jaxlib")
-    assert lock.check_release("jaxlib-cpu", package, jaxlib) == lock.Lock("0.11.2", 1, "prebuilt", "a" * 32, "0.11.2")
+    assert lock.check_release("jaxlib-cpu", package, jaxlib) == lock.Lock("1.2.3", 1, "prebuilt", "a" * 32, "1.2.3")
 
 
 def test_another_release_is_a_version_mismatch(cpu_loader: Loader, tmp_path: Path) -> None:
     """The message has both versions, the reason and the command."""
-    package, jaxlib = write_lock(tmp_path / "jaxlib_cpu"), write_lock(tmp_path / "jaxlib", release="0.11.1")
+    package, jaxlib = write_lock(tmp_path / "jaxlib_cpu"), write_lock(tmp_path / "jaxlib", release="1.2.2")
     with pytest.raises(cpu_loader("pjrt.errors").VersionMismatchError) as caught:
         cpu_loader("pjrt.lock").check_release("jaxlib-cpu", package, jaxlib)
     assert str(caught.value).splitlines() == [
-        "VersionMismatchError: jaxlib-cpu 0.11.2 cannot run with jaxlib 0.11.1",
+        "VersionMismatchError: jaxlib-cpu 1.2.3 cannot run with jaxlib 1.2.2",
         "a plugin works only with the jaxlib of exactly its own version",
         REMEDY,
     ]
@@ -54,7 +54,7 @@ def test_another_build_of_the_release_is_a_lock_mismatch(cpu_loader: Loader, tmp
         cpu_loader("pjrt.lock").check_release("jaxlib-cpu", package, jaxlib)
     assert str(caught.value).splitlines() == [
         (
-            f"LockMismatchError: jaxlib-cpu 0.11.2 (lock {'a' * 32}, prebuilt) and jaxlib 0.11.2 "
+            f"LockMismatchError: jaxlib-cpu 1.2.3 (lock {'a' * 32}, prebuilt) and jaxlib 1.2.3 "
             f"(lock {'b' * 32}, source) are not of one build"
         ),
         "the versions are equal, but the two wheels were built from different inputs",
@@ -62,7 +62,7 @@ def test_another_build_of_the_release_is_a_lock_mismatch(cpu_loader: Loader, tmp
     ]
 
 
-@pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"release": "0.11.2"}'], ids=repr)
+@pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"release": "1.2.3"}'], ids=repr)
 def test_a_jaxlib_without_a_lock_is_refused(cpu_loader: Loader, tmp_path: Path, text: str | None) -> None:
     """So is one whose lock cannot be read."""
     package, jaxlib = write_lock(tmp_path / "jaxlib_cpu"), tmp_path / "jaxlib"
@@ -87,7 +87,7 @@ def test_a_missing_jaxlib_is_named(cpu_loader: Loader, tmp_path: Path) -> None:
     with pytest.raises(cpu_loader("pjrt.errors").JaxlibMissingError) as caught:
         cpu_loader("pjrt.lock").check_release("jaxlib-cpu", package, None)
     assert str(caught.value).splitlines() == [
-        "JaxlibMissingError: jaxlib-cpu 0.11.2 needs jaxlib 0.11.2, which is not installed",
+        "JaxlibMissingError: jaxlib-cpu 1.2.3 needs jaxlib 1.2.3, which is not installed",
         REMEDY.replace("install a matching pair", "install it"),
     ]
 

@@ -30,9 +30,9 @@ from pjrtwheel.prove.on_device import find_wheels
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.release_file import Entry, format_entries, read_entries
-from pjrtwheel.release.model import load_release
+from release_under_test import release_under_test
 
-RELEASE = load_release(Path(__file__).resolve().parents[3])
+RELEASE = release_under_test()
 VERSION = RELEASE.set_version
 CODE12 = ["compute_120", "sm_50", "sm_60", "sm_70", "sm_80", "sm_90", "sm_100", "sm_101", "sm_120"]
 CODE13 = ["compute_120", "sm_75", "sm_80", "sm_90", "sm_100", "sm_110", "sm_120"]
@@ -176,7 +176,7 @@ def test_only_what_was_built_gets_a_variant(backends: dict[str, Backend]) -> Non
         entry(backends["tpu"], "linux_x86_64"),
         entry(backends["rocm7"], "linux_x86_64", ["gfx942"]),
         entry(backends["cuda12"], "linux_aarch64", CODE12),
-        entry(backends["cuda13"], "linux_x86_64", CODE13, version="0.11.1"),
+        entry(backends["cuda13"], "linux_x86_64", CODE13, version="0.1.2"),
     ]
     assert make_variants(backends.values(), built, Contents(VERSION)) == [
         Variant("", "any", PLAIN),
@@ -277,7 +277,7 @@ def test_wheels_documents_and_record_belong_together(
 def test_variants_that_are_none_any_more_are_removed(dist: Path, root: Path) -> None:
     """Together with their entries; another release's stay."""
     build_auto(root, dist, Contents(VERSION))
-    other = dist / "jaxlib_auto-0.11.1-py3-none-any.whl"
+    other = dist / "jaxlib_auto-0.1.2-py3-none-any.whl"
     other.write_bytes(b"")
     document = json.loads((dist / "release.json").read_text())
     document["wheels"] = [wheel for wheel in document["wheels"] if wheel["distribution"] != "jaxlib-cuda-12"]

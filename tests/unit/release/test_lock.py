@@ -11,13 +11,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.release.lock import ReleaseLock, make_lock
-from pjrtwheel.release.model import Release, load_release
-
-
-@pytest.fixture
-def release(root: Path) -> Release:
-    """Return the default release of this repository."""
-    return load_release(root)
+from pjrtwheel.release.model import Release
 
 
 def test_same_inputs_give_the_same_lock(release: Release) -> None:
