@@ -13,7 +13,7 @@ from pjrtwheel.bump.decisions import Decision
 from pjrtwheel.bump.steps import Step
 from pjrtwheel.errors import shorten
 
-_SHOWN = 12  # values of a list that differ
+_SHOWN = 12  # values of a list, and names of what did not change
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,8 @@ def render_report(title: str, sections: Iterable[Section]) -> str:
 
 def wrap(text: str, width: int) -> str:
     """Return a report for a terminal: long lines are folded, but for those of tables."""
-    lines = (
-        line if line.startswith("|") else textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False)
-        for line in text.splitlines()
-    )
+    folder = textwrap.TextWrapper(width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    lines = (line if line.startswith("|") else folder.fill(line) for line in text.splitlines())
     return "\n".join(lines) + "\n"
 
 
@@ -65,7 +63,7 @@ def list_rows(rows: Sequence[Row]) -> tuple[str, ...]:
             names.setdefault(_describe(row), []).append(row.name)
     unchanged = [row.name for row in rows if not row.is_changed and row.after]
     changed = tuple(f"- {', '.join(alike)}: {change}" for change, alike in names.items())
-    return (*changed, f"- unchanged: {', '.join(unchanged)}") if unchanged else changed
+    return (*changed, f"- unchanged: {shorten(unchanged, _SHOWN)}") if unchanged else changed
 
 
 def list_sizes(rows: Iterable[SizeRow], before: str, after: str) -> tuple[str, ...]:
