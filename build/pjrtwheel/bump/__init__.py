@@ -19,9 +19,9 @@ from pjrtwheel.bump.report import Section, list_decisions, list_steps, render_re
 from pjrtwheel.bump.sections import compare_with_before, describe_tests
 from pjrtwheel.bump.steps import Steps
 from pjrtwheel.bump.versions import NextRelease, find_next
-from pjrtwheel.bump.wheels import build_wheels, run_subset
+from pjrtwheel.bump.wheels import build_wheels, judge_tests, run_subset
 from pjrtwheel.conformance.comparison import Difference, load_subset
-from pjrtwheel.errors import ProofError, count
+from pjrtwheel.errors import count
 from pjrtwheel.pin import pin_release
 from pjrtwheel.pin.upstream import UnboundedError
 from pjrtwheel.platforms import host_platform
@@ -105,10 +105,8 @@ def _run_tests(
         differences = steps.run(name, partial(run_subset, current, backend, request.tests), _count_files)
         if differences is not None:
             found[backend.name] = differences
-            worse = sum(len(entry.unexpected()) for entry in differences)
-            if worse or any(entry.unusable for entry in differences):
-                what = f"{count(worse, 'case')} worse than on the built-in client, for no listed reason"
-                steps.fail(name, ProofError(what))
+            if problem := judge_tests(differences):
+                steps.fail(name, problem)
     return found
 
 

@@ -16,6 +16,7 @@ from pjrtwheel.bump.model import Bump
 from pjrtwheel.conformance.clients import compare_runs, conformance_python, find_test_files, run_clients
 from pjrtwheel.conformance.comparison import Difference, load_expected, load_subset
 from pjrtwheel.conformance.run_file import Limits
+from pjrtwheel.errors import ProofError, count
 from pjrtwheel.fetch import unpack_wheel
 from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.products.facts import is_of_release
@@ -58,6 +59,17 @@ def run_subset(bump: Bump, backend: Backend, tests: Path) -> tuple[Difference, .
     return compare_runs(results, [path.name for path in files], load_expected(root, backend.name))
 
 
+def judge_tests(differences: Iterable[Difference]) -> ProofError | None:
+    """Return why JAX's tests speak against a release; nothing if every case that is worse has its reason listed."""
+    worse, unusable = 0, []
+    for difference in differences:
+        worse += len(difference.unexpected())
+        unusable += [difference.file] if difference.unusable else []
+    parts = [f"{count(worse, 'case')} worse than on the built-in client, for no listed reason"] if worse else []
+    parts += [f"{', '.join(unusable)} cannot be imported with this JAX"] if unusable else []
+    return ProofError("; ".join(parts)) if parts else None
+
+
 def sizes_of(entries: Iterable[Entry], release: Release, backends: Iterable[Backend]) -> dict[str, list[int]]:
     """Return the lengths of a release's finished wheels, by distribution and platform."""
     ours = {"jaxlib", *(backend.distribution for backend in backends)}
@@ -81,13 +93,14 @@ def read_plugins(
         for entry in listed:
             if entry.distribution == backend.distribution:
                 name = f"{entry.distribution} {_platform(entry)}"
-                exports = _read_exports(dist / entry.filename, backend.library) if backend.prebuilt.bundled else ()
+                exports = _read_exports(dist / entry.filename, backend) if backend.prebuilt.bundled else ()
                 yield FinishedPlugin(name, entry.pjrt_api or "", exports)
 
 
-def _read_exports(wheel: Path, library: str) -> tuple[str, ...]:
+def _read_exports(wheel: Path, backend: Backend) -> tuple[str, ...]:
+    member = f"{backend.package}/{backend.library}"
     with tempfile.TemporaryDirectory(prefix="library-") as scratch:
-        (member,) = unpack_wheel(wheel, Path(scratch), [f"*/{library}"])
+        unpack_wheel(wheel, Path(scratch), [member])
         return read_library(Path(scratch) / member, member).exports
 
 
