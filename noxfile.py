@@ -198,6 +198,11 @@ COMMANDS = {
         ("clean",),
     ),
     "pin": ("update", "Write releases/VERSION.toml from the package index: -- VERSION.", ("pin",)),
+    "bump": (
+        "update",
+        "Pin, build and prove the next JAX release, and report what changed: -- [VERSION] [--dry-run] [--report FILE].",
+        ("bump",),
+    ),
     "update_facts": ("update", "Write for jaxlib-select what the wheels in dist/ serve.", ("facts",)),
 }
 

@@ -23,6 +23,7 @@ COMMANDS = {
     "assemble": "write a repaired wheel from a manifest",
     "auto": "build jaxlib-auto, whose wheel variants ask for what fits the machine",
     "build": "build, verify, prove and publish the wheels of one backend",
+    "bump": "pin, build and prove the next JAX release, and report what changed",
     "clean": "remove what Bazel left for checkouts that are gone",
     "conformance": "run JAX's own tests on the built-in client and on a plugin",
     "facts": "write for jaxlib-select what the wheels of a release serve",

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel import tables
@@ -18,7 +18,7 @@ from pjrtwheel.environment.venv import create_environment, requirement_group
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import write_atomically
-from pjrtwheel.platforms import host_platform
+from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import find_plain_wheels, parse_name
 
@@ -142,15 +142,31 @@ def conformance_python(
     found = next((interpreter for interpreter in find_interpreters(wanted).values() if interpreter), None)
     if found is None:
         raise UsageError(f"no interpreter here for {', '.join(wanted)}", remedy="install one of these Pythons")
-    names = {"jaxlib", backend.distribution}
-    named = {wheel: parse_name(wheel.name) for wheel in find_plain_wheels(dist)}
-    named = {wheel: name for wheel, name in named.items() if name.platform in {None, here}}
-    named = {wheel: name for wheel, name in named.items() if name.version == release.set_version}
-    wheels = [wheel for wheel, name in named.items() if name.distribution in names and name.fits(found.tag)]
-    if {named[wheel].distribution for wheel in wheels} != names:
+    wheels = choose_wheels(find_plain_wheels(dist), release, backend, here, found.tag)
+    if not wheels:
         raise UsageError(
-            f"{dist} lacks wheels of {' and '.join(sorted(names))} for {found.tag}",
-            remedy=f"build them: ./noxw -s build_{backend.name}",
+            f"{dist} lacks wheels of jaxlib and {backend.distribution} {release.version} for {found.tag}",
+            remedy=f"build them: ./noxw -s build_{backend.name} -- --release {release.version}",
         )
     requirements = [f"jax=={release.version}", *requirement_group(root, "conformance")]
     return create_environment(found, requirements, wheels, target=scratch / "venv", cache=cache_root(os.environ))
+
+
+def choose_wheels(
+    wheels: Iterable[Path], release: Release, backend: Backend, platform: Platform, tag: str
+) -> list[Path]:
+    """Return the bindings and the plugin of a release, for a platform and a Python; nothing unless both are there.
+
+    A folder may have the wheels of several releases.
+    """
+    names = {"jaxlib", backend.distribution}
+    named = {wheel: parse_name(wheel.name) for wheel in wheels}
+    chosen = {
+        wheel: name.distribution
+        for wheel, name in named.items()
+        if name.distribution in names
+        and name.version == release.set_version
+        and name.platform in {None, platform}
+        and name.fits(tag)
+    }
+    return list(chosen) if set(chosen.values()) == names else []

@@ -142,7 +142,7 @@ def test_a_missing_library_is_named(cpu_loader: Loader, tmp_path: Path) -> None:
     ]
 
 
-SPLIT = {"version": "0.11.2+split.1"}
+SPLIT = {"version": "1.2.3+split.1"}
 
 
 @pytest.fixture
@@ -155,37 +155,37 @@ def own(cpu_loader: Loader, monkeypatch: pytest.MonkeyPatch) -> Callable[[set[st
 def test_messages_name_the_version_of_the_set(cpu_loader: Loader, tmp_path: Path) -> None:
     """With its label, since that is what installers must be told."""
     package = write_lock(tmp_path / "jaxlib_cpu", **SPLIT)
-    jaxlib = write_lock(tmp_path / "jaxlib", version="0.11.2+other.3", lock_id="b" * 32)
+    jaxlib = write_lock(tmp_path / "jaxlib", version="1.2.3+other.3", lock_id="b" * 32)
     with pytest.raises(cpu_loader("pjrt.errors").LockMismatchError) as caught:
         cpu_loader("pjrt.lock").check_release("jaxlib-cpu", package, jaxlib)
     assert (caught.value.cause, caught.value.remedy) == (
         "they are of one release, but of different sets of wheels",
-        REMEDY.replace("==0.11.2", "==0.11.2+split.1"),
+        REMEDY.replace("==1.2.3", "==1.2.3+split.1"),
     )
-    assert "jaxlib-cpu 0.11.2+split.1 (lock " in caught.value.what
-    assert cpu_loader("pjrt.lock").pin(package) == "==0.11.2"  # JAX itself has no label
-    assert cpu_loader("pjrt.lock").pin_set(package) == "==0.11.2+split.1"
+    assert "jaxlib-cpu 1.2.3+split.1 (lock " in caught.value.what
+    assert cpu_loader("pjrt.lock").pin(package) == "==1.2.3"  # JAX itself has no label
+    assert cpu_loader("pjrt.lock").pin_set(package) == "==1.2.3+split.1"
 
 
-@pytest.mark.parametrize("release", ["0.11.2", "0.12.0.1"])
+@pytest.mark.parametrize("release", ["1.2.3", "1.3.0"])
 def test_a_plugin_of_another_set_is_none_of_this_one(
     cpu_loader: Loader, own: Callable[[set[str]], None], tmp_path: Path, release: str
 ) -> None:
     """It is told apart from a broken set by the extras of the installed jaxlib, whatever its release."""
     errors, lock = cpu_loader("pjrt.errors"), cpu_loader("pjrt.lock")
-    package = write_lock(tmp_path / "jaxlib_abacus", version="0.11.2+acme.1")
+    package = write_lock(tmp_path / "jaxlib_abacus", version="1.2.3+acme.1")
     jaxlib = write_lock(tmp_path / "jaxlib", release=release, version=f"{release}+split.1", lock_id="b" * 32)
     own({"jaxlib-cpu"})
     with pytest.raises(errors.OtherSetError) as caught:
         lock.check_release("jaxlib-abacus", package, jaxlib)
     assert str(caught.value).splitlines() == [
-        f"OtherSetError: jaxlib-abacus 0.11.2+acme.1 was built for another jaxlib than the installed {release}+split.1",
+        f"OtherSetError: jaxlib-abacus 1.2.3+acme.1 was built for another jaxlib than the installed {release}+split.1",
         f"it has the lock {'a' * 32}, jaxlib has {'b' * 32}",
         f"install its build for jaxlib {release}+split.1, or remove it: pip uninstall jaxlib-abacus",
     ]
     assert (caught.value.quiet, caught.value.effect) == (True, "absent")
     own({"jaxlib-cpu", "jaxlib-abacus"})
-    expected = errors.LockMismatchError if release == "0.11.2" else errors.VersionMismatchError
+    expected = errors.LockMismatchError if release == "1.2.3" else errors.VersionMismatchError
     with pytest.raises(expected):
         lock.check_release("jaxlib-abacus", package, jaxlib)
 
@@ -196,7 +196,7 @@ def test_a_plugin_of_no_extra_serves_with_the_lock_of_the_set(
     """As one does that was built for a published set."""
     own({"jaxlib-cpu"})
     package, jaxlib = write_lock(tmp_path / "jaxlib_abacus", **SPLIT), write_lock(tmp_path / "jaxlib", **SPLIT)
-    assert cpu_loader("pjrt.lock").check_release("jaxlib-abacus", package, jaxlib).version == "0.11.2+split.1"
+    assert cpu_loader("pjrt.lock").check_release("jaxlib-abacus", package, jaxlib).version == "1.2.3+split.1"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Find out which release of JAX comes next, by what the package index lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.version import InvalidVersion, Version
+
+from pjrtwheel.errors import PinError, WheelError
+from pjrtwheel.fetch.listing import IndexFile, list_wheels, read_settings
+from pjrtwheel.pin.choose import find_version
+from pjrtwheel.release.model import list_releases
+from pjrtwheel.wheel.names import parse_name
+
+
+@dataclass(frozen=True, slots=True)
+class NextRelease:
+    """Which release is next.
+
+    Attributes:
+        version: The release to take; empty if there is nothing newer.
+        before: The newest release of `releases/` that is older; empty if there is none.
+        passed_over: Other releases that are newer than all of `releases/`.
+        newest: The newest release of `releases/`; empty if there is none.
+    """
+
+    version: str
+    before: str
+    passed_over: tuple[str, ...]
+    newest: str
+
+
+def find_next(root: Path, version: str | None) -> NextRelease:
+    """Ask the package index which release is next: the one that is named, or the newest that is not pinned yet.
+
+    Raises:
+        FetchError: The index cannot be asked.
+        PinError: It has no jax at all, or not the release that is named.
+    """
+    offered = offered_versions(list_wheels("jax", read_settings()))
+    if not offered:
+        remedy = "see which index pip is configured for: python3 -m pip config list"
+        raise PinError("the package index has no release of jax", remedy=remedy)
+    known = list_releases(root)
+    fresh = newer_versions(offered, known)
+    chosen = find_named(version, offered) if version else "".join(fresh[-1:])
+    before = previous_release(chosen, known) if chosen else ""
+    return NextRelease(chosen, before, tuple(text for text in fresh if text != chosen), "".join(known[-1:]))
+
+
+def offered_versions(files: Iterable[IndexFile]) -> tuple[str, ...]:
+    """Return the versions of a project that the index offers, the newest last; withdrawn files are passed over."""
+    found: set[str] = set()
+    for file in files:
+        if not file.yanked:
+            try:
+                found.add(str(Version(parse_name(file.filename).version)))
+            except (WheelError, InvalidVersion):
+                continue  # an index may hold old files under any name
+    return tuple(sorted(found, key=Version))
+
+
+def newer_versions(offered: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Return the releases that are newer than all known ones, the newest last; pre-releases are passed over.
+
+    >>> newer_versions(["0.11.2", "0.12.0", "0.12.0.1", "0.12.1rc1"], ["0.11.2"])
+    ('0.12.0', '0.12.0.1')
+    """
+    newest = max(map(Version, known), default=Version("0"))
+    later = {text: Version(text) for text in offered}
+    fresh = [text for text, version in later.items() if version > newest and not version.is_prerelease]
+    return tuple(sorted(fresh, key=Version))
+
+
+def find_named(version: str, offered: Sequence[str]) -> str:
+    """Return the release that a person named, as the index spells it.
+
+    Raises:
+        PinError: The index does not have it, or it is no version.
+    """
+    try:
+        found = find_version(version, offered)
+    except InvalidVersion as error:
+        raise PinError(f"no version of JAX: {version!r}", remedy="expected one such as 0.11.2") from error
+    if not found:
+        raise PinError(
+            f"the package index has no release {version} of jax",
+            cause=f"the newest it has: {', '.join(offered[:-6:-1]) or 'none'}",
+            remedy="check the version, and the index that pip is configured for (pip config list)",
+        )
+    return found
+
+
+def previous_release(version: str, known: Iterable[str]) -> str:
+    """Return the newest known release that is older than one; empty if there is none.
+
+    >>> previous_release("0.12.0", ["0.9.3", "0.11.2", "0.12.0", "0.13.0"])
+    '0.11.2'
+    """
+    return max((text for text in known if Version(text) < Version(version)), key=Version, default="")

@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m pjrtwheel bump [VERSION]`: pin, build and prove the next JAX release, and report what changed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.errors import UsageError
+
+if TYPE_CHECKING:
+    from pjrtwheel.bump import NextRelease
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("version", nargs="?", help="JAX release (default: the newest that is not pinned yet)")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument("--no-build", action="store_true", help="pin and compare only")
+    parser.add_argument(
+        "--backend", action="append", default=[], metavar="NAME", help="build this one only; may be given again"
+    )
+    parser.add_argument("--jax-tests", type=Path, metavar="DIR", help="JAX's tests/ folder, to run some of them")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write the report there as well")
+    add_options(parser, "--root", "--dist")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Bump the release, print the report and write it; the status is that of the first step that failed."""
+    from pjrtwheel.bump import BumpRequest, bump, find_next
+    from pjrtwheel.bump.report import wrap
+    from pjrtwheel.fetch.cache import cache_root
+    from pjrtwheel.files import write_atomically
+
+    check_repository(args.root)
+    for folder in filter(None, (args.jax_tests, args.report and args.report.absolute().parent)):
+        if not folder.is_dir():  # said now, not after an hour of building
+            raise UsageError(f"no such folder: {folder}")
+    root = args.root.resolve()
+    found = find_next(root, args.version)
+    if not found.version or args.dry_run:
+        print(_describe(found))
+        return 0
+    request = BumpRequest(
+        root=root,
+        dist=(args.dist or root / "dist").resolve(),
+        cache=cache_root(os.environ),
+        backends=tuple(args.backend),
+        build=not args.no_build,
+        tests=args.jax_tests,
+    )
+    print(_describe(found), file=sys.stderr)
+    text, status = bump(request, found)
+    if args.report:
+        write_atomically(args.report, text)
+    print(wrap(text, shutil.get_terminal_size().columns), end="")
+    return status
+
+
+def _describe(found: NextRelease) -> str:
+    """Say what there is to do."""
+    if not found.version:
+        return f"nothing to do: the package index has no release of JAX that is newer than {found.newest}"
+    lines = [f"JAX {found.version} is to be pinned, built and compared with {found.before or 'nothing'}"]
+    if found.passed_over:
+        lines.append(f"newer than {found.newest} as well, each by its name: {', '.join(found.passed_over)}")
+    return "\n".join(lines)

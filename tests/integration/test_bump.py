@@ -1,0 +1,256 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The command that takes up the next release, on a real, if small, package index and without builds."""
+
+from __future__ import annotations
+
+import json
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.cli import main
+from pjrtwheel.errors import FetchError, PinError, UsageError
+from pjrtwheel.release.model import list_releases, load_release
+
+pytestmark = pytest.mark.integration
+
+INPUTS = """
+[[input]]
+key = "bindings.{python}.{platform}"
+project = "jaxlib"
+version = "{release}"
+platforms = ["linux_x86_64", "linux_aarch64"]
+"""
+BACKEND = """
+distribution = "jaxlib-abacus"
+package = "jaxlib_abacus"
+summary = "XLA for the abacus"
+pjrt_name = "abacus"
+library = "abacus.so"
+python_tag = "cp312"
+exports = ["GetPjrtApi"]
+requires = []
+disable = "JAXLIB_ABACUS_DISABLE"
+[tags]
+linux_x86_64 = "manylinux_2_27_x86_64"
+linux_aarch64 = "manylinux_2_27_aarch64"
+[prebuilt]
+project = "abacus-pjrt"
+member = "abacus/abacus.so"
+[kernels]
+project = "abacus-plugin"
+package = "abacus_plugin"
+[extras.with-beads]
+upstream = "abacus-plugin[with-beads]"
+[jaxlib_extras]
+abacus = ["with-beads"]
+"""
+CHANGELOG = "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- (build) It is new.\n\n### Fixed\n"
+COMMIT = "dc4af684446e65ee98eee8090e1ff6f8211473fb"
+X86, ARM = "manylinux_2_27_x86_64", "manylinux_2_27_aarch64"
+
+
+def put_wheel(index: Path, filename: str, *, metadata: str = "", members: dict[str, bytes] | None = None) -> None:
+    """Put a wheel on the index."""
+    name, version = filename.split("-")[:2]
+    info = f"{name}-{version}.dist-info"
+    with zipfile.ZipFile(index / filename, "w") as archive:
+        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{metadata}")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n")
+        archive.writestr(f"{info}/RECORD", "")
+        archive.writestr(f"{name}/version.py", f"_git_hash: str = '{COMMIT}'\n")
+        for path, data in (members or {}).items():
+            archive.writestr(path, data)
+
+
+def put_release(index: Path, version: str, *, platforms: tuple[str, ...] = (X86, ARM), beads: str = "beads>=5") -> None:
+    """Put all wheels of a release on the index; the library is a real one, of Python's own."""
+    extensions = Path(sysconfig.get_config_var("DESTSHARED")).glob("*.so")
+    library = min(extensions, key=lambda path: path.stat().st_size).read_bytes()
+    metadata = f'Provides-Extra: with-beads\nRequires-Dist: {beads}; extra == "with-beads"\n'
+    put_wheel(index, f"jax-{version}-py3-none-any.whl")
+    for platform in platforms:
+        put_wheel(index, f"jaxlib-{version}-cp312-cp312-{platform}.whl")
+        put_wheel(index, f"abacus_pjrt-{version}-py3-none-{platform}.whl", members={"abacus/abacus.so": library})
+        put_wheel(index, f"abacus_plugin-{version}-cp312-cp312-{platform}.whl", metadata=metadata)
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder that is the machine's only package index."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path / "cache"))
+    put_release(folder, "1.2.3")
+    return folder
+
+
+@pytest.fixture
+def repository(tmp_path: Path, index: Path) -> Path:
+    """Return a repository with one backend and one release, in a path with a space and a letter beyond ASCII."""
+    root = tmp_path / "ein Dépôt"
+    texts = {
+        "releases/inputs.toml": INPUTS,
+        "releases/overrides.toml": "# Decisions.\n",
+        "releases/xla.toml": "# Sources.\n",
+        "plugins/abacus/backend.toml": BACKEND,
+        "CHANGELOG.md": CHANGELOG,
+        "selector/jaxlib_select/facts/README": "",
+    }
+    for path, text in texts.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, "utf-8")
+    assert index.is_dir()
+    assert run(root, "1.2.3", "--no-build") == 0
+    return root
+
+
+def run(root: Path, *arguments: str) -> int:
+    """Run the command."""
+    return main(["bump", "--root", str(root), *arguments])
+
+
+def report_of(root: Path, *arguments: str) -> tuple[int, dict[str, list[str]]]:
+    """Run the command and return its status, and the lines of its report by heading."""
+    path = root.parent / "report.md"
+    status = run(root, *arguments, "--report", str(path))
+    title, *sections = path.read_text("utf-8").split("\n## ")
+    assert title.startswith("# Bump JAX to ")
+    return status, {
+        heading: body.strip().splitlines() for heading, _, body in (section.partition("\n") for section in sections)
+    }
+
+
+def test_nothing_new_is_one_line(repository: Path, index: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither a pre-release nor a later fix of an older release is the next one."""
+    for version in ("1.3.0rc1", "1.2.2.1"):
+        put_wheel(index, f"jax-{version}-py3-none-any.whl")
+    capsys.readouterr()
+    assert run(repository) == 0
+    assert capsys.readouterr().out == (
+        "nothing to do: the package index has no release of JAX that is newer than 1.2.3\n"
+    )
+
+
+def test_dry_run_changes_nothing(repository: Path, index: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It names the newest release, and others that nobody has pinned."""
+    for version in ("1.3.0", "1.4.0"):
+        put_wheel(index, f"jax-{version}-py3-none-any.whl")
+    capsys.readouterr()
+    assert run(repository, "--dry-run") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "JAX 1.4.0 is to be pinned, built and compared with 1.2.3",
+        "newer than 1.2.3 as well, each by its name: 1.3.0",
+    ]
+    assert list_releases(repository) == ["1.2.3"]
+
+
+def test_next_release_that_lost_a_platform(repository: Path, index: Path) -> None:
+    """Pinned, with facts and a line in the changelog; what is lost is reported and is no error."""
+    put_release(index, "1.3.0", platforms=(X86,), beads="beads>=5.1")
+    status, sections = report_of(repository, "--no-build")
+    assert status == 0
+    assert load_release(repository).version == "1.3.0"
+    facts = json.loads((repository / "selector/jaxlib_select/facts/1.3.0.json").read_text())
+    assert [(entry["name"], list(entry["tags"])) for entry in facts["backends"]] == [("abacus", ["linux_x86_64"])]
+    added = "- (build) It is new.\n- (all) JAX 1.2.3: wheels for abacus.\n- (all) JAX 1.3.0: wheels for abacus.\n"
+    assert (repository / "CHANGELOG.md").read_text() == CHANGELOG.replace("- (build) It is new.\n", added)
+    assert sections["Pythons"] == [
+        "- abacus kernels linux_aarch64, jaxlib linux_aarch64: **gone**, was cp312",
+        "- unchanged: abacus kernels linux_x86_64, jaxlib linux_x86_64",
+    ]
+    assert sections["Backends"] == ["- abacus: **removed linux_aarch64**"]
+    assert sections["Newly absent"] == [
+        "- bindings.cp312.linux_aarch64: the index has jaxlib 1.3.0, but not for cp312 on linux_aarch64",
+        "- plugin.abacus.linux_aarch64: the index has abacus-pjrt 1.3.0, but not for linux_aarch64",
+    ]
+    assert sections["Requirements of extras"] == ["- abacus[with-beads] beads: >=5 → >=5.1"]
+    (question,) = sections["To decide"]
+    assert question.startswith("- [ ] `releases/xla.toml:2`: nobody has written down which commit of XLA")
+
+
+def test_backend_that_is_late_is_a_decision(repository: Path, index: Path) -> None:
+    """Once it is made, naming the release again goes on from there."""
+    put_release(index, "1.3.0")
+    for wheel in index.glob("abacus_p*-1.3.0-*"):
+        wheel.unlink()
+    status, sections = report_of(repository, "--no-build", "--backend", "abacus")
+    assert status == 0
+    assert sections["Backends"] == ["- abacus: **gone**, was linux_aarch64, linux_x86_64"]
+    assert sections["To decide"][0].startswith(
+        "- [ ] `releases/overrides.toml:2`: abacus has no library: the index has no abacus-pjrt 1.3.0; "
+        "the newest before it is 1.2.3."
+    )
+    decision = '["1.3.0".abacus]\nversion = "1.2.3"\nreason = "it serves the same API"\n'
+    (repository / "releases/overrides.toml").write_text(decision)
+    status, sections = report_of(repository, "1.3.0", "--no-build")
+    assert status == 0
+    assert sections["Overrides in force"] == ["- abacus takes 1.2.3: it serves the same API"]
+    assert load_release(repository).platforms("abacus") == ("linux_aarch64", "linux_x86_64")
+    assert (repository / "CHANGELOG.md").read_text().count("JAX 1.3.0") == 1
+
+
+def test_requirement_without_bounds_is_a_decision(repository: Path, index: Path) -> None:
+    """Nothing is pinned, and the report names the line of the backend that has to give them."""
+    put_release(index, "1.3.0", beads="beads")
+    status, sections = report_of(repository)
+    assert status == PinError.exit_code
+    (question,) = sections["To decide"]
+    line = BACKEND.splitlines().index('upstream = "abacus-plugin[with-beads]"') + 1
+    assert question == (
+        f"- [ ] `plugins/abacus/backend.toml:{line}`: abacus-plugin[with-beads] requires beads in any version. "
+        'To write: bounds = { beads = ">=...,<..." }'
+    )
+    assert list_releases(repository) == ["1.2.3"]
+
+
+def test_build_that_fails_keeps_what_was_done(
+    repository: Path, index: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The report says which backend failed, here for want of a compiler; the rest is written all the same."""
+    put_release(index, "1.3.0")
+    status, sections = report_of(repository)
+    assert status == FetchError.exit_code
+    (failed,) = (line for line in sections["Steps"] if "failed" in line)
+    assert failed.startswith("- **build abacus failed**: release 1.3.0 pins no 'compiler.")
+    assert (repository / "selector/jaxlib_select/facts/1.3.0.json").is_file()
+    assert "JAX 1.3.0" in (repository / "CHANGELOG.md").read_text()
+    assert "error: release 1.3.0 pins no 'compiler." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (["9.9"], PinError, "the package index has no release 9.9 of jax"),
+        (["1.2.3", "--backend", "soroban"], UsageError, "unknown backend: 'soroban'"),
+        (["1.2.3", "--jax-tests", "nowhere"], UsageError, "no such folder: nowhere"),
+        (["1.2.3", "--report", "nowhere/report.md"], UsageError, "no such folder: "),
+    ],
+    ids=["unknown release", "unknown backend", "no tests", "no place for the report"],
+)
+def test_mistakes_are_reported_first(
+    repository: Path, arguments: list[str], error: type[UsageError], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before anything is pinned or built."""
+    capsys.readouterr()
+    assert run(repository, *arguments) == error.exit_code
+    assert f"error: {message}" in capsys.readouterr().err
+
+
+def test_index_without_jax_and_index_that_is_gone(
+    repository: Path, index: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An empty answer is not taken for "nothing new"."""
+    for wheel in index.glob("jax-*"):
+        wheel.unlink()
+    assert run(repository) == PinError.exit_code
+    assert "the package index has no release of jax" in capsys.readouterr().err
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    assert run(repository) == FetchError.exit_code
+    assert "the package index cannot be asked for jax" in capsys.readouterr().err
