@@ -93,7 +93,7 @@ def unpack_wheels(order: Order, environment: Path) -> Sequence[Path]:
         ProofError: There is no `jaxlib` among them, or something else is not available.
     """
     tag = python_tag_of(environment)
-    found = find_wheels(order.dist, order.backend, order.release.version, order.root.platform)
+    found = find_wheels(order.dist, order.backend, order.release.set_version, order.root.platform)
     if not can_prove(found, tag):
         raise ProofError(
             f"no jaxlib wheel for {tag} in {order.dist}",

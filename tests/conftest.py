@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from pjrtwheel.release.model import Release, choose_release
+from pjrtwheel.release.model import Release
+from release_under_test import ROOT, release_under_test
 
 
 def pytest_configure() -> None:
@@ -25,10 +25,10 @@ def pytest_configure() -> None:
 @pytest.fixture(scope="session")
 def root() -> Path:
     """Return the root of the repository."""
-    return Path(__file__).resolve().parent.parent
+    return ROOT
 
 
 @pytest.fixture(scope="session")
-def release(root: Path) -> Release:
+def release() -> Release:
     """Return the release that the tests are about: that of PJRTWHEEL_TEST_RELEASE, or else what `build_cpu` takes."""
-    return choose_release(root, os.environ.get("PJRTWHEEL_TEST_RELEASE"), "cpu", "linux_x86_64")
+    return release_under_test()

@@ -85,9 +85,17 @@ def check_writable(folder: Path) -> None:
 
 
 def build(
-    request: BuildRequest, backends: Sequence[Backend], *, dist: Path, cache: Path, smoke_tests: bool = True
+    request: BuildRequest,
+    backends: Sequence[Backend],
+    *,
+    dist: Path,
+    cache: Path,
+    smoke_tests: bool = True,
+    bindings: Sequence[BuiltWheel] = (),
 ) -> tuple[Entry, ...]:
     """Build and publish the wheels of one backend and their bindings, which have an extra for each of the backends.
+
+    The `bindings` of a set that is published are not built: the plugin is proven with them, and published by itself.
 
     Returns:
         The entries of `release.json`, one for each wheel now in the folder.
@@ -107,8 +115,9 @@ def build(
     for wheel in built:
         _say(describe_repair(wheel.report))
     _verify_once(built, backends, cache)
+    check_set([wheel.report for wheel in (*built, *bindings)])
     proofs = prove(
-        built,
+        (*built, *bindings),
         root=request.root,
         release=request.release,
         backend=request.backend,
@@ -140,10 +149,11 @@ def promised_wheels(request: BuildRequest) -> tuple[str, ...]:
     names = []
     for python in release.pythons(platform) if request.with_bindings else ():
         upstream = parse_name(release.pin(f"bindings.{python}.{platform}").filename)
-        names.append(make_name(upstream.distribution, upstream.version, upstream.tag, str(release.build)))
+        names.append(make_name(upstream.distribution, release.set_version, upstream.tag, release.build_tag))
     if backend:
         tag = plugin_tag(backend.python_tag, backend.tags[platform])
-        names.append(make_name(backend.distribution, release.version, tag))
+        version = request.lock.version if request.lock else release.set_version
+        names.append(make_name(backend.distribution, version, tag))
     return tuple(name.filename for name in names)
 
 
@@ -190,7 +200,6 @@ def _verify_once(built: Sequence[BuiltWheel], backends: Sequence[Backend], cache
     if fresh:
         _say(f"verifying {', '.join(wheel.report.wheel for wheel in fresh)}")
         verify_wheels(fresh, backends)
-    check_set([wheel.report for wheel in built])
     for record in records.values():
         record.parent.mkdir(parents=True, exist_ok=True)
         record.touch()

@@ -30,12 +30,24 @@ from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.merge import read_folder
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, format_entries
-from pjrtwheel.release.model import Release
+from pjrtwheel.release.model import Release, choose_release, load_release
 from pjrtwheel.wheel.names import parse_name
+from release_under_test import wheel_version
 
 PLATFORM = "linux_x86_64"
 CHECKOUT_FOLDERS = ("build", "ci", "jaxlib", "plugins", "releases", "tests/aot", "tests/smoke")
 CHECKOUT_FILES = (".bazelrc", ".bazelversion", "BUILD.bazel", "LICENSE", "WORKSPACE", "pyproject.toml")
+
+# What a library says of its PJRT_Api itself: the version, and how many functions follow it.
+ASK_API = """
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+library.GetPjrtApi.restype = ctypes.c_void_p
+api = library.GetPjrtApi()
+size, major, minor = (kind.from_address(api + at).value
+                      for kind, at in ((ctypes.c_size_t, 0), (ctypes.c_int, 32), (ctypes.c_int, 36)))
+print(f"{major}.{minor}", (size - 40) // 8)
+"""
 
 # As the extension itself is compiled, see build/rules/private/compiler.bzl.
 FLAGS = ("-std=c11", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-sanitize=all", "-Wall", "-Wextra", "-Werror")
@@ -50,15 +62,17 @@ def build_wheels(root: Path, backend: str, dist: Path, *options: str) -> Path:
     return dist
 
 
-def take_wheels(folder: Path, backend: Backend, target: Path) -> Path:
+def take_wheels(folder: Path, backend: Backend, version: str, target: Path) -> Path:
     """Make a folder of links to the wheels of one backend and the bindings, with a record of those alone."""
     wanted = {"jaxlib", backend.distribution}
     chosen = {
         name: entry
         for name, entry in read_folder(folder).items()
-        if entry.distribution in wanted and all(tag.endswith("_x86_64") for tag in entry.tags)
+        if entry.distribution in wanted and entry.version == version
+        if all(tag.endswith("_x86_64") for tag in entry.tags)
     }
-    assert {entry.distribution for entry in chosen.values()} == wanted, f"PJRTWHEEL_DIST lacks some of {wanted}"
+    found = {entry.distribution for entry in chosen.values()}
+    assert found == wanted, f"PJRTWHEEL_DIST lacks some of {wanted} of version {version}"
     target.mkdir(parents=True)
     for name in chosen:
         (target / name).symlink_to((folder / name).resolve())
@@ -66,35 +80,69 @@ def take_wheels(folder: Path, backend: Backend, target: Path) -> Path:
     return target
 
 
-def provide_wheels(root: Path, backend: str, dist: Path, *options: str) -> Path:
-    """Return a folder with the wheels of one backend: out of the one that PJRTWHEEL_DIST names, else built.
+def provide_wheels(root: Path, backend: str, release: Release, dist: Path, *options: str) -> Path:
+    """Return a folder with the wheels of one backend and release: out of the one that PJRTWHEEL_DIST names, else built.
 
     PJRTWHEEL_DIST is a folder with the finished wheels of all backends, as `dist/` is after building each.
     """
     given = os.environ.get("PJRTWHEEL_DIST")
     if given:
-        return take_wheels(Path(given), find_backend(root, backend), dist)
-    return build_wheels(root, backend, dist, *options)
+        return take_wheels(Path(given), find_backend(root, backend), wheel_version(release), dist)
+    return build_wheels(root, backend, dist, "--release", release.version, *options)
 
 
 @pytest.fixture(scope="session")
-def built_wheels(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def release_of(root: Path, release: Release) -> Callable[[str], Release]:
+    """Return a function: a backend → the release under test, or where that lacks the backend the newest that has it."""
+
+    def choose(backend: str) -> Release:
+        return release if PLATFORM in release.platforms(backend) else choose_release(root, None, backend, PLATFORM)
+
+    return choose
+
+
+@pytest.fixture(scope="session")
+def built_wheels(root: Path, release: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the proven wheels of the CPU."""
-    return provide_wheels(root, "cpu", tmp_path_factory.mktemp("built") / "dist")
+    return provide_wheels(root, "cpu", release, tmp_path_factory.mktemp("built") / "dist")
 
 
 @pytest.fixture(scope="session")
-def backend_wheels(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def backend_wheels(
+    root: Path, release_of: Callable[[str], Release], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Path]:
     """Return a function: name of a backend → folder with its wheel and the bindings; provided once, perhaps not proven.
 
-    The wheels of a backend can be a tenth of a gigabyte and more: ask for those that show the thing, not for all.
+    They are of the release that `release_of` chooses. The wheels of a backend can be a tenth of a gigabyte and
+    more: ask for those that show the thing, not for all.
     """
 
     @functools.cache
     def wheels(backend: str) -> Path:
-        return provide_wheels(root, backend, tmp_path_factory.mktemp(backend) / "dist", "--no-smoke")
+        dist = tmp_path_factory.mktemp(backend) / "dist"
+        return provide_wheels(root, backend, release_of(backend), dist, "--no-smoke")
 
     return wheels
+
+
+@pytest.fixture(scope="session")
+def pinned_api(
+    root: Path, release_of: Callable[[str], Release], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], tuple[str, int]]:
+    """Return a function: a backend → version and number of functions of the PJRT API in upstream's pinned library."""
+
+    def ask(backend: str) -> tuple[str, int]:
+        member, folder = find_backend(root, backend).prebuilt.member, tmp_path_factory.mktemp("pinned")
+        wheel = WheelCache(cache_root(os.environ), download_wheel).fetch(
+            release_of(backend).pin(f"plugin.{backend}.{PLATFORM}")
+        )
+        unpack_wheel(wheel, folder, [member])
+        command = [sys.executable, "-c", ASK_API, str(folder / member)]
+        version, functions = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        (folder / member).unlink()  # it may be large
+        return version, int(functions)
+
+    return ask
 
 
 @pytest.fixture(scope="session")
@@ -107,10 +155,13 @@ def interpreter(release: Release) -> Interpreter:
 
 
 @pytest.fixture(scope="session")
-def install_wheels(root: Path, release: Release, interpreter: Interpreter) -> Callable[[Path, Path], Path]:
-    """Return a function: a folder of wheels and an empty one → the Python of a fresh environment there, with JAX."""
+def install_wheels(root: Path, release: Release, interpreter: Interpreter) -> Callable[..., Path]:
+    """Return a function: a folder of wheels and an empty one → the Python of a fresh environment there, with JAX.
 
-    def install(dist: Path, folder: Path) -> Path:
+    That is JAX of the release under test, unless another release is given.
+    """
+
+    def install(dist: Path, folder: Path, release: Release = release) -> Path:
         wheels = [wheel for wheel in dist.glob("*.whl") if parse_name(wheel.name).fits(interpreter.tag)]
         requirements = [f"jax=={release.version}", *requirement_group(root, "smoke")]
         place, cache = folder / "venv", cache_root(os.environ)
@@ -120,7 +171,7 @@ def install_wheels(root: Path, release: Release, interpreter: Interpreter) -> Ca
 
 
 @pytest.fixture(scope="session")
-def make_environment(built_wheels: Path, install_wheels: Callable[[Path, Path], Path]) -> Callable[[Path], Path]:
+def make_environment(built_wheels: Path, install_wheels: Callable[..., Path]) -> Callable[[Path], Path]:
     """Return a factory: an empty folder → the Python of a fresh environment in it, with the built wheels and JAX."""
     return lambda folder: install_wheels(built_wheels, folder)
 
@@ -143,6 +194,27 @@ def copy_checkout(root: Path) -> Callable[[Path], Path]:
 def wheel_python(make_environment: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the Python of an environment with the built wheels and JAX, shared by tests that change none of that."""
     return make_environment(tmp_path_factory.mktemp("wheel_python"))
+
+
+@pytest.fixture(scope="session")
+def python_for(
+    root: Path,
+    release: Release,
+    release_of: Callable[[str], Release],
+    install_wheels: Callable[..., Path],
+    wheel_python: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[str], Path]:
+    """Return a function: a backend → the Python of an environment like `wheel_python`, of the release of its wheel."""
+
+    @functools.cache
+    def make(version: str) -> Path:
+        if version == release.version:
+            return wheel_python
+        other, folder = load_release(root, version), tmp_path_factory.mktemp("other_release")
+        return install_wheels(provide_wheels(root, "cpu", other, folder / "dist", "--no-smoke"), folder, other)
+
+    return lambda backend: make(release_of(backend).version)
 
 
 @pytest.fixture(scope="session")

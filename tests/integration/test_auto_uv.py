@@ -25,10 +25,12 @@ from pjrtwheel.environment.venv import create_venv, find_uv
 from pjrtwheel.products.auto import build_auto
 from pjrtwheel.products.facts import Contents
 from pjrtwheel.products.index import write_index
+from release_under_test import release_under_test, wheel_version
 
 pytestmark = pytest.mark.integration
 
-VERSION = "0.11.2"
+RELEASE = release_under_test()
+VERSION = wheel_version(RELEASE)
 FACTS = "selector/jaxlib_select/facts"
 NVIDIA = (
     "nvidia_cudnn_cu12-9.10.2.21",
@@ -79,9 +81,8 @@ def address(
 ) -> Iterator[str]:
     """Return the address of an index with small packages for everything, and `jaxlib-auto` as we build it."""
     dist = tmp_path_factory.mktemp("dist")
-    code = {
-        entry["name"]: entry["code"] for entry in json.loads((root / FACTS / f"{VERSION}.json").read_text())["backends"]
-    }
+    facts = json.loads((root / FACTS / f"{RELEASE.version}.json").read_text())
+    code = {entry["name"]: entry["code"] for entry in facts["backends"]}
     entries = [list_wheel(dist / f"{name}-py3-none-any.whl") for name in (f"jaxlib-{VERSION}", *NVIDIA)]
     for name, backend in load_backends(root).items():
         brings = [f'{BRINGS[name]}; extra == "with-cuda"'] if name in BRINGS else []

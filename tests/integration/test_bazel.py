@@ -15,7 +15,7 @@ from pjrtwheel.backend import find_backend
 from pjrtwheel.bazel.invoke import BuildRequest, build
 from pjrtwheel.errors import BazelError, ElfError, FetchError
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.release.model import choose_release
+from release_under_test import release_under_test
 
 pytestmark = pytest.mark.integration
 
@@ -24,7 +24,7 @@ def request_of(
     root: Path, provider: str = "prebuilt", platform: str = "linux_x86_64", library: Path | None = None
 ) -> BuildRequest:
     """Return a request for the plugin alone."""
-    release, cpu = choose_release(root, None, "cpu", "linux_x86_64"), find_backend(root, "cpu")
+    release, cpu = release_under_test(), find_backend(root, "cpu")
     return BuildRequest(root, release, cpu, PLATFORMS[platform], provider, library, with_bindings=False)
 
 

@@ -20,15 +20,18 @@ from pjrtwheel.bazel import shutdown
 from pjrtwheel.errors import FetchError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.release.model import Release
+from release_under_test import release_under_test
 
 pytestmark = pytest.mark.integration
 
+RELEASE = release_under_test()
 REAL_CACHE = cache_root(os.environ)
 
 
 def build_command(root: Path, dist: Path, *options: str) -> list[str]:
     """Return the command that builds the CPU wheels of a checkout."""
-    return [sys.executable, "-m", "pjrtwheel", "build", "cpu", "--root", str(root), "--dist", str(dist), *options]
+    command = [sys.executable, "-m", "pjrtwheel", "build", "cpu", "--release", RELEASE.version]
+    return [*command, "--root", str(root), "--dist", str(dist), *options]
 
 
 def environ_of(root: Path, **extra: str) -> dict[str, str]:

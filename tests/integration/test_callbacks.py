@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.release.model import Release
 
 pytestmark = pytest.mark.integration
 
@@ -276,7 +277,7 @@ answer = (during > 0, cleared, len(seen) == during)
     assert evaluate(program)[0] == (True, True, True)
 
 
-def test_a_jax_that_cannot_be_completed_is_refused(evaluate: Callable[..., Any]) -> None:
+def test_a_jax_that_cannot_be_completed_is_refused(evaluate: Callable[..., Any], release: Release) -> None:
     """JAX would log the reason and go on with its built-in client."""
     program = """
 from jaxlib import _jax
@@ -289,7 +290,7 @@ except RuntimeError as error:
     what, cause, remedy = evaluate(program)[0]
     assert what.endswith("TakeOverError: jaxlib-cpu cannot serve this JAX: KeyError: 'xla_ffi_python_cpu_callback'")
     assert cause == "it needs the JAX release that it was made for"
-    assert remedy.startswith("install it: pip install jax==0.11.2")
+    assert remedy.startswith(f"install it: pip install jax=={release.version}")
 
 
 @pytest.mark.parametrize("copy", [None, True])

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -53,16 +54,18 @@ def test_our_wheels_have_no_findings(root: Path, inspected: list[dict[str, Any]]
     assert len({json.dumps(wheel["lock"]) for wheel in inspected}) == 1
 
 
-def test_opened_plugin_says_what_it_is(inspected: list[dict[str, Any]], release: Release) -> None:
+def test_opened_plugin_says_what_it_is(
+    inspected: list[dict[str, Any]], release: Release, pinned_api: Callable[[str], tuple[str, int]]
+) -> None:
     """Version, extensions and attributes come from the library itself."""
     (found,) = (wheel for wheel in inspected if wheel["name"] == "jaxlib-cpu")
 
     (plugin,) = found["plugins"].values()
-    assert (plugin["refused"], plugin["pjrt_api"], plugin["slots"]) == ("", "0.115", 138)
+    assert (plugin["refused"], plugin["pjrt_api"], plugin["slots"]) == ("", *pinned_api("cpu"))
     assert {"FFI", "Layouts", "MemoryDescriptions"} <= set(plugin["extensions"])
     assert plugin["attributes"]["xla_version"] == 2
     assert found["floors"]["GLIBC"] == "2.27"
-    assert f"jaxlib=={release.version}" in found["requires"]
+    assert f"jaxlib=={release.set_version}" in found["requires"]
 
 
 def test_what_is_found_on_upstream_bindings(root: Path, release: Release) -> None:
@@ -74,7 +77,7 @@ def test_what_is_found_on_upstream_bindings(root: Path, release: Release) -> Non
 
     codes = {finding["code"] for finding in found["findings"]}
     assert {"lock", "sbom", "license-field", "symbols", "rpath-build-tree"} <= codes
-    assert (found["name"], found["version"], found["purelib"]) == ("jaxlib", release.version, False)
+    assert (found["name"], found["version"], found["purelib"]) == ("jaxlib", release.set_version, False)
 
 
 def test_gpu_code_in_the_record_is_what_inspection_reads(inspected: list[dict[str, Any]], built_wheels: Path) -> None:
@@ -89,7 +92,9 @@ def test_gpu_code_in_the_record_is_what_inspection_reads(inspected: list[dict[st
     assert read == recorded
 
 
-def test_no_conformance_check_fails_on_our_plugins(root: Path, built_wheels: Path) -> None:
+def test_no_conformance_check_fails_on_our_plugins(
+    root: Path, built_wheels: Path, pinned_api: Callable[[str], tuple[str, int]]
+) -> None:
     """PJRT alone, without JAX; only the absence of a device may excuse what did not run."""
     backends = load_backends(root)
     bundled = {b.distribution.replace("-", "_"): b for b in backends.values() if b.prebuilt.bundled}
@@ -99,6 +104,7 @@ def test_no_conformance_check_fails_on_our_plugins(root: Path, built_wheels: Pat
 
     assert ProbeOutcome.FAILED not in {result.outcome for result in results.values()}
     (cpu,) = (result for name, result in results.items() if name.startswith("jaxlib_cpu-"))
-    assert (cpu.outcome, cpu.reason, cpu.pjrt_api, cpu.platform) == (ProbeOutcome.PASSED, "", "0.115", "cpu")
+    api, _ = pinned_api("cpu")
+    assert (cpu.outcome, cpu.reason, cpu.pjrt_api, cpu.platform) == (ProbeOutcome.PASSED, "", api, "cpu")
     passed = {check.name for check in cpu.checks if check.result is CheckResult.OK}
     assert {"execute.single_device", "compile.deserialize_and_load", "client.create"} <= passed

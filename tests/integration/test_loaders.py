@@ -23,11 +23,14 @@ from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.release.model import Release
+from release_under_test import release_under_test, wheel_version
 
 pytestmark = pytest.mark.integration
 
 Overlay = Callable[[str], Path]
 Program = Callable[..., subprocess.CompletedProcess[str]]
+
+VERSION = wheel_version(release_under_test())
 
 USE_JAX = "import jax; print([device.platform for device in jax.devices()], float(jax.numpy.ones(3).sum()))"
 USED = "['cpu'] 3.0\n"
@@ -125,13 +128,13 @@ def run(wheel_python: Path, tmp_path: Path) -> Program:
     """Return a function: code, folders with plugins, environment → the process that ran it from an empty folder."""
 
     def start(
-        code: str, *plugins: Path, inside: Sequence[str] = (), **environ: str
+        code: str, *plugins: Path, inside: Sequence[str] = (), python: Path = wheel_python, **environ: str
     ) -> subprocess.CompletedProcess[str]:
         work = tmp_path / "work"
         work.mkdir(exist_ok=True)
         path = f"import sys; sys.path[:0] = {[str(plugin) for plugin in plugins]!r}\n"
         return subprocess.run(
-            [*inside, str(wheel_python), "-I", "-c", path + code],
+            [*inside, str(python), "-I", "-c", path + code],
             cwd=work,
             env=clean_environ(**environ),
             capture_output=True,
@@ -150,9 +153,11 @@ def said(result: subprocess.CompletedProcess[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ABSENT)
-def test_without_the_hardware_one_line_says_so(run: Program, overlay: Overlay, name: str) -> None:
+def test_without_the_hardware_one_line_says_so(
+    run: Program, overlay: Overlay, python_for: Callable[[str], Path], name: str
+) -> None:
     """JAX goes on with the CPU."""
-    result = run(USE_JAX, overlay(name))
+    result = run(USE_JAX, overlay(name), python=python_for(name))
     assert (result.returncode, result.stdout) == (0, USED), result.stderr
     assert said(result) == [f"{ABSENT[name]}; JAX goes on without it"]
 
@@ -176,10 +181,12 @@ def test_a_plugin_that_is_disabled_leaves_jax_as_it_was(run: Program, overlay: O
 
 
 @pytest.mark.parametrize("name", ABSENT)
-def test_who_asks_for_absent_hardware_gets_the_reason(run: Program, overlay: Overlay, root: Path, name: str) -> None:
+def test_who_asks_for_absent_hardware_gets_the_reason(
+    run: Program, overlay: Overlay, python_for: Callable[[str], Path], root: Path, name: str
+) -> None:
     """It is an error then, and not a fall back."""
     platform = find_backend(root, name).pjrt_name
-    result = run(USE_JAX, overlay(name), JAX_PLATFORMS=platform)
+    result = run(USE_JAX, overlay(name), python=python_for(name), JAX_PLATFORMS=platform)
     assert (result.returncode, result.stdout) == (1, "")
     first, *_, last = said(result)
     assert first == f"{ABSENT[name]}; {STOPS.format(platform)}"
@@ -289,7 +296,7 @@ def truncated_library(package: Path, plugin: str) -> str:
 
 
 AGAIN = (
-    "pip install --force-reinstall --no-deps jaxlib==0.11.2 {plugin}==0.11.2 "
+    f"pip install --force-reinstall --no-deps jaxlib=={VERSION} {{plugin}}=={VERSION} "
     "(with the --find-links or --index-url that both wheels came from)"
 )
 
@@ -378,21 +385,30 @@ except Exception as error:
     ("name", "library", "remedy"),
     [
         ("rocm7", "librocprofiler-sdk.so.1, librccl.so.1, libhipblaslt.so.1", "install ROCm 7"),
-        ("oneapi", "libmpi.so.12, libhwloc.so.15, libumf.so.0", "pip install 'jaxlib-oneapi[with-oneapi]==0.11.2'"),
+        ("oneapi", "libmpi.so.12, libhwloc.so.15, libumf.so.0", "pip install 'jaxlib-oneapi[with-oneapi]=={version}'"),
     ],
 )
 def test_missing_libraries_are_named_all_together(
-    run: Program, overlay: Overlay, root: Path, name: str, library: str, remedy: str
+    run: Program,
+    overlay: Overlay,
+    python_for: Callable[[str], Path],
+    release_of: Callable[[str], Release],
+    root: Path,
+    name: str,
+    library: str,
+    remedy: str,
 ) -> None:
     """The command that shows the status says what the plugin needs, where it was looked for, and what installs it."""
     package = find_backend(root, name).package
-    result = run(f"import runpy; runpy.run_module({package!r}, run_name='__main__')", overlay(name))
+    status = f"import runpy; runpy.run_module({package!r}, run_name='__main__')"
+    result = run(status, overlay(name), python=python_for(name))
     assert (result.returncode, said(result)) == (1, [])
     distribution, lines = find_backend(root, name).distribution, result.stdout.splitlines()
     (what,) = (line for line in lines if line.startswith("problem "))
     assert what.startswith(f"problem     {distribution} needs {library}, ")
     assert "the dynamic linker's search path" in what
-    assert lines[-1].startswith(f"{distribution} does not fit here. To fix it: {remedy}")
+    fix = remedy.format(version=wheel_version(release_of(name)))
+    assert lines[-1].startswith(f"{distribution} does not fit here. To fix it: {fix}")
 
 
 def add_unchecked_libraries(nvidia: Callable[..., Path], folder: Path) -> None:
@@ -411,7 +427,7 @@ def test_the_status_of_a_plugin_for_gpus(run: Program, overlay: Overlay, tmp_pat
     result = run(STATUS, overlay("cuda13"), tmp_path, CUDA_HOME="/nowhere")
     assert (result.returncode, said(result)) == (1, [])
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("jaxlib-cuda-13 0.11.2, build 1, lock ")
+    assert lines[0].startswith(f"jaxlib-cuda-13 {VERSION}, build 1, lock ")
     labels = [line[:11].strip() for line in lines[1:]]
     expected = ["runs with", "library", "PJRT API", "extensions", "attributes", "GPU code", "kernels", "libraries"]
     assert labels[: len(expected)] == expected
@@ -424,7 +440,7 @@ def test_the_status_of_a_plugin_for_gpus(run: Program, overlay: Overlay, tmp_pat
     assert f"rejected    {impostor}" in lines
     assert f"cuDNN cannot be opened: {impostor}" in shown["problem"]
     assert shown["hardware"] == ABSENT["cuda13"].partition(": ")[2]
-    assert "pip install 'jaxlib-cuda-13[with-cuda]==0.11.2'" in lines[-1]
+    assert f"pip install 'jaxlib-cuda-13[with-cuda]=={VERSION}'" in lines[-1]
 
 
 def test_the_status_where_only_the_hardware_is_absent(
@@ -601,7 +617,7 @@ def test_a_machine_with_a_device_of_nvidias(
             1,
             (
                 "jaxlib-cuda-13 does not fit here. To fix it: pip install --upgrade nvidia-nccl-cu13 "
-                "(or all of NVIDIA's: pip install 'jaxlib-cuda-13[with-cuda]==0.11.2'); "
+                f"(or all of NVIDIA's: pip install 'jaxlib-cuda-13[with-cuda]=={VERSION}'); "
                 "JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 tries it as it is"
             ),
         ),
@@ -691,7 +707,7 @@ def test_what_is_missing_and_what_is_old_is_reported_at_once(
     assert looked.startswith(f"looked in {site}/nvidia/cu13/lib, ")
     assert remedy == (
         "pip install --upgrade nvidia-cusparse nvidia-cudnn-cu13 "
-        "(or all of NVIDIA's: pip install 'jaxlib-cuda-13[with-cuda]==0.11.2'); "
+        f"(or all of NVIDIA's: pip install 'jaxlib-cuda-13[with-cuda]=={VERSION}'); "
         "JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 tries it as it is"
     )
     assert run(BELIEVE, overlay("cuda13"), site, JAX_SKIP_CUDA_CONSTRAINTS_CHECK="1").stdout == ""

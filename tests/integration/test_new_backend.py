@@ -22,8 +22,11 @@ from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.release.model import Release, load_release
+from release_under_test import release_under_test
 
 pytestmark = pytest.mark.integration
+
+RELEASE = release_under_test().version
 
 # A file's name in backticks at the start of a paragraph, and the code block behind that paragraph.
 FILE = re.compile(r"^`(plugins/abacus/[^`]+)`.*?\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -108,22 +111,31 @@ def run(checkout: Path, environ: dict[str, str]) -> Callable[..., str]:
 @pytest.fixture(scope="module")
 def dist(checkout: Path, run: Callable[..., str]) -> Path:
     """Return the folder that the vendor's build fills, after the steps before it."""
-    before = load_release(checkout).pins
-    run("pjrtwheel", "pin", load_release(checkout).version, "--missing")
-    after = load_release(checkout).pins
+    before = load_release(checkout, RELEASE).pins
+    run("pjrtwheel", "pin", RELEASE, "--missing")
+    after = load_release(checkout, RELEASE).pins
     assert {key: pin.version for key, pin in after.items() if key not in before} == {
         "plugin.abacus.linux_x86_64": "1.5"
     }
     assert {key: pin for key, pin in after.items() if key in before} == before
-    run("pjrtwheel", "build", "abacus", "--no-smoke", "--dist", str(checkout / "dist"))
+    run("pjrtwheel", "build", "abacus", "--no-smoke", "--release", RELEASE, "--dist", str(checkout / "dist"))
     return checkout / "dist"
 
 
+@pytest.fixture(scope="module")
+def vendor_dist(dist: Path, checkout: Path, run: Callable[..., str], built_wheels: Path) -> Path:
+    """Return the folder with the vendor's plugin for the set that is published, in which the vendor had no part."""
+    assert dist.is_dir()  # pinned by now
+    target = checkout / "for_published"
+    run("pjrtwheel", "build", "abacus", "--set", str(built_wheels), "--no-smoke", "--dist", str(target))
+    return target
+
+
 def test_library_that_is_in_no_wheel_yet(
-    checkout: Path, environ: dict[str, str], compile_library: Callable[..., Path], root: Path
+    checkout: Path, environ: dict[str, str], compile_library: Callable[..., Path], root: Path, release: Release
 ) -> None:
     """The vendor's own build of the library makes a wheel while nothing of the vendor's is pinned."""
-    release = load_release(checkout)
+    release = load_release(checkout, RELEASE)
     assert "plugin.abacus.linux_x86_64" not in release.pins
     abacus, platform = find_backend(checkout, "abacus"), PLATFORMS[PLATFORM]
     check_inputs(release, abacus, platform, "file", platform)
@@ -154,7 +166,7 @@ def test_plugin_says_that_it_fits(python: Path, tmp_path: Path, release: Release
     command = [str(python), "-I", "-m", "jaxlib_abacus"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"jaxlib-abacus {release.version}, build 1, ")
+    assert done.stdout.startswith(f"jaxlib-abacus {release.set_version}, build 1, ")
     done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False, cwd=tmp_path)
     answer = json.loads(done.stdout)
     assert (answer["distribution"], answer["priority"], answer["fits"]) == ("jaxlib-abacus", 400, True)
@@ -164,8 +176,8 @@ def test_jaxlib_knows_the_new_extra(dist: Path, release: Release) -> None:
     """The vendor's set has wheels of jaxlib whose extra asks for the vendor's plugin, at the very release."""
     for wheel in sorted(dist.glob("jaxlib-*.whl")):
         with zipfile.ZipFile(wheel) as archive:
-            metadata = archive.read(f"jaxlib-{release.version}.dist-info/METADATA").decode()
-        assert f'Requires-Dist: jaxlib-abacus=={release.version}; extra == "abacus"' in metadata.splitlines()
+            metadata = archive.read(f"jaxlib-{release.set_version}.dist-info/METADATA").decode()
+        assert f'Requires-Dist: jaxlib-abacus=={release.set_version}; extra == "abacus"' in metadata.splitlines()
 
 
 def test_record_says_where_the_library_came_from(dist: Path, release: Release) -> None:
@@ -175,6 +187,82 @@ def test_record_says_where_the_library_came_from(dist: Path, release: Release) -
     assert {entry["lock_id"] for entry in entries} == {entry["lock_id"]}
     assert (entry["provenance"]["project"], entry["provenance"]["version"]) == ("abacus-pjrt", "1.5")
     with zipfile.ZipFile(dist / entry["filename"]) as archive:
-        assert (
-            archive.read(f"jaxlib_abacus-{release.version}.dist-info/licenses/abacus.NOTICE") == b"Counted by hand.\n"
-        )
+        info = f"jaxlib_abacus-{release.set_version}.dist-info"
+        assert archive.read(f"{info}/licenses/abacus.NOTICE") == b"Counted by hand.\n"
+
+
+def lock_of(wheel: Path, package: str) -> bytes:
+    """Return the release lock in a wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.read(f"{package}/release_lock.json")
+
+
+def test_a_plugin_for_a_published_set_is_all_that_is_built(
+    vendor_dist: Path, dist: Path, built_wheels: Path, release: Release
+) -> None:
+    """It carries that set's lock and requires its jaxlib; a build of the vendor's own is of another set."""
+    (wheel,) = vendor_dist.glob("*.whl")
+    jaxlib = next(built_wheels.glob("jaxlib-*.whl"))
+    published = lock_of(jaxlib, "jaxlib")
+    assert lock_of(wheel, "jaxlib_abacus") == published
+    assert published != lock_of(next(dist.glob("jaxlib-*.whl")), "jaxlib")
+    (entry,) = json.loads((vendor_dist / "release.json").read_text("utf-8"))["wheels"]
+    assert (entry["distribution"], entry["version"]) == ("jaxlib-abacus", release.set_version)
+    assert entry["requires"] == [f"jaxlib=={release.set_version}"]
+
+
+@pytest.fixture(scope="module")
+def install_official(
+    built_wheels: Path, install_wheels: Callable[[Path, Path], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Path], Path]:
+    """Return a function: a folder of wheels → the Python of an environment with the published set and its plugin."""
+
+    def install(vendor: Path) -> Path:
+        folder = tmp_path_factory.mktemp("official")
+        (folder / "wheels").mkdir()
+        for wheel in (*built_wheels.glob("*.whl"), *vendor.glob("jaxlib_abacus-*.whl")):
+            (folder / "wheels" / wheel.name).symlink_to(wheel)
+        return install_wheels(folder / "wheels", folder)
+
+    return install
+
+
+USE = "import jax; print(float(jax.numpy.arange(3).sum()), jax.devices()[0].platform)"
+
+
+def call(python: Path, *arguments: str, **environ: str) -> tuple[int, str, list[str]]:
+    """Run Python as a user would, and return its status, output and the lines of its errors."""
+    command = [str(python), "-I", *arguments]
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("JAX")}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=python.parent, env={**variables, **environ}
+    )
+    return done.returncode, done.stdout, done.stderr.splitlines()
+
+
+def test_a_plugin_for_the_published_set_serves_next_to_it(
+    vendor_dist: Path, install_official: Callable[[Path], Path]
+) -> None:
+    """JAX asks it for a client, and says itself why there is none: the library is a small one."""
+    python = install_official(vendor_dist)
+    status, said, _ = call(python, "-m", "jaxlib_abacus")
+    assert (status, said.splitlines()[-1]) == (0, "jaxlib-abacus fits here: JAX uses it for its platform 'abacus'")
+    status, said, errors = call(python, "-c", PROGRAM, JAX_PLATFORMS="cpu,abacus")
+    assert "backend 'abacus': UNIMPLEMENTED: this is a stub of XLA" in said + "".join(errors)
+
+
+def test_a_plugin_of_another_set_leaves_jax_alone(dist: Path, install_official: Callable[[Path], Path]) -> None:
+    """One line says so and JAX computes; asked for by name, it is an error with the reason."""
+    python = install_official(dist)
+    status, said, errors = call(python, "-c", USE)
+    assert (status, said) == (0, "3.0 cpu\n")
+    (line,) = errors
+    assert "was built for another jaxlib than the installed" in line
+    assert "JAX goes on without jaxlib-abacus. To fix it: install its build for jaxlib" in line
+    assert call(python, "-c", USE, JAX_PLATFORMS="cpu") == (0, "3.0 cpu\n", [])
+    status, said, errors = call(python, "-c", USE, JAX_PLATFORMS="abacus")
+    assert (status, said) == (1, "")
+    assert any("OtherSetError: jaxlib-abacus" in text for text in errors)
+    status, said, _ = call(python, "-m", "jaxlib_abacus")
+    assert status == 1
+    assert said.splitlines()[-1].startswith("jaxlib-abacus does not fit here. To fix it: install its build for jaxlib")

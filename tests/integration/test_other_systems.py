@@ -35,8 +35,11 @@ from pjrtwheel.release.model import Release, load_release
 from pjrtwheel.verify.formats import FORMATS
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import parse_name
+from release_under_test import release_under_test, wheel_version
 
 pytestmark = pytest.mark.integration
+
+RELEASE = release_under_test().version
 
 # As uv names the systems of our platforms, after `--python-platform` and in markers.
 TARGETS = {"macos_arm64": "aarch64-apple-darwin", "windows_x86_64": "x86_64-pc-windows-msvc"}
@@ -57,7 +60,9 @@ def dist(
     """
     folder = tmp_path_factory.mktemp("systems")
     given = Path(os.environ.get("PJRTWHEEL_DIST", folder))
-    listed = read_folder(given) if given != folder else {}
+    version = wheel_version(release_under_test())
+    found = read_folder(given) if given != folder else {}
+    listed = {name: entry for name, entry in found.items() if entry.version == version}
     if {_platform(name) for name in listed} >= set(MARKERS):
         return link_wheels({name: given / name for name in listed}, listed, folder)
     return build_wheels(take_one_python(copy_checkout(folder / "checkout"), interpreter.tag), folder / "dist")
@@ -74,10 +79,10 @@ def link_wheels(wheels: dict[str, Path], listed: dict[str, Entry], folder: Path)
 
 def take_one_python(checkout: Path, python: str) -> Path:
     """Leave the bindings of one Python in the release of a checkout: the others would take minutes to build."""
-    path = load_release(checkout).path
+    path = load_release(checkout, RELEASE).path
     others = rf'\[\[pin\]\]\nkey = "bindings\.(?!{python}\.)[^"]*"\n(.+\n)*\n*'
     path.write_text(re.sub(others, "", path.read_text("utf-8")), "utf-8")
-    assert {load_release(checkout).pythons(platform) for platform in MARKERS} == {(python,)}
+    assert {load_release(checkout, RELEASE).pythons(platform) for platform in MARKERS} == {(python,)}
     return checkout
 
 
@@ -86,7 +91,7 @@ def build_wheels(checkout: Path, dist: Path) -> Path:
     environ = {**os.environ, "PYTHONPATH": str(checkout / "build")}
     try:
         for what in (("cpu",), *(("--bindings-only", f"--platform={platform}") for platform in TARGETS)):
-            command = [sys.executable, "-m", "pjrtwheel", "build", *what, "--no-smoke"]
+            command = [sys.executable, "-m", "pjrtwheel", "build", *what, "--no-smoke", "--release", RELEASE]
             options = [f"--root={checkout}", f"--dist={dist}"]
             result = subprocess.run([*command, *options], capture_output=True, text=True, check=False, env=environ)
             assert result.returncode == 0, result.stderr[-4000:]

@@ -18,11 +18,13 @@ from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import install
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.release.model import Release
+from release_under_test import release_under_test, wheel_version
 
 pytestmark = pytest.mark.integration
 
 USE_JAX = "import jax; print(jax.devices()); print(float(jax.numpy.ones(3).sum()))"
-REMEDY = "pip install --force-reinstall --no-deps jaxlib==0.11.2 jaxlib-cpu==0.11.2"
+VERSION = wheel_version(release_under_test())
+REMEDY = f"pip install --force-reinstall --no-deps jaxlib=={VERSION} jaxlib-cpu=={VERSION}"
 
 
 @pytest.fixture
@@ -65,9 +67,9 @@ def run(python: Path, folder: Path, code: str = USE_JAX) -> subprocess.Completed
 
 def other_version(site: Path) -> None:
     """Make the plugin one of another release."""
-    rewrite_lock(site / "jaxlib_cpu" / "release_lock.json", release="0.11.1")
+    rewrite_lock(site / "jaxlib_cpu" / "release_lock.json", release="1.2.3", version="1.2.3")
     metadata = next(site.glob("jaxlib_cpu-*.dist-info")) / "METADATA"
-    rewrite(metadata, metadata.read_bytes().replace(b"Version: 0.11.2", b"Version: 0.11.1"))
+    rewrite(metadata, metadata.read_bytes().replace(f"Version: {VERSION}".encode(), b"Version: 1.2.3"))
 
 
 def other_lock(site: Path) -> None:
@@ -100,7 +102,7 @@ def deleted_extension(site: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "error", "remedy"),
     [
-        (other_version, "VersionMismatchError", REMEDY.replace("0.11.2", "0.11.1")),
+        (other_version, "VersionMismatchError", REMEDY.replace(VERSION, "1.2.3")),
         (other_lock, "LockMismatchError", REMEDY),
         (truncated_library, "LibraryDamagedError", REMEDY),
         (empty_library, "LibraryDamagedError", REMEDY),

@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.release.model import Release
+from release_under_test import wheel_version
 
 pytestmark = pytest.mark.integration
 
@@ -181,13 +183,13 @@ def test_a_library_of_python_that_jax_needs(site: Site, doctor: Callable[..., di
     assert "opt-einsum" in report["findings"][0]["remedy"]
 
 
-def test_a_gpu_without_its_package(doctor: Callable[..., dict[str, Any]], python: Path) -> None:
+def test_a_gpu_without_its_package(doctor: Callable[..., dict[str, Any]], python: Path, release: Release) -> None:
     """JAX would silently run on the CPU: status 1, and the command that installs what belongs there."""
     report = doctor(H100)
     assert (report["silent_cpu"], report["status"], report["codes"]) == (True, 1, ["silent-cpu", "confirmed"])
     remedy = report["findings"][0]["remedy"]
     assert str(python) in remedy
-    assert "jaxlib-cuda-13[with-cuda]==0.11.2" in remedy
+    assert f"jaxlib-cuda-13[with-cuda]=={wheel_version(release)}" in remedy
 
 
 def test_a_truncated_library(site: Site, doctor: Callable[..., dict[str, Any]]) -> None:
@@ -203,10 +205,12 @@ def test_a_truncated_library(site: Site, doctor: Callable[..., dict[str, Any]]) 
     assert (report["default"], report["codes"], report["status"]) == (None, ["library-damaged", "jax-fails"], 1)
 
 
-def test_it_looks_at_nothing_it_was_not_asked_to(doctor: Callable[..., dict[str, Any]], python: Path) -> None:
+def test_it_looks_at_nothing_it_was_not_asked_to(
+    doctor: Callable[..., dict[str, Any]], python: Path, release: Release
+) -> None:
     """The versions and the library of the environment it was given, not of the one it runs in."""
     report = doctor()
-    assert report["versions"]["jax"] == "0.11.2"
+    assert report["versions"]["jax"] == release.version
     (plugin,) = report["plugins"]
     assert plugin["libraries"] == [str(next((python.parent.parent / "lib").glob(f"python3*/site-packages/{PLUGIN}")))]
     assert Path(report["python"]).parent == python.parent

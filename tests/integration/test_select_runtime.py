@@ -26,6 +26,7 @@ from pjrtwheel.prove.results import Outcome
 from pjrtwheel.prove.smoke import run_program
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
+from release_under_test import wheel_version
 
 pytestmark = pytest.mark.integration
 
@@ -150,7 +151,9 @@ def test_tasks_of_one_thread(run_selecting: Callable[[str], Any]) -> None:
     """) == [["cpu", "cpu"], ["other", "other"], None, True]
 
 
-def test_a_missing_backend_comes_with_its_command(run_selecting: Callable[[str], Any], wheel_python: Path) -> None:
+def test_a_missing_backend_comes_with_its_command(
+    run_selecting: Callable[[str], Any], wheel_python: Path, release: Release
+) -> None:
     """A `BackendError` that is a RuntimeError as well, with the command for this very environment."""
     (said,) = run_selecting("""
         for ask in (lambda: select.require("cuda12"), lambda: select.using_backend("cuda12").__enter__()):
@@ -166,9 +169,8 @@ def test_a_missing_backend_comes_with_its_command(run_selecting: Callable[[str],
     assert cause.startswith("jaxlib-cuda-12 is not installed")
     assert remedy.startswith("install it: ")
     assert str(wheel_python) in remedy
-    assert remedy.endswith("install jax==0.11.2 'jaxlib-cuda-12[with-cuda]==0.11.2'") or (
-        f"--python {wheel_python} jax==0.11.2 'jaxlib-cuda-12[with-cuda]==0.11.2'" in remedy
-    )
+    wanted = f"jax=={release.version} 'jaxlib-cuda-12[with-cuda]=={wheel_version(release)}'"
+    assert remedy.endswith(f"install {wanted}") or (f"--python {wheel_python} {wanted}" in remedy)
 
 
 def test_other_absences(run_selecting: Callable[[str], Any]) -> None:

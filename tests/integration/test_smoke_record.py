@@ -32,8 +32,11 @@ from pjrtwheel.publish.merge import read_folder
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
+from release_under_test import release_under_test
 
 pytestmark = pytest.mark.integration
+
+SMOKE = ("smoke", "--backend", "cpu", "--release", release_under_test().version)
 
 FAILS = '"""Fail."""\n\n\ndef check() -> str:\n    raise AssertionError("two is not three")\n'
 
@@ -72,7 +75,7 @@ def test_the_record_fits_its_schema(built_wheels: Path, root: Path) -> None:
 
 def test_what_ran_on_the_device_enters_the_record(checkout: Path, dist: Path) -> None:
     """Of the plugin, and of the bindings for each Python on which it ran."""
-    assert cli.main(["smoke", "--backend", "cpu", "--root", str(checkout), "--dist", str(dist)]) == 0
+    assert cli.main([*SMOKE, "--root", str(checkout), "--dist", str(dist)]) == 0
     proofs = {name: entry.proof for name, entry in read_folder(dist).items()}
     ran = {name: [p.interpreter for p in proof.pythons if p.results] for name, proof in proofs.items()}
     assert {name: proof.level for name, proof in proofs.items()} == {
@@ -98,7 +101,7 @@ def test_an_environment_that_was_filled_from_outside_is_proven(
     ours = [parse_name(wheel.name).requirement for wheel in wheels]
     unpack_into(tmp_path / "venv", platform, [*requirements, *ours], folders=[dist])
     options = ["--environment", str(tmp_path / "venv"), "--proofs", str(tmp_path / "proofs.json")]
-    command = ["smoke", "--backend", "cpu", "--root", str(checkout), "--dist", str(dist), *options]
+    command = [*SMOKE, "--root", str(checkout), "--dist", str(dist), *options]
     assert cli.main(command) == 0
     proofs = read_proofs(tmp_path / "proofs.json") or {}
     shown = {name: (proof.level, proof.emulated) for name, proof in proofs.items() if proof.level is Level.DEVICE}
@@ -114,7 +117,7 @@ def test_another_library_is_no_proof_of_the_wheel(checkout: Path, dist: Path, ro
     (wheel,) = dist.glob("jaxlib_cpu-*.whl")
     member = find_backend(root, "cpu").library_member
     unpack_wheel(wheel, tmp_path, [member])
-    command = ["smoke", "--backend", "cpu", "--root", str(checkout), "--dist", str(dist)]
+    command = [*SMOKE, "--root", str(checkout), "--dist", str(dist)]
     assert cli.main([*command, "--xla", str(tmp_path / member)]) == 0
     assert (dist / RELEASE_FILENAME).read_bytes() == before
 
@@ -123,6 +126,6 @@ def test_a_failed_proof_changes_nothing(checkout: Path, dist: Path) -> None:
     """Not even what the programs before it showed is recorded."""
     before = (dist / RELEASE_FILENAME).read_bytes()
     (checkout / "tests" / "smoke" / "numbers.py").write_text(FAILS)
-    command = ["smoke", "--backend", "cpu", "--root", str(checkout), "--dist", str(dist)]
+    command = [*SMOKE, "--root", str(checkout), "--dist", str(dist)]
     assert cli.main(command) == ProofError.exit_code
     assert (dist / RELEASE_FILENAME).read_bytes() == before

@@ -25,6 +25,7 @@ from pjrtwheel.verify.contents import WheelContents, read_contents
 from pjrtwheel.verify.documents import find_document
 from pjrtwheel.verify.formats import read_library
 from pjrtwheel.wheel.write.loader import generate_modules
+from release_under_test import wheel_version
 
 pytestmark = pytest.mark.integration
 
@@ -46,9 +47,15 @@ def backend(request: pytest.FixtureRequest, root: Path) -> Backend:
     return find_backend(root, request.param)
 
 
+@pytest.fixture
+def release(backend: Backend, release_of: Callable[[str], Release]) -> Release:
+    """Return the release that its wheel is of."""
+    return release_of(backend.name)
+
+
 @pytest.fixture(scope="module")
 def read_upstream(
-    root: Path, release: Release, tmp_path_factory: pytest.TempPathFactory
+    root: Path, release_of: Callable[[str], Release], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[str], dict[str, Library]]:
     """Return a function: name of a backend → place of each library that is upstream's → what the pinned wheel has."""
     cache = WheelCache(cache_root(os.environ), download_wheel)
@@ -56,7 +63,7 @@ def read_upstream(
     @functools.cache
     def read(name: str) -> dict[str, Library]:
         backend, folder = find_backend(root, name), tmp_path_factory.mktemp(f"upstream_{name}")
-        found = {}
+        found, release = {}, release_of(name)
         if backend.prebuilt.bundled:
             wheel = cache.fetch(release.pin(f"plugin.{name}.{PLATFORM}"))
             found[f"{backend.package}/{backend.library}"] = read_libraries(wheel, folder)[backend.prebuilt.member]
@@ -129,7 +136,7 @@ def test_metadata_says_what_the_backend_file_does(backend: Backend, wheel: Wheel
     """All requirements, with and without an extra, and where JAX finds the loader."""
     headers, plugin = wheel.headers("METADATA"), release.pin(f"plugin.{backend.name}.{PLATFORM}")
     assert headers.get_all("Requires-Dist") == [
-        f"jaxlib=={release.version}",
+        f"jaxlib=={wheel_version(release)}",
         *([] if backend.prebuilt.bundled else [f"{plugin.project}=={plugin.version}"]),
         *(f'{need}; extra == "{extra}"' for extra, needs in extras_of(backend, release).items() for need in needs),
     ]

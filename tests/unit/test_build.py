@@ -36,8 +36,10 @@ from pjrtwheel.build import (
 from pjrtwheel.cli import build as command
 from pjrtwheel.errors import BazelError, ElfError, UsageError, VerifyError
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.release.model import load_release
+from pjrtwheel.release.lock import ReleaseLock
+from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.report import Report
+from release_under_test import release_under_test
 
 
 @pytest.fixture
@@ -166,14 +168,11 @@ def test_backend_or_bindings_must_be_chosen(arguments: list[str]) -> None:
         command.execute(parser.parse_args(arguments))
 
 
+RELEASE = release_under_test()
+UPSTREAM = [parse_name(RELEASE.pin(f"bindings.{abi}.linux_x86_64").filename) for abi in RELEASE.pythons("linux_x86_64")]
 PROMISED = (
-    "jaxlib-0.11.2-1-cp312-cp312-manylinux_2_27_x86_64.whl",
-    "jaxlib-0.11.2-1-cp313-cp313-manylinux_2_27_x86_64.whl",
-    "jaxlib-0.11.2-1-cp314-cp314-manylinux_2_27_x86_64.whl",
-    "jaxlib-0.11.2-1-cp314-cp314t-manylinux_2_27_x86_64.whl",
-    "jaxlib-0.11.2-1-cp315-cp315-manylinux_2_27_x86_64.whl",
-    "jaxlib-0.11.2-1-cp315-cp315t-manylinux_2_27_x86_64.whl",
-    "jaxlib_cpu-0.11.2-cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64.whl",
+    *(f"jaxlib-{RELEASE.set_version}-{name.tag}.whl" for name in UPSTREAM),
+    f"jaxlib_cpu-{RELEASE.set_version}-cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64.whl",
 )
 
 
@@ -181,7 +180,7 @@ PROMISED = (
 def request_cpu(root: Path) -> BuildRequest:
     """Return a request for all wheels of the CPU."""
     platform = PLATFORMS["linux_x86_64"]
-    return BuildRequest(root, load_release(root, "0.11.2"), find_backend(root, "cpu"), platform)
+    return BuildRequest(root, RELEASE, find_backend(root, "cpu"), platform)
 
 
 @pytest.fixture
@@ -223,6 +222,22 @@ def test_wheels_that_release_backend_and_platform_promise(request_cpu: BuildRequ
     assert promised_wheels(dataclasses.replace(request_cpu, with_bindings=False)) == PROMISED[-1:]
 
 
+def test_a_set_without_a_label_has_a_build_tag(request_cpu: BuildRequest) -> None:
+    """Its jaxlib has the version of upstream's, over which installers prefer it; no plugin has another one like it."""
+    release = dataclasses.replace(request_cpu.release, label="", build=7)
+    plain = [name.replace("+split.1-cp31", "-7-cp31", 1) for name in PROMISED[:-1]]
+    plugin = PROMISED[-1].replace("+split.1", "")
+    assert promised_wheels(dataclasses.replace(request_cpu, release=release)) == (*plain, plugin)
+
+
+def test_a_plugin_for_a_published_set_has_its_version(request_cpu: BuildRequest) -> None:
+    """Whatever the release file of this repository says of a set of its own."""
+    release = request_cpu.release
+    lock = ReleaseLock(release.version, f"{release.version}+other.3", 3, "prebuilt", "ab" * 16)
+    wanted = dataclasses.replace(request_cpu, lock=lock, with_bindings=False)
+    assert promised_wheels(wanted) == (PROMISED[-1].replace("+split.1", "+other.3"),)
+
+
 def test_a_wheel_that_nobody_asked_for_is_refused(request_cpu: BuildRequest) -> None:
     """Nor may one come twice."""
     check_returned(request_cpu, PROMISED)
@@ -240,7 +255,7 @@ def test_a_build_that_returns_too_little_publishes_nothing(
     """An action whose result is empty is no error to Bazel, and one wheel of the set would be missing."""
     bazel_returns({"//plugins/cpu:wheel": PROMISED[-1:], "//jaxlib:wheels": [PROMISED[0], *PROMISED[2:-1]]})
     arguments = ["--root", str(root), "--dist", str(tmp_path / "dist"), "--platform", "linux_x86_64", "--no-smoke"]
-    assert cli.main(["build", "cpu", "--release", "0.11.2", *arguments]) == BazelError.exit_code
+    assert cli.main(["build", "cpu", "--release", RELEASE.version, *arguments]) == BazelError.exit_code
     assert capsys.readouterr().err.splitlines()[-3:] == [
         "error: Bazel did not return the wheels that were asked for",
         f"       missing: {PROMISED[1]}",
@@ -270,5 +285,5 @@ def test_a_build_reads_every_table_once(
 
     monkeypatch.setattr(Path, "read_text", count_reads)
     arguments = ["--root", str(root), "--dist", str(tmp_path / "dist"), "--platform", "linux_x86_64"]
-    assert cli.main(["build", "cpu", "--release", "0.11.2", *arguments]) == 0
-    assert reads == {"releases/0.11.2.toml": 1, **dict.fromkeys(backends, 1)}
+    assert cli.main(["build", "cpu", "--release", RELEASE.version, *arguments]) == 0
+    assert reads == {f"releases/{RELEASE.version}.toml": 1, **dict.fromkeys(backends, 1)}

@@ -22,6 +22,7 @@ from pjrtwheel.conformance.comparison import listed_backends
 from pjrtwheel.errors import FetchError, UsageError
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.program import REMEDIES
+from pjrtwheel.release.model import Release
 
 Raise = Callable[[BaseException], None]
 
@@ -168,9 +169,11 @@ def test_options_of_a_device_are_refused_for_wheels(
     )
 
 
-def test_wheels_that_prove_nothing_are_an_error(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wheels_that_prove_nothing_are_an_error(
+    root: Path, release: Release, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A plugin without its bindings runs no program on any Python: that is no success."""
-    wheel = tmp_path / "jaxlib_tpu-0.11.2-cp312-abi3-manylinux_2_31_x86_64.whl"
+    wheel = tmp_path / f"jaxlib_tpu-{release.version}-cp312-abi3-manylinux_2_31_x86_64.whl"
     wheel.touch()
     assert cli.main(["smoke", str(wheel), "--root", str(root)]) == 9
     assert capsys.readouterr().err == (

@@ -51,7 +51,7 @@ class Document:
 
 
 WHOLE = {
-    "version": "0.11.2",
+    "version": "1.2.3",
     "programs": [{"name": "fft", "seconds": 1.5, "level": "device"}, {"name": "jit", "seconds": 2.0, "level": None}],
     "sizes": {"a": 1},
     "range": [1, 2],
@@ -67,7 +67,7 @@ def test_a_document_is_read_and_written_back_whole() -> None:
     """Every kind of annotation is converted on the way in, and back on the way out."""
     document = read(Document, WHOLE)
     assert document == Document(
-        version="0.11.2",
+        version="1.2.3",
         programs=(Program("fft", 1.5, Level.DEVICE), Program("jit", 2.0)),
         sizes={"a": 1},
         range=(1, 2),

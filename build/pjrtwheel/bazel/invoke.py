@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -25,7 +26,9 @@ from pjrtwheel.errors import BazelError, UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform
+from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.release.model import Release
+from pjrtwheel.tables import write
 
 _EXTRA_FLAGS = "PJRTWHEEL_BAZEL_FLAGS"
 BINDINGS = "//jaxlib:wheels"
@@ -46,6 +49,7 @@ class BuildRequest:
         provider: `prebuilt`, `source` or `file`.
         library: The plugin library for the provider `file`, else None.
         with_bindings: Whether to build the jaxlib wheels as well.
+        lock: Lock of the published set that the plugin is for, else None: the plugin belongs to the set built here.
         assemble_options: Options of `python -m pjrtwheel assemble`, handed on as they are; no comma in them.
     """
 
@@ -56,6 +60,7 @@ class BuildRequest:
     provider: str = "prebuilt"
     library: Path | None = None
     with_bindings: bool = True
+    lock: ReleaseLock | None = None
     assemble_options: tuple[str, ...] = ()
 
     @property
@@ -101,6 +106,8 @@ def build_flags(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str])
         flags.append(f"--//build:source_date_epoch={epoch}")
     if request.assemble_options:
         flags.append(f"--//build:assemble_options={','.join(request.assemble_options)}")
+    if request.lock:
+        flags.append(f"--//build:lock={json.dumps(write(request.lock), sort_keys=True)}")
     extra = shlex.split(environ.get(_EXTRA_FLAGS, ""))
     if request.provider == "source" and request.backend:
         flags += source_flags(request.backend, request.platform.name, extra)

@@ -6,16 +6,19 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
 from pjrtwheel.backend import load_backends, pick_backend
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.build import build, parse_provider
 from pjrtwheel.cli import add_options
+from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
-from pjrtwheel.platforms import PLATFORMS, find_platform, host_platform
+from pjrtwheel.platforms import PLATFORMS, Platform, find_platform, host_platform
 from pjrtwheel.publish import render_table
+from pjrtwheel.publish.published_set import PublishedSet, choose_set, fetch_set, find_offer
 from pjrtwheel.release.model import choose_release, load_release
 from pjrtwheel.wheel.deflate.compress import HIGHEST_LEVEL, LEVEL
 
@@ -33,6 +36,11 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--level", type=int, choices=levels, metavar="N", help=f"compression, 1 to {HIGHEST_LEVEL} (default: {LEVEL})"
     )
+    parser.add_argument(
+        "--set",
+        metavar="FOLDER|URL|VERSION",
+        help="build one plugin for a set of wheels that is published; its jaxlib is not built again",
+    )
     parser.add_argument("--no-smoke", action="store_true", help="do not prove the wheels in clean environments")
 
 
@@ -40,6 +48,8 @@ def execute(args: argparse.Namespace) -> int:
     """Build, and print one table of what is now in the folder."""
     if bool(args.backend) == args.bindings_only:
         raise UsageError("name one backend, or say --bindings-only")
+    if args.set and args.bindings_only:
+        raise UsageError("--set is for a plugin: the jaxlib of a published set is not built again")
     provider, library = parse_provider(args.xla)
     root = args.root.resolve()
     writable = root if os.access(root, os.W_OK) else Path.cwd()
@@ -47,7 +57,11 @@ def execute(args: argparse.Namespace) -> int:
     backends = load_backends(root)
     backend = pick_backend(backends, args.backend) if args.backend else None
     platform = find_platform(args.platform) if args.platform else host_platform()
-    if backend:
+    cache = cache_root(os.environ)
+    published = _find_set(root, args, platform, cache) if args.set else None
+    if published:
+        release = load_release(root, published.lock.release)
+    elif backend:
         release = choose_release(root, args.release, backend.name, platform.name)
     else:
         release = load_release(root, args.release)
@@ -58,9 +72,28 @@ def execute(args: argparse.Namespace) -> int:
         platform=platform,
         provider=provider,
         library=library,
+        with_bindings=published is None,
+        lock=published.lock if published else None,
         assemble_options=() if args.level is None else (f"--level={args.level}",),
     )
-    cache = cache_root(os.environ)
-    entries = build(request, tuple(backends.values()), dist=dist, cache=cache, smoke_tests=not args.no_smoke)
+    entries = build(
+        request,
+        tuple(backends.values()),
+        dist=dist,
+        cache=cache,
+        smoke_tests=not args.no_smoke,
+        bindings=published.bindings if published else (),
+    )
     render_table(entries, dist)
     return 0
+
+
+def _find_set(root: Path, args: argparse.Namespace, platform: Platform, cache: Path) -> PublishedSet:
+    """Find the set that is asked for, with a `jaxlib` for each Python of this machine that proofs will run on."""
+    offer = find_offer(args.set, cache)
+    chosen = choose_set(offer, args.release, platform)
+    pythons = load_release(root, chosen.release).pythons(platform.name)
+    proving = not args.no_smoke and platform == host_platform()
+    here = [tag for tag, found in find_interpreters(pythons).items() if found] if proving else []
+    print(f"building for the set {chosen.version} of {args.set}", file=sys.stderr, flush=True)
+    return fetch_set(offer, chosen, here)

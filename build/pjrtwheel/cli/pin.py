@@ -20,7 +20,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--missing", action="store_true", help="ask only for what is not pinned yet, such as a new backend"
     )
-    parser.add_argument("--build", type=int, metavar="N", help="build tag of our jaxlib (default: as before, or 1)")
+    parser.add_argument("--build", type=int, metavar="N", help="number of our set (default: as before, or 1)")
     add_options(parser, "--root")
 
 

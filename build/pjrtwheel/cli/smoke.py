@@ -114,7 +114,7 @@ def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
             f"wheels for {platform} do not run on {here}",
             remedy="take the wheels and this repository to such a machine: python ci/smoke_native.py FOLDER",
         )
-    release = load_release(args.root, args.release or (names[0].version if names else None))
+    release = load_release(args.root, args.release or (names[0].release if names else None))
     inputs = load_inputs(args.root, release, backend)
     for tag, interpreter in find_interpreters(release.pythons(platform)).items():
         yield prove_python(tag, interpreter, args.wheels, inputs, cache=cache_root(os.environ)).python
@@ -136,7 +136,7 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     backend, platform = find_backend(args.root, args.backend), host_platform()
     release = choose_release(args.root, args.release, backend.name, platform.name)
     dist = args.dist or args.root / "dist"
-    wheels = on_device.find_wheels(dist, backend, release.version, platform)
+    wheels = on_device.find_wheels(dist, backend, release.set_version, platform)
     for path in (*args.wheelhouse, *filter(None, [args.xla, args.environment])):
         if not path.exists():
             raise UsageError(f"no such file or folder: {path}")

@@ -8,8 +8,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from packaging.version import Version
-
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend
 from pjrtwheel.conformance.comparison import Difference, Expected, compare
@@ -167,7 +165,7 @@ def choose_wheels(
         wheel: name.distribution
         for wheel, name in named.items()
         if name.distribution in names
-        and Version(name.version).public == str(Version(release.version))
+        and name.version == release.set_version
         and name.platform in {None, platform}
         and name.fits(tag)
     }

@@ -98,15 +98,19 @@ def run_pip(command: Sequence[str]) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-def download_wheel(pin: Pin, directory: Path) -> Path:
+def download_wheel(pin: Pin, directory: Path, *, index: str = "", url: str = "") -> Path:
     """Let pip put the pinned wheel into a directory, which must be empty.
+
+    It comes from the index that pip is configured for, from another `index`, or from the `url` of the file itself.
 
     Raises:
         FetchError: pip failed, or brought a file of another name.
     """
     requirements = directory / "requirements.txt"
-    requirements.write_text(f"{pin.project}=={pin.version} --hash=sha256:{pin.sha256}\n", "utf-8")
-    status, output = run_pip(_download_command(pin, requirements, directory))
+    wanted = f"{pin.project} @ {url}" if url else f"{pin.project}=={pin.version}"
+    requirements.write_text(f"{wanted} --hash=sha256:{pin.sha256}\n", "utf-8")
+    options = (f"--index-url={index}",) if index else ()
+    status, output = run_pip((*_download_command(pin, requirements, directory), *options))
     if status != 0:
         raise explain_failure(pin, output)
     found = directory / pin.filename

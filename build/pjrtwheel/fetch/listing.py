@@ -101,6 +101,22 @@ def list_wheels(project: str, settings: IndexSettings) -> tuple[IndexFile, ...]:
     return tuple(found[name] for name in sorted(found))
 
 
+def read_document(url: str, certificate: str = "") -> bytes:
+    """Return the text behind a URL, which may be a `file:` one.
+
+    Raises:
+        FetchError: There is none, or it cannot be asked for.
+    """
+    try:
+        if path := _local_path(url):
+            return path.read_bytes()
+        answer = requests.get(url, timeout=_SECONDS, verify=certificate or True)
+        answer.raise_for_status()
+    except (OSError, requests.RequestException) as error:
+        raise FetchError(f"cannot read {url}", cause=f"{type(error).__name__}: {error}"[:300]) from error
+    return answer.content
+
+
 def _list_urls(project: str, settings: IndexSettings) -> Iterator[IndexFile]:
     with requests.Session() as session:
         if settings.certificate:

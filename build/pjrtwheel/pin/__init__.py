@@ -27,7 +27,7 @@ from pjrtwheel.pin.text import XLA_FILE, find_overrides, find_xla, render_releas
 from pjrtwheel.pin.upstream import UpstreamWheel, read_upstream, take_over
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.release.model import OVERRIDES_FILE, Override, Pin, Release, parse_release, read_release
-from pjrtwheel.release.planned import WantedFiles, plan_backend, plan_inputs
+from pjrtwheel.release.planned import WantedFiles, plan_backend, plan_inputs, read_label
 from pjrtwheel.wheel.names import parse_name
 
 
@@ -55,8 +55,9 @@ def pin_release(
 ) -> Release:
     """Ask the package index for the inputs of a release and write `releases/<version>.toml`.
 
-    What is downloaded stays in the cache for the builds that follow. The build tag of our `jaxlib` is that of the file
-    so far, or 1, when absent. Pins that are still wanted may be kept, to ask for the missing ones only.
+    What is downloaded stays in the cache for the builds that follow. The number of our set is that of the file so
+    far, or 1, when absent; its label is that of `releases/inputs.toml`. Pins that are still wanted may be kept, to ask
+    for the missing ones only.
 
     Raises:
         PinError: The release is unknown, a file of hand-made decisions is wrong, or a file has changed. Nothing is
@@ -86,6 +87,7 @@ def pin_release(
         path=path,
         version=version,
         build=build if build is not None else before.build if before else 1,
+        label=read_label(inputs),
         commits=(old.commits if old else {}) | {name: wheel.commit for name, wheel in read.items() if wheel.commit},
         extras=(old.extras if old else {}) | _find_extras(backends.values(), read),
         absent=tuple((old.find_absent(entry.key) if old else None) or entry for entry in chosen.absent),

@@ -49,7 +49,8 @@ def render_release(release: Release) -> str:
         absent=tuple(sorted(release.absent, key=lambda entry: entry.key)),
         commits=dict(sorted(release.commits.items())),
     )
-    table = {key: value for key, value in write(ordered).items() if key not in {"pins", "digest", "path"} and value}
+    known = {key: value for key, value in write(ordered).items() if key not in {"pins", "digest", "path"}}
+    table = {key: value for key, value in known.items() if value or isinstance(value, (int, str))}
     pins = [write(release.pins[key]) for key in sorted(release.pins)]
     document = {"schema": SCHEMA, **_sorted(table), "pin": pins}
     return f"# Written by `nox -s pin -- {release.version}`; do not edit.\n" + tomli_w.dumps(document)

@@ -38,12 +38,19 @@ class Contents:
         absent: Key of what the package index does not have → what it said.
         toolkits: Backend → version of the vendor's toolkit that made its library, such as `12.9`; without one, that of
             the table `[select]` holds.
+        set_version: Version of the wheels of our set; that of the release when empty.
     """
 
     version: str
     pinned: Collection[str] = ()
     absent: Mapping[str, str] = field(default_factory=dict)
     toolkits: Mapping[str, str] = field(default_factory=dict)
+    set_version: str = ""
+
+    @property
+    def wheel_version(self) -> str:
+        """The version that is asked for."""
+        return self.set_version or self.version
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +65,8 @@ class KnownCode:
 
 def contents_of(release: Release) -> Contents:
     """Return what a release has."""
-    return Contents(release.version, frozenset(release.pins), {entry.key: entry.cause for entry in release.absent})
+    absent = {entry.key: entry.cause for entry in release.absent}
+    return Contents(release.version, frozenset(release.pins), absent, set_version=release.set_version)
 
 
 def is_of_release(entry: Entry, version: str) -> bool:
@@ -163,7 +171,7 @@ def _backend_facts(
     return selector.Backend(
         name=backend.name,
         distribution=backend.distribution,
-        version=contents.version,
+        version=contents.wheel_version,
         family=backend.pjrt_name,
         package=backend.package,
         tags={platform: tag for platform, tag in backend.tags.items() if platform in there},

@@ -16,7 +16,7 @@ from pjrtwheel.release.model import Release
 from pjrtwheel.tables import write_json
 
 LOCK_FILENAME = "release_lock.json"
-SCHEMA = 1
+SCHEMA = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +25,15 @@ class ReleaseLock:
 
     Attributes:
         release: The JAX release.
-        build: Build tag of our `jaxlib`.
+        version: Version of every wheel of the set, such as `0.11.2+split.1`.
+        build: Number of the set under its label; the build tag of our `jaxlib` where there is no label.
         provider: `prebuilt`, `source`, or `file-<sha256>` for a library given by path.
-        lock_id: 32 hexadecimal digits over the release file's text, the build tag and the provider.
+        lock_id: 32 hexadecimal digits over the release file's text, the number of the set and the provider.
         schema: Version of the document.
     """
 
     release: str
+    version: str
     build: int
     provider: str
     lock_id: str
@@ -45,10 +47,10 @@ class ReleaseLock:
 def make_lock(release: Release, provider: str) -> ReleaseLock:
     """Compute the lock of a release built with one provider; the same for every wheel of the set.
 
-    Its id is a hash of the release file's text, the build tag and the provider, and of nothing else: two builds from
+    Its id is a hash of the release file's text, the set's number and the provider, and of nothing else: two builds from
     source with other compilers or flags share it, though their bytes differ. The provider of a library given by path
     holds the library's own digest.
     """
     identity = json.dumps([SCHEMA, release.digest, release.build, provider])
     lock_id = hashlib.sha256(identity.encode()).hexdigest()[:32]
-    return ReleaseLock(release.version, release.build, provider, lock_id)
+    return ReleaseLock(release.version, release.set_version, release.build, provider, lock_id)

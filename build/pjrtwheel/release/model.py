@@ -18,6 +18,8 @@ OVERRIDES_FILE = "releases/overrides.toml"
 _VERSION = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?")
 _NOT_EMPTY = r"(?s).+"
 _DIGEST = r"[0-9a-f]{64}"
+# As versions have it in normal form (PEP 440); letters first, since a number would lose its zeros.
+LABEL = r"([a-z][a-z0-9]*(\.[a-z][a-z0-9]*)*)?"
 _KEY = r"bindings(\.[\w-]+){2}|(?!bindings\.)[\w-]+(\.[\w-]+)+"
 _WHEEL = r"[\w.+!]+(-[\w.+!]+){4,5}\.whl"  # PEP 427, and no separator of paths
 
@@ -109,7 +111,10 @@ class Release:
         digest: sha256 of the file's text: the identity of these inputs.
         path: The file all this was read from.
         version: The JAX release.
-        build: Build tag of our `jaxlib` wheels (PEP 427), so that they win over upstream's of the same version.
+        label: Name of our set in the versions of its wheels (PEP 440), such as `split`; empty for those who own the
+            names on the public index.
+        build: Number of the set: which one it is under its label. Without a label it is the build tag of our `jaxlib`
+            (PEP 427), so that installers prefer it to another one of the same version.
         commits: Project → commit of JAX that it was built from, as its `version.py` says.
         extras: Backend → extra of its wheel → what it requires; those that upstream's METADATA gives.
         absent: What the index does not have.
@@ -122,11 +127,22 @@ class Release:
     path: Path
     version: str = column(key="release", pattern=_NOT_EMPTY)
     build: int = column(minimum=0)
+    label: str = column(pattern=LABEL, default="")
     commits: dict[str, str] = field(default_factory=dict)
     extras: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     absent: tuple[Absent, ...] = ()
     overrides: tuple[Override, ...] = column(key="override", default=())
     xla: XlaSource | None = None
+
+    @property
+    def set_version(self) -> str:
+        """Version of `jaxlib` and of the plugins: what installers tell our set apart by, such as `0.11.2+split.1`."""
+        return f"{self.version}+{self.label}.{self.build}" if self.label else self.version
+
+    @property
+    def build_tag(self) -> str:
+        """Build tag of our `jaxlib`; empty where its version says which set it is of."""
+        return "" if self.label else str(self.build)
 
     def pin(self, key: str, remedy: str = "") -> Pin:
         """Return the pin at a dotted key; where it is not pinned, the error advises the remedy.

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pjrtwheel.backend import Backend, merge_tools
 from pjrtwheel.errors import PinError
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.release.model import Override
-from pjrtwheel.tables import TableError, read_toml
+from pjrtwheel.release.model import LABEL, Override
+from pjrtwheel.tables import TableError, column, read_toml
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,10 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class _Inputs:
-    """The file `releases/inputs.toml`."""
+    """The file `releases/inputs.toml`: what releases take from the index, and the label that their sets get."""
 
     input: tuple[Input, ...]
+    label: str = column(pattern=LABEL, default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +86,8 @@ def plan_inputs(
             WantedFiles(
                 entry.key, entry.project, entry.version.format(release=release), entry.platforms or tuple(PLATFORMS)
             )
-            for entry in read_toml(_Inputs, text).input
+            for entry in _read_inputs(text).input
         ]
-    except TableError as error:
-        raise PinError("malformed file: releases/inputs.toml", cause=str(error)) from error
     except (KeyError, ValueError) as error:
         raise PinError(f"releases/inputs.toml has an unknown placeholder: {error}") from error
     known = tuple(backends)
@@ -101,6 +100,22 @@ def plan_inputs(
         wanted for backend in known for wanted in plan_backend(backend, instead.get(backend.name, release), series)
     )
     return (*inputs, *planned, *tools)
+
+
+def read_label(text: str) -> str:
+    """Return the label that sets get when their release is pinned, from the text of `releases/inputs.toml`.
+
+    Raises:
+        PinError: The text is not TOML, lacks a key, or the label cannot be part of a version.
+    """
+    return _read_inputs(text).label
+
+
+def _read_inputs(text: str) -> _Inputs:
+    try:
+        return read_toml(_Inputs, text)
+    except TableError as error:
+        raise PinError("malformed file: releases/inputs.toml", cause=str(error)) from error
 
 
 def plan_backend(backend: Backend, version: str, series: Mapping[str, str]) -> Iterator[WantedFiles]:

@@ -11,6 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NoReturn
 
+from packaging.utils import canonicalize_name
+
 from pjrtwheel.abis import STABLE_ABI, python_version
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import VerifyError, WheelError, count
@@ -95,6 +97,8 @@ def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backe
     found, broken = read_libraries(wheel.libraries, read_library)
     yield from broken
     yield from _check_texts(wheel, report, backend)
+    plugins = {canonicalize_name(entry.distribution) for entry in backends}
+    yield from name_problems("set", documents.check_set(wheel, plugins))
     yield from _check_libraries(wheel, found, backend, backends)
     packages = accelerator.expected_packages(wheel, backend) if backend else ()
     if not wheel.is_metadata_only():

@@ -8,21 +8,23 @@ All of it is read here, and not by the code that wrote it.
 from __future__ import annotations
 
 import base64
+import contextlib
 import csv
 import io
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from cyclonedx.exception import MissingOptionalDependencyException
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
+from packaging.requirements import InvalidRequirement, Requirement
 from packaging.tags import parse_tag
 from packaging.utils import canonicalize_name
 
 from pjrtwheel.errors import VerifyError
 from pjrtwheel.gpucode import GPU_CODE_FILENAME, GpuCodeList
-from pjrtwheel.release.lock import LOCK_FILENAME
+from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.verify.findings import Problem
@@ -179,6 +181,35 @@ def check_lock(texts: Mapping[str, str]) -> Iterator[Problem]:
     """A wheel has a lock document."""
     if find_document(texts, LOCK_FILENAME) is None:
         yield "", f"holds no {LOCK_FILENAME}"
+
+
+def check_set(wheel: WheelContents, plugins: Collection[str]) -> Iterator[Problem]:
+    """Version and requirements name the set that the lock is of: `jaxlib` and some plugins go with exactly that one."""
+    found = find_document(wheel.texts, LOCK_FILENAME)
+    if found is None:
+        return
+    try:
+        version = read_json(ReleaseLock, found[1], ignore_unknown=True).version
+    except TableError as error:
+        yield found[0], f"is no release lock: {error}"
+        return
+    if wheel.name.version != version:
+        yield found[0], f"is of {version}, the file name says {wheel.name.version}"
+    requires = _read_requirements(wheel)
+    if wheel.name.distribution in plugins and "jaxlib" not in {canonicalize_name(need.name) for need in requires}:
+        yield f"{wheel.dist_info}/METADATA", "requires no jaxlib"
+    for need in requires:
+        if canonicalize_name(need.name) in {"jaxlib", *plugins} and str(need.specifier) != f"=={version}":
+            yield f"{wheel.dist_info}/METADATA", f"requires {need}, the lock is of {version}"
+
+
+def _read_requirements(wheel: WheelContents) -> list[Requirement]:
+    """Return what METADATA requires, without the lines that twine complains about."""
+    found = []
+    for line in wheel.headers("METADATA").get_all("Requires-Dist", []):
+        with contextlib.suppress(InvalidRequirement):
+            found.append(Requirement(line))
+    return found
 
 
 def check_locks(documents: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -95,6 +95,7 @@ CHECKS = {
     "pe": "a library is for another machine",
     "plugin": "the plugin library is missing or must not be there, or the wheel that carries it is not required",
     "requirements": "METADATA requires something else than the report says",
+    "set": "version, requirements and lock name different sets of wheels",
     "twine": "what twine says",
     "wheel": "WHEEL and the file name differ, or it does not say where the wheel goes",
     "zip": "the wheel cannot be read",

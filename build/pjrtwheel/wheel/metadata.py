@@ -32,19 +32,19 @@ _CLASSIFIERS = (
 )
 
 
-def _plugin_requires(backend: Backend, release: Release, requirement: str = "") -> tuple[str, ...]:
-    """Return what a plugin wheel requires: exactly the `jaxlib` of its release, the backend's needs, and its extras.
+def _plugin_requires(name: WheelName, backend: Backend, release: Release, requirement: str = "") -> tuple[str, ...]:
+    """Return what a plugin wheel requires: exactly the `jaxlib` of its set, the backend's needs, and its extras.
 
     `requirement` names the distribution that carries the library, where this wheel does not.
     """
-    always = [f"jaxlib=={release.version}", *backend.requires, *filter(None, [requirement])]
+    always = [f"jaxlib=={name.version}", *backend.requires, *filter(None, [requirement])]
     return (
         *always,
         *(_for_extra(need, extra) for extra, needs in extras_of(backend, release).items() for need in needs),
     )
 
 
-def jaxlib_extras(backends: Iterable[Backend], release: str) -> dict[str, str]:
+def jaxlib_extras(backends: Iterable[Backend], version: str) -> dict[str, str]:
     """Return the extras of `jaxlib`, and the wheel that each asks for, on the platforms for which there is one.
 
     They are the same in the wheels of all platforms. uv reads METADATA of one wheel of a version and takes it for that
@@ -60,7 +60,7 @@ def jaxlib_extras(backends: Iterable[Backend], release: str) -> dict[str, str]:
                 raise WheelError(f"{backend.path} gives jaxlib the extra {extra!r}, as another backend does")
             options = f"[{','.join(chosen)}]" if chosen else ""
             where = platform_marker(backend.tags)
-            extras[extra] = f"{backend.distribution}{options}=={release}" + (f"; {where}" if where else "")
+            extras[extra] = f"{backend.distribution}{options}=={version}" + (f"; {where}" if where else "")
     return extras
 
 
@@ -128,7 +128,7 @@ def plugin_metadata(
         *(("License-File", file) for file in licenses),
         *(("Classifier", classifier) for classifier in _CLASSIFIERS),
         ("Requires-Python", requires_python(backend.python_tag)),
-        *(("Requires-Dist", need) for need in _plugin_requires(backend, release, requirement)),
+        *(("Requires-Dist", need) for need in _plugin_requires(name, backend, release, requirement)),
         *(("Provides-Extra", extra) for extra in backend.extras),
         ("Description-Content-Type", _README_TYPE),
     ]
@@ -142,7 +142,17 @@ def describe_override(override: Override | None, release: str) -> str:
     return f"\n## Library of {override.version}\n\nIn this wheel of {release}, by decision: {override.reason}.\n"
 
 
-def add_extras(metadata: str, backends: Sequence[Backend], release: str) -> str:
+def replace_version(metadata: str, version: str) -> str:
+    r"""Return METADATA with another version, and the rest as it is.
+
+    >>> replace_version("Name: jaxlib\nVersion: 1.0\n\nVersion: 1.0\n", "1.0+split.1")
+    'Name: jaxlib\nVersion: 1.0+split.1\n\nVersion: 1.0\n'
+    """
+    head, blank, body = metadata.replace("\r\n", "\n").partition("\n\n")
+    return re.sub(r"(?im)^version:.*$", f"Version: {version}", head) + blank + body
+
+
+def add_extras(metadata: str, backends: Sequence[Backend], version: str) -> str:
     r"""Add the extras of all backends to METADATA, and leave the rest as it is.
 
     >>> add_extras("Name: jaxlib\nRequires-Dist: numpy\n\nText\n", [], "1.0")
@@ -150,7 +160,7 @@ def add_extras(metadata: str, backends: Sequence[Backend], release: str) -> str:
     """
     head, blank, body = metadata.replace("\r\n", "\n").partition("\n\n")
     lines = head.removesuffix("\n").split("\n")
-    extras = jaxlib_extras(backends, release)
+    extras = jaxlib_extras(backends, version)
     added = [f"Provides-Extra: {extra}" for extra in extras]
     added += [f"Requires-Dist: {_for_extra(requirement, extra)}" for extra, requirement in extras.items()]
     # After the last requirement, where a reader looks for them.

@@ -50,6 +50,11 @@ class WheelName:
         return f"{self.stem}.dist-info"
 
     @property
+    def release(self) -> str:
+        """The version without the label of a set (PEP 440), such as `0.11.2`."""
+        return Version(self.version).public
+
+    @property
     def tags(self) -> tuple[Tag, ...]:
         """Every single tag of the compressed set, in the order of the file name."""
         python, abi, platform = (part.split(".") for part in self.tag.split("-"))

@@ -114,6 +114,9 @@ def _pjrt_wheel_impl(ctx):
     }
     if library.requirement:
         facts["requirement"] = library.requirement
+    lock = ctx.attr._lock[FlagInfo].value
+    if lock:
+        facts["lock"] = json.decode(lock)
     return _assemble(
         ctx,
         provider = library.provider,
@@ -148,6 +151,7 @@ It holds the loader, shared loader code, the extension, the library unless the w
             allow_files = True,
             doc = "Programs that assembly runs, by the name it knows them under.",
         ),
+        _lock = attr.label(default = "//build:lock", providers = [FlagInfo]),
     ),
     provides = [WheelInfo],
 )

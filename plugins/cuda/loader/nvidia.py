@@ -13,7 +13,7 @@ from ..pjrt import private
 from ..pjrt.accelerator import Accelerator, read_gpu_code
 from ..pjrt.errors import DriverError, GpuCodeError, PluginError, VendorLibraryError, VendorLibraryGapError
 from ..pjrt.kernels import Kernels
-from ..pjrt.lock import pin
+from ..pjrt.lock import pin_set
 from ..pjrt.plugin import Plugin
 from ..pjrt.vendor import Vendor
 from .driver import LIBRARY, Driver, ask_driver
@@ -165,7 +165,7 @@ class Cuda:
         return None
 
     def _remedy(self, projects: list[str]) -> str:
-        everything = f"{self._plugin.distribution}[with-cuda]{pin(self._plugin.package)}"
+        everything = f"{self._plugin.distribution}[with-cuda]{pin_set(self._plugin.package)}"
         return (
             f"pip install --upgrade {' '.join(projects)} (or all of NVIDIA's: pip install '{everything}'); "
             f"{_SKIP_CHECKS}=1 tries it as it is"

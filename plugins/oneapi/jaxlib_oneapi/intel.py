@@ -13,7 +13,7 @@ from pathlib import Path
 from .pjrt.accelerator import Accelerator
 from .pjrt.errors import DriverError, NoDeviceError
 from .pjrt.kernels import Kernels
-from .pjrt.lock import pin
+from .pjrt.lock import pin_set
 from .pjrt.needed import NeededLibraries
 from .pjrt.plugin import Plugin
 from .pjrt.vendor import read_attribute
@@ -102,6 +102,6 @@ def library_folders(plugin: Plugin) -> tuple[list[Path], list[Path]]:
 def describe_remedy(plugin: Plugin) -> str:
     """Return what installs Intel's libraries."""
     return (
-        f"pip install '{plugin.distribution}[with-oneapi]{pin(plugin.package)}'; libze_loader.so.1 and "
+        f"pip install '{plugin.distribution}[with-oneapi]{pin_set(plugin.package)}'; libze_loader.so.1 and "
         "libze_tracing_layer.so.1 are Level Zero, a package of the system (Debian, Ubuntu: apt-get install libze1)"
     )

@@ -14,8 +14,8 @@ class PluginError(RuntimeError):
     Attributes:
         quiet: Whether JAX goes on without the platform, unless the user asked for it by name.
         effect: What becomes of the platform in JAX: its first use is `refused`, JAX goes on without it because the
-            hardware is `absent`, this plugin is `unused` and another or none has the platform, or it serves `degraded`:
-            some programs fail.
+            hardware or its set is `absent`, this plugin is `unused` and another or none has the platform, or it serves
+            `degraded`: some programs fail.
     """
 
     quiet = False
@@ -67,6 +67,16 @@ class LockMissingError(PluginError):
 
 class VersionMismatchError(PluginError):
     """The plugin and jaxlib belong to different JAX releases."""
+
+
+class OtherSetError(PluginError):
+    """The plugin was built for another set of wheels than the installed jaxlib, which has no such plugin of its own.
+
+    It is no part of what works here together, so JAX goes on without it, unless the user asked for it by name.
+    """
+
+    quiet = True
+    effect = "absent"
 
 
 class LockMismatchError(PluginError):

@@ -14,6 +14,8 @@ from .errors import InterpreterError, JaxMissingError, VersionMismatchError
 
 _GIL_ONLY = re.compile(r"\.abi3[.-]")  # the stable ABI of PEP 384; `.abi3t.` is that of PEP 803
 
+_PROJECT = re.compile(r"[\w.-]+")
+
 
 def installed_version(distribution: str) -> str | None:
     """Return the version of an installed distribution, or None."""
@@ -21,6 +23,19 @@ def installed_version(distribution: str) -> str | None:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
         return None
+
+
+def find_own_plugins() -> frozenset[str] | None:
+    """Return the distributions that the extras of the installed jaxlib ask for: the plugins of its set.
+
+    None where that is not known: jaxlib has no metadata, as a folder on PYTHONPATH, or no extras.
+    """
+    try:
+        requires = importlib.metadata.requires("jaxlib") or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    found = (_PROJECT.match(line) for line in requires if "extra ==" in line)
+    return frozenset(re.sub(r"[-_.]+", "-", match[0]).lower() for match in found if match is not None) or None
 
 
 def package_directory(package: str) -> Path | None:

@@ -9,8 +9,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import JaxlibMissingError, LockMismatchError, LockMissingError, VersionMismatchError
-from .installed import check_interpreter, installed_version
+from .errors import JaxlibMissingError, LockMismatchError, LockMissingError, OtherSetError, VersionMismatchError
+from .installed import check_interpreter, find_own_plugins, installed_version
 
 LOCK_FILENAME = "release_lock.json"
 
@@ -21,15 +21,17 @@ class Lock:
 
     Attributes:
         release: The JAX release the wheel belongs to.
-        build: Build tag of the jaxlib of the same set.
+        build: Number of the set; where its version says nothing of it, the build tag of its jaxlib.
         provider: Where the plugin library comes from.
         lock_id: Identity of all inputs of the set.
+        version: Version of every wheel of the set, such as `0.11.2+split.1`.
     """
 
     release: str
     build: int
     provider: str
     lock_id: str
+    version: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ def _read_lock(package: Path) -> Lock:
             build=int(table["build"]),
             provider=str(table["provider"]),
             lock_id=str(table["lock_id"]),
+            version=str(table.get("version", table["release"])),
         )
     except (KeyError, TypeError) as error:
         raise ValueError(f"no release lock: {error!r}") from error
@@ -80,39 +83,54 @@ def read_installed(distribution: str, location: Path | None) -> Installed:
     return Installed(installed_version(distribution), location, _find_lock(location))
 
 
-def install_command(distribution: str, release: str) -> str:
+def install_command(distribution: str, version: str) -> str:
     """Return the command that installs a matching pair."""
     return (
-        f"pip install --force-reinstall --no-deps jaxlib=={release} {distribution}=={release} "
+        f"pip install --force-reinstall --no-deps jaxlib=={version} {distribution}=={version} "
         "(with the --find-links or --index-url that both wheels came from)"
     )
 
 
 def pin(package: Path) -> str:
-    """Return what pins a requirement to the release of the plugin in `package`; empty if its lock is unreadable."""
+    """Return what pins JAX to the release of the plugin in `package`; empty if its lock is unreadable."""
     lock = _find_lock(package)
     return f"=={lock.release}" if lock is not None else ""
 
 
-def check_locks(distribution: str, plugin: Lock, jaxlib: Lock) -> None:
-    """Compare the locks of a plugin and of jaxlib.
+def pin_set(package: Path) -> str:
+    """Return what pins a wheel of ours to the set of the plugin in `package`; empty if its lock is unreadable."""
+    lock = _find_lock(package)
+    return f"=={lock.version}" if lock is not None else ""
+
+
+def check_locks(distribution: str, plugin: Lock, jaxlib: Lock, *, own: bool = True) -> None:
+    """Compare the locks of a plugin and of jaxlib; `own`: the set of that jaxlib has a plugin of this name.
 
     Raises:
+        OtherSetError: They belong to different sets, and that of the jaxlib has no such plugin.
         VersionMismatchError: They belong to different releases.
         LockMismatchError: They belong to one release, but to different builds of it.
     """
-    remedy = f"install a matching pair: {install_command(distribution, plugin.release)}"
+    if plugin.lock_id != jaxlib.lock_id and not own:
+        raise OtherSetError(
+            f"{distribution} {plugin.version} was built for another jaxlib than the installed {jaxlib.version}",
+            cause=f"it has the lock {plugin.lock_id}, jaxlib has {jaxlib.lock_id}",
+            remedy=f"install its build for jaxlib {jaxlib.version}, or remove it: pip uninstall {distribution}",
+        )
+    remedy = f"install a matching pair: {install_command(distribution, plugin.version)}"
     if plugin.release != jaxlib.release:
         raise VersionMismatchError(
-            f"{distribution} {plugin.release} cannot run with jaxlib {jaxlib.release}",
+            f"{distribution} {plugin.version} cannot run with jaxlib {jaxlib.version}",
             cause="a plugin works only with the jaxlib of exactly its own version",
             remedy=remedy,
         )
     if plugin.lock_id != jaxlib.lock_id:
         raise LockMismatchError(
-            f"{distribution} {plugin.release} (lock {plugin.lock_id}, {plugin.provider}) and jaxlib "
-            f"{jaxlib.release} (lock {jaxlib.lock_id}, {jaxlib.provider}) are not of one build",
-            cause="the versions are equal, but the two wheels were built from different inputs",
+            f"{distribution} {plugin.version} (lock {plugin.lock_id}, {plugin.provider}) and jaxlib "
+            f"{jaxlib.version} (lock {jaxlib.lock_id}, {jaxlib.provider}) are not of one build",
+            cause="the versions are equal, but the two wheels were built from different inputs"
+            if plugin.version == jaxlib.version
+            else "they are of one release, but of different sets of wheels",
             remedy=remedy,
         )
 
@@ -134,6 +152,7 @@ def check_release(distribution: str, package: Path, jaxlib: Path | None) -> Lock
         InterpreterError: This Python can load no plugin.
         JaxlibMissingError: There is no jaxlib.
         LockMissingError: One of the two has no lock.
+        OtherSetError: They belong to different sets, and that of the jaxlib has no such plugin.
         VersionMismatchError: They belong to different releases.
         LockMismatchError: They belong to different builds of one release.
     """
@@ -141,15 +160,17 @@ def check_release(distribution: str, package: Path, jaxlib: Path | None) -> Lock
     command = install_command(distribution, installed_version(distribution) or "VERSION")
     incomplete = "the installation is incomplete"
     plugin = _require_lock(distribution, package, incomplete, f"install a matching pair: {command}")
-    command = install_command(distribution, plugin.release)
+    command = install_command(distribution, plugin.version)
     if jaxlib is None:
         raise JaxlibMissingError(
-            f"{distribution} {plugin.release} needs jaxlib {plugin.release}, which is not installed",
+            f"{distribution} {plugin.version} needs jaxlib {plugin.version}, which is not installed",
             remedy=f"install it: {command}",
         )
     other = installed_version("jaxlib")
     if other is not None and other != plugin.release and not (jaxlib / LOCK_FILENAME).exists():
-        check_locks(distribution, plugin, Lock(other, 0, "", ""))
+        check_locks(distribution, plugin, Lock(other, 0, "", "", other))
     foreign = "this jaxlib was not built together with the plugin; the one of the package index carries no lock"
-    check_locks(distribution, plugin, _require_lock("jaxlib", jaxlib, foreign, f"install a matching pair: {command}"))
+    found = _require_lock("jaxlib", jaxlib, foreign, f"install a matching pair: {command}")
+    plugins = find_own_plugins()
+    check_locks(distribution, plugin, found, own=plugins is None or distribution in plugins)
     return plugin

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .errors import LibraryDamagedError, VendorLibraryError
 from .library import needed_libraries, vendor_libraries
-from .lock import pin
+from .lock import pin_set
 from .plugin import Plugin, import_extension
 from .preload import Preloaded, Wanted, places, preload, survey
 from .vendor import Vendor
@@ -119,7 +119,7 @@ def _needs_of(plugin: Plugin) -> list[str]:
         raise LibraryDamagedError(
             f"the plugin library cannot be read: {error}",
             cause="the download or the installation did not finish",
-            remedy=f"pip install --force-reinstall --no-deps {plugin.distribution}{pin(plugin.package)}",
+            remedy=f"pip install --force-reinstall --no-deps {plugin.distribution}{pin_set(plugin.package)}",
         ) from error
 
 

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from . import private
-from .errors import LibraryDamagedError, PluginError, TakeOverError
+from .errors import LibraryDamagedError, OtherSetError, PluginError, TakeOverError
 from .installed import find_extension, package_directory
 from .library import check_library
 from .lock import Lock, check_release, install_command, pin
+from .settings import goes_on_without, is_asked_for
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +60,7 @@ def check_plugin(plugin: Plugin) -> Lock:
         PluginError: The plugin must not be used; which leaf says why.
     """
     lock = check_release(plugin.distribution, plugin.package, package_directory("jaxlib"))
-    remedy = f"install it again: {install_command(plugin.distribution, lock.release)}"
+    remedy = f"install it again: {install_command(plugin.distribution, lock.version)}"
     check_library(plugin.package / plugin.library, platform.machine(), remedy)
     check_extension(plugin.distribution, remedy)
     return lock
@@ -101,7 +102,7 @@ def open_plugin(plugin: Plugin) -> OpenedPlugin:
     """
     lock = check_plugin(plugin)
     path = plugin.package / plugin.library
-    remedy = f"install it again: {install_command(plugin.distribution, lock.release)}"
+    remedy = f"install it again: {install_command(plugin.distribution, lock.version)}"
     return OpenedPlugin(path, load_library(path, remedy))
 
 
@@ -137,8 +138,18 @@ def refuse(plugin: Plugin, error: PluginError, priority: int, *, quiet: bool = F
 
     JAX logs what `initialize()` raises and goes on with the client it had before. That would be a silent fall back, so
     the error is raised where JAX lets it through; if it is to be `quiet`, only where the platform is named by the user.
+    A plugin of another set of wheels is quiet, with one line; a platform that JAX has itself stays as it is then.
     """
     from jax.extend.backend import register_backend_factory
+
+    if isinstance(error, OtherSetError):
+        quiet, builtin = True, private.has_platform(plugin.name)
+        platforms = private.asked_platforms()
+        goes_on = builtin or goes_on_without(plugin.name, platforms, private.expand_alias, passed_over=False)
+        if is_asked_for(plugin.name, platforms, private.expand_alias):
+            log_refusal(plugin.distribution, error, goes_on=goes_on)
+        if builtin:
+            return
 
     def raise_error(*_: Any, **__: Any) -> NoReturn:
         raise error.with_traceback(None)

@@ -81,6 +81,11 @@ def expand_alias(alias: str) -> Sequence[str]:
     return platforms
 
 
+def has_platform(name: str) -> bool:
+    """Return whether JAX has a client for a platform: its own, or that of another plugin. Else: no."""
+    return name in find("xla_bridge", "_backend_factories", {})
+
+
 def make_client(name: str, options: Callable[[], Mapping[str, Any]]) -> Any:
     """Create a client of a plugin, with the options of JAX's configuration and for all processes of the program.
 
@@ -111,11 +116,11 @@ def has_processes() -> bool:
 def _require(module: str, name: str) -> Any:
     found = find(module, name)
     if found is None:
-        version = installed_version("jaxlib")
+        release = (installed_version("jaxlib") or "").partition("+")[0]
         raise TakeOverError(
             f"this JAX has no jax._src.{module}.{name}, without which the plugin cannot serve",
             cause="it needs the JAX release that it was made for",
-            remedy=f"install it: pip install jax{f'=={version}' if version else ''}",
+            remedy=f"install it: pip install jax{f'=={release}' if release else ''}",
         )
     return found
 

@@ -203,7 +203,7 @@ def _title(report: Report) -> str:
     lock = report.own.lock
     if lock is None:
         return f"{report.plugin.distribution} {report.own.version or 'of unknown version'}"
-    return f"{report.plugin.distribution} {lock.release}, build {lock.build}, lock {lock.lock_id}, {lock.provider}"
+    return f"{report.plugin.distribution} {lock.version}, build {lock.build}, lock {lock.lock_id}, {lock.provider}"
 
 
 def _surroundings(report: Report) -> str:

@@ -52,7 +52,7 @@ def _initialize(accelerator: Accelerator, *, asked_for: bool) -> None:
         check_accelerator(accelerator)
     except PluginError as error:
         quiet = isinstance(absence, NoDeviceError)
-        if quiet:
+        if quiet and not error.quiet:  # one that is quiet by itself says so by itself
             log_refusal(plugin.distribution, error, goes_on=_goes_on(accelerator))
         refuse(plugin, error, PRIORITY, quiet=quiet)
         return

@@ -15,7 +15,7 @@ from .backend import PLUGIN
 from .hardware import DEVICES, NODES, chips, device_nodes
 from .libtpu import check_libtpu
 from .pjrt import private
-from .pjrt.errors import NoDeviceError, PluginError
+from .pjrt.errors import NoDeviceError, OtherSetError, PluginError
 from .pjrt.installed import package_directory
 from .pjrt.lock import check_release
 from .pjrt.plugin import log_refusal, refuse, unfit
@@ -44,7 +44,7 @@ def initialize() -> None:
     error = _find_error(optional=optional)
     if error is None:
         return
-    if optional:
+    if optional and not isinstance(error, OtherSetError):  # which says so by itself
         log_refusal(PLUGIN.distribution, error)
     refuse(PLUGIN, error, PRIORITY, quiet=not present)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .pjrt.errors import LibraryMissingError, LockMissingError, VersionMismatchError
 from .pjrt.installed import installed_version, package_directory
-from .pjrt.lock import pin
+from .pjrt.lock import pin_set
 from .pjrt.plugin import Plugin
 
 logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ def required_version(plugin: Plugin) -> str:
         raise LockMissingError(
             f"{plugin.distribution} does not say which {PROJECT} it needs: {path} ({reason})",
             cause="the installation is incomplete",
-            remedy=f"pip install --force-reinstall --no-deps {plugin.distribution}{pin(plugin.package)}",
+            remedy=f"pip install --force-reinstall --no-deps {plugin.distribution}{pin_set(plugin.package)}",
         ) from error
 
 

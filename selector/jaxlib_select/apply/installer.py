@@ -51,6 +51,11 @@ _FAILURES = (
         "the package index does not have what is wanted",
         "name the index or folder that has it: --find-links DIR, or --extra-index-url URL",
     ),
+    (  # how pip says that the jaxlib of a set is nowhere, since there are others
+        r"ResolutionImpossible|conflicting dependencies",
+        "the package index has no versions that fit together",
+        "name the index or folder that has them: --find-links DIR, or --extra-index-url URL",
+    ),
 )
 
 

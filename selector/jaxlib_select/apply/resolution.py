@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Let uv or pip find out everything that requirements bring along, with files and hashes.
 
-Our jaxlib and JAX's own have the same name and version. Ours has a build tag, by which pip finds it among the files of
-all indexes. uv takes what the first index has that knows the name, and asks the extra ones before the main one.
+Our jaxlib and JAX's own have the same name. The version of ours has a label, or it has a build tag, by which pip finds
+it among the files of all indexes. uv takes what the first index has that knows the name, and asks the extra ones before
+the main one.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ def _check_jaxlib(packages: Iterable[Table]) -> None:
     """Raise an `InstallError` if the jaxlib of a resolution is not ours."""
     for package in packages:
         wheels = package.get("wheels", [])
-        if package["name"] == "jaxlib" and not any(build_tag(filename(wheel))[0] for wheel in wheels):
+        labelled = "+" in package.get("version", "")
+        if package["name"] == "jaxlib" and not labelled and not any(build_tag(filename(wheel))[0] for wheel in wheels):
             place = next((str(wheel.get("url") or filename(wheel)) for wheel in wheels), "no wheel")
             raise InstallError(
                 f"jaxlib {package['version']} would be JAX's own, which serves no package of ours",

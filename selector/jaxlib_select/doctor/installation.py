@@ -104,7 +104,8 @@ def damaged_metadata(exam: Examination) -> Iterator[Finding]:
     ours = {"jax", "jaxlib", *(plugin.distribution for plugin in exam.plugins if plugin.ours)}
     for name in exam.environment.duplicates:
         if name in _concerned(exam):  # what stays is the version that fits the others, if any must
-            version = (exam.release() if name in ours else None) or exam.environment.version_of(name)
+            fitting = exam.version_for(name, exam.release()) if name in ours else None
+            version = fitting or exam.environment.version_of(name)
             what = f"{name} is installed twice in one folder"
             yield Finding(WARNING, "doubled-metadata", what, exam.reinstall(name, version))
     for folder in exam.environment.damaged:
@@ -152,11 +153,13 @@ def stale_kernels(exam: Examination) -> Iterator[Finding]:
         if f"{stem.group(1)}-pjrt" not in exam.environment.distributions:
             what = f"{name} is there without {stem.group(1)}-pjrt: JAX may take its kernels for another plugin"
             yield Finding(WARNING, "stale-kernels", what, exam.uninstall([name]))
-        elif jaxlib is not None and distribution.version != jaxlib and "rocm" not in name:
+        elif jaxlib is not None and distribution.version != jaxlib.partition("+")[0] and "rocm" not in name:
             what = f"{name} {distribution.version} does not fit jaxlib {jaxlib}, so JAX does not use it"
             owner = next((plugin for plugin in exam.plugins if plugin.label == f"{stem.group(1)}-pjrt"), None)
             level = exam.level(owner.platform if owner is not None else None, SERVES)
-            yield Finding(level, "kernel-mismatch", what, show(exam.installer.install([f"{name}=={jaxlib}"])))
+            yield Finding(
+                level, "kernel-mismatch", what, show(exam.installer.install([f"{name}=={jaxlib.partition('+')[0]}"]))
+            )
 
 
 def lost_files(exam: Examination) -> Iterator[Finding]:

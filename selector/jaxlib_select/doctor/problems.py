@@ -106,6 +106,11 @@ def _gap(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
     return Finding(WARNING, "library-not-found", what, exam.advise()) if _is_used(exam, plugin) else None
 
 
+def _other_set(_: Examination, __: Plugin, problem: Problem) -> Finding:
+    """The plugin is for another jaxlib, whose set is none of the installed ones: JAX goes on without it."""
+    return Finding(WARNING, "other-set", problem.what, problem.remedy)
+
+
 def _hidden(_: Examination, __: Plugin, problem: Problem) -> Finding:
     return Finding(WARNING, "device-hidden", problem.what, problem.remedy)
 
@@ -122,6 +127,7 @@ def _no_answer(exam: Examination, plugin: Plugin, problem: Problem) -> Finding |
 
 
 _JUDGES: Mapping[str, Callable[[Examination, Plugin, Problem], Finding | None]] = {
+    "OtherSetError": _other_set,
     "UnusedError": _disabled,
     "LibraryMissingError": _bad_library,
     "LibraryDamagedError": _bad_library,

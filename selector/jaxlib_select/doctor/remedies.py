@@ -125,12 +125,13 @@ class Examination:
             return self._complete()
         release = self.release()
         names = ("jax", "jaxlib", *(plugin.distribution for plugin in plugins))
-        fits = {name: self.environment.version_of(name) == release for name in names}
+        wanted_versions = {name: self.version_for(name, release) for name in names}
+        fits = {name: self.environment.version_of(name) == version for name, version in wanted_versions.items()}
         # What has the right version already is of another build, and stays unless it is installed again.
         again = fits["jaxlib"] and any(
             plugin.answer.find("LockMissingError", "LockMismatchError") for plugin in plugins
         )
-        forced = [f"{name}=={release}" for name in names[1:] if again and fits[name]]
+        forced = [f"{name}=={wanted_versions[name]}" for name in names[1:] if again and fits[name]]
         wanted = [] if all(fits.values()) else self._requirements(names, release)
         return self.install(wanted, again=forced) if wanted or forced else ""
 
@@ -158,9 +159,22 @@ class Examination:
             return jax
         return max(releases, key=lambda release: read_version(release) or ())
 
+    def version_for(self, name: str, release: str | None) -> str | None:
+        """Return the version of JAX or of a wheel of ours that belongs to a release.
+
+        Wheels of ours are of one set: the newest one that anything here is of, else the one that the facts name.
+        """
+        if name == "jax" or release is None:
+            return release
+        locks = [lock for lock in (self.jaxlib, *(plugin.lock for plugin in self.plugins)) if lock is not None]
+        here = sorted({lock.version for lock in locks if lock.release == release})
+        known = [backend.version for backend in self.facts.backends if backend.version.partition("+")[0] == release]
+        return (here or known or [release])[-1]
+
     def _complete(self) -> str:
         """Return what installs what belongs here, else JAX and jaxlib of the release that one of them has."""
         release = self.environment.version_of("jax") or self.environment.version_of("jaxlib")
+        release = release.partition("+")[0] if release else None
         if self.decision is not None and release in (None, self._decided()):
             return self.advise()
         return self.install([f"{name}=={release}" if release else name for name in ("jax", "jaxlib")])
@@ -175,7 +189,7 @@ class Examination:
         decision = self.decision if self.decision is not None and self._decided() == release else None
         decided = {name_of(text): text for text in decision.requirements} if decision is not None else {}
         bounds = decision.constraints if decision is not None and decision.package in names else ()
-        return [*(decided.get(name, f"{name}=={release}") for name in names), *bounds]
+        return [*(decided.get(name, f"{name}=={self.version_for(name, release)}") for name in names), *bounds]
 
 
 def belongings(distribution: str, environment: Environment) -> tuple[str, ...]:

@@ -36,10 +36,11 @@ _MOST = 200  # modules of a plugin
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """The release lock inside one of our wheels: which set it belongs to."""
+    """The release lock inside one of our wheels: which set it belongs to, and the version of all wheels of that."""
 
     release: str
     lock_id: str
+    version: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,8 @@ def read_lock(package: Path | None) -> Lock | None:
     """Return the release lock in the folder of a package; nothing if there is none that can be read."""
     try:
         document = json.loads((package / LOCK_FILENAME).read_text("utf-8")) if package is not None else {}
-        return Lock(str(document["release"]), str(document["lock_id"]))
+        release = str(document["release"])
+        return Lock(release, str(document["lock_id"]), str(document.get("version", release)))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 

@@ -18,7 +18,7 @@ from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.bazel import repositories
 from pjrtwheel.bazel.repositories import describe_backend, list_sources
 from pjrtwheel.platforms import PLATFORMS, host_platform
-from pjrtwheel.release.model import list_releases, load_release
+from pjrtwheel.release.model import Release, list_releases, load_release
 
 ROOT = Path(__file__).resolve().parents[3]
 BACKENDS = load_backends(ROOT)
@@ -80,9 +80,8 @@ def test_graph_is_described_as_json(root: Path, capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=list(BACKENDS))
-def test_every_backend_is_described_with_the_same_keys(root: Path, backend: Backend) -> None:
+def test_every_backend_is_described_with_the_same_keys(release: Release, backend: Backend) -> None:
     """The rules ask every backend the same questions, so that none of them asks which backend it is."""
-    release = load_release(root)
     assert list(describe_backend(backend, release)) == list(describe_backend(BACKENDS["cpu"], release))
 
 

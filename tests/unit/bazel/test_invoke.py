@@ -27,7 +27,7 @@ from pjrtwheel.bazel.locate import Bazel
 from pjrtwheel.bazel.workspace import Workspace
 from pjrtwheel.errors import BazelError, UsageError
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.release.model import load_release
+from release_under_test import release_under_test
 
 OLD, NEW = Bazel("bazel", (4, 2, 3)), Bazel("bazel", (7, 7, 1), "7.7.1")
 WORKSPACE = Workspace(Path("/c/workspaces/1"), Path("/c/bazel/1"))
@@ -36,7 +36,7 @@ WORKSPACE = Workspace(Path("/c/workspaces/1"), Path("/c/bazel/1"))
 def request_of(root: Path, provider: str = "prebuilt", library: Path | None = None) -> BuildRequest:
     """Return a request for all wheels of the CPU line."""
     return BuildRequest(
-        root, load_release(root), find_backend(root, "cpu"), PLATFORMS["linux_x86_64"], provider, library
+        root, release_under_test(), find_backend(root, "cpu"), PLATFORMS["linux_x86_64"], provider, library
     )
 
 

@@ -301,18 +301,18 @@ def test_the_lists_of_the_repository_are_well_formed(root: Path) -> None:
 
 def test_wheels_of_another_release_are_left_in_the_folder(root: Path) -> None:
     """Two releases lie side by side; what is taken is a pair for one Python and platform, or nothing."""
-    release = Release({}, "", Path("releases/1.2.toml"), "1.2", 1)
+    release = Release({}, "", Path("releases/1.2.toml"), "1.2", 1, label="split")
     names = [
-        "jaxlib-{}-1-cp312-cp312-manylinux_2_27_x86_64.whl",
-        "jaxlib-{}-1-cp313-cp313-manylinux_2_27_x86_64.whl",
-        "jaxlib-{}-1-cp312-cp312-manylinux_2_27_aarch64.whl",
+        "jaxlib-{}-cp312-cp312-manylinux_2_27_x86_64.whl",
+        "jaxlib-{}-cp313-cp313-manylinux_2_27_x86_64.whl",
+        "jaxlib-{}-cp312-cp312-manylinux_2_27_aarch64.whl",
         "jaxlib_cpu-{}-cp312-abi3-manylinux_2_27_x86_64.whl",
         "jaxlib_tpu-{}-cp312-abi3-manylinux_2_31_x86_64.whl",
     ]
     wheels = [Path(name.format(version)) for version in ("1.1", "1.2+split.1") for name in names]
     cpu, here = find_backend(root, "cpu"), find_platform("linux_x86_64")
     assert [path.name for path in choose_wheels(wheels, release, cpu, here, "cp312")] == [
-        "jaxlib-1.2+split.1-1-cp312-cp312-manylinux_2_27_x86_64.whl",
+        "jaxlib-1.2+split.1-cp312-cp312-manylinux_2_27_x86_64.whl",
         "jaxlib_cpu-1.2+split.1-cp312-abi3-manylinux_2_27_x86_64.whl",
     ]
     assert choose_wheels(wheels[:5], release, cpu, here, "cp312") == []

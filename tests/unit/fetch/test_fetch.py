@@ -18,7 +18,7 @@ from pjrtwheel.errors import FetchError
 from pjrtwheel.fetch import WheelCache, unpack_wheel
 from pjrtwheel.fetch import __main__ as fetch_command
 from pjrtwheel.fetch.index import explain_failure, tag_options
-from pjrtwheel.release.model import Pin, read_release
+from pjrtwheel.release.model import Pin, choose_release, read_release
 
 CONTENT = b"the bytes that were pinned"
 PIN = Pin(
@@ -104,7 +104,7 @@ def test_no_network_and_no_copy_is_a_clear_error(tmp_path: Path) -> None:
 
 def test_what_is_pinned_is_described_without_fetching_it(root: Path, tmp_path: Path) -> None:
     """A distribution that is only required is not downloaded, and no folder is made for it."""
-    release = root / "releases/0.11.2.toml"
+    release = choose_release(root, None, "tpu", "linux_x86_64").path
     options = ["--release-file", str(release), "--pin", "plugin.tpu.linux_x86_64", "--output", str(tmp_path / "out")]
     result = fetch_command.execute(
         fetch_command.parse([*options, "--describe"]), WheelCache(tmp_path / "cache", unreachable)

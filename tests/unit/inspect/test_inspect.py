@@ -53,7 +53,7 @@ def clean_files(library: bytes) -> dict[str, bytes]:
             "License-Expression: Apache-2.0",
             "License-File: LICENSE",
             "Requires-Python: >=3.12",
-            "Requires-Dist: jaxlib==0.11.2",
+            "Requires-Dist: jaxlib==1.2.3",
             'Requires-Dist: numpy>=2; extra == "With_Numbers"',
             "Provides-Extra: with-numbers",
         ),
@@ -96,7 +96,7 @@ def test_clean_wheel_is_described_without_findings(inspect: Inspect, stripped: C
     assert found.findings == ()
     assert (found.name, found.version, found.summary, found.requires_python) == ("demo", "1.0", "A demo", ">=3.12")
     assert (found.tags, found.build, found.purelib) == (("py3-none-manylinux_2_27_x86_64",), "", False)
-    assert found.requires == ("jaxlib==0.11.2", 'numpy>=2; extra == "With_Numbers"')
+    assert found.requires == ("jaxlib==1.2.3", 'numpy>=2; extra == "With_Numbers"')
     assert found.extras == ("with-numbers",)
     assert found.entry_points == ("jax_plugins: demo = demo",)
     assert (found.license, found.license_files) == ("Apache-2.0", ("demo-1.0.dist-info/licenses/LICENSE",))
@@ -443,7 +443,7 @@ def test_index_is_asked_once_for_what_several_wheels_require(
 
     def ask_index(name: str) -> tuple[str, ...]:
         asked.append(name)
-        return "2.0", "0.11.2"
+        return "2.0", "1.2.3"
 
     monkeypatch.setattr(lookup, "ask_index", ask_index)
     wheels = [make_wheel(clean_files(stripped()), name=NAME), tmp_path / NAME]

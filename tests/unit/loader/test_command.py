@@ -23,7 +23,14 @@ from pjrtwheel.backend import Backend, load_backends
 ROOT = Path(__file__).resolve().parents[3]
 BACKENDS = load_backends(ROOT)
 GPUS = [backend for backend in BACKENDS.values() if backend.kernels]
-LOCK = {"schema": 1, "release": "0.11.2", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
+LOCK = {
+    "schema": 2,
+    "release": "1.2.3",
+    "version": "1.2.3",
+    "build": 1,
+    "provider": "prebuilt",
+    "lock_id": "a" * 32,
+}
 
 RUN = "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); runpy.run_module(sys.argv.pop(1), run_name='__main__')"
 
@@ -56,7 +63,7 @@ def install(put_loader: Callable[[str, Path], Path], tmp_path: Path) -> Install:
         for folder in (package, tmp_path / "jaxlib"):
             folder.mkdir(exist_ok=True)
             (folder / "release_lock.json").write_text(json.dumps(LOCK), "utf-8")
-        for name, version in ({"jax": "0.11.2"} | versions).items():
+        for name, version in ({"jax": "1.2.3"} | versions).items():
             info = tmp_path / f"{name}-{version}.dist-info"
             info.mkdir()
             (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", "utf-8")
@@ -142,10 +149,10 @@ def test_a_library_that_is_missing(status: Status, backend: Backend) -> None:
     library = f"{backend.package}/{backend.library}"
     code, lines = status(backend)
     assert (code, problems(lines)) == (1, [f"cannot read the plugin library {library}: No such file or directory"])
-    assert lines[0] == f"{backend.distribution} 0.11.2, build 1, lock {'a' * 32}, prebuilt"
+    assert lines[0] == f"{backend.distribution} 1.2.3, build 1, lock {'a' * 32}, prebuilt"
     assert lines[-1] == (
         f"{backend.distribution} does not fit here. To fix it: install it again: pip install --force-reinstall "
-        f"--no-deps jaxlib==0.11.2 {backend.distribution}==0.11.2 (with the --find-links or --index-url that both "
+        f"--no-deps jaxlib==1.2.3 {backend.distribution}==1.2.3 (with the --find-links or --index-url that both "
         "wheels came from)"
     )
 
@@ -182,7 +189,7 @@ def test_what_is_wrong_is_reported_at_once(status: Status, make_elf: Callable[..
     shown = {line[:11].strip(): line[12:] for line in lines[1:-1] if line[0] != " "}
     assert (shown["PJRT API"], shown["extensions"]) == ("0.115", "XlaTransform, FFI, 99")
     assert shown["attributes"] == "xla_version 2, stablehlo_current_version 1.20.0"
-    assert shown["runs with"].partition(", ")[2] == "jaxlib not installed, jax 0.11.2"
+    assert shown["runs with"].partition(", ")[2] == "jaxlib not installed, jax 1.2.3"
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     off, left_out, kernels, libraries = problems(lines)
     assert code == 1
@@ -198,10 +205,10 @@ def test_what_is_wrong_is_reported_at_once(status: Status, make_elf: Callable[..
 @pytest.mark.parametrize(
     ("versions", "problem", "remedy"),
     [
-        ({"jax": "0.11.1"}, "jax 0.11.1 refuses the newer jaxlib 0.11.2", "pip install jax==0.11.2"),
+        ({"jax": "1.2.2"}, "jax 1.2.2 refuses the newer jaxlib 1.2.3", "pip install jax==1.2.3"),
         (
-            {"jax_cuda13_plugin": "0.11.0"},
-            "jax-cuda13-plugin 0.11.0 is installed in addition to jaxlib-cuda-13 0.11.2, which has kernels of its own",
+            {"jax_cuda13_plugin": "1.2.1"},
+            "jax-cuda13-plugin 1.2.1 is installed in addition to jaxlib-cuda-13 1.2.3, which has kernels of its own",
             "pip uninstall jax-cuda13-plugin",
         ),
     ],
@@ -226,7 +233,7 @@ def test_a_jaxlib_of_another_build(install: Install, make_elf: Callable[..., byt
     assert (result.returncode, problem) == (
         1,
         (
-            f"jaxlib-cuda-13 0.11.2 (lock {'a' * 32}, prebuilt) and jaxlib 0.11.2 (lock {'b' * 32}, prebuilt) "
+            f"jaxlib-cuda-13 1.2.3 (lock {'a' * 32}, prebuilt) and jaxlib 1.2.3 (lock {'b' * 32}, prebuilt) "
             "are not of one build"
         ),
     )
@@ -250,9 +257,9 @@ def test_other_plugins_for_the_platform(
 ) -> None:
     """In the words of the loader that is not used; only that one does not fit."""
     site = install(BACKENDS[backend])
-    info = site / f"{rival.replace('-', '_')}-0.11.2.dist-info"
+    info = site / f"{rival.replace('-', '_')}-1.2.3.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {rival}\nVersion: 0.11.2\n", "utf-8")
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {rival}\nVersion: 1.2.3\n", "utf-8")
     (info / "entry_points.txt").write_text(f"[jax_plugins]\nx = {package}\n", "utf-8")
     lines = call(site, BACKENDS[backend]).stdout.splitlines()
     other = rival if yields != rival else BACKENDS[backend].distribution
@@ -356,7 +363,7 @@ def test_json_says_what_the_text_says(install: Install, backend: Backend, make_e
         backend.distribution,
         backend.pjrt_name,
     )
-    assert (answer["lock"], answer["jaxlib"]["lock"], answer["jax"]["version"]) == (lock, lock, "0.11.2")
+    assert (answer["lock"], answer["jaxlib"]["lock"], answer["jax"]["version"]) == (lock, lock, "1.2.3")
     assert answer["settings"]["disable_variable"] == backend.disable
     assert answer["verdict"] == call(site, backend).stdout.splitlines()[-1]
     assert (answer["kernels"] is not None, answer["rivals"] is not None) == (bool(backend.kernels),) * 2

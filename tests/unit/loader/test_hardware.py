@@ -172,14 +172,14 @@ def test_a_wheel_that_does_not_say_which_libtpu_it_needs(
     load_module: Loader, tmp_path: Path, files: Mapping[str, str], reason: str
 ) -> None:
     """It is incomplete, and to be installed again."""
-    lock = {"release_lock.json": '{"release": "0.11.2", "build": 1, "provider": "prebuilt", "lock_id": "0"}'}
+    lock = {"release_lock.json": '{"release": "1.2.3", "build": 1, "provider": "prebuilt", "lock_id": "0"}'}
     plugin = provide(load_module, tmp_path, {**files, **lock})
     with pytest.raises(load_module("tpu", "pjrt.errors").LockMissingError) as caught:
         load_module("tpu", "libtpu").check_libtpu(plugin, {})
     assert caught.value.sentences().splitlines() == [
         f"jaxlib-tpu does not say which libtpu it needs: {tmp_path}/provenance.json ({reason})",
         "the installation is incomplete",
-        "pip install --force-reinstall --no-deps jaxlib-tpu==0.11.2",
+        "pip install --force-reinstall --no-deps jaxlib-tpu==1.2.3",
     ]
 
 

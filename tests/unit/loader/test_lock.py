@@ -13,9 +13,9 @@ import pytest
 
 Loader = Callable[[str], ModuleType]
 
-LOCK = {"schema": 1, "release": "0.11.2", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
+LOCK = {"schema": 2, "release": "1.2.3", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
 REMEDY = (
-    "install a matching pair: pip install --force-reinstall --no-deps jaxlib==0.11.2 jaxlib-cpu==0.11.2 "
+    "install a matching pair: pip install --force-reinstall --no-deps jaxlib==1.2.3 jaxlib-cpu==1.2.3 "
     "(with the --find-links or --index-url that both wheels came from)"
 )
 
@@ -31,16 +31,16 @@ def test_a_pair_of_one_build_is_accepted(cpu_loader: Loader, tmp_path: Path) -> 
     """Equal locks give the lock."""
     lock = cpu_loader("pjrt.lock")
     package, jaxlib = write_lock(tmp_path / "jaxlib_cpu"), write_lock(tmp_path / "jaxlib")
-    assert lock.check_release("jaxlib-cpu", package, jaxlib) == lock.Lock("0.11.2", 1, "prebuilt", "a" * 32)
+    assert lock.check_release("jaxlib-cpu", package, jaxlib) == lock.Lock("1.2.3", 1, "prebuilt", "a" * 32, "1.2.3")
 
 
 def test_another_release_is_a_version_mismatch(cpu_loader: Loader, tmp_path: Path) -> None:
     """The message has both versions, the reason and the command."""
-    package, jaxlib = write_lock(tmp_path / "jaxlib_cpu"), write_lock(tmp_path / "jaxlib", release="0.11.1")
+    package, jaxlib = write_lock(tmp_path / "jaxlib_cpu"), write_lock(tmp_path / "jaxlib", release="1.2.2")
     with pytest.raises(cpu_loader("pjrt.errors").VersionMismatchError) as caught:
         cpu_loader("pjrt.lock").check_release("jaxlib-cpu", package, jaxlib)
     assert str(caught.value).splitlines() == [
-        "VersionMismatchError: jaxlib-cpu 0.11.2 cannot run with jaxlib 0.11.1",
+        "VersionMismatchError: jaxlib-cpu 1.2.3 cannot run with jaxlib 1.2.2",
         "a plugin works only with the jaxlib of exactly its own version",
         REMEDY,
     ]
@@ -54,7 +54,7 @@ def test_another_build_of_the_release_is_a_lock_mismatch(cpu_loader: Loader, tmp
         cpu_loader("pjrt.lock").check_release("jaxlib-cpu", package, jaxlib)
     assert str(caught.value).splitlines() == [
         (
-            f"LockMismatchError: jaxlib-cpu 0.11.2 (lock {'a' * 32}, prebuilt) and jaxlib 0.11.2 "
+            f"LockMismatchError: jaxlib-cpu 1.2.3 (lock {'a' * 32}, prebuilt) and jaxlib 1.2.3 "
             f"(lock {'b' * 32}, source) are not of one build"
         ),
         "the versions are equal, but the two wheels were built from different inputs",
@@ -62,7 +62,7 @@ def test_another_build_of_the_release_is_a_lock_mismatch(cpu_loader: Loader, tmp
     ]
 
 
-@pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"release": "0.11.2"}'], ids=repr)
+@pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"release": "1.2.3"}'], ids=repr)
 def test_a_jaxlib_without_a_lock_is_refused(cpu_loader: Loader, tmp_path: Path, text: str | None) -> None:
     """So is one whose lock cannot be read."""
     package, jaxlib = write_lock(tmp_path / "jaxlib_cpu"), tmp_path / "jaxlib"
@@ -87,7 +87,7 @@ def test_a_missing_jaxlib_is_named(cpu_loader: Loader, tmp_path: Path) -> None:
     with pytest.raises(cpu_loader("pjrt.errors").JaxlibMissingError) as caught:
         cpu_loader("pjrt.lock").check_release("jaxlib-cpu", package, None)
     assert str(caught.value).splitlines() == [
-        "JaxlibMissingError: jaxlib-cpu 0.11.2 needs jaxlib 0.11.2, which is not installed",
+        "JaxlibMissingError: jaxlib-cpu 1.2.3 needs jaxlib 1.2.3, which is not installed",
         REMEDY.replace("install a matching pair", "install it"),
     ]
 
@@ -140,3 +140,89 @@ def test_a_missing_library_is_named(cpu_loader: Loader, tmp_path: Path) -> None:
         f"LibraryMissingError: cannot read the plugin library {path}: No such file or directory",
         "install it again",
     ]
+
+
+SPLIT = {"version": "1.2.3+split.1"}
+
+
+@pytest.fixture
+def own(cpu_loader: Loader, monkeypatch: pytest.MonkeyPatch) -> Callable[[set[str]], None]:
+    """Return a function: the plugins that the installed jaxlib has extras for."""
+    lock = cpu_loader("pjrt.lock")
+    return lambda names: monkeypatch.setattr(lock, "find_own_plugins", lambda: frozenset(names))
+
+
+def test_messages_name_the_version_of_the_set(cpu_loader: Loader, tmp_path: Path) -> None:
+    """With its label, since that is what installers must be told."""
+    package = write_lock(tmp_path / "jaxlib_cpu", **SPLIT)
+    jaxlib = write_lock(tmp_path / "jaxlib", version="1.2.3+other.3", lock_id="b" * 32)
+    with pytest.raises(cpu_loader("pjrt.errors").LockMismatchError) as caught:
+        cpu_loader("pjrt.lock").check_release("jaxlib-cpu", package, jaxlib)
+    assert (caught.value.cause, caught.value.remedy) == (
+        "they are of one release, but of different sets of wheels",
+        REMEDY.replace("==1.2.3", "==1.2.3+split.1"),
+    )
+    assert "jaxlib-cpu 1.2.3+split.1 (lock " in caught.value.what
+    assert cpu_loader("pjrt.lock").pin(package) == "==1.2.3"  # JAX itself has no label
+    assert cpu_loader("pjrt.lock").pin_set(package) == "==1.2.3+split.1"
+
+
+@pytest.mark.parametrize("release", ["1.2.3", "1.3.0"])
+def test_a_plugin_of_another_set_is_none_of_this_one(
+    cpu_loader: Loader, own: Callable[[set[str]], None], tmp_path: Path, release: str
+) -> None:
+    """It is told apart from a broken set by the extras of the installed jaxlib, whatever its release."""
+    errors, lock = cpu_loader("pjrt.errors"), cpu_loader("pjrt.lock")
+    package = write_lock(tmp_path / "jaxlib_abacus", version="1.2.3+acme.1")
+    jaxlib = write_lock(tmp_path / "jaxlib", release=release, version=f"{release}+split.1", lock_id="b" * 32)
+    own({"jaxlib-cpu"})
+    with pytest.raises(errors.OtherSetError) as caught:
+        lock.check_release("jaxlib-abacus", package, jaxlib)
+    assert str(caught.value).splitlines() == [
+        f"OtherSetError: jaxlib-abacus 1.2.3+acme.1 was built for another jaxlib than the installed {release}+split.1",
+        f"it has the lock {'a' * 32}, jaxlib has {'b' * 32}",
+        f"install its build for jaxlib {release}+split.1, or remove it: pip uninstall jaxlib-abacus",
+    ]
+    assert (caught.value.quiet, caught.value.effect) == (True, "absent")
+    own({"jaxlib-cpu", "jaxlib-abacus"})
+    expected = errors.LockMismatchError if release == "1.2.3" else errors.VersionMismatchError
+    with pytest.raises(expected):
+        lock.check_release("jaxlib-abacus", package, jaxlib)
+
+
+def test_a_plugin_of_no_extra_serves_with_the_lock_of_the_set(
+    cpu_loader: Loader, own: Callable[[set[str]], None], tmp_path: Path
+) -> None:
+    """As one does that was built for a published set."""
+    own({"jaxlib-cpu"})
+    package, jaxlib = write_lock(tmp_path / "jaxlib_abacus", **SPLIT), write_lock(tmp_path / "jaxlib", **SPLIT)
+    assert cpu_loader("pjrt.lock").check_release("jaxlib-abacus", package, jaxlib).version == "1.2.3+split.1"
+
+
+@pytest.mark.parametrize(
+    ("requires", "expected"),
+    [
+        (
+            ["numpy>=2.0", 'jaxlib-cpu==1+a.1; extra == "cpu"', 'Jaxlib_CUDA.13[with-cuda]==1; extra == "cuda13"'],
+            {"jaxlib-cpu", "jaxlib-cuda-13"},
+        ),
+        (["numpy>=2.0"], None),
+        ([], None),
+        (None, None),
+    ],
+)
+def test_plugins_of_the_installed_set(
+    cpu_loader: Loader,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    requires: list[str] | None,
+    expected: set[str] | None,
+) -> None:
+    """They are what jaxlib's extras ask for; without extras or metadata it is not known."""
+    if requires is not None:
+        lines = "".join(f"Requires-Dist: {line}\n" for line in requires)
+        (tmp_path / "jaxlib-1.dist-info").mkdir()
+        text = f"Metadata-Version: 2.4\nName: jaxlib\nVersion: 1\n{lines}"
+        (tmp_path / "jaxlib-1.dist-info/METADATA").write_text(text, "utf-8")
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    assert cpu_loader("pjrt.installed").find_own_plugins() == expected

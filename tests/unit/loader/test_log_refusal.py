@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -77,3 +79,41 @@ def test_it_is_a_warning_about_the_platforms_that_jax_has_now(
     plugin.log_refusal("jaxlib-tpu", error, goes_on=goes_on)
     line = plugin.summarize("jaxlib-tpu", error, stopping)
     assert caplog.record_tuples == [("jaxlib_tpu.pjrt.plugin", logging.WARNING, line)]
+
+
+@pytest.mark.parametrize(
+    ("platforms", "builtin", "registered", "lines"),
+    [
+        ("", False, [True], 1),  # quiet: JAX raises it only where the platform is named
+        ("abacus", False, [True], 1),
+        ("cpu", False, [True], 0),
+        ("", True, [], 1),  # the client that JAX has itself stays
+        ("abacus", True, [], 1),
+    ],
+)
+def test_a_plugin_of_another_set_is_quiet(
+    cpu_loader: Callable[[str], ModuleType],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    platforms: str,
+    builtin: bool,  # noqa: FBT001
+    registered: list[bool],
+    lines: int,
+) -> None:
+    """It takes no platform down that others serve, and says so once where JAX would have used it."""
+    plugin, private = cpu_loader("pjrt.plugin"), cpu_loader("pjrt.private")
+    quiet: list[bool] = []
+    backend = ModuleType("jax.extend.backend")
+    backend.register_backend_factory = lambda *_, fail_quietly, **__: quiet.append(fail_quietly)  # type: ignore[attr-defined]
+    for module in (ModuleType("jax"), ModuleType("jax.extend"), backend):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(private, "asked_platforms", lambda: platforms)
+    monkeypatch.setattr(private, "expand_alias", lambda name: [name])
+    monkeypatch.setattr(private, "has_platform", lambda _: builtin)
+    error = cpu_loader("pjrt.errors").OtherSetError("jaxlib-abacus is of another set", remedy="remove it")
+    plugin.refuse(plugin.Plugin("abacus", "jaxlib-abacus", Path("abacus"), "abacus.so", "X"), error, 400)
+    assert (quiet, len(caplog.messages)) == (registered, lines)
+    if not platforms:
+        assert caplog.messages == [
+            "jaxlib-abacus is of another set; JAX goes on without jaxlib-abacus. To fix it: remove it"
+        ]

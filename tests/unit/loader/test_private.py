@@ -69,13 +69,13 @@ def test_no_client_without_a_way_to_make_it(
     """That is a refusal with a name and a command, which JAX shows."""
     private = cpu_loader("pjrt.private")
     jax(xla_bridge=SimpleNamespace())
-    monkeypatch.setattr(private, "installed_version", lambda _: "0.11.2")
+    monkeypatch.setattr(private, "installed_version", lambda _: "1.2.3")
     with pytest.raises(cpu_loader("pjrt.errors").TakeOverError) as caught:
         ask(private)
     assert str(caught.value).splitlines() == [
         f"TakeOverError: this JAX has no jax._src.xla_bridge.{name}, without which the plugin cannot serve",
         "it needs the JAX release that it was made for",
-        "install it: pip install jax==0.11.2",
+        "install it: pip install jax==1.2.3",
     ]
 
 

@@ -172,9 +172,9 @@ def test_plugins_are_found_as_jax_finds_them(
     cpu_loader: Loader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Through entry points, and below the namespace package `jax_plugins`."""
-    info = tmp_path / "jax_cuda12_pjrt-0.11.2.dist-info"
+    info = tmp_path / "jax_cuda12_pjrt-1.2.3.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: jax-cuda12-pjrt\nVersion: 0.11.2\n", "utf-8")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: jax-cuda12-pjrt\nVersion: 1.2.3\n", "utf-8")
     (info / "entry_points.txt").write_text("[jax_plugins]\nxla_cuda12 = jax_plugins.xla_cuda12\n", "utf-8")
     for name in ("xla_cuda12", "xla_mine"):
         (tmp_path / "jax_plugins" / name).mkdir(parents=True)
@@ -251,21 +251,21 @@ def test_a_python_without_kernels_is_one_line_in_the_log(
     ]
 
 
-@pytest.mark.parametrize("version", [None, "0.11.2"])
+@pytest.mark.parametrize("version", [None, "1.2.3"])
 def test_kernels_of_the_same_release_do_no_harm(cpu_loader: Loader, version: str | None) -> None:
     """Upstream's have other file names, and Python prefers the more specific ones."""
     kernels = cpu_loader("pjrt.kernels")
-    kernels.check_kernels(kernels.Kernels("jax_cuda12_plugin", ""), "jaxlib-cuda-12", "0.11.2", version)
+    kernels.check_kernels(kernels.Kernels("jax_cuda12_plugin", ""), "jaxlib-cuda-12", "1.2.3", version)
 
 
 def test_kernels_of_another_release_are_refused(cpu_loader: Loader) -> None:
     """They would keep jaxlib from using either."""
     kernels = cpu_loader("pjrt.kernels")
     with pytest.raises(cpu_loader("pjrt.errors").VersionMismatchError) as caught:
-        kernels.check_kernels(kernels.Kernels("jax_cuda12_plugin", ""), "jaxlib-cuda-12", "0.11.2", "0.10.2")
+        kernels.check_kernels(kernels.Kernels("jax_cuda12_plugin", ""), "jaxlib-cuda-12", "1.2.3", "1.1.2")
     assert str(caught.value).splitlines() == [
         (
-            "VersionMismatchError: jax-cuda12-plugin 0.10.2 is installed in addition to jaxlib-cuda-12 0.11.2, "
+            "VersionMismatchError: jax-cuda12-plugin 1.1.2 is installed in addition to jaxlib-cuda-12 1.2.3, "
             "which has kernels of its own"
         ),
         "jaxlib takes kernels of exactly its own version, and finds the version of the other ones",
@@ -275,7 +275,7 @@ def test_kernels_of_another_release_are_refused(cpu_loader: Loader) -> None:
 
 @pytest.mark.parametrize(
     ("plugin", "version", "refused"),
-    [("12", "0.11.2", True), ("12", "0.11.1", False), ("12", None, False), ("13", "0.11.2", False)],
+    [("12", "1.2.3", True), ("12", "1.2.2", False), ("12", None, False), ("13", "1.2.3", False)],
     ids=["newer ones", "of another release", "gone", "its own"],
 )
 def test_kernels_that_were_left_behind(
@@ -291,7 +291,7 @@ def test_kernels_that_were_left_behind(
 
     def check() -> None:
         ours = kernels.Kernels(f"jax_cuda{plugin}_plugin", "")
-        kernels.check_precedence(ours, f"jaxlib-cuda-{plugin}", "0.11.2", packages, installed)
+        kernels.check_precedence(ours, f"jaxlib-cuda-{plugin}", "1.2.3", packages, installed)
 
     if not refused:
         check()

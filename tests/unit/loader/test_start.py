@@ -168,9 +168,9 @@ def test_text_of_an_exception_without_frames(cpu_loader: Loader) -> None:
     assert text == "CpuCallback error calling callback: KeyboardInterrupt: "
 
 
-LOCK = {"schema": 1, "release": "0.11.2", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
+LOCK = {"schema": 1, "release": "1.2.3", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
 REMEDY = (
-    "install it again: pip install --force-reinstall --no-deps jaxlib==0.11.2 jaxlib-cpu==0.11.2 "
+    "install it again: pip install --force-reinstall --no-deps jaxlib==1.2.3 jaxlib-cpu==1.2.3 "
     "(with the --find-links or --index-url that both wheels came from)"
 )
 
@@ -205,7 +205,7 @@ except RuntimeError as error:
                     "TypeError: unsupported operand type(s) for /: 'PosixPath' and 'int'"
                 ),
                 "it needs the JAX release that it was made for",
-                "install it: pip install jax==0.11.2",
+                "install it: pip install jax==1.2.3",
             ],
         ),
         (
@@ -241,7 +241,7 @@ def test_the_release_of_a_plugin_is_that_of_its_lock(cpu_loader: Loader, tmp_pat
     (tmp_path / "release_lock.json").write_text("{}", "utf-8")
     assert pin(tmp_path) == ""
     (tmp_path / "release_lock.json").write_text(json.dumps(LOCK), "utf-8")
-    assert pin(tmp_path) == "==0.11.2"
+    assert pin(tmp_path) == "==1.2.3"
 
 
 UNFORESEEN = """

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
 from pjrtwheel.errors import PinError
 from pjrtwheel.pin.text import find_overrides, find_xla, render_release
@@ -21,6 +22,7 @@ from pjrtwheel.release.model import (
     load_release,
     parse_release,
 )
+from pjrtwheel.release.planned import read_label
 
 ROOT = Path(__file__).resolve().parents[3]
 PATH = Path("releases/1.2.3.toml")
@@ -121,3 +123,31 @@ def test_override_without_a_reason_is_refused(text: str, cause: str) -> None:
     with pytest.raises(PinError) as caught:
         find_overrides(text, "1.2.3")
     assert caught.value.cause.startswith(cause)
+
+
+@pytest.mark.parametrize(
+    ("label", "build", "version", "tag"),
+    [("split", 4, "1.2.3+split.4", ""), ("acme.gpu", 0, "1.2.3+acme.gpu.0", ""), ("", 0, "1.2.3", "0")],
+)
+def test_label_and_number_survive_the_file(label: str, build: int, version: str, tag: str) -> None:
+    """An empty label and number zero are written too; without a label the number is jaxlib's build tag."""
+    found = parse_release(render_release(replace(RELEASE, label=label, build=build)), PATH)
+    assert (found.label, found.set_version, found.build_tag) == (label, version, tag)
+    assert str(Version(found.set_version)) == version  # in normal form, as file names have it
+
+
+@pytest.mark.parametrize("label", ["Split", "split-1", "split_a", "1", "split.01", "a..b", "."])
+def test_a_label_that_versions_do_not_have_in_normal_form_is_refused(label: str) -> None:
+    """Installers would call the wheels otherwise than we do."""
+    with pytest.raises(PinError, match="malformed release file") as caught:
+        parse_release(render_release(replace(RELEASE, label=label)), PATH)
+    assert caught.value.cause.startswith("label: ")
+    with pytest.raises(PinError, match=r"malformed file: releases/inputs\.toml"):
+        read_label(f'label = "{label}"\ninput = []\n')
+
+
+def test_the_label_of_new_releases_is_a_fact_of_the_repository() -> None:
+    """Pinning takes it from `releases/inputs.toml`, so pinning again gives what is there."""
+    label = read_label((ROOT / "releases/inputs.toml").read_text("utf-8"))
+    assert {load_release(ROOT, version).label for version in list_releases(ROOT)} == {label}
+    assert read_label("input = []\n") == ""

@@ -30,9 +30,10 @@ from pjrtwheel.prove.on_device import find_wheels
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.release_file import Entry, format_entries, read_entries
-from pjrtwheel.release.model import newest_release
+from release_under_test import release_under_test
 
-VERSION = newest_release(Path(__file__).resolve().parents[3])
+RELEASE = release_under_test()
+VERSION = RELEASE.set_version
 CODE12 = ["compute_120", "sm_50", "sm_60", "sm_70", "sm_80", "sm_90", "sm_100", "sm_101", "sm_120"]
 CODE13 = ["compute_120", "sm_75", "sm_80", "sm_90", "sm_100", "sm_110", "sm_120"]
 SELECT12 = Select(
@@ -175,7 +176,7 @@ def test_only_what_was_built_gets_a_variant(backends: dict[str, Backend]) -> Non
         entry(backends["tpu"], "linux_x86_64"),
         entry(backends["rocm7"], "linux_x86_64", ["gfx942"]),
         entry(backends["cuda12"], "linux_aarch64", CODE12),
-        entry(backends["cuda13"], "linux_x86_64", CODE13, version="0.11.1"),
+        entry(backends["cuda13"], "linux_x86_64", CODE13, version="0.1.2"),
     ]
     assert make_variants(backends.values(), built, Contents(VERSION)) == [
         Variant("", "any", PLAIN),
@@ -241,7 +242,7 @@ def test_wheels_documents_and_record_belong_together(
 ) -> None:
     """The files, what is in one of them, the list of variants, and the record; a second run gives the same bytes."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")  # or the record of a run in the next second has another date
-    assert main(["auto", "--root", str(root), "--dist", str(dist), "--release", VERSION]) == 0
+    assert main(["auto", "--root", str(root), "--dist", str(dist), "--release", RELEASE.version]) == 0
     said = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in said] == ["plain", "null", "cuda12", "cuda12_legacy"]
     stem = f"jaxlib_auto-{VERSION}-py3-none"
@@ -276,7 +277,7 @@ def test_wheels_documents_and_record_belong_together(
 def test_variants_that_are_none_any_more_are_removed(dist: Path, root: Path) -> None:
     """Together with their entries; another release's stay."""
     build_auto(root, dist, Contents(VERSION))
-    other = dist / "jaxlib_auto-0.11.1-py3-none-any.whl"
+    other = dist / "jaxlib_auto-0.1.2-py3-none-any.whl"
     other.write_bytes(b"")
     document = json.loads((dist / "release.json").read_text())
     document["wheels"] = [wheel for wheel in document["wheels"] if wheel["distribution"] != "jaxlib-cuda-12"]
@@ -359,7 +360,7 @@ def test_other_commands_do_not_stumble_over_variants(
     dist: Path, root: Path, backends: dict[str, Backend], make_wheel: Callable[..., Path]
 ) -> None:
     """Proving finds the wheels of its backend in a folder with `jaxlib-auto`."""
-    jaxlib = make_wheel({}, name=f"jaxlib-{VERSION}-1-cp312-cp312-manylinux_2_27_x86_64.whl")
+    jaxlib = make_wheel({}, name=f"jaxlib-{VERSION}-cp312-cp312-manylinux_2_27_x86_64.whl")
     build_auto(root, dist, Contents(VERSION))
     found = find_wheels(dist, backends["cpu"], VERSION, PLATFORMS["linux_x86_64"])
     assert [path.name for path in found] == [

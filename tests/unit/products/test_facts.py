@@ -29,9 +29,10 @@ from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.release_file import Entry, format_entries
-from pjrtwheel.release.model import load_release, newest_release
+from pjrtwheel.release.model import load_release
+from release_under_test import release_under_test
 
-DEFAULT_RELEASE = newest_release(Path(__file__).resolve().parents[3])
+DEFAULT_RELEASE = release_under_test().version
 ABACUS = """
 distribution = "jaxlib-abacus"
 package = "jaxlib_abacus"

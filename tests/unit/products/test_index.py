@@ -112,7 +112,7 @@ def test_the_pages_say_what_the_standards_ask_for(dist: Path) -> None:
 
 def test_releases_are_listed_next_to_each_other(make_wheel: Callable[..., Path]) -> None:
     """In the order of their versions, with the lists of their variants, for installers and for people."""
-    versions = ["0.9.1", "0.11.2", "0.12.0rc1", "0.12.0", "0.12.0.1", "0.12.0.1+split.1"]
+    versions = ["1.9.1", "1.11.2", "1.12.0rc1", "1.12.0", "1.12.0.1", "1.12.0.1+split.1"]
     names = [f"jaxlib_abacus-{version}-py3-none-any.whl" for version in versions]
     wheels = [make_wheel({}, name=name) for name in reversed(names)]
     folder = wheels[0].parent
@@ -125,11 +125,11 @@ def test_releases_are_listed_next_to_each_other(make_wheel: Callable[..., Path])
     assert (list(project.versions), [file.name for file in project.files]) == (versions, listed)
     page = json.loads((folder / "simple/jaxlib-abacus/index.v1+json").read_text())
     assert (page["versions"], [file["filename"] for file in page["files"]]) == (versions, listed)
-    assert page["files"][5]["url"] == "jaxlib_abacus-0.12.0.1%2Bsplit.1-py3-none-any.whl"
+    assert page["files"][5]["url"] == "jaxlib_abacus-1.12.0.1%2Bsplit.1-py3-none-any.whl"
     html = (folder / "simple/jaxlib-abacus/index.html").read_text()
     assert [line.split(">")[1].split("<")[0] for line in html.splitlines() if line.startswith("<a ")] == listed
     about = (folder / "simple/jaxlib-abacus/about.html").read_text()
-    assert "Newest version: 0.12.0.1+split.1." in about
+    assert "Newest version: 1.12.0.1+split.1." in about
     assert [name for name in names if f">{name}</a>" in about] == names
 
 

@@ -26,14 +26,14 @@ from pjrtwheel.prove.library import Opened, open_library, require_installed
 from pjrtwheel.prove.on_device import Index, find_wheels, prove_on_device, replace_library, require_device
 from pjrtwheel.prove.on_python import requirements_for
 
-BINDINGS = "jaxlib-0.11.2-1-cp312-cp312-manylinux_2_27_x86_64.whl"
-PLUGIN = "jaxlib_cuda_13-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl"
+BINDINGS = "jaxlib-1.2.3-1-cp312-cp312-manylinux_2_27_x86_64.whl"
+PLUGIN = "jaxlib_cuda_13-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl"
 HERE = PLATFORMS["linux_x86_64"]
 OTHERS = (
     BINDINGS.replace("x86_64", "aarch64"),
     PLUGIN.replace("x86_64", "aarch64"),
-    "jaxlib-0.11.1-1-cp312-cp312-manylinux_2_27_x86_64.whl",
-    "jaxlib_cpu-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl",
+    "jaxlib-1.2.2-1-cp312-cp312-manylinux_2_27_x86_64.whl",
+    "jaxlib_cpu-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl",
 )
 
 
@@ -50,26 +50,26 @@ def test_the_set_is_found_among_others(backend: Backend, tmp_path: Path) -> None
     """Wheels of other releases, backends and platforms stay where they are."""
     for name in (BINDINGS, PLUGIN, *OTHERS):
         (tmp_path / name).touch()
-    assert find_wheels(tmp_path, backend, "0.11.2", HERE) == (tmp_path / BINDINGS, tmp_path / PLUGIN)
+    assert find_wheels(tmp_path, backend, "1.2.3", HERE) == (tmp_path / BINDINGS, tmp_path / PLUGIN)
 
 
 def test_a_missing_wheel_is_named(backend: Backend, tmp_path: Path) -> None:
     """The message says which, where, and what builds it."""
     (tmp_path / BINDINGS).touch()
     with pytest.raises(UsageError) as caught:
-        find_wheels(tmp_path, backend, "0.11.2", HERE)
-    assert caught.value.what == f"no wheel of jaxlib-cuda-13 0.11.2 for linux_x86_64 in {tmp_path}"
+        find_wheels(tmp_path, backend, "1.2.3", HERE)
+    assert caught.value.what == f"no wheel of jaxlib-cuda-13 1.2.3 for linux_x86_64 in {tmp_path}"
     assert caught.value.remedy.startswith("build them with: ./noxw -s build_cuda13")
 
 
 def test_the_vendors_libraries_come_with_the_extra(backend: Backend) -> None:
     """On a device the extra that users take is installed, and nothing that only compiling without one needs."""
-    inputs = ProofInputs(backend, (), (), (), ("jax==0.11.2",), backend.aot_requires)
+    inputs = ProofInputs(backend, (), (), (), ("jax==1.2.3",), backend.aot_requires)
     wheels = [Path(BINDINGS), Path(PLUGIN)]
     assert requirements_for(inputs, wheels, vendor=True) == [
-        "jax==0.11.2", "jaxlib==0.11.2", "jaxlib-cuda-13[with-cuda]==0.11.2",
+        "jax==1.2.3", "jaxlib==1.2.3", "jaxlib-cuda-13[with-cuda]==1.2.3",
     ]  # fmt: skip
-    assert requirements_for(inputs, wheels, vendor=False)[-1] == "jaxlib-cuda-13==0.11.2"
+    assert requirements_for(inputs, wheels, vendor=False)[-1] == "jaxlib-cuda-13==1.2.3"
 
 
 def test_no_device_is_no_proof(backend: Backend) -> None:
@@ -162,8 +162,8 @@ def test_only_the_very_wheel_counts_as_installed(
     if content is not None:
         with zipfile.ZipFile(make_wheel({"a.py": content}, name=PLUGIN)) as archive:
             archive.extractall(site)
-        with (site / "jaxlib_cuda_13-0.11.2.dist-info" / "RECORD").open("a") as record:
-            record.write("jaxlib_cuda_13-0.11.2.dist-info/INSTALLER,,\n")
+        with (site / "jaxlib_cuda_13-1.2.3.dist-info" / "RECORD").open("a") as record:
+            record.write("jaxlib_cuda_13-1.2.3.dist-info/INSTALLER,,\n")
     wheel = make_wheel({"a.py": b"ours"}, name=PLUGIN)
     if content == b"ours":
         require_installed(tmp_path / "bin" / "python", [wheel])

@@ -18,8 +18,8 @@ from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Outcome, ProgramResult, PythonProof
 from pjrtwheel.prove.run import find_cause, platform_of, raise_failures
-from pjrtwheel.release.model import load_release
 from pjrtwheel.wheel.report import BuiltWheel, Report
+from release_under_test import release_under_test
 
 
 def commit(folder: Path, message: str) -> str:
@@ -50,7 +50,7 @@ def test_the_origin_is_read_before_anything_runs(root: Path, tmp_path: Path, mon
     proofs = prove(
         [BuiltWheel(tmp_path / wheel, report)],
         root=tmp_path,
-        release=load_release(root),
+        release=release_under_test(),
         backend=find_backend(root, "cpu"),
         cache=tmp_path / "cache",
         smoke_tests=False,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,10 @@ from jaxlib_select import tables
 from jaxlib_select.facts import Backend, known_releases, load_facts
 
 SHIPPED = facts_package.FOLDER
-# The newest release of which every backend has a wheel: what newer ones lack is no matter of these tests.
+# An invented release: what these tests expect of it does not change with the next real one. Its wheels have a label.
+RELEASE = "1.2.3"
+VERSION = f"{RELEASE}+split.1"
+# The facts of the newest release of which every backend has a wheel: what newer ones lack is no matter of these tests.
 WHOLE = next(
     facts
     for facts in map(load_facts, reversed(known_releases()))
@@ -26,20 +29,39 @@ WHOLE = next(
 )
 
 
+def write_facts(folder: Path, release: str, version: str, backends: Iterable[Backend] = WHOLE.backends) -> None:
+    """Write facts about an invented release, of which each backend has one version."""
+    renamed = tuple(replace(backend, version=version) for backend in backends)
+    document: dict[str, Any] = tables.write(replace(WHOLE, release=release, backends=renamed))
+    (folder / f"{release}.json").write_text(json.dumps(document), "utf-8")
+
+
 @pytest.fixture(scope="session")
 def release() -> str:
     """Return the one release that is known unless a test adds others."""
+    return RELEASE
+
+
+@pytest.fixture(scope="session")
+def shipped_release() -> str:
+    """Return a real release, for tests that start the program: that knows what it is shipped with."""
     return WHOLE.release
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _one_release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Let that release be the newest, whatever was built since."""
+@pytest.fixture(scope="session")
+def shared_facts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the facts of that release, and of nothing else."""
     folder = tmp_path_factory.mktemp("facts")
-    for name in (f"{WHOLE.release}.json", "torch.json"):
-        shutil.copy(SHIPPED / name, folder)
+    shutil.copy(SHIPPED / "torch.json", folder)
+    write_facts(folder, RELEASE, VERSION)
+    return folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_release(shared_facts: Path) -> Iterator[None]:
+    """Let that release be the newest, whatever was built since."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(facts_package, "FOLDER", folder)
+        patch.setattr(facts_package, "FOLDER", shared_facts)
         yield
 
 
@@ -55,10 +77,8 @@ def add_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...
         return replace(backend, tags={}, code={}, sources={}, absent=dict.fromkeys(backend.tags, cause))
 
     def add(release: str, **lacking: str) -> None:
-        listed = [replace(backend, version=release) for backend in WHOLE.backends]
-        backends = [lose(entry, lacking[entry.name]) if entry.name in lacking else entry for entry in listed]
-        document: dict[str, Any] = tables.write(replace(WHOLE, release=release, backends=tuple(backends)))
-        (folder / f"{release}.json").write_text(json.dumps(document), "utf-8")
+        backends = [lose(entry, lacking[entry.name]) if entry.name in lacking else entry for entry in WHOLE.backends]
+        write_facts(folder, release, release, backends)
         facts_package._read_once.cache_clear()
 
     return add

@@ -46,8 +46,8 @@ def test_a_decision_is_printed_for_people(pascal: str, capsys: pytest.CaptureFix
     assert main(["resolve", "jax", "--machine", pascal]) == 0
     out, err = capsys.readouterr()
     assert out.splitlines() == [
-        "install     jax==0.11.2",
-        "install     jaxlib-cuda-12[with-cuda]==0.11.2",
+        "install     jax==1.2.3",
+        "install     jaxlib-cuda-12[with-cuda]==1.2.3+split.1",
         "constraint  nvidia-cudnn-cu12<9.11",
         "chosen      cuda12  has code for GTX 1080 Ti (compute capability 6.1), and the driver serves CUDA 12.4",
         "rejected    cpu     runs on every machine, but cuda12 is faster",
@@ -79,16 +79,16 @@ def test_several_packages_are_decided_about(pascal: str, capsys: pytest.CaptureF
     assert main(["resolve", "jax", "torch", "--machine", pascal]) == 0
     out, err = capsys.readouterr()
     parts = [part.splitlines()[0] for part in out.split("\n\n")]
-    assert (parts, err) == (["install     jax==0.11.2", "install     torch==2.14.*"], "warning: odd\n")
+    assert (parts, err) == (["install     jax==1.2.3", "install     torch==2.14.*"], "warning: odd\n")
     assert main(["resolve", "torch", "jax", "--machine", pascal, "--json"]) == 0
     assert [entry["package"] for entry in json.loads(capsys.readouterr().out)] == ["torch", "jaxlib-cuda-12"]
 
 
 def test_warnings_go_to_stderr(pascal: str, capsys: pytest.CaptureFixture[str]) -> None:
     """So that the result can be read by the next program."""
-    assert main(["resolve", "jax==0.11.2", "--machine", pascal, "--backend", "cuda13"]) == 0
+    assert main(["resolve", "jax==1.2.3", "--machine", pascal, "--backend", "cuda13"]) == 0
     out, err = capsys.readouterr()
-    assert "jaxlib-cuda-13[with-cuda]==0.11.2" in out
+    assert "jaxlib-cuda-13[with-cuda]==1.2.3+split.1" in out
     assert err == (
         "warning: cuda13 is asked for, but will not run on this machine: "
         "has no code for GTX 1080 Ti (compute capability 6.1)\n"
@@ -99,7 +99,7 @@ def test_warnings_go_to_stderr(pascal: str, capsys: pytest.CaptureFixture[str]) 
     "arguments",
     [
         ["--backend", "cuda13", "jax"],
-        ["--backend", "cuda13", "JAX==0.11.2"],
+        ["--backend", "cuda13", "JAX==1.2.3"],
         ["--backend", "cuda13", "torch=cpu", "jax"],
         ["--backend", "torch=cpu", "auto", "--backend", "jax=cuda13", "jax"],
         ["--backend=cuda13", "jax"],
@@ -111,7 +111,7 @@ def test_a_package_may_follow_the_backend(
 ) -> None:
     """In the most natural order of words, though `--backend` takes several values."""
     assert main(["resolve", "--machine", pascal, *arguments]) == 0
-    assert "install     jaxlib-cuda-13[with-cuda]==0.11.2" in capsys.readouterr().out.splitlines()
+    assert "install     jaxlib-cuda-13[with-cuda]==1.2.3+split.1" in capsys.readouterr().out.splitlines()
 
 
 def test_packages_may_stand_apart(
@@ -263,9 +263,9 @@ def test_letters_that_the_terminal_lacks_are_escaped(run_select: Callable[..., A
     assert (done.returncode, "G\\xe9ant" in done.stdout) == (0, True)
 
 
-def test_a_folder_that_was_deleted_is_no_obstacle(run_select: Callable[..., Any], release: str) -> None:
+def test_a_folder_that_was_deleted_is_no_obstacle(run_select: Callable[..., Any], shipped_release: str) -> None:
     """There is no pyproject.toml then."""
-    done = run_select(f"mkdir gone; cd gone; rmdir ../gone; {{}} resolve jax=={release} --backend cpu")
+    done = run_select(f"mkdir gone; cd gone; rmdir ../gone; {{}} resolve jax=={shipped_release} --backend cpu")
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -20,13 +20,13 @@ FOLDER = Path(facts_package.__file__).parent
 
 def test_the_newest_release_is_taken(tmp_path: Path) -> None:
     """By number, not by text; files about other packages do not count."""
-    for name in ("0.9.1", "0.11.2", "0.11.10"):
+    for name in ("0.9.1", "1.2.3", "1.2.10"):
         document: dict[str, object] = {"schema": 1, "release": name, "backends": []}
         (tmp_path / f"{name}.json").write_text(json.dumps(document), "utf-8")
     (tmp_path / "torch.json").write_text("{}", "utf-8")
-    assert load_facts(folder=tmp_path).release == "0.11.10"
+    assert load_facts(folder=tmp_path).release == "1.2.10"
     assert load_facts("0.9.1", tmp_path).release == "0.9.1"
-    with pytest.raises(FactsError, match=r"known releases: 0\.9\.1, 0\.11\.2, 0\.11\.10"):
+    with pytest.raises(FactsError, match=r"known releases: 0\.9\.1, 1\.2\.3, 1\.2\.10"):
         load_facts("1", tmp_path)
 
 

@@ -35,7 +35,7 @@ UV, PIP = uv_installer(PYTHON), pip_installer(PYTHON)
 CUDA12 = Decision(
     package="jaxlib-cuda-12",
     backend="cuda12",
-    requirements=("jax==0.11.2", "jaxlib-cuda-12[with-cuda]==0.11.2"),
+    requirements=("jax==1.2.3", "jaxlib-cuda-12[with-cuda]==1.2.3"),
     candidates=(),
     constraints=("nvidia-cudnn-cu12<9.11",),
 )
@@ -52,7 +52,7 @@ def environment(**versions: str) -> Environment:
 
 def test_constraints_are_installed_with_the_requirements() -> None:
     """Both installers get the same texts; uv gets the environment, pip is the environment's own."""
-    requirements = "jax==0.11.2 'jaxlib-cuda-12[with-cuda]==0.11.2' 'nvidia-cudnn-cu12<9.11'"
+    requirements = "jax==1.2.3 'jaxlib-cuda-12[with-cuda]==1.2.3' 'nvidia-cudnn-cu12<9.11'"
     assert [show(*make_plan([CUDA12], environment(), [], installer, families=FAMILIES)) for installer in (UV, PIP)] == [
         f"uv pip install --python /venv/bin/python {requirements}",
         f"/venv/bin/python -m pip install {requirements}",
@@ -102,7 +102,7 @@ def test_an_index_of_the_decision_is_the_only_one(
 def test_other_backends_go_after_the_new_one_is_there() -> None:
     """Ours and upstream's, with kernels; the CPU's and those of platforms that JAX does not know stay."""
     here = environment(
-        jaxlib_cpu="0.11.2", jaxlib_cuda_13="0.11.2", jax_cuda13_pjrt="0.11.2", jax_cuda13_plugin="0.11.2", odd="1"
+        jaxlib_cpu="1.2.3", jaxlib_cuda_13="1.2.3", jax_cuda13_pjrt="1.2.3", jax_cuda13_plugin="1.2.3", odd="1"
     )
     plugins = [
         Plugin("jaxlib_cpu", (), "jaxlib-cpu", platform="cpu"),
@@ -129,7 +129,7 @@ def test_which_platforms_are_accelerators_is_a_fact() -> None:
 
 def test_torch_leaves_jax_alone() -> None:
     """Only a decision about JAX removes its backends."""
-    here = environment(jax_cuda13_pjrt="0.11.2", jax_cuda13_plugin="0.11.2")
+    here = environment(jax_cuda13_pjrt="1.2.3", jax_cuda13_plugin="1.2.3")
     assert not any("uninstall" in command for command in make_plan([TORCH], here, [], UV, families=FAMILIES))
 
 
@@ -151,21 +151,21 @@ def test_another_jaxlib_of_the_same_version_is_installed_again(tmp_path: Path) -
     """Installers compare versions, and would keep JAX's own; ours has a lock, another version goes anyway."""
     (tmp_path / "jaxlib").mkdir()
     (tmp_path / "jaxlib/__init__.py").touch()
-    stock = replace(environment(jax="0.11.2", jaxlib="0.11.2"), paths=(tmp_path,))
+    stock = replace(environment(jax="1.2.3", jaxlib="1.2.3"), paths=(tmp_path,))
     found = [make_plan([CUDA12], stock, [], tool, families=FAMILIES) for tool in (UV, PIP)]
     target = "uv pip install --python /venv/bin/python"
-    requirements = "jax==0.11.2 'jaxlib-cuda-12[with-cuda]==0.11.2' 'nvidia-cudnn-cu12<9.11' jaxlib==0.11.2"
+    requirements = "jax==1.2.3 'jaxlib-cuda-12[with-cuda]==1.2.3' 'nvidia-cudnn-cu12<9.11' jaxlib==1.2.3"
     assert [[show(step) for step in plan] for plan in found] == [
         [f"{target} --reinstall-package jaxlib {requirements}"],
         [
-            "/venv/bin/python -m pip install --force-reinstall --no-deps jaxlib==0.11.2",
+            "/venv/bin/python -m pip install --force-reinstall --no-deps jaxlib==1.2.3",
             f"/venv/bin/python -m pip install {requirements}",
         ],
     ]
     plain = make_plan([CUDA12], environment(), [], UV, families=FAMILIES)
-    older = replace(environment(jax="0.11.1", jaxlib="0.11.1"), paths=(tmp_path,))
+    older = replace(environment(jax="1.2.2", jaxlib="1.2.2"), paths=(tmp_path,))
     assert make_plan([CUDA12], older, [], UV, families=FAMILIES) == plain
-    lock = {"release": "0.11.2", "lock_id": "0" * 32}
+    lock = {"release": "1.2.3", "lock_id": "0" * 32}
     (tmp_path / "jaxlib/release_lock.json").write_text(json.dumps(lock))
     assert make_plan([CUDA12], stock, [], UV, families=FAMILIES) == plain
 
@@ -283,7 +283,7 @@ def test_the_command_shows_what_it_would_do(
     assert main(["install", "jax", *options, "--dry-run", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["decisions"][0]["package"] == "jaxlib-cuda-13"
-    assert document["commands"][0][-2:] == ["jax==0.11.2", "jaxlib-cuda-13[with-cuda]==0.11.2"]
+    assert document["commands"][0][-2:] == ["jax==1.2.3", "jaxlib-cuda-13[with-cuda]==1.2.3+split.1"]
 
 
 def test_conflicting_knobs_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -345,7 +345,7 @@ def test_a_python_that_the_release_does_not_run_on(
     """Installers say that unclearly, so it is checked before they are asked, or would be."""
     python = make_python((3, 11, 7))
     assert main([*command, "--machine", cpu_machine(), "--python", str(python)]) == 2
-    assert f"JAX 0.11.2 needs Python >=3.12, {python} is Python 3.11.7" in capsys.readouterr().err
+    assert f"JAX 1.2.3 needs Python >=3.12, {python} is Python 3.11.7" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("_found_uv")

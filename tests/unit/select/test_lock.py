@@ -84,14 +84,14 @@ def package(name: str, version: str = "1.0", **more: Any) -> Table:
 
 
 GROUPS = (
-    Group("cuda13", "cuda13", ("jax==0.11.2",), (package("jax"), package("cudnn", "9.28"), package("jaxlib-cuda-13"))),
-    Group("cuda12", "cuda12", ("jax==0.11.2",), (package("jax"), package("cudnn", "9.10"), package("jaxlib-cuda-12"))),
+    Group("cuda13", "cuda13", ("jax==1.2.3",), (package("jax"), package("cudnn", "9.28"), package("jaxlib-cuda-13"))),
+    Group("cuda12", "cuda12", ("jax==1.2.3",), (package("jax"), package("cudnn", "9.10"), package("jaxlib-cuda-12"))),
 )
 
 
 def evidence(**more: Any) -> Evidence:
     """Return the evidence of a lock file."""
-    given = Evidence(1, "jax", "auto", "cuda13", ("jax==0.11.2",), HERE.platform, HERE.python)
+    given = Evidence(1, "jax", "auto", "cuda13", ("jax==1.2.3",), HERE.platform, HERE.python)
     return dataclasses.replace(given, **more)
 
 
@@ -164,8 +164,8 @@ def test_installers_refuse_the_lock_elsewhere(make_lock: Callable[..., Path], ot
 
 def test_a_wheel_with_a_higher_build_tag_outbids() -> None:
     """Our jaxlib and upstream's differ by that only, and must not be mixed up; a source archive goes as well."""
-    ours, theirs = wheel("jaxlib-0.11.2-1-cp312-cp312-linux.whl"), wheel("jaxlib-0.11.2-cp312-cp312-linux.whl")
-    other = wheel("jaxlib-0.11.2-cp313-cp313-linux.whl")
+    ours, theirs = wheel("jaxlib-1.2.3-1-cp312-cp312-linux.whl"), wheel("jaxlib-1.2.3-cp312-cp312-linux.whl")
+    other = wheel("jaxlib-1.2.3-cp313-cp313-linux.whl")
     assert drop_superseded([theirs, ours, other]) == [ours, other]
     (merged,) = merge_packages(
         [
@@ -173,7 +173,7 @@ def test_a_wheel_with_a_higher_build_tag_outbids() -> None:
                 "a",
                 "a",
                 (),
-                ({"name": "jaxlib", "version": "0.11.2", "sdist": wheel("x.tar.gz"), "wheels": [theirs, ours]},),
+                ({"name": "jaxlib", "version": "1.2.3", "sdist": wheel("x.tar.gz"), "wheels": [theirs, ours]},),
             )
         ]
     )
@@ -215,7 +215,7 @@ def test_times_are_written_and_others_refused() -> None:
 
 def test_lock_and_machine_agree(make_lock: Callable[..., Path]) -> None:
     """There is nothing to say."""
-    decision = Decision("jaxlib-cuda-13", "cuda13", ("jax==0.11.2",), ())
+    decision = Decision("jaxlib-cuda-13", "cuda13", ("jax==1.2.3",), ())
     assert find_differences(read_lock(make_lock()), decision, HERE) == []
 
 
@@ -236,11 +236,11 @@ def test_another_platform_or_python_needs_another_lock(
     """Though the backend is the same: no group of this one is proposed."""
     path = make_lock()
     again = f"jaxlib-select lock jax -o {path}"
-    decision = Decision("jaxlib-cuda-13", "cuda13", ("jax==0.11.2",), ())
+    decision = Decision("jaxlib-cuda-13", "cuda13", ("jax==1.2.3",), ())
     assert find_differences(read_lock(path), decision, here) == [
         f"{path} does not fit: {misfit}; write another one there: {again}" for misfit in misfits
     ]
-    other = Decision("jaxlib-cuda-12", "cuda12", ("jax==0.11.2",), ())
+    other = Decision("jaxlib-cuda-12", "cuda12", ("jax==1.2.3",), ())
     assert find_differences(read_lock(path), other, here)[-1].endswith(f"wants cuda12 (); run: {again}")
 
 
@@ -268,7 +268,7 @@ def test_a_lock_for_a_machine_of_another_platform_is_refused() -> None:
 def test_another_machine_wants_another_group(make_lock: Callable[..., Path]) -> None:
     """With the command that installs that group, as it is in the lock."""
     path = make_lock()
-    decision = Decision("jaxlib-cuda-12", "cuda12", ("jax==0.11.2",), (Candidate("cuda12", chosen=True, reason="old"),))
+    decision = Decision("jaxlib-cuda-12", "cuda12", ("jax==1.2.3",), (Candidate("cuda12", chosen=True, reason="old"),))
     assert find_differences(read_lock(path), decision, HERE) == [
         f"the lock is for cuda13, this machine wants cuda12 (old); run: jaxlib-select apply {path} --group cuda12"
     ]
@@ -277,7 +277,7 @@ def test_another_machine_wants_another_group(make_lock: Callable[..., Path]) -> 
 def test_a_group_with_other_bounds_is_no_help(make_lock: Callable[..., Path]) -> None:
     """It has libraries that an older GPU cannot run, so another lock is needed."""
     path = make_lock()
-    decision = Decision("jaxlib-cuda-12", "cuda12", ("jax==0.11.2",), (), constraints=("cudnn<9.11",))
+    decision = Decision("jaxlib-cuda-12", "cuda12", ("jax==1.2.3",), (), constraints=("cudnn<9.11",))
     assert find_differences(read_lock(path), decision, HERE) == [
         f"the lock is for cuda13, this machine wants cuda12 (); run: jaxlib-select lock jax -o {path}"
     ]
@@ -314,13 +314,13 @@ def test_another_machine_wants_what_is_not_in_the_lock(make_lock: Callable[..., 
     path = make_lock()
     (other,) = find_differences(read_lock(path), Decision("jaxlib-rocm-7", "rocm7", (), ()), HERE)
     assert other.endswith(f"run: jaxlib-select lock jax -o {path}")
-    (newer,) = find_differences(read_lock(path), Decision("jaxlib-cuda-13", "cuda13", ("jax==0.11.3",), ()), HERE)
-    assert newer.startswith("the lock has jax==0.11.2, this machine wants jax==0.11.3")
+    (newer,) = find_differences(read_lock(path), Decision("jaxlib-cuda-13", "cuda13", ("jax==1.2.4",), ()), HERE)
+    assert newer.startswith("the lock has jax==1.2.3, this machine wants jax==1.2.4")
 
 
 @pytest.mark.parametrize(
     ("before", "after"),
-    [('version = "9.28"', 'version = "9.29"'), ("'cuda12' in", "'cuda13' in"), ('"jax==0.11.2"', '"jax==0.11.1"')],
+    [('version = "9.28"', 'version = "9.29"'), ("'cuda12' in", "'cuda13' in"), ('"jax==1.2.3"', '"jax==1.2.2"')],
 )
 def test_a_lock_edited_by_hand(make_lock: Callable[..., Path], before: str, after: str) -> None:
     """It is noticed, whatever was changed."""
@@ -485,15 +485,15 @@ def test_a_lock_of_another_schema(tmp_path: Path, name: str) -> None:
 
 def test_the_snippet_for_uv() -> None:
     """One extra per backend, which exclude each other; PyTorch's packages come from the index of each."""
-    jax = Decision("jaxlib-cuda-13", "cuda13", ("jaxlib-cuda-13==0.11.2",), (), ("nvidia-cublas>=13.2",))
-    cpu = Decision("jaxlib-cpu", "cpu", ("jaxlib-cpu==0.11.2",), ())
+    jax = Decision("jaxlib-cuda-13", "cuda13", ("jaxlib-cuda-13==1.2.3",), (), ("nvidia-cublas>=13.2",))
+    cpu = Decision("jaxlib-cpu", "cpu", ("jaxlib-cpu==1.2.3",), ())
     text = write_uv_snippet([jax, cpu])
     assert text.splitlines()[0] == "# Add this to pyproject.toml, then: uv sync --extra cuda13"
     assert tomllib.loads(text) == {
         "project": {
             "optional-dependencies": {
-                "cuda13": ["jaxlib-cuda-13==0.11.2", "nvidia-cublas>=13.2"],
-                "cpu": ["jaxlib-cpu==0.11.2"],
+                "cuda13": ["jaxlib-cuda-13==1.2.3", "nvidia-cublas>=13.2"],
+                "cpu": ["jaxlib-cpu==1.2.3"],
             }
         },
         "tool": {"uv": {"conflicts": [[{"extra": "cuda13"}, {"extra": "cpu"}]]}},

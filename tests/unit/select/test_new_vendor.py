@@ -95,16 +95,16 @@ PCI = {"vendor": "0xabac", "device": "0x0005", "class": "0x120000"}
 
 
 @pytest.fixture
-def selector(root: Path, tmp_path: Path, release: str) -> Path:
+def selector(root: Path, tmp_path: Path, shipped_release: str) -> Path:
     """Return a copy of the selector to which the vendor was added; it knows one release."""
     copy = tmp_path / "selector"
     ignored = shutil.ignore_patterns("__pycache__")
     package = Path(shutil.copytree(root / "selector/jaxlib_select", copy / "jaxlib_select", ignore=ignored))
     (package / "machine/detect/abacus.py").write_text(DETECT, "utf-8")
     (package / "choose/vendors/abacus.py").write_text(CHOOSE, "utf-8")
-    known = package / "facts" / f"{release}.json"
+    known = package / "facts" / f"{shipped_release}.json"
     facts = json.loads(known.read_text("utf-8"))
-    facts["backends"].append({**FACTS, "version": release})
+    facts["backends"].append({**FACTS, "version": shipped_release})
     for path in known.parent.glob("[0-9]*.json"):
         path.unlink()
     known.write_text(json.dumps(facts), "utf-8")
@@ -118,7 +118,7 @@ def run(selector: Path, *arguments: str | Path) -> str:
     return subprocess.run(command, env=environ, cwd=selector, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
-def test_a_new_vendor_is_found_described_and_chosen(selector: Path, tmp_path: Path, release: str) -> None:
+def test_a_new_vendor_is_found_described_and_chosen(selector: Path, tmp_path: Path, shipped_release: str) -> None:
     """By what its two modules say; the machine file has its devices below `others`."""
     machine = tmp_path / "machine"
     for name, text in PCI.items():
@@ -136,7 +136,7 @@ def test_a_new_vendor_is_found_described_and_chosen(selector: Path, tmp_path: Pa
     (tmp_path / "machine.json").write_text(described, "utf-8")
     resolve = ("-m", "jaxlib_select", "resolve", "jax", "--machine", tmp_path / "machine.json", "--json")
     decision = json.loads(run(selector, *resolve))
-    assert (decision["package"], decision["requirements"][-1]) == ("jaxlib-abacus", f"jaxlib-abacus=={release}")
+    assert (decision["package"], decision["requirements"][-1]) == ("jaxlib-abacus", f"jaxlib-abacus=={shipped_release}")
     (chosen,) = (candidate["reason"] for candidate in decision["candidates"] if candidate["chosen"])
     assert chosen == "serves 1 abacus with driver 1.2"
     assert run(selector, "-c", DOCTOR, tmp_path / "machine.json") == "('abacus abac:0005',) True\n"

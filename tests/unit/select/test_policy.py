@@ -231,7 +231,7 @@ def test_each_choice_is_honoured(machine: Machine, backend: str, expected: str) 
 def test_what_will_not_run_is_taken_with_a_warning() -> None:
     """The user wins, and gets the reason against it."""
     decision = resolve("jax", PLAIN, asked("cuda13"))
-    assert decision.requirements == ("jax==0.11.2", "jaxlib-cuda-13[with-cuda]==0.11.2")
+    assert decision.requirements == ("jax==1.2.3", "jaxlib-cuda-13[with-cuda]==1.2.3+split.1")
     assert decision.warnings == ("cuda13 is asked for, but will not run on this machine: no NVIDIA GPU was found",)
 
 
@@ -249,7 +249,7 @@ def test_local_libraries_are_not_required() -> None:
     """The packaging without extras brings nothing along, so bounds become advice."""
     pascal = Machine("linux", "x86_64", nvidia=Nvidia((12, 4), cuinit=0, gpus=(NvidiaGpu((6, 1)),)))
     decision = resolve("jax", pascal, asked("cuda12-local"))
-    assert (decision.requirements[1], decision.constraints) == ("jaxlib-cuda-12==0.11.2", ())
+    assert (decision.requirements[1], decision.constraints) == ("jaxlib-cuda-12==1.2.3+split.1", ())
     assert decision.warnings == ("the libraries of the system must keep these bounds: nvidia-cudnn-cu12<9.11",)
 
 

@@ -90,7 +90,7 @@ def test_bounds_that_cannot_be_read_are_refused(bounds: str) -> None:
     with pytest.raises(UsageError) as caught:
         resolve(f"jax{bounds}", PLAIN)
     assert caught.value.what == f"bounds on a version cannot be read: {bounds!r}"
-    assert "'~=0.11.0'" in caught.value.remedy
+    assert caught.value.remedy.startswith("expected bounds such as '==")
 
 
 @pytest.mark.usefixtures("releases")

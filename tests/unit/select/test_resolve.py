@@ -155,7 +155,7 @@ def test_no_resolver_passes_over_a_gpu_that_is_required(monkeypatch: pytest.Monk
     assert resolve("abacus", PLAIN, read_policy(["prefer-gpu"], {}, None)) is decision
 
 
-@pytest.mark.parametrize("package", ["jax[cuda12]", "", "jax torch", "jax=0.11.2"])
+@pytest.mark.parametrize("package", ["jax[cuda12]", "", "jax torch", "jax=1.2.3"])
 def test_what_cannot_name_a_package_is_shown_as_it_was_written(package: str) -> None:
     """And what would be one."""
     with pytest.raises(UsageError) as caught:
@@ -204,9 +204,9 @@ def test_the_shipped_resolvers_are_registered_like_any_other(root: Path) -> None
 
 def test_a_release_can_be_named() -> None:
     """A release of which nothing is known is refused, with those that are."""
-    assert resolve("jax", PLAIN, release="0.11.2").requirements == ("jax==0.11.2", "jaxlib-cpu==0.11.2")
-    assert resolve(" JAX == 0.11.2", PLAIN) == resolve("jax", PLAIN, release="0.11.2")
-    assert resolve("jaxlib", PLAIN).requirements == ("jaxlib==0.11.2", "jaxlib-cpu==0.11.2")
+    assert resolve("jax", PLAIN, release="1.2.3").requirements == ("jax==1.2.3", "jaxlib-cpu==1.2.3+split.1")
+    assert resolve(" JAX == 1.2.3", PLAIN) == resolve("jax", PLAIN, release="1.2.3")
+    assert resolve("jaxlib", PLAIN).requirements == ("jaxlib==1.2.3", "jaxlib-cpu==1.2.3+split.1")
     with pytest.raises(FactsError, match=r"nothing is known about JAX release '0\.4\.1'"):
         resolve("jax", PLAIN, release="0.4.1")
 
@@ -215,7 +215,7 @@ def test_a_release_can_be_named() -> None:
 def test_where_the_cpu_has_no_wheel_of_ours_jax_has_its_own(machine: Machine) -> None:
     """Installers would not find ours."""
     decision = resolve("jax", machine)
-    assert (decision.package, decision.requirements, len(decision.warnings)) == ("jaxlib-cpu", ("jax==0.11.2",), 1)
+    assert (decision.package, decision.requirements, len(decision.warnings)) == ("jaxlib-cpu", ("jax==1.2.3",), 1)
 
 
 def test_a_decision_becomes_json() -> None:
@@ -223,7 +223,7 @@ def test_a_decision_becomes_json() -> None:
     document = json.loads(json.dumps(resolve("jax", L4).to_json()))
     assert {key: document[key] for key in ("package", "requirements", "constraints", "index_url", "warnings")} == {
         "package": "jaxlib-cuda-13",
-        "requirements": ["jax==0.11.2", "jaxlib-cuda-13[with-cuda]==0.11.2"],
+        "requirements": ["jax==1.2.3", "jaxlib-cuda-13[with-cuda]==1.2.3+split.1"],
         "constraints": [],
         "index_url": None,
         "warnings": [],

@@ -18,7 +18,7 @@ from jaxlib_select.machine.model import Intel, Machine, Nvidia, NvidiaGpu
 from pjrtwheel.backend import Backend, load_backends
 
 H100 = Machine("linux", "x86_64", nvidia=Nvidia((13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
-LOCK = json.dumps({"release": "0.11.2", "build": 1, "provider": "prebuilt", "lock_id": "1" * 32})
+LOCK = json.dumps({"release": "1.2.3", "build": 1, "provider": "prebuilt", "lock_id": "1" * 32})
 BACKENDS = load_backends(Path(__file__).resolve().parents[3])
 
 # In place of our extension module, which is compiled, and of NVIDIA's driver.
@@ -51,14 +51,14 @@ def install(
         (tmp_path / path).write_bytes(content)
 
     def distribution(name: str) -> None:
-        info = f"{name.replace('-', '_')}-0.11.2.dist-info"
-        write(f"{info}/METADATA", f"Metadata-Version: 2.4\nName: {name}\nVersion: 0.11.2\n".encode())
+        info = f"{name.replace('-', '_')}-1.2.3.dist-info"
+        write(f"{info}/METADATA", f"Metadata-Version: 2.4\nName: {name}\nVersion: 1.2.3\n".encode())
 
     def put_plugin(backend: Backend) -> None:
         package = backend.package
         put_loader(backend.name, tmp_path)
         distribution(backend.distribution)
-        write(f"{package}-0.11.2.dist-info/entry_points.txt", f"[jax_plugins]\nit = {package}\n".encode())
+        write(f"{package}-1.2.3.dist-info/entry_points.txt", f"[jax_plugins]\nit = {package}\n".encode())
         write(f"{package}/release_lock.json", LOCK.encode())
         write(f"{package}/{backend.library}", make_elf())
         write(f"{package}/pjrt/_pjrt.py", EXTENSION.encode())
@@ -67,7 +67,7 @@ def install(
 
     def install(*backends: str) -> None:
         distribution("jax")
-        write("jax/version.py", b'_version = "0.11.2"\n_minimum_jaxlib_version = "0.11.2"\n')
+        write("jax/version.py", b'_version = "1.2.3"\n_minimum_jaxlib_version = "1.2.3"\n')
         distribution("jaxlib")
         write("jaxlib/__init__.py", b"")
         write("jaxlib/release_lock.json", LOCK.encode())
@@ -113,8 +113,8 @@ def test_a_package_that_the_installed_release_lacks_is_found_in_another(
     backend: str, install: Install, add_release: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The error says why it is not there, and names the release."""
-    add_release("0.11.2", oneapi="no file")
-    add_release("1.0")
+    add_release("1.2.3", oneapi="no file")
+    add_release("2.0")
     install()
     gpu = Machine("linux", "x86_64", intel=Intel(("8086:0bd5",), level_zero=True))
     monkeypatch.setattr(examine, "detect_here", lambda: gpu)
@@ -122,6 +122,6 @@ def test_a_package_that_the_installed_release_lacks_is_found_in_another(
         runtime.require(backend, initialize=False)
     assert str(caught.value).splitlines() == [
         f"backend {backend!r} cannot be used here",
-        "there is no wheel of jaxlib-oneapi 0.11.2 for Linux on x86_64, no file",
-        "the newest that has it is jax==1.0: jaxlib-select resolve jax==1.0",
+        "there is no wheel of jaxlib-oneapi 1.2.3 for Linux on x86_64, no file",
+        "the newest that has it is jax==2.0: jaxlib-select resolve jax==2.0",
     ]

@@ -351,3 +351,38 @@ def test_missing_and_differing_locks_are_named() -> None:
     assert list(check_lock({"b/release_lock.json": "x"})) == []
     assert list(check_lock({})) == [("", "holds no release_lock.json")]
     assert list(check_locks({"b.whl": "x", "c.whl": "y"})) == [("c.whl", "carries another lock than b.whl")]
+
+
+SET_LOCK = '{"schema": 2, "release": "1.0", "version": "1.0", "build": 1, "provider": "prebuilt", "lock_id": "ab"}'
+METADATA = FILES[f"{INFO}/METADATA"]
+
+
+@pytest.mark.parametrize(
+    ("lock", "metadata", "problems"),
+    [
+        (None, METADATA, []),
+        (SET_LOCK, METADATA, []),
+        (
+            SET_LOCK.replace('"1.0", "build"', '"1.0+split.1", "build"'),
+            METADATA,
+            [
+                ("thing/release_lock.json", "is of 1.0+split.1, the file name says 1.0"),
+                (f"{INFO}/METADATA", "requires jaxlib==1.0, the lock is of 1.0+split.1"),
+            ],
+        ),
+        (SET_LOCK, METADATA.replace("jaxlib==1.0", "numpy"), [(f"{INFO}/METADATA", "requires no jaxlib")]),
+        (
+            SET_LOCK,
+            METADATA.replace("jaxlib==1.0", 'jaxlib==1.0\nRequires-Dist: bead[x]>=1; extra == "bead"\n'),
+            [(f"{INFO}/METADATA", 'requires bead[x]>=1; extra == "bead", the lock is of 1.0')],
+        ),
+        ("[]", METADATA, [("thing/release_lock.json", "is no release lock: expected an object, found []")]),
+    ],
+    ids=["no lock", "right", "other version", "no jaxlib", "other plugin", "no document"],
+)
+def test_version_and_requirements_are_those_of_the_set(
+    read: Callable[..., WheelContents], lock: str | None, metadata: str, problems: list[Problem]
+) -> None:
+    """An installer knows the set by them alone, so they must not say another one than the lock."""
+    wheel = read({"thing/release_lock.json": lock, f"{INFO}/METADATA": metadata})
+    assert list(documents.check_set(wheel, {"thing", "bead"})) == problems

@@ -28,7 +28,7 @@ Manifest = dict[str, Any]
 
 RELEASE = """
 schema = 2
-release = "0.11.2"
+release = "1.2.3"
 build = 3
 
 [[pin]]
@@ -40,9 +40,9 @@ sha256 = "0000000000000000000000000000000000000000000000000000000000000000"
 size = 1
 """
 LIBRARY = "jaxlib_cpu/pjrt_c_api_cpu_plugin.so"
-PLUGIN_WHEEL = "jaxlib_cpu-0.11.2-cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64.whl"
-UPSTREAM = "jaxlib-0.11.2-cp312-cp312-manylinux_2_27_x86_64.whl"
-BINDINGS_WHEEL = "jaxlib-0.11.2-3-cp312-cp312-manylinux_2_27_x86_64.whl"
+PLUGIN_WHEEL = "jaxlib_cpu-1.2.3-cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64.whl"
+UPSTREAM = "jaxlib-1.2.3-cp312-cp312-manylinux_2_27_x86_64.whl"
+BINDINGS_WHEEL = "jaxlib-1.2.3-3-cp312-cp312-manylinux_2_27_x86_64.whl"
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_plugin_wheel(plugin: Manifest, tmp_path: Path) -> None:
     """A plugin wheel holds the files of the manifest and what assembly derives, its metadata last."""
     report = run(plugin, tmp_path / "out")
     members = contents(tmp_path / "out" / PLUGIN_WHEEL)
-    info = "jaxlib_cpu-0.11.2.dist-info"
+    info = "jaxlib_cpu-1.2.3.dist-info"
     assert list(members) == [
         "jaxlib_cpu/__init__.py",
         "jaxlib_cpu/__main__.py",
@@ -155,11 +155,11 @@ def test_report(plugin: Manifest, tmp_path: Path) -> None:
     assert facts == {
         "wheel": PLUGIN_WHEEL,
         "distribution": "jaxlib-cpu",
-        "version": "0.11.2",
+        "version": "1.2.3",
         "tag": "cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64",
         "sha256": hashlib.sha256(wheel).hexdigest(),
         "size": len(wheel),
-        "requires": ["jaxlib==0.11.2"],
+        "requires": ["jaxlib==1.2.3"],
     }
     assert report["changes"] == {LIBRARY: ["dropped .comment, .symtab, .strtab (744 bytes)"]}
     assert (report["findings"], report["stripped_bytes"], report["provider"]) == ({}, 744, "prebuilt")
@@ -189,14 +189,14 @@ def test_bindings_wheel(bindings: Manifest, tmp_path: Path) -> None:
         "jaxlib/__init__.py",
         "jaxlib/_jax.so",
         "jaxlib/release_lock.json",
-        "jaxlib-0.11.2.dist-info/METADATA",
-        "jaxlib-0.11.2.dist-info/WHEEL",
-        "jaxlib-0.11.2.dist-info/sboms/pjrtwheel.cdx.json",
-        "jaxlib-0.11.2.dist-info/RECORD",
+        "jaxlib-1.2.3.dist-info/METADATA",
+        "jaxlib-1.2.3.dist-info/WHEEL",
+        "jaxlib-1.2.3.dist-info/sboms/pjrtwheel.cdx.json",
+        "jaxlib-1.2.3.dist-info/RECORD",
     ]
-    assert report["requires"] == ["numpy>=2.0", 'jaxlib-cpu==0.11.2; sys_platform == "linux" and extra == "cpu"']
+    assert report["requires"] == ["numpy>=2.0", 'jaxlib-cpu==1.2.3; sys_platform == "linux" and extra == "cpu"']
     assert report["provenance"]["sha256"] == hashlib.sha256(Path(bindings["wheel"]).read_bytes()).hexdigest()
-    assert b"Build: 3\n" in members["jaxlib-0.11.2.dist-info/WHEEL"]
+    assert b"Build: 3\n" in members["jaxlib-1.2.3.dist-info/WHEEL"]
 
 
 @pytest.mark.parametrize(
@@ -218,9 +218,9 @@ def test_libraries_of_other_systems_stay_as_they_are(
 ) -> None:
     """A signature holds for the very bytes; lock, METADATA and bill of materials are those of the set."""
     library = request.getfixturevalue(factory)()
-    upstream = make_wheel({member: library}, name=f"jaxlib-0.11.2-cp312-cp312-{tag}.whl")
+    upstream = make_wheel({member: library}, name=f"jaxlib-1.2.3-cp312-cp312-{tag}.whl")
     report = run(bindings | {"platform": platform, "wheel": str(upstream)}, tmp_path / "out")
-    members = contents(tmp_path / "out" / f"jaxlib-0.11.2-3-cp312-cp312-{tag}.whl")
+    members = contents(tmp_path / "out" / f"jaxlib-1.2.3-3-cp312-cp312-{tag}.whl")
     assert members[member] == library
     assert (report["changes"], report["findings"], report["stripped_bytes"]) == ({}, {}, 0)
     linux = run(bindings, tmp_path / "linux")
@@ -229,7 +229,7 @@ def test_libraries_of_other_systems_stay_as_they_are(
 
 def test_upstream_for_another_platform(bindings: Manifest, make_wheel: MakeWheel, tmp_path: Path) -> None:
     """An Intel Mac is none of ours, and its wheel is not taken for one of Linux."""
-    other = make_wheel({}, name="jaxlib-0.11.2-cp312-cp312-macosx_10_14_x86_64.whl")
+    other = make_wheel({}, name="jaxlib-1.2.3-cp312-cp312-macosx_10_14_x86_64.whl")
     with pytest.raises(WheelError) as caught:
         assemble(parse_manifest(json.dumps(bindings | {"wheel": str(other)})), tmp_path / "out")
     assert caught.value.what == f"{other.name} is not for linux_x86_64"
@@ -299,10 +299,10 @@ def test_wrong_libraries(
 
 def test_upstream_of_another_release(bindings: Manifest, make_wheel: MakeWheel, tmp_path: Path) -> None:
     """Upstream's wheel must be the release's."""
-    other = make_wheel({}, name="jaxlib-0.11.1-cp312-cp312-manylinux_2_27_x86_64.whl")
+    other = make_wheel({}, name="jaxlib-1.2.2-cp312-cp312-manylinux_2_27_x86_64.whl")
     with pytest.raises(WheelError) as caught:
         assemble(parse_manifest(json.dumps(bindings | {"wheel": str(other)})), tmp_path / "out")
-    assert caught.value.what == f"{other.name} is not for release 0.11.2 and cp312"
+    assert caught.value.what == f"{other.name} is not for release 1.2.3 and cp312"
 
 
 def test_upstream_that_is_not_the_pinned_file(bindings: Manifest, inputs: Path, tmp_path: Path) -> None:
@@ -310,7 +310,7 @@ def test_upstream_that_is_not_the_pinned_file(bindings: Manifest, inputs: Path, 
     pin = {
         "key": "bindings.cp312.linux_x86_64",
         "project": "jaxlib",
-        "version": "0.11.2",
+        "version": "1.2.3",
         "filename": UPSTREAM,
         "sha256": "0" * 64,
     }

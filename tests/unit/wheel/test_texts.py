@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from pjrtwheel.backend import Backend, parse_backend
 from pjrtwheel.errors import UsageError, WheelError
-from pjrtwheel.release.model import load_release
+from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.metadata import (
     add_extras,
     entry_points,
@@ -28,12 +29,12 @@ from pjrtwheel.wheel.record import Member, RecordEntry, encode_digest, format_re
 from pjrtwheel.wheel.sbom import format_sbom
 from pjrtwheel.wheel.write.manifest import BindingsSpec, PluginSpec, parse_manifest
 
-NAME = WheelName("jaxlib-cpu", "0.11.2", "", "cp312-abi3-manylinux_2_27_x86_64")
+NAME = WheelName("jaxlib-cpu", "1.2.3", "", "cp312-abi3-manylinux_2_27_x86_64")
 PROVENANCE: dict[str, Any] = {
     "provider": "prebuilt",
     "project": "some-plugin",
-    "version": "0.11.2",
-    "filename": "some_plugin-0.11.2-py3-none-any.whl",
+    "version": "1.2.3",
+    "filename": "some_plugin-1.2.3-py3-none-any.whl",
     "sha256": "ab" * 32,
     "member": "some_plugin/plugin.so",
     "xla_commit": None,
@@ -51,9 +52,9 @@ def backend(root: Path) -> Backend:
 @pytest.mark.parametrize(
     ("filename", "name"),
     [
-        ("jaxlib_cpu-0.11.2-cp312-abi3-manylinux_2_27_x86_64.whl", NAME),
-        ("jaxlib-0.11.2-1-cp312-cp312-manylinux_2_27_x86_64.whl",
-         WheelName("jaxlib", "0.11.2", "1", "cp312-cp312-manylinux_2_27_x86_64")),
+        ("jaxlib_cpu-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl", NAME),
+        ("jaxlib-1.2.3-1-cp312-cp312-manylinux_2_27_x86_64.whl",
+         WheelName("jaxlib", "1.2.3", "1", "cp312-cp312-manylinux_2_27_x86_64")),
         ("Demo.Pkg-1.0-py2.py3-none-any.whl", WheelName("demo-pkg", "1.0", "", "py2.py3-none-any")),
         ("jaxlib_auto-1.0-py3-none-any-null.whl", WheelName("jaxlib-auto", "1.0", "", "py3-none-any", "null")),
     ],
@@ -67,9 +68,9 @@ def test_names_are_taken_apart(filename: str, name: WheelName) -> None:
 @pytest.mark.parametrize("label", ["", "-cuda12_legacy"], ids=["plain", "variant"])
 def test_name_is_written_as_it_was_read(label: str) -> None:
     """A file name in normal form survives the round trip."""
-    filename = f"jaxlib-0.11.2-1-cp312-cp312-manylinux_2_27_x86_64{label}.whl"
+    filename = f"jaxlib-1.2.3-1-cp312-cp312-manylinux_2_27_x86_64{label}.whl"
     assert parse_name(filename).filename == filename
-    assert make_name("jaxlib_CPU", "0.11.2", NAME.tag) == NAME
+    assert make_name("jaxlib_CPU", "1.2.3", NAME.tag) == NAME
 
 
 def test_no_wheel_name() -> None:
@@ -98,16 +99,16 @@ def test_malformed_record(text: str) -> None:
         parse_record(text)
 
 
-def test_plugin_metadata(root: Path, backend: Backend) -> None:
+def test_plugin_metadata(release: Release, backend: Backend) -> None:
     """METADATA of a plugin wheel follows core metadata 2.4 and requires exactly the release's jaxlib."""
-    release = load_release(root, "0.11.2")
+    release = replace(release, version=NAME.version)
     text = plugin_metadata(NAME, backend, release=release, licenses=["LICENSE", "NOTICE"], readme="# Title\n")
     assert text == (
-        "Metadata-Version: 2.4\nName: jaxlib-cpu\nVersion: 0.11.2\nSummary: XLA:CPU as a PJRT plugin for JAX\n"
+        "Metadata-Version: 2.4\nName: jaxlib-cpu\nVersion: 1.2.3\nSummary: XLA:CPU as a PJRT plugin for JAX\n"
         "License-Expression: Apache-2.0\nLicense-File: LICENSE\nLicense-File: NOTICE\n"
         "Classifier: Development Status :: 4 - Beta\nClassifier: Operating System :: POSIX :: Linux\n"
         "Classifier: Programming Language :: Python :: Implementation :: CPython\n"
-        "Classifier: Topic :: Scientific/Engineering\nRequires-Python: >=3.12\nRequires-Dist: jaxlib==0.11.2\n"
+        "Classifier: Topic :: Scientific/Engineering\nRequires-Python: >=3.12\nRequires-Dist: jaxlib==1.2.3\n"
         "Description-Content-Type: text/markdown\n\n# Title\n"
     )
 
@@ -115,9 +116,9 @@ def test_plugin_metadata(root: Path, backend: Backend) -> None:
 def test_extras_are_added(backend: Backend) -> None:
     """Upstream's METADATA gains one extra for each backend, and changes nowhere else."""
     upstream = "Name: jaxlib\nRequires-Dist: scipy>=1.14\nDynamic: license\n\nRequires-Dist: in the text\n"
-    assert add_extras(upstream, [backend], "0.11.2") == (
+    assert add_extras(upstream, [backend], "1.2.3") == (
         "Name: jaxlib\nRequires-Dist: scipy>=1.14\nProvides-Extra: cpu\n"
-        'Requires-Dist: jaxlib-cpu==0.11.2; sys_platform == "linux" and extra == "cpu"\n'
+        'Requires-Dist: jaxlib-cpu==1.2.3; sys_platform == "linux" and extra == "cpu"\n'
         "Dynamic: license\n\nRequires-Dist: in the text\n"
     )
 
@@ -143,7 +144,7 @@ def test_fields_are_read_from_the_head_only() -> None:
 
 def test_wheel_file() -> None:
     """WHEEL lists every single tag, the build, and whether the wheel holds platform-specific files."""
-    name = WheelName("jaxlib", "0.11.2", "1", "cp312-cp312-manylinux_2_27_x86_64.linux_x86_64")
+    name = WheelName("jaxlib", "1.2.3", "1", "cp312-cp312-manylinux_2_27_x86_64.linux_x86_64")
     assert wheel_metadata(name) == (
         "Wheel-Version: 1.0\nGenerator: pjrtwheel 0.1.0\nRoot-Is-Purelib: false\n"
         "Tag: cp312-cp312-manylinux_2_27_x86_64\nTag: cp312-cp312-linux_x86_64\nBuild: 1\n"
@@ -160,11 +161,11 @@ def test_sbom_names_origin_and_revision() -> None:
     """The bill of materials states what the library was made from, and each reference is there once."""
     document = json.loads(format_sbom(NAME, PROVENANCE | {"xla_commit": "c0ffee"}))
     assert [component["bom-ref"] for component in document["components"]] == [
-        "pkg:pypi/some-plugin@0.11.2",
+        "pkg:pypi/some-plugin@1.2.3",
         "pkg:github/openxla/xla@c0ffee",
     ]
     assert document["components"][0]["hashes"] == [{"alg": "SHA-256", "content": "ab" * 32}]
-    assert document["metadata"]["component"]["purl"] == f"pkg:pypi/jaxlib-cpu@0.11.2?file_name={NAME.filename}"
+    assert document["metadata"]["component"]["purl"] == f"pkg:pypi/jaxlib-cpu@1.2.3?file_name={NAME.filename}"
     assert set(document["metadata"]) == {"component"}, "a time of building would differ from build to build"
 
 

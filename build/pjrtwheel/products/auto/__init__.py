@@ -13,7 +13,7 @@ from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.products.auto.variants import Variant, make_variants
 from pjrtwheel.products.auto.wheel import DISTRIBUTION, Common, release_document, write_wheels
-from pjrtwheel.products.facts import Contents, is_of_release
+from pjrtwheel.products.facts import Contents
 from pjrtwheel.products.pure_python import requires_python
 from pjrtwheel.publish.dist import publish_pure_python, withdraw
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, read_entries
@@ -28,7 +28,7 @@ def build_auto(root: Path, dist: Path, contents: Contents) -> list[Variant]:
         VerifyError: A wheel breaks a promise.
         WheelError: A wheel that `release.json` lists is not there.
     """
-    version, entries = contents.version, _listed(dist)
+    version, entries = contents.wheel_version, _listed(dist)
     backends = list(load_backends(root).values())
     variants = make_variants(backends, entries, contents)
     common = _common(root, backends, entries, version)
@@ -55,7 +55,7 @@ def _listed(dist: Path) -> list[Entry]:
 
 def _common(root: Path, backends: Sequence[Backend], entries: Sequence[Entry], version: str) -> Common:
     names = {backend.distribution for backend in backends}
-    listed = [entry for entry in entries if is_of_release(entry, version) and entry.distribution in names]
+    listed = [entry for entry in entries if entry.version == version and entry.distribution in names]
     locks = {entry.lock_id for entry in listed}
     if not locks:
         raise UsageError(f"no wheel of {version} was built into the folder", remedy="build it, or name another: --dist")

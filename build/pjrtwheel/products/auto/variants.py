@@ -12,7 +12,7 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.auto.nvidia import Group, nvidia_groups
-from pjrtwheel.products.facts import Contents, is_of_release, read_select
+from pjrtwheel.products.facts import Contents, read_select
 from pjrtwheel.publish.release_file import Entry
 
 NULL = "null"  # the label of the variant without properties (PEP 825)
@@ -44,11 +44,11 @@ def make_variants(backends: Iterable[Backend], entries: Iterable[Entry], content
     Raises:
         UsageError: There is no wheel for the CPU, which the plain wheel asks for wherever the release has one.
     """
-    listed = [entry for entry in entries if is_of_release(entry, contents.version)]
+    listed = [entry for entry in entries if entry.version == contents.wheel_version]
     tables = [(backend, read_select(backend, contents.toolkits.get(backend.name, ""))) for backend in backends]
     known = [(backend, select) for backend, select in tables if select is not None]
     plain = _cpu_requires([backend for backend, select in known if select.vendor == "cpu"], listed, contents)
-    variants = [variant for pair in known for variant in _of_backend(*pair, listed, contents.version)]
+    variants = [variant for pair in known for variant in _of_backend(*pair, listed, contents.wheel_version)]
     return [Variant("", _ANY, plain), Variant(NULL, _ANY, plain), *sorted(variants, key=lambda item: item.label)]
 
 
@@ -72,7 +72,7 @@ def _tpu_groups(_select: Select, _code: Iterable[str], _architecture: str) -> li
 def _cpu_requires(backends: list[Backend], entries: list[Entry], contents: Contents) -> tuple[str, ...]:
     """Return what the plain wheel asks for: elsewhere than where we have a wheel, `jaxlib` has an XLA for the CPU."""
     needs = [
-        f'{backend.distribution}=={contents.version}; sys_platform == "linux" '
+        f'{backend.distribution}=={contents.wheel_version}; sys_platform == "linux" '
         f'and platform_machine == "{PLATFORMS[platform].architecture}"'
         for backend in backends
         for platform, _ in _built(backend, entries)
@@ -81,7 +81,7 @@ def _cpu_requires(backends: list[Backend], entries: list[Entry], contents: Conte
     if not needs and not absent:
         what = f"no wheel of {contents.version} for the CPU was built"
         raise UsageError(what, remedy=f"build it first: ./noxw -s build_cpu -- --release {contents.version}")
-    return (f"jaxlib=={contents.version}", *needs)
+    return (f"jaxlib=={contents.wheel_version}", *needs)
 
 
 def _built(backend: Backend, entries: list[Entry]) -> Iterator[tuple[str, Entry]]:

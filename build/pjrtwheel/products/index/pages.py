@@ -129,7 +129,7 @@ def _rows(project: Project, folder: str) -> Iterator[str]:
     for entry in project.entries:
         name = escape(entry.filename)
         cells = (
-            f'<a href="{folder}{name}">{name}</a>',
+            f'<a href="{folder}{quote(entry.filename)}">{name}</a>',
             escape(chips(entry)),
             escape(describe_level(entry)),
             escape(describe_pythons(entry)) or "any",

@@ -43,36 +43,43 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
         )
     if upstream.platform != spec.platform:
         raise WheelError(f"{spec.wheel.name} is not for {spec.platform.name}")
-    name = make_name(upstream.distribution, upstream.version, upstream.tag, str(release.build))
+    name = make_name(upstream.distribution, release.set_version, upstream.tag, release.build_tag)
     lock = make_lock(release, spec.provider)
     provenance = _bindings_provenance(spec, upstream, digest)
-    upstream_text = read_text(unpacked, f"{name.dist_info}/METADATA")
-    text = metadata.add_extras(upstream_text, offered(release, backends, spec.provider), release.version)
+    own_text = metadata.replace_version(read_text(unpacked, f"{upstream.dist_info}/METADATA"), name.version)
+    text = metadata.add_extras(own_text, offered(release, backends, spec.provider), name.version)
     generated = {
         f"{name.distribution}/{LOCK_FILENAME}": lock.to_json(),
         f"{name.dist_info}/METADATA": text,
         f"{name.dist_info}/WHEEL": metadata.wheel_metadata(name),
         f"{name.dist_info}/sboms/{SBOM_FILENAME}": format_sbom(name, provenance),
     }
-    sources = [_member_source(member, spec) for member in unpacked if member.path not in generated]
+    placed = {_place(member.path, upstream, name): member for member in unpacked}
+    sources = [_member_source(path, member, spec) for path, member in placed.items() if path not in generated]
     members = (*sources, *(text_source(path, content) for path, content in generated.items()))
     return WheelPlan(name, members, text, lock.lock_id, spec.provider, provenance)
 
 
-def _member_source(member: Unpacked, spec: BindingsSpec) -> MemberSource:
+def _place(path: str, upstream: WheelName, name: WheelName) -> str:
+    """Return where a member of upstream's wheel lies in ours: its metadata is in a folder named after the version."""
+    inside = path.removeprefix(f"{upstream.dist_info}/")
+    return path if inside == path else f"{name.dist_info}/{inside}"
+
+
+def _member_source(path: str, member: Unpacked, spec: BindingsSpec) -> MemberSource:
     """Plan a member of upstream's wheel: an ELF library is repaired, and every other file stays as it is.
 
     macOS on Apple's processors loads a library only with an intact signature, which covers every byte of it.
     """
     if spec.platform.binary_format is not BinaryFormat.ELF:
-        return unchanged_source(member.path, member.file, executable=member.executable)
+        return unchanged_source(path, member.file, executable=member.executable)
     return file_source(
-        member.path,
+        path,
         member.file,
         wheel=spec.wheel.name,
         machine=spec.platform.machine,
         executable=member.executable,
-        place=Place(member.path.count("/")),
+        place=Place(path.count("/")),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.platforms import Platform, find_platform
+from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.tables import TableError, read, read_json
 
 SCHEMA = 1
@@ -27,6 +28,7 @@ class PluginSpec:
         kernels: ABI tag of a Python → libraries that JAX imports on that Python, or that those need.
         tools: Name → program that reads what the libraries hold.
         requirement: Distribution and exact version that carries the plugin library, where `files` does not.
+        lock: That of the published set which the wheel is for; nothing for a wheel of the set built here.
     """
 
     platform: Platform
@@ -40,6 +42,7 @@ class PluginSpec:
     kernels: dict[str, tuple[Path, ...]] = field(default_factory=dict)
     tools: dict[str, Path] = field(default_factory=dict)
     requirement: str = ""
+    lock: ReleaseLock | None = None
 
 
 @dataclass(frozen=True, slots=True)

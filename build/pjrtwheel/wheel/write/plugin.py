@@ -36,8 +36,8 @@ def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
         WheelError: The specification does not fit the backend.
     """
     release, backend = read_release(spec.release), parse_backend(spec.backend.read_text("utf-8"), spec.backend)
-    name = _check(spec, backend, release)
-    lock = make_lock(release, spec.provider)
+    lock = _choose_lock(spec, release)
+    name = _check(spec, backend, release, lock.version)
     override = release.override(backend.name) if spec.provider == "prebuilt" else None
     text = metadata.plugin_metadata(
         name,
@@ -77,7 +77,16 @@ def _read_codes(libraries: Mapping[str, Path], tools: Mapping[str, Path]) -> dic
         return {member: code for member, code in zip(libraries, codes, strict=True) if code.names()}
 
 
-def _check(spec: PluginSpec, backend: Backend, release: Release) -> WheelName:
+def _choose_lock(spec: PluginSpec, release: Release) -> ReleaseLock:
+    """Return the lock of the published set that the wheel is for, or else of the set that is built here."""
+    if spec.lock is None:
+        return make_lock(release, spec.provider)
+    if spec.lock.release != release.version:
+        raise WheelError(f"the manifest has a lock of release {spec.lock.release}, expected {release.version}")
+    return spec.lock
+
+
+def _check(spec: PluginSpec, backend: Backend, release: Release, version: str) -> WheelName:
     platform = spec.platform.name
     if platform not in backend.tags:
         raise WheelError(f"{backend.path} has no wheel tag for {platform}")
@@ -89,7 +98,7 @@ def _check(spec: PluginSpec, backend: Backend, release: Release) -> WheelName:
         raise WheelError(f"the manifest requires {spec.requirement or 'nothing'!r} for the plugin library", cause=cause)
     if backend.kernels and release.kernels(backend.name, platform) and spec.provider == "prebuilt" and not spec.kernels:
         raise WheelError(f"the manifest has no kernels, although release {release.version} has some for {platform}")
-    return make_name(backend.distribution, release.version, plugin_tag(backend.python_tag, backend.tags[platform]))
+    return make_name(backend.distribution, version, plugin_tag(backend.python_tag, backend.tags[platform]))
 
 
 def _open(

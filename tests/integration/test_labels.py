@@ -1,0 +1,206 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Installers see which set a wheel belongs to: real pips and the real uv, over HTTP from our static index."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.environment.venv import create_environment, create_venv, find_uv, requirement_group, wheelhouse
+from pjrtwheel.fetch import cache_root
+from pjrtwheel.products.index import write_index
+from pjrtwheel.release.model import Release
+
+pytestmark = pytest.mark.integration
+
+OLD_PIP = "23.2"
+USE_JAX = """
+import importlib.metadata, jax, jaxlib.version
+print(importlib.metadata.version("jaxlib"), jaxlib.version.__version__, float(jax.numpy.arange(3).sum()))
+print(type(jax.devices()[0].client).__name__, any("jaxlib_cpu" in line for line in open("/proc/self/maps")))
+"""
+
+
+class NotingHandler(http.server.SimpleHTTPRequestHandler):
+    """What `python -m http.server` does, with a list of what was asked for."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        """Note the request, then serve it."""
+        self.asked.append(self.path)
+        super().do_GET()
+
+    def log_message(self, *_: Any) -> None:
+        """Stay silent."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """An environment with upstream's JAX, and the installer under test.
+
+    Attributes:
+        python: The environment.
+        install: The command that installs into it, without any index.
+    """
+
+    python: Path
+    install: tuple[str, ...]
+
+    def run(self, *command: str | Path, status: int = 0) -> str:
+        """Run an installer that knows no index but those named, or Python, and return all it printed."""
+        environ = clean_environ(PIP_CONFIG_FILE=os.devnull, UV_NO_CONFIG="1", UV_NO_CACHE="1", PIP_NO_CACHE_DIR="1")
+        for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS"):
+            environ.pop(name, None)
+        done = subprocess.run(
+            list(map(str, command)), capture_output=True, text=True, check=False, env=environ, cwd=self.python.parent
+        )
+        assert (done.returncode != 0) == (status != 0), done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+
+@pytest.fixture(params=["pip", "old pip", "uv"])
+def bench(
+    request: pytest.FixtureRequest, root: Path, release: Release, interpreter: Interpreter, tmp_path: Path
+) -> Bench:
+    """Return an environment with upstream's jax and jaxlib, for each installer."""
+    stock = [f"jax=={release.version}", f"jaxlib=={release.version}", f"pip=={OLD_PIP}"]
+    wanted = [*stock, *requirement_group(root, "smoke")]
+    python = create_environment(interpreter, wanted, [], target=tmp_path / "venv", cache=cache_root(os.environ))
+    command = {
+        "pip": (sys.executable, "-m", "pip", "--python", str(python), "install", "--no-input"),
+        "old pip": (str(python), "-m", "pip", "install", "--no-input"),
+        "uv": (str(find_uv() or "uv"), "pip", "install", "--python", str(python)),
+    }
+    return Bench(python, command[request.param])
+
+
+@pytest.fixture
+def address(built_wheels: Path, serve: Callable[..., AbstractContextManager[str]], tmp_path: Path) -> Iterator[str]:
+    """Return the address of a static index of our real wheels."""
+    write_index(built_wheels, tmp_path / "simple")
+    NotingHandler.asked.clear()
+    with serve(tmp_path / "simple", NotingHandler) as address:
+        yield address
+
+
+def test_a_plugin_replaces_upstreams_jaxlib(bench: Bench, address: str, release: Release) -> None:
+    """One command in an environment with upstream's JAX, which then runs on the plugin; all versions are in order."""
+    before = bench.run(bench.python, "-I", "-c", "import importlib.metadata as m; print(m.version('jaxlib'))")
+    assert before.split() == [release.version]
+    bench.run(*bench.install, "--index-url", address, "jax", "jaxlib-cpu")
+    said = bench.run(bench.python, "-I", "-c", USE_JAX).splitlines()
+    assert said == [f"{release.set_version} {release.version} 3.0", "Client True"]
+    assert "%2B" in "".join(NotingHandler.asked)
+
+
+def test_the_installed_pair_has_no_broken_requirements(bench: Bench, address: str, release: Release) -> None:
+    """JAX's own requirement of jaxlib holds for ours, and what is there already is seen to be there."""
+    bench.run(*bench.install, "--index-url", address, "jaxlib-cpu")
+    bench.run(bench.python, "-m", "pip", "check")
+    asked = len(NotingHandler.asked)
+    bench.run(*bench.install, "--index-url", address, f"jaxlib[cpu]=={release.version}")
+    assert not [path for path in NotingHandler.asked[asked:] if path.endswith(".whl")]
+
+
+@pytest.fixture
+def two_sets(
+    list_wheel: Callable[..., dict[str, Any]], serve: Callable[..., AbstractContextManager[str]], tmp_path: Path
+) -> Iterator[str]:
+    """Return the address of an index with small wheels of two releases."""
+    folder = tmp_path / "two"
+    folder.mkdir()
+    entries = []
+    for version in ("1.1+split.1", "1.2+split.1"):
+        extra = f'jaxlib-abacus=={version}; extra == "abacus"'
+        entries.append(list_wheel(folder / f"jaxlib-{version}-py3-none-any.whl", [extra]))
+        entries.append(list_wheel(folder / f"jaxlib_abacus-{version}-py3-none-any.whl", [f"jaxlib=={version}"]))
+    (folder / "release.json").write_text(json.dumps({"schema": 2, "wheels": entries}))
+    write_index(folder, folder / "simple")
+    NotingHandler.asked.clear()
+    with serve(folder / "simple", NotingHandler) as address:
+        yield address
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        ("jaxlib==1.2+split.1", "jaxlib-abacus==1.1+split.1"),
+        ("jaxlib[abacus]==1.2", "jaxlib-abacus==1.1+split.1"),
+        ("jaxlib==1.2", "jaxlib-abacus<1.2"),
+    ],
+)
+def test_a_wrong_pair_is_refused_before_anything_is_downloaded(
+    bench: Bench, two_sets: str, wanted: tuple[str, ...]
+) -> None:
+    """The metadata says enough: a plugin and a jaxlib of two releases have no solution."""
+    said = bench.run(*bench.install, "--index-url", two_sets, *wanted, status=1)
+    assert "jaxlib" in said
+    assert [path for path in NotingHandler.asked if path.endswith(".metadata")]
+    assert not [path for path in NotingHandler.asked if path.endswith(".whl")]
+
+
+def test_uv_locks_the_set(
+    built_wheels: Path,
+    serve: Callable[..., AbstractContextManager[str]],
+    root: Path,
+    release: Release,
+    interpreter: Interpreter,
+    tmp_path: Path,
+) -> None:
+    """`uv lock` and a `pylock.toml` name our versions and addresses; what they install runs."""
+    write_index(built_wheels, tmp_path / "simple")
+    links = wheelhouse(
+        interpreter, [f"jax=={release.version}", *requirement_group(root, "smoke")], [], cache_root(os.environ)
+    )
+    project, minor = tmp_path / "project", interpreter.tag.removeprefix("cp3")
+    project.mkdir()
+    run = functools.partial(_run_uv, project, interpreter)
+    with serve(tmp_path / "simple") as address:
+        (project / "pyproject.toml").write_text(
+            f"""
+[project]
+name = "user"
+version = "1"
+requires-python = "==3.{minor}.*"
+dependencies = ["jax=={release.version}", "jaxlib-cpu"]
+[tool.uv]
+environments = ["sys_platform == 'linux' and platform_machine == 'x86_64'"]
+find-links = ["{links}"]
+[[tool.uv.index]]
+url = "{address}"
+default = true
+"""
+        )
+        run("lock")
+        lock = (project / "uv.lock").read_text("utf-8")
+        run("export", "--quiet", "--format", "pylock.toml", "--output-file", "pylock.toml")
+        run("sync", "--frozen", "--quiet")
+        python = create_venv(interpreter, tmp_path / "venv")
+        run("pip", "sync", "--python", python, "pylock.toml")
+    assert f'version = "{release.set_version}"' in lock
+    assert release.set_version.replace("+", "%2B") in lock
+    for found in (project / ".venv/bin/python", python):
+        done = subprocess.run([str(found), "-I", "-c", USE_JAX], capture_output=True, text=True, check=False)
+        assert done.stdout.splitlines()[:1] == [f"{release.set_version} {release.version} 3.0"], done.stderr
+
+
+def _run_uv(project: Path, interpreter: Interpreter, *arguments: str | Path) -> None:
+    environ = clean_environ(UV_NO_CACHE="1", UV_PYTHON_DOWNLOADS="never", UV_PYTHON=str(interpreter.path))
+    command = [str(find_uv() or "uv"), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environ, cwd=project)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,22 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which of the repository's releases the tests are about."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pjrtwheel.release.model import Release, choose_release
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def release_under_test() -> Release:
+    """Return the release that PJRTWHEEL_TEST_RELEASE names, or else the one that `build_cpu` takes."""
+    return choose_release(ROOT, os.environ.get("PJRTWHEEL_TEST_RELEASE"), "cpu", "linux_x86_64")
+
+
+def wheel_version(release: Release) -> str:
+    """Return the version of our wheels of a release."""
+    return release.set_version

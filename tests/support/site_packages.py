@@ -1,0 +1,190 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""A `site-packages` that is put together file by file, for tests of what is found wrong with it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import platform
+import re
+import struct
+import sys
+import sysconfig
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from jaxlib_select.apply.installer import pip_installer
+from jaxlib_select.choose.decision import Candidate, Decision
+from jaxlib_select.doctor.choice import Surroundings
+from jaxlib_select.doctor.examine import examine
+from jaxlib_select.doctor.report import Report
+from jaxlib_select.facts import Facts
+from jaxlib_select.installed.environment import Environment, read_environment
+from jaxlib_select.machine.model import Amd, Machine, Nvidia, NvidiaGpu
+from pjrtwheel.backend import load_backends
+
+PYTHON = Path("/venv/bin/python")
+H100 = Machine(os="linux", arch="x86_64", nvidia=Nvidia(cuda=(13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
+NONE = Machine(os="linux", arch="x86_64")
+CUDA13 = Decision(
+    package="jaxlib-cuda-13",
+    backend="cuda13",
+    requirements=("jax==1.2.3", "jaxlib-cuda-13[with-cuda]==1.2.3"),
+    candidates=(Candidate("cuda13", chosen=True, reason="serves H100"),),
+)
+SOURCE = "  # with --find-links DIR or --index-url URL, where our wheels are"
+INSTALL_CUDA13 = f"/venv/bin/python -m pip install jax==1.2.3 'jaxlib-cuda-13[with-cuda]==1.2.3'{SOURCE}"
+SET = "jax==1.2.3 jaxlib==1.2.3"  # after which the plugins of 1.2.3 fit
+AGAIN = "--force-reinstall --no-deps jaxlib==1.2.3"
+MI300 = replace(NONE, amd=Amd("7.0", ("gfx942",), accessible=True))
+BACKENDS = load_backends(Path(__file__).resolve().parents[2])
+HOST_ELF = {"x86_64": 62, "aarch64": 183}.get(platform.machine(), 62)  # e_machine
+
+# What NVIDIA's libraries are known by, and a module in place of our compiled extension, which opens any file.
+COMPONENTS = (
+    *("cudnnGetVersion", "cudaRuntimeGetVersion", "cublasGetProperty"),
+    *("cuptiGetVersion", "cusparseGetProperty", "cufftGetVersion"),
+)
+EXTENSION = """
+import os
+
+def preload(path, _):
+    if not os.path.isfile(path):
+        raise OSError(f"{path}: cannot open shared object file")
+
+def load(path): return None
+def api_version(api): return 0, 115
+def extensions(api): return []
+def attributes(api): return {}
+def library_version(*_): raise RuntimeError("it is made for a test")
+"""
+
+
+class Site:
+    """A `site-packages` that is put together file by file; what is ours are the loaders of our wheels."""
+
+    def __init__(
+        self, folder: Path, elf: Callable[..., bytes], put_loader: Callable[[str, Path], Path], facts: Facts
+    ) -> None:
+        """Make the folders, empty; the doctor that looks at them knows these facts."""
+        self.facts = facts
+        self.folder = folder / "venv/lib/python3.13/site-packages"
+        self.folder.mkdir(parents=True)
+        self.root = folder / "root"
+        self.root.mkdir()
+        self.elf = elf
+        self.put_loader = put_loader
+
+    def write(self, path: str, content: str | bytes = "") -> Path:
+        """Write one file, in the place of a link to one of the loaders' modules."""
+        target = self.folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
+        target.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return target
+
+    def distribution(
+        self, name: str, version: str = "1.2.3", plugin: str = "", record: str = "", requires: Sequence[str] = ()
+    ) -> None:
+        """Write the metadata of a distribution."""
+        info = f"{name.replace('-', '_')}-{version}.dist-info"
+        needs = "".join(f"Requires-Dist: {text}\n" for text in requires)
+        self.write(f"{info}/METADATA", f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\n{needs}")
+        if record:
+            self.write(f"{info}/RECORD", "".join(f"{line},,\n" for line in record.split()))
+        if plugin:
+            self.write(f"{info}/entry_points.txt", f"[jax_plugins]\nit = {plugin}\n")
+
+    def jax(self, version: str = "1.2.3", jaxlib: str = "1.2.3", lock: str = "1" * 32) -> Site:
+        """Install JAX and our jaxlib, or with an empty lock upstream's."""
+        self.distribution("jax", version)
+        self.write("jax/version.py", '_version = "1.2.3"\n_minimum_jaxlib_version = "1.2.2"\n')
+        self.distribution("jaxlib", jaxlib)
+        self.write("jaxlib/__init__.py")
+        if lock:
+            self.write("jaxlib/release_lock.json", lock_text(jaxlib, lock))
+        return self
+
+    def ours(self, name: str, *, lock: str = "1" * 32, libraries: bool = True, **elf: object) -> Site:
+        """Install one of our plugins, with the libraries of its vendor."""
+        backend = BACKENDS[name]
+        self.distribution(backend.distribution, plugin=backend.package)
+        self.put_loader(name, self.folder)
+        self.write(f"{backend.package}/release_lock.json", lock_text("1.2.3", lock))
+        self.write(f"{backend.package}/{backend.library}", self.elf(**elf))
+        self.write(f"{backend.package}/pjrt/_pjrt.py", EXTENSION)
+        if backend.kernels is not None:
+            self.write(f"{backend.kernels.package}/_solver{sysconfig.get_config_var('EXT_SUFFIX')}", self.elf())
+        text = (self.folder / backend.package / "toolkit.py").read_text("utf-8") if "cuda" in name else ""
+        for soname, folder in re.findall(r'NvidiaLibrary\("([^"]+)", "([^"]+)"', text) if libraries else ():
+            self.write(f"nvidia/{folder}/lib/{soname}", self.elf(exports=COMPONENTS))
+        return self
+
+    def upstream(
+        self, backend: str, platform: str, kernels: str = "1.2.3", source: str = "", needed: Sequence[str] = ()
+    ) -> Site:
+        """Install one of upstream's plugins, in the namespace package."""
+        package = f"jax_plugins/xla_{backend}"
+        self.distribution(f"jax-{backend}-pjrt", record=f"{package}/__init__.py")
+        self.distribution(f"jax-{backend}-plugin", kernels)
+        register = f"def initialize():\n    xb.register_plugin('{platform}', priority=500)\n"
+        self.write(f"{package}/__init__.py", f"{source}\n{register}")
+        self.write(f"{package}/plugin.so", loadable_elf("GetPjrtApi", needed=needed))
+        return self
+
+    def node(self, path: str = "dev/nvidia0") -> Site:
+        """Make a device node."""
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).touch()
+        return self
+
+    def environment(self) -> Environment:
+        """Return it as the doctor reads it: a folder before the standard library of this Python."""
+        stdlib = Path(sysconfig.get_path("stdlib"))
+        paths = [self.folder, stdlib, stdlib / "lib-dynload"]
+        return read_environment(
+            paths, python=Path(sys.executable), version=sys.version_info[:3], prefix=self.folder.parents[2]
+        )
+
+    def examine(
+        self,
+        machine: Machine = NONE,
+        variables: Mapping[str, str] | None = None,
+        decision: Decision | None = None,
+        sources: tuple[str, ...] = (),
+    ) -> Report:
+        """Run the doctor, for a machine that is described."""
+        around = Surroundings(machine, self.facts, variables or {}, decision, described=True, root=self.root)
+        return examine(self.environment(), around, replace(pip_installer(PYTHON), sources=sources))
+
+
+def loadable_elf(*exports: str, needed: Sequence[str] = ()) -> bytes:
+    """Return a shared library that the dynamic linker loads: one segment with the tables that it reads."""
+    texts = [*exports, *needed]
+    names = b"\0" + b"".join(text.encode() + b"\0" for text in texts)
+    at = {text: names.index(b"\0" + text.encode() + b"\0") + 1 for text in texts}
+    symbols = bytes(24) + b"".join(struct.pack("<IBBHQQ", at[name], 0x12, 0, 1, 0x40, 8) for name in exports)
+    count = 1 + len(exports)
+    chains = struct.pack(f"<{3 + count}I", 1, count, count - 1, *(max(index - 1, 0) for index in range(count)))
+    parts = [part + bytes(-len(part) % 8) for part in (symbols, chains, names)]
+    symbols_at, chains_at, names_at, dynamic_at = itertools.accumulate(map(len, parts), initial=64 + 2 * 56)
+    entries = [*((1, at[name]) for name in needed), (4, chains_at), (5, names_at), (6, symbols_at)]
+    entries += [(10, len(names)), (11, 24), (0, 0)]
+    dynamic = b"".join(struct.pack("<qQ", *entry) for entry in entries)
+    size = dynamic_at + len(dynamic)
+    segments = struct.pack("<IIQQQQQQ", 1, 6, 0, 0, 0, size, size, 0x1000)
+    segments += struct.pack("<IIQQQQQQ", 2, 6, *[dynamic_at] * 3, *[len(dynamic)] * 2, 8)
+    header = struct.pack("<HHIQQQIHHHHHH", 3, HOST_ELF, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0)
+    return b"\x7fELF\x02\x01\x01".ljust(16, b"\0") + header + segments + b"".join(parts) + dynamic
+
+
+def lock_text(release: str, lock: str) -> str:
+    """Return a release lock."""
+    return json.dumps({"schema": 1, "release": release, "build": 1, "provider": "prebuilt", "lock_id": lock})
+
+
+def codes(report: Report) -> list[str]:
+    """Return the codes of the findings."""
+    return [finding.code for finding in report.findings]

@@ -1,0 +1,200 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Find a set that is published: in folders, at addresses and by version, and what is said where there is none."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.cli import main
+from pjrtwheel.errors import FetchError, PjrtWheelError, UsageError, WheelError
+from pjrtwheel.files import hash_file
+from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.origin import Origin
+from pjrtwheel.prove.results import Proof
+from pjrtwheel.publish.published_set import choose_set, fetch_set, find_offer, read_lock
+from pjrtwheel.publish.release_file import format_entries, make_entry
+from pjrtwheel.release.lock import ReleaseLock
+from pjrtwheel.release.model import Release
+from pjrtwheel.wheel.names import parse_name
+
+X86, ARM = PLATFORMS["linux_x86_64"], PLATFORMS["linux_aarch64"]
+PLATFORM_TAG = "manylinux_2_27_x86_64"
+MakeWheel = Callable[..., Path]
+
+
+def lock_of(version: str, lock_id: str = "ab" * 16) -> ReleaseLock:
+    """Return the lock of a set."""
+    release, _, label = version.partition("+")
+    return ReleaseLock(release, version, int(label.rpartition(".")[2] or 1), "prebuilt", lock_id)
+
+
+@pytest.fixture
+def publish(make_wheel: MakeWheel) -> Callable[..., Path]:
+    """Return a function: version, Pythons, lock → the folder with small wheels of `jaxlib`."""
+
+    def make(version: str, *pythons: str, lock: ReleaseLock | None = None, platform: str = PLATFORM_TAG) -> Path:
+        files = {"jaxlib/release_lock.json": (lock or lock_of(version)).to_json().encode()}
+        names = [f"jaxlib-{version}-{python}-{python}-{platform}.whl" for python in pythons or ("cp312",)]
+        (folder,) = {make_wheel(files, name=name).parent for name in names}
+        return folder
+
+    return make
+
+
+def test_the_lock_comes_out_of_a_folder(publish: Callable[..., Path], tmp_path: Path) -> None:
+    """With a jaxlib for every Python that is wanted, described for the proofs."""
+    folder = publish("1.2+acme.3", "cp312", "cp313", "cp314")
+    publish("1.2+acme.3", platform="manylinux_2_27_aarch64")
+    offer = find_offer(str(folder), tmp_path)
+    chosen = choose_set(offer, None, X86)
+    found = fetch_set(offer, chosen, ["cp312", "cp314"])
+    assert found.lock == lock_of("1.2+acme.3")
+    names = [f"jaxlib-1.2+acme.3-{python}-{python}-{PLATFORM_TAG}.whl" for python in ("cp312", "cp314")]
+    assert [wheel.report.wheel for wheel in found.bindings] == names
+    first = found.bindings[0]
+    assert first.path == folder / names[0]
+    assert (first.report.sha256, first.report.lock_id) == (hash_file(first.path), "ab" * 16)
+    assert [wheel.report.wheel for wheel in fetch_set(offer, chosen, []).bindings] == names[:1]
+
+
+@pytest.mark.parametrize(
+    ("release", "expected"), [(None, "1.3+split.1"), ("1.2", "1.2+split.10"), ("1.3", "1.3+split.1")]
+)
+def test_the_newest_set_of_a_release_is_taken(
+    publish: Callable[..., Path], tmp_path: Path, release: str | None, expected: str
+) -> None:
+    """By its number, not by how that is spelled; a labelled one comes before upstream's own."""
+    versions = ("1.2+split.9", "1.2+split.10", "1.2", "1.3+split.1", "1.3")
+    (folder,) = {publish(version) for version in versions}
+    assert choose_set(find_offer(str(folder), tmp_path), release, X86).version == expected
+
+
+def write_index(folder: Path, root: Path) -> str:
+    """Write the pages of a static index of a folder's wheels, and return its address."""
+    pages = root / "simple/jaxlib"
+    pages.mkdir(parents=True)
+    links = [f'<a href="{path.as_uri()}#sha256={hash_file(path)}">{path.name}</a>' for path in folder.glob("*.whl")]
+    (pages / "index.html").write_text("".join(links), "utf-8")
+    return (root / "simple").as_uri()
+
+
+def test_the_lock_comes_from_an_address(publish: Callable[..., Path], tmp_path: Path) -> None:
+    """An index is asked by pip, and what it gives stays in the cache."""
+    folder = publish("1.2+acme.3")
+    offer = find_offer(write_index(folder, tmp_path), tmp_path / "cache")
+    found = fetch_set(offer, choose_set(offer, "1.2", X86), ["cp312"])
+    assert (found.lock, found.bindings[0].path.is_relative_to(tmp_path / "cache")) == (lock_of("1.2+acme.3"), True)
+
+
+def test_the_lock_comes_by_its_version(
+    publish: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where pip is configured to look, and from no other set there."""
+    folder = publish("1.2+acme.3")
+    publish("1.2+acme.4")
+    for name, value in {"NO_INDEX": "1", "FIND_LINKS": str(folder), "CONFIG_FILE": os.devnull}.items():
+        monkeypatch.setenv(f"PIP_{name}", value)
+    offer = find_offer("1.2+ACME-3", tmp_path / "cache")
+    assert fetch_set(offer, choose_set(offer, None, X86), []).lock == lock_of("1.2+acme.3")
+    with pytest.raises(UsageError, match=r"^1\.2\+acme\.5 has no jaxlib wheel, so it is no set"):
+        find_offer("1.2+acme.5", tmp_path / "cache")
+
+
+def test_what_is_no_place_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty folder, a missing one, an address that does not answer, and any other word."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match=r"^empty has no jaxlib wheel, so it is no set") as caught:
+        find_offer("empty", tmp_path)
+    assert "--set takes a folder of wheels" in caught.value.remedy
+    with pytest.raises(UsageError, match=r"^no such set: 'away'"):
+        find_offer("away", tmp_path)
+    with pytest.raises(UsageError, match=r"^file is no folder"):
+        find_offer("file", tmp_path)
+    with pytest.raises(UsageError, match="simple has no jaxlib wheel"):
+        find_offer((tmp_path / "simple").as_uri(), tmp_path)
+    for url in ("http://127.0.0.1:9/simple/", "http://127.0.0.1:9/release.json", f"{tmp_path.as_uri()}/release.json"):
+        with pytest.raises(FetchError, match="cannot be read") as failed:
+            find_offer(url, tmp_path)
+        assert failed.value.remedy == "check the address"
+
+
+def test_a_set_of_another_release_or_platform_is_refused(publish: Callable[..., Path], tmp_path: Path) -> None:
+    """With what there is instead."""
+    offer = find_offer(str(publish("1.2+split.1")), tmp_path)
+    for release, platform, asked in (("1.3", X86, "1.3 for linux_x86_64"), (None, ARM, "for linux_aarch64")):
+        with pytest.raises(UsageError, match=f"has no jaxlib {asked}") as caught:
+            choose_set(offer, release, platform)
+        assert caught.value.cause == "it has 1.2+split.1 for linux_x86_64"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "error", "what"),
+    [
+        ("1.2", None, UsageError, "belongs to no set: it holds no release_lock.json"),
+        ("1.2+split.1", "[]", WheelError, "cannot read the lock of"),
+        ("1.2+split.1", lock_of("1.2+split.2").to_json(), WheelError, "has the lock of 1.2+split.2"),
+        (
+            "1.2+split.1",
+            lock_of("1.2+split.1").to_json().replace('"schema": 2', '"schema": 3'),
+            WheelError,
+            "has schema 3, expected 2",
+        ),
+    ],
+)
+def test_a_jaxlib_that_is_of_no_set(
+    make_wheel: MakeWheel, name: str, text: str | None, error: type[PjrtWheelError], what: str
+) -> None:
+    """Upstream's has no lock; a renamed or newer one is not taken for what it is not."""
+    files = {} if text is None else {"jaxlib/release_lock.json": text.encode()}
+    wheel = make_wheel(files, name=f"jaxlib-{name}-cp312-cp312-{PLATFORM_TAG}.whl")
+    with pytest.raises(error) as caught:
+        read_lock(wheel)
+    assert what in caught.value.what
+
+
+def test_wheels_of_two_sets_under_one_version_are_refused(publish: Callable[..., Path], tmp_path: Path) -> None:
+    """A plugin could carry only one of the locks."""
+    folder = publish("1.2+split.1", "cp312")
+    publish("1.2+split.1", "cp313", lock=lock_of("1.2+split.1", "cd" * 16))
+    offer = find_offer(str(folder), tmp_path)
+    with pytest.raises(WheelError, match="carry different locks"):
+        fetch_set(offer, choose_set(offer, None, X86), ["cp312", "cp313"])
+
+
+def test_a_file_that_release_json_does_not_describe(publish: Callable[..., Path], tmp_path: Path) -> None:
+    """A copy that was damaged on the way is named."""
+    folder = publish("1.2+split.1")
+    (wheel,) = folder.glob("*.whl")
+    (built,) = fetch_set(find_offer(str(folder), tmp_path), parse_name(wheel.name), []).bindings
+    entry = make_entry(built.report, Proof(Level.STATIC, None, (), Origin(None, None, "0", "")))
+    (folder / "release.json").write_text(format_entries({wheel.name: replace(entry, sha256="0" * 64)}), "utf-8")
+    offer = find_offer(str(folder / "release.json"), tmp_path)
+    with pytest.raises(WheelError, match=r"is not the file that release\.json describes"):
+        fetch_set(offer, choose_set(offer, None, X86), [])
+
+
+def test_bindings_alone_are_for_no_published_set(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """There is nothing to build then."""
+    assert main(["build", "--bindings-only", "--set", "1.2+split.1", "--root", str(root)]) == UsageError.exit_code
+    assert "the jaxlib of a published set is not built again" in capsys.readouterr().err
+
+
+def test_a_release_that_is_not_pinned_here_is_named(
+    root: Path, publish: Callable[..., Path], capsys: pytest.CaptureFixture[str], release: Release
+) -> None:
+    """The plugin's own inputs come from the release file of this repository."""
+    folder = publish("0.1.2+split.1")
+    options = ["--root", str(root), "--platform", "linux_x86_64", "--set", str(folder)]
+    assert main(["build", "cpu", *options]) == UsageError.exit_code
+    assert "unknown release: '0.1.2'" in capsys.readouterr().err
+    assert main(["build", "cpu", *options, "--release", release.version]) == UsageError.exit_code
+    assert f"has no jaxlib {release.version} for linux_x86_64" in capsys.readouterr().err
