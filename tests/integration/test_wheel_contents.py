@@ -48,7 +48,7 @@ def backend(request: pytest.FixtureRequest, root: Path) -> Backend:
 
 
 @pytest.fixture
-def release(backend: Backend, release_of: Callable[[str], Release]) -> Release:
+def wheel_release(backend: Backend, release_of: Callable[[str], Release]) -> Release:
     """Return the release that its wheel is of."""
     return release_of(backend.name)
 
@@ -132,24 +132,30 @@ def test_nothing_is_missing_and_nothing_is_too_much(
     }
 
 
-def test_metadata_says_what_the_backend_file_does(backend: Backend, wheel: WheelContents, release: Release) -> None:
+def test_metadata_says_what_the_backend_file_does(
+    backend: Backend, wheel: WheelContents, wheel_release: Release
+) -> None:
     """All requirements, with and without an extra, and where JAX finds the loader."""
-    headers, plugin = wheel.headers("METADATA"), release.pin(f"plugin.{backend.name}.{PLATFORM}")
+    headers, plugin = wheel.headers("METADATA"), wheel_release.pin(f"plugin.{backend.name}.{PLATFORM}")
     assert headers.get_all("Requires-Dist") == [
-        f"jaxlib=={wheel_version(release)}",
+        f"jaxlib=={wheel_version(wheel_release)}",
         *([] if backend.prebuilt.bundled else [f"{plugin.project}=={plugin.version}"]),
-        *(f'{need}; extra == "{extra}"' for extra, needs in extras_of(backend, release).items() for need in needs),
+        *(
+            f'{need}; extra == "{extra}"'
+            for extra, needs in extras_of(backend, wheel_release).items()
+            for need in needs
+        ),
     ]
     assert headers.get_all("Provides-Extra", []) == list(backend.extras)
     entry_points = wheel.texts[f"{wheel.dist_info}/entry_points.txt"]
     assert entry_points == f"[jax_plugins]\n{backend.pjrt_name} = {backend.package}\n"
 
 
-def test_lock_is_that_of_the_release(backend: Backend, wheel: WheelContents, release: Release) -> None:
+def test_lock_is_that_of_the_release(backend: Backend, wheel: WheelContents, wheel_release: Release) -> None:
     """Whoever computes it gets the same; the bindings have it, too, as verification has seen to."""
     assert find_document(wheel.texts, LOCK_FILENAME) == (
         f"{backend.package}/release_lock.json",
-        make_lock(release, "prebuilt").to_json(),
+        make_lock(wheel_release, "prebuilt").to_json(),
     )
 
 

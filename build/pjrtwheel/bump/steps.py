@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -37,10 +38,14 @@ class Steps:
     done: list[Step] = field(default_factory=list)
 
     def run(self, name: str, work: Callable[[], T], describe: Callable[[T], str] = str) -> T | None:
-        """Run a step and return its result; nothing if it failed, which is printed and kept."""
+        """Run a step and return its result; nothing if it failed, which is printed and kept.
+
+        What it prints goes to stderr: stdout is the report's.
+        """
         print(f"{name} ...", file=sys.stderr, flush=True)
         try:
-            result = work()
+            with contextlib.redirect_stdout(sys.stderr):
+                result = work()
         except PjrtWheelError as error:
             self.fail(name, error)
             return None

@@ -72,11 +72,16 @@ def test_a_failed_step_stops_no_other(capsys: pytest.CaptureFixture[str]) -> Non
     def fail(error: Exception) -> str:
         raise error
 
+    def work() -> int:
+        print("progress")
+        return 3
+
     steps = Steps()
     first = BazelError("it broke", cause="because", remedy="fix it")
     assert steps.run("build a", lambda: fail(first)) is None
     assert "error: it broke\n       because\n       fix it\n" in capsys.readouterr().err
-    assert steps.run("build b", lambda: 3, lambda number: f"{number} wheels") == 3
+    assert steps.run("build b", work, lambda number: f"{number} wheels") == 3
+    assert capsys.readouterr() == ("", "build b ...\nprogress\n")
     steps.run("build c", lambda: fail(FetchError("offline")))
     assert steps.status() == BazelError.exit_code
     assert list_steps(steps.done) == (
