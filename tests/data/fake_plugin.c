@@ -211,7 +211,7 @@ static PJRT_Error *register_handler(FfiRegisterHandlerArgs *args) {
     return pjrt_error("handler of an unsupported version");
   }
   if (version > ffi_api.api_version.minor_version) {
-    return NULL;  // as XLA does: the target is not there, and nobody is told
+    return NULL;  // as XLA does: the target is not there, and there is no error
   }
   put_target(args->target_name, args->target_name_size, (XLA_FFI_Handler_Bundle){.execute = handler},
              (unsigned)args->traits);

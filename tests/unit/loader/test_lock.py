@@ -153,7 +153,7 @@ def own(cpu_loader: Loader, monkeypatch: pytest.MonkeyPatch) -> Callable[[set[st
 
 
 def test_messages_name_the_version_of_the_set(cpu_loader: Loader, tmp_path: Path) -> None:
-    """With its label, since that is what installers must be told."""
+    """With its label, which is what installers need to see."""
     package = write_lock(tmp_path / "jaxlib_cpu", **SPLIT)
     jaxlib = write_lock(tmp_path / "jaxlib", version="1.2.3+other.3", lock_id="b" * 32)
     with pytest.raises(cpu_loader("pjrt.errors").LockMismatchError) as caught:
@@ -171,7 +171,7 @@ def test_messages_name_the_version_of_the_set(cpu_loader: Loader, tmp_path: Path
 def test_a_plugin_of_another_set_is_none_of_this_one(
     cpu_loader: Loader, own: Callable[[set[str]], None], tmp_path: Path, release: str
 ) -> None:
-    """It is told apart from a broken set by the extras of the installed jaxlib, whatever its release."""
+    """The extras of the installed jaxlib tell it from a broken set, whatever its release."""
     errors, lock = cpu_loader("pjrt.errors"), cpu_loader("pjrt.lock")
     package = write_lock(tmp_path / "jaxlib_abacus", version="1.2.3+acme.1")
     jaxlib = write_lock(tmp_path / "jaxlib", release=release, version=f"{release}+split.1", lock_id="b" * 32)
