@@ -31,7 +31,7 @@ from pjrtwheel.prove.on_python import can_prove, fitting
 from pjrtwheel.prove.origin import find_origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish import add_proofs
-from pjrtwheel.release.model import Release, load_release
+from pjrtwheel.release.model import Release, choose_release
 from pjrtwheel.wheel.names import parse_name
 
 _SLOW_IMPORTS = "jax.experimental.topologies, jax.numpy"
@@ -121,10 +121,11 @@ def read_order(argv: Sequence[str] | None) -> Order:
     parser.add_argument("--dist", type=Path, default=REPOSITORY / "dist", metavar="DIR", help="folder of the wheels")
     parser.add_argument("--release", metavar="VERSION", help="JAX release (default: the newest of releases/)")
     args = parser.parse_args(argv)
-    backend, release = find_backend(REPOSITORY, args.backend), load_release(REPOSITORY, args.release)
+    backend = find_backend(REPOSITORY, args.backend)
     dist = args.dist.absolute()
     visit = plan_visit(os.environ, write=(), read=[dist], here=REPOSITORY)
     root, folder = provide(args)
+    release = choose_release(REPOSITORY, args.release, backend.name, root.platform.name)
     return Order(root, folder, visit, args.python, dist, backend, release)
 
 

@@ -53,7 +53,7 @@ def test_an_error_inside_an_action_is_the_error_of_the_build(root: Path, built_w
 def test_an_unpinned_library_is_the_error_of_the_build(root: Path, built_wheels: Path) -> None:
     """What the release says of a pin it has not comes out of a repository rule with its own class and lines."""
     assert built_wheels.is_dir()
-    with pytest.raises(FetchError, match=r"pins no 'plugin\.cpu\.linux_aarch64'"):
+    with pytest.raises(FetchError, match=r"has no 'plugin\.cpu\.linux_aarch64'"):
         build(request_of(root, platform="linux_aarch64"))
 
 

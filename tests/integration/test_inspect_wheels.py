@@ -77,7 +77,7 @@ def test_what_is_found_on_upstream_bindings(root: Path, release: Release) -> Non
 
     codes = {finding["code"] for finding in found["findings"]}
     assert {"lock", "sbom", "license-field", "symbols", "rpath-build-tree"} <= codes
-    assert (found["name"], found["version"], found["purelib"]) == ("jaxlib", release.set_version, False)
+    assert (found["name"], found["version"], found["purelib"]) == ("jaxlib", release.version, False)
 
 
 def test_gpu_code_in_the_record_is_what_inspection_reads(inspected: list[dict[str, Any]], built_wheels: Path) -> None:

@@ -167,17 +167,22 @@ def test_another_version_is_taken_by_decision_only(pin: Callable[..., Release], 
     [
         (OVERRIDE, "releases/overrides.toml takes abacus-pjrt 1.2.2 for abacus of release 1.2.3"),
         (
+            OVERRIDE.replace("1.2.2", "1.2.1"),
+            "releases/overrides.toml takes abacus-pjrt 1.2.1 for abacus of release 1.2.3",
+        ),
+        (
             OVERRIDE.replace("abacus", "soroban"),
             "releases/overrides.toml names an unknown backend for release 1.2.3: 'soroban'",
         ),
     ],
-    ids=["has its own", "unknown"],
+    ids=["has its own", "of no version", "unknown"],
 )
 def test_needless_override_is_refused(
     pin: Callable[..., Release], index: Path, repository: Path, override: str, what: str
 ) -> None:
-    """One that was forgotten when the library came out, or that names no backend."""
-    put_wheel(index, LIBRARY)
+    """One that was forgotten when the library came out, that names no backend, or a version that nobody has."""
+    if "1.2.1" not in override:
+        put_wheel(index, LIBRARY)
     (repository / "releases/overrides.toml").write_text(override, "utf-8")
     with pytest.raises(PinError) as caught:
         pin()
@@ -197,6 +202,58 @@ def test_what_is_pinned_already_is_not_asked_for_again(pin: Callable[..., Releas
     assert list(after.pins) == sorted([*before.pins, *added])
     assert {key: after.pins[key] for key in before.pins} == before.pins
     assert after.commits.keys() == before.commits.keys() | {"abacus-pjrt", "abacus-plugin"}
+
+
+def test_a_file_that_came_later_is_found_next_to_what_is_pinned(
+    pin: Callable[..., Release], index: Path, repository: Path
+) -> None:
+    """For another platform or Python of a project that is pinned; what is pinned stays."""
+    backend = repository / "plugins/abacus/backend.toml"
+    backend.write_text(BACKEND.replace("[tags]\n", '[tags]\nlinux_aarch64 = "manylinux_2_27_aarch64"\n'), "utf-8")
+    put_wheel(index, LIBRARY)
+    before = pin()
+    assert [entry.key for entry in before.absent if "plugin" in entry.key] == ["plugin.abacus.linux_aarch64"]
+    put_wheel(index, LIBRARY.replace("x86_64", "aarch64"))
+    put_wheel(index, FIRST.replace("cp312", "cp315"))
+    after = pin(missing_only=True)
+    added = {"plugin.abacus.linux_aarch64", "bindings.cp315.linux_x86_64"}
+    assert after.pins.keys() == before.pins.keys() | added
+    assert {key: after.pins[key] for key in before.pins} == before.pins
+    assert not added & {entry.key for entry in after.absent}
+
+
+def test_another_decision_brings_its_own_requirements(
+    pin: Callable[..., Release], index: Path, repository: Path
+) -> None:
+    """Pins, commits and extras follow it, and go with it."""
+    for version, floor in (("1.2.1", "4.0"), ("1.2.2", "5.1")):
+        put_wheel(index, LIBRARY.replace("1.2.3", version), commit=f"{version[-1]}" * 40)
+        put_wheel(index, KERNELS.replace("1.2.3", version), metadata=BEADS.replace("5.1", floor))
+    decisions = repository / "releases/overrides.toml"
+    decisions.write_text(OVERRIDE, "utf-8")
+    pin()
+    decisions.write_text(OVERRIDE.replace("1.2.2", "1.2.1"), "utf-8")
+    release = pin(missing_only=True)
+    assert release.pins["plugin.abacus.linux_x86_64"].version == "1.2.1"
+    assert release.commits["abacus-pjrt"] == "1" * 40
+    assert release.extras == {"abacus": {"with-beads": ("beads>=4.0,<5",)}}
+    decisions.unlink()
+    gone = pin(missing_only=True)
+    assert (gone.platforms("abacus"), gone.extras, sorted(gone.commits)) == ((), {}, ["jax", "jaxlib"])
+
+
+@pytest.mark.parametrize("spelling", ["1.2.3.0", "v1.2.3"])
+def test_a_release_has_one_file_however_it_is_spelled(pin: Callable[..., Release], index: Path, spelling: str) -> None:
+    """Its name is that of the index, which may hold files under odd names."""
+    (index / "jax-old.whl").write_bytes(b"")
+    assert (pin(spelling).version, pin(spelling).path.name) == ("1.2.3", "1.2.3.toml")
+
+
+def test_what_is_no_version(pin: Callable[..., Release], index: Path) -> None:
+    """It is an error like any other."""
+    assert index.is_dir()
+    with pytest.raises(PinError, match="no version of JAX: 'newest'"):
+        pin("newest")
 
 
 def test_replaced_file_stops_before_anything_is_written(pin: Callable[..., Release], index: Path) -> None:

@@ -8,13 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
-from pjrtwheel.errors import PinError, WheelError
-from pjrtwheel.fetch.listing import IndexFile, list_wheels, read_settings
-from pjrtwheel.pin.choose import find_version
+from pjrtwheel.errors import PinError
+from pjrtwheel.fetch.listing import list_wheels, read_settings
+from pjrtwheel.pin.choose import find_named, offered_versions
 from pjrtwheel.release.model import list_releases
-from pjrtwheel.wheel.names import parse_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +51,6 @@ def find_next(root: Path, version: str | None) -> NextRelease:
     return NextRelease(chosen, before, tuple(text for text in fresh if text != chosen), "".join(known[-1:]))
 
 
-def offered_versions(files: Iterable[IndexFile]) -> tuple[str, ...]:
-    """Return the versions of a project that the index offers, the newest last; withdrawn files are passed over."""
-    found: set[str] = set()
-    for file in files:
-        if not file.yanked:
-            try:
-                found.add(str(Version(parse_name(file.filename).version)))
-            except (WheelError, InvalidVersion):
-                continue  # an index may hold old files under any name
-    return tuple(sorted(found, key=Version))
-
-
 def newer_versions(offered: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
     """Return the releases that are newer than all known ones, the newest last; pre-releases are passed over.
 
@@ -74,25 +61,6 @@ def newer_versions(offered: Iterable[str], known: Sequence[str]) -> tuple[str, .
     later = {text: Version(text) for text in offered}
     fresh = [text for text, version in later.items() if version > newest and not version.is_prerelease]
     return tuple(sorted(fresh, key=Version))
-
-
-def find_named(version: str, offered: Sequence[str]) -> str:
-    """Return the release that a person named, as the index spells it.
-
-    Raises:
-        PinError: The index does not have it, or it is no version.
-    """
-    try:
-        found = find_version(version, offered)
-    except InvalidVersion as error:
-        raise PinError(f"no version of JAX: {version!r}", remedy="expected one such as 0.11.2") from error
-    if not found:
-        raise PinError(
-            f"the package index has no release {version} of jax",
-            cause=f"the newest it has: {', '.join(offered[:-6:-1]) or 'none'}",
-            remedy="check the version, and the index that pip is configured for (pip config list)",
-        )
-    return found
 
 
 def previous_release(version: str, known: Iterable[str]) -> str:

@@ -42,7 +42,8 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.conformance.run_file import Limits
     from pjrtwheel.errors import ProofError
     from pjrtwheel.fetch.cache import cache_root
-    from pjrtwheel.release.model import load_release
+    from pjrtwheel.platforms import host_platform
+    from pjrtwheel.release.model import choose_release
 
     check_repository(args.root)
     backend = choose_backend(load_backends(args.root), listed_backends(args.root), args.backend)
@@ -57,7 +58,7 @@ def execute(args: argparse.Namespace) -> int:
                 Path(scratch),
                 root=args.root,
                 dist=args.dist or args.root / "dist",
-                release=load_release(args.root, args.release),
+                release=choose_release(args.root, args.release, backend.name, host_platform().name),
                 backend=backend,
                 tag=args.python,
             )

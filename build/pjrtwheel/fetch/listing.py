@@ -23,6 +23,8 @@ from pjrtwheel.errors import FetchError
 from pjrtwheel.files import hash_file
 
 _SECONDS = 60
+# Of pip's configuration, each going before the one before it.
+_SECTIONS = ("global", "download", ":env:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +53,17 @@ class IndexSettings:
 
 
 def parse_settings(text: str) -> IndexSettings:
-    r"""Turn what `pip config list` prints into the settings; the environment comes after the files, as in pip.
+    r"""Turn what `pip config list` prints into the settings, as `pip download` has them.
 
     >>> parse_settings("global.find-links='/srv/wheels'\n:env:.no-index='1'")
     IndexSettings(urls=(), folders=(PosixPath('/srv/wheels'),), certificate='')
     """
-    found: dict[str, str] = {}
+    sections: dict[str, dict[str, str]] = {}
     for line in text.splitlines():
         key, _, value = line.partition("=")
         section, _, option = key.rpartition(".")
-        if section in {"global", "download", ":env:"}:
-            found[option] = str(ast.literal_eval(value))
+        sections.setdefault(section, {})[option] = str(ast.literal_eval(value))
+    found = {name: value for section in _SECTIONS for name, value in sections.get(section, {}).items()}
     urls = [found.get("index-url", PYPI_SIMPLE_ENDPOINT), *found.get("extra-index-url", "").split()]
     no_index = found.get("no-index", "") not in {"", "0", "false", "no", "off"}
     links = found.get("find-links", "").split()

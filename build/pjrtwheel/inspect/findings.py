@@ -30,7 +30,7 @@ from pjrtwheel.wheel.names import parse_name
 _NAMED_PROJECTS = 5
 _EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)""")
 _NAMED_SYMBOLS = 3
-_INITIALIZER = "PyInit_"
+_INITIALIZERS = ("PyInit_", "PyModExport_")  # what CPython calls in a module (PEP 489, PEP 793)
 # Made by the linker, and the same in every library that has them.
 _OF_THE_LINKER = re.compile(r"__(start|stop)_\w+|_init|_fini")
 _CODES = {
@@ -209,7 +209,7 @@ def _exports(
     reason = "beyond its entry points"
     if library.is_plugin:
         allowed = set(known.get(name, (ENTRY_POINT,)))
-    elif initializers := {symbol for symbol in library.exports if symbol.startswith(_INITIALIZER)}:
+    elif initializers := {symbol for symbol in library.exports if symbol.startswith(_INITIALIZERS)}:
         allowed = initializers
     elif name in linked or library.soname in linked:
         return

@@ -14,7 +14,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from packaging.requirements import Requirement
-from packaging.version import Version
 
 from pjrtwheel.backend import Backend, UpstreamExtra, load_backends
 from pjrtwheel.errors import PinError
@@ -22,13 +21,12 @@ from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel
 from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
 from pjrtwheel.files import write_atomically
-from pjrtwheel.pin.choose import Chosen, choose_files, find_version
+from pjrtwheel.pin.choose import Chosen, choose_files, find_named, offered_versions
 from pjrtwheel.pin.text import XLA_FILE, find_overrides, find_xla, render_release
 from pjrtwheel.pin.upstream import UpstreamWheel, read_upstream, take_over
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.release.model import OVERRIDES_FILE, Override, Pin, Release, parse_release, read_release
+from pjrtwheel.release.model import OVERRIDES_FILE, Absent, Override, Pin, Release, parse_release, read_release
 from pjrtwheel.release.planned import WantedFiles, plan_backend, plan_inputs, read_label
-from pjrtwheel.wheel.names import parse_name
 
 
 class _Index:
@@ -65,22 +63,24 @@ def pin_release(
         FetchError: The index cannot be asked.
     """
     index = _Index(read_settings(), cache)
-    path = root / "releases" / f"{version}.toml"
-    before = read_release(path) if path.exists() else None
-    old = before if missing_only else None
+    old = _read_old(root, version) if missing_only else None
     backends = load_backends(root)
     series = _pinned_series(old, backends.values()) if old else {}
-    complete = old is not None and all(required in series for required in _required(backends.values()))
-    jax = None if complete else index.read(_find_jax(index, version))
+    complete = old is not None and all(name in series for name in _required(backends.values()))
+    jax_pin = None if complete else _find_jax(index, version)
+    version = jax_pin.version if jax_pin else version  # as the index spells it
+    path, before = root / "releases" / f"{version}.toml", _read_old(root, version)
+    jax = index.read(jax_pin) if jax_pin else None
     series = series | _find_series(jax, backends.values()) if jax else series
     overrides = find_overrides(_read(root / OVERRIDES_FILE), version)
-    _check_overrides(overrides, backends, version, series, index)
+    _check_overrides(overrides, backends, version, series, index, old)
     inputs = (root / "releases" / "inputs.toml").read_text("utf-8")
     wanted = plan_inputs(inputs, backends.values(), version, series=series, overrides=overrides)
-    chosen = _choose_all(wanted, index, _keep(old, wanted) if old else Chosen((), ()))
+    chosen = _choose_all(wanted, index, _keep_pins(old.pins, wanted) if old else {})
     check_unchanged(before.pins if before else {}, chosen.pins)
-    fresh = [pin for pin in chosen.pins if old is None or pin.key not in old.pins]
+    fresh = [pin for pin in chosen.pins if old is None or old.pins.get(pin.key) != pin]
     read = _read_one_of_each(fresh, index, _projects_of_jax(backends.values())) | ({"jax": jax} if jax else {})
+    kept = _keep_facts(old, chosen) if old else ({}, {})
     release = Release(
         pins={pin.key: pin for pin in chosen.pins},
         digest="",
@@ -88,9 +88,9 @@ def pin_release(
         version=version,
         build=build if build is not None else before.build if before else 1,
         label=read_label(inputs),
-        commits=(old.commits if old else {}) | {name: wheel.commit for name, wheel in read.items() if wheel.commit},
-        extras=(old.extras if old else {}) | _find_extras(backends.values(), read),
-        absent=tuple((old.find_absent(entry.key) if old else None) or entry for entry in chosen.absent),
+        commits=kept[0] | {name: wheel.commit for name, wheel in read.items() if wheel.commit},
+        extras=kept[1] | _find_extras(backends.values(), read),
+        absent=tuple(_keep_word(old, entry) for entry in chosen.absent),
         overrides=overrides,
         xla=find_xla(_read(root / XLA_FILE), version),
     )
@@ -118,8 +118,12 @@ def _check_overrides(
     version: str,
     series: Mapping[str, str],
     index: _Index,
+    old: Release | None,
 ) -> None:
-    """Raise a `PinError` for an override of an unknown backend, or of one that has a library of its own."""
+    """Raise a `PinError` for an override that cannot be: the backend is unknown, has a library of its own, or not that.
+
+    What `old` has pinned already is not asked for again.
+    """
     for entry in overrides:
         if entry.backend not in backends:
             raise PinError(
@@ -133,22 +137,22 @@ def _check_overrides(
                 cause=f"the index has {own.project} {own.version}: the release has a library of its own",
                 remedy="remove the override",
             )
+        instead = next(plan_backend(backends[entry.backend], entry.version, series))
+        pinned = [pin.version for key, pin in old.pins.items() if _is_at(key, instead)] if old else []
+        if entry.version not in pinned and not choose_files(instead, index.list(instead.project)).pins:
+            raise PinError(
+                f"{OVERRIDES_FILE} takes {own.project} {entry.version} for {entry.backend} of release {version}",
+                cause=f"the index has no such file of {own.project}",
+                remedy="name a version that it has",
+            )
 
 
 def _find_jax(index: _Index, version: str) -> Pin:
     """Return where `jax` itself is, which no wheel of ours is made from."""
-    files = [file for file in index.list("jax") if not file.yanked]
-    known = {parse_name(file.filename).version: file for file in files}
-    found = find_version(version, known)
-    if not found:
-        newest = sorted(known, key=Version, reverse=True)[:5]
-        raise PinError(
-            f"the package index has no release {version} of jax",
-            cause=f"the newest it has: {', '.join(newest) or 'none'}",
-            remedy="check the version, and the index that pip is configured for (pip config list)",
-        )
-    file = known[found]
-    return Pin("jax.any", "jax", found, file.filename, file.sha256, file.size)
+    files = index.list("jax")
+    found = find_named(version, offered_versions(files))
+    (pin,) = choose_files(WantedFiles("jax.any", "jax", found, ("",)), files).pins
+    return pin
 
 
 def _required(backends: Iterable[Backend]) -> tuple[str, ...]:
@@ -159,7 +163,7 @@ def _required(backends: Iterable[Backend]) -> tuple[str, ...]:
 def _pinned_series(old: Release, backends: Iterable[Backend]) -> dict[str, str]:
     """Return, for those requirements, the version that is pinned already."""
     found = {}
-    for backend in backends:
+    for backend in (backend for backend in backends if backend.prebuilt.required_by):
         for platform in old.platforms(backend.name):
             found[backend.prebuilt.required_by] = old.pin(f"plugin.{backend.name}.{platform}").version
     return found
@@ -174,38 +178,59 @@ def _find_series(jax: UpstreamWheel, backends: Iterable[Backend]) -> dict[str, s
     }
 
 
-def _choose_all(wanted: Sequence[WantedFiles], index: _Index, kept: Chosen) -> Chosen:
+def _choose_all(wanted: Sequence[WantedFiles], index: _Index, kept: Mapping[str, Pin]) -> Chosen:
     """Choose all files; the first project with a file for each Python, `jaxlib`, says which Pythons there are.
 
-    Kernels are looked for where there is a library that needs them. The index is not asked for what is kept.
+    Kernels are looked for where there is a library that needs them. What is kept goes before what the index has now.
     """
     chosen = Chosen((), ())
     for entry in wanted:
-        if known := [pin for pin in kept.pins if _is_at(pin.key, entry)]:
-            missing = (absent for absent in kept.absent if _is_at(absent.key, entry))
-            chosen = Chosen((*chosen.pins, *known), (*chosen.absent, *missing))
-            continue
         pinned = {pin.key for pin in chosen.pins}
         kind, backend = entry.key.split(".")[:2]
         useful = [p for p in entry.platforms if kind != "kernels" or f"plugin.{backend}.{p}" in pinned]
         pythons = sorted({key.split(".")[1] for key in pinned if key.startswith("bindings.")})
+        own = {key: pin for key, pin in kept.items() if _is_at(key, entry) and key.rpartition(".")[2] in useful}
+        own |= {key: pin for key, pin in kept.items() if _is_at(key, entry) and "{platform}" not in entry.key}
         found = choose_files(replace(entry, platforms=tuple(useful)), index.list(entry.project), pythons)
-        chosen = Chosen((*chosen.pins, *found.pins), (*chosen.absent, *found.absent))
+        pins = {pin.key: pin for pin in found.pins} | own
+        missing = (absent for absent in found.absent if absent.key not in pins)
+        chosen = Chosen((*chosen.pins, *pins.values()), (*chosen.absent, *missing))
     if not any(pin.key.startswith("bindings.") for pin in chosen.pins):
         causes = sorted({entry.cause for entry in chosen.absent if entry.key.startswith("bindings.")})
         raise PinError("the package index has no jaxlib of this release for any platform", cause="; ".join(causes[:2]))
     return chosen
 
 
-def _keep(old: Release, wanted: Iterable[WantedFiles]) -> Chosen:
-    """Return those pins that are still what is wanted, and what was absent; a series stays at its pinned version."""
-    pins = [
-        pin
-        for pin in old.pins.values()
+def _read_old(root: Path, version: str) -> Release | None:
+    """Return the release as it was pinned before, if it was."""
+    path = root / "releases" / f"{version}.toml"
+    return read_release(path) if path.exists() else None
+
+
+def _keep_pins(old: Mapping[str, Pin], wanted: Iterable[WantedFiles]) -> dict[str, Pin]:
+    """Return those pins, by key, that are still what is wanted; a series stays at the version it was pinned at."""
+    return {
+        key: pin
+        for key, pin in old.items()
         for entry in wanted
-        if _is_at(pin.key, entry) and pin.project == entry.project and fnmatchcase(pin.version, entry.version)
-    ]
-    return Chosen(tuple(pins), old.absent)
+        if _is_at(key, entry) and pin.project == entry.project and fnmatchcase(pin.version, entry.version)
+    }
+
+
+def _keep_facts(old: Release, chosen: Chosen) -> tuple[dict[str, str], dict[str, dict[str, tuple[str, ...]]]]:
+    """Return the commits of the projects that are still pinned, and the extras of the backends that have a library."""
+    projects = {"jax", *(pin.project for pin in chosen.pins)}
+    backends = {pin.key.split(".")[1] for pin in chosen.pins if pin.key.startswith("plugin.")}
+    return (
+        {project: commit for project, commit in old.commits.items() if project in projects},
+        {backend: extras for backend, extras in old.extras.items() if backend in backends},
+    )
+
+
+def _keep_word(old: Release | None, entry: Absent) -> Absent:
+    """Return what the index said the first time of an input that is still absent."""
+    said = old.find_absent(entry.key) if old else None
+    return said if said and (said.project, said.version) == (entry.project, entry.version) else entry
 
 
 def _is_at(key: str, entry: WantedFiles) -> bool:

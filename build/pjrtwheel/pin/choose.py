@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from packaging.version import InvalidVersion, Version
 
-from pjrtwheel.errors import WheelError
+from pjrtwheel.errors import PinError, WheelError
 from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.release.model import Absent, Pin
 from pjrtwheel.release.planned import WantedFiles
@@ -75,6 +75,37 @@ def find_version(wanted: str, offered: Iterable[str]) -> str:
         if within if series else version == Version(wanted):
             return text
     return ""
+
+
+def offered_versions(files: Iterable[IndexFile]) -> tuple[str, ...]:
+    """Return the versions of a project that the index offers, the newest last; withdrawn files are passed over."""
+    found: set[str] = set()
+    for file in files:
+        if not file.yanked:
+            try:
+                found.add(str(Version(parse_name(file.filename).version)))
+            except (WheelError, InvalidVersion):
+                continue  # an index may hold old files under any name
+    return tuple(sorted(found, key=Version))
+
+
+def find_named(version: str, offered: Sequence[str]) -> str:
+    """Return the release that a person named, as the index spells it.
+
+    Raises:
+        PinError: The index does not have it, or it is no version.
+    """
+    try:
+        found = find_version(version, offered)
+    except InvalidVersion as error:
+        raise PinError(f"no version of JAX: {version!r}", remedy="expected one such as 0.11.2") from error
+    if not found:
+        raise PinError(
+            f"the package index has no release {version} of jax",
+            cause=f"the newest it has: {', '.join(offered[:-6:-1]) or 'none'}",
+            remedy="check the version, and the index that pip is configured for (pip config list)",
+        )
+    return found
 
 
 def _readable(files: Iterable[IndexFile]) -> Iterator[_Candidate]:

@@ -277,16 +277,15 @@ def choose_release(root: Path, version: str | None, backend: str, platform: str)
     return found or load_release(root)
 
 
-def _version_key(version: str) -> tuple[tuple[int, ...], bool, str]:
+def _version_key(version: str) -> tuple[tuple[int, ...], bool, str, int]:
     """Return what releases are ordered by; a pre-release comes before its release.
 
-    >>> sorted(["0.11.2", "0.12.0", "0.9.3", "0.12.0rc1"], key=_version_key)
-    ['0.9.3', '0.11.2', '0.12.0rc1', '0.12.0']
+    >>> sorted(["0.11.2", "0.12.0", "0.9.3", "0.12.0rc10", "0.12.0rc9"], key=_version_key)
+    ['0.9.3', '0.11.2', '0.12.0rc9', '0.12.0rc10', '0.12.0']
     """
-    numbers = re.match(r"[\d.]*", version)
-    found = numbers.group() if numbers else ""
-    rest = version[len(found) :]
-    return tuple(int(part) for part in found.split(".") if part), not rest, rest
+    match = re.match(r"([\d.]*)([a-z]*)(\d*)", version)
+    numbers, letters, last = match.groups() if match else ("", version, "")
+    return tuple(int(part) for part in numbers.split(".") if part), not letters, letters, int(last or 0)
 
 
 def _check_schema(schema: object) -> None:

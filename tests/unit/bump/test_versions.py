@@ -7,9 +7,10 @@ from __future__ import annotations
 import pytest
 
 from pjrtwheel.bump.changelog import add_entry, describe_release
-from pjrtwheel.bump.versions import find_named, newer_versions, offered_versions, previous_release
+from pjrtwheel.bump.versions import newer_versions, previous_release
 from pjrtwheel.errors import PinError, UsageError
 from pjrtwheel.fetch.listing import IndexFile
+from pjrtwheel.pin.choose import find_named, offered_versions
 from pjrtwheel.release.model import Release
 
 CHANGELOG = """# Changelog

@@ -121,10 +121,11 @@ def test_two_places_with_different_bytes_under_one_name(tmp_path: Path) -> None:
 
 
 def test_settings_are_those_of_pip() -> None:
-    """Files first, then the environment; other commands' sections do not count."""
+    """Those of the command go before those of all, the environment goes before both; other commands do not count."""
     text = (
+        "download.extra-index-url='https://two/simple file:///three'\n"
         "global.index-url='https://one/simple'\n"
-        "global.extra-index-url='https://two/simple file:///three'\n"
+        "global.extra-index-url='https://six/simple'\n"
         "install.index-url='https://four/simple'\n"
         ":env:.index-url='https://five/simple'\n"
         ":env:.find-links='/wheels file:///more%20wheels'\n"
