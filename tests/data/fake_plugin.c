@@ -306,7 +306,11 @@ EXPORT int fake_newer_calls(void) {
 
 // Returns the minor version that a target's stage states, in the order of the stages.
 EXPORT int fake_stated_version(const char *name, int stage) {
-  const XLA_FFI_Handler_Bundle *it = &find_target(name, strlen(name))->bundle;
+  Target target;
+  if (!find_target(name, &target)) {
+    return -1;
+  }
+  const XLA_FFI_Handler_Bundle *it = &target.bundle;
   XLA_FFI_Handler *const stages[] = {it->instantiate, it->prepare, it->initialize, it->execute, it->record};
   return metadata_version(stages[stage]);
 }

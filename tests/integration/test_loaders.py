@@ -280,9 +280,9 @@ def wrong_lock(package: Path, plugin: str) -> str:
     path, other = package / "release_lock.json", "0" * 32
     lock = json.loads(path.read_bytes())
     replace(path, json.dumps(lock | {"lock_id": other}).encode())
-    release, provider = lock["release"], lock["provider"]
-    ours, theirs = f"{plugin} {release} (lock {other}, {provider})", f"(lock {lock['lock_id']}, prebuilt)"
-    return f"{ours} and jaxlib {release} {theirs} are not of one build; JAX goes on without {plugin}"
+    version, provider = lock["version"], lock["provider"]
+    ours, theirs = f"{plugin} {version} (lock {other}, {provider})", f"(lock {lock['lock_id']}, prebuilt)"
+    return f"{ours} and jaxlib {version} {theirs} are not of one build; JAX goes on without {plugin}"
 
 
 def truncated_library(package: Path, plugin: str) -> str:

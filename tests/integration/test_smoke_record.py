@@ -95,7 +95,7 @@ def test_an_environment_that_was_filled_from_outside_is_proven(
     found = find_interpreters(release.pythons(platform.name))
     tag, python = next((tag, python) for tag, python in found.items() if python)
     backend = find_backend(checkout, "cpu")
-    wheels = fitting(find_wheels(dist, backend, release.version, platform), tag)
+    wheels = fitting(find_wheels(dist, backend, release.set_version, platform), tag)
     create_venv(python, tmp_path / "venv")
     requirements = load_inputs(checkout, release, backend).requirements
     ours = [parse_name(wheel.name).requirement for wheel in wheels]
