@@ -122,6 +122,11 @@ def test_an_old_api_is_read_as_far_as_it_goes(run: Callable[..., Any]) -> None:
     )
 
 
+def without_override(lines: list[str]) -> list[str]:
+    """Leave out that the library is of another release, which is so for some releases."""
+    return [line for line in lines if not line.startswith("override ")]
+
+
 def test_the_status_command_says_what_the_plugin_says(run: Callable[..., Any]) -> None:
     """Versions, extensions by PJRT's names, and attributes; a plugin that refuses to tell does not fit."""
     statements = (
@@ -138,9 +143,9 @@ def test_the_status_command_says_what_the_plugin_says(run: Callable[..., Any]) -
         "attributes  text fake, number 2, list 1.20.0, ratio 0.5, flag True, newer None",
         "jaxlib-cpu fits here: JAX uses it for its platform 'cpu'",
     ]
-    good, refused = run("(good, status())", statements)
+    good, refused = (without_override(lines) for lines in run("(good, status())", statements))
     path = good[2].removeprefix("library     ")
-    assert [line for line in good[3:] if not line.startswith("override ")] == lines
+    assert good[3:] == lines
     assert refused == [
         *good[:2],
         f"problem     {path} does not say what it is: cannot read the plugin's attributes: not today",
