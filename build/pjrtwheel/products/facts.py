@@ -20,6 +20,7 @@ from jaxlib_select import facts as selector
 from jaxlib_select import tables
 from jaxlib_select.errors import FactsError
 from jaxlib_select.facts import SCHEMA, Facts, Select, Source, read_facts
+from jaxlib_select.machine.model import format_version
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import hash_file
@@ -36,15 +37,12 @@ class Contents:
         version: The JAX release.
         pinned: Keys of its pins, such as `plugin.cuda12.linux_x86_64`.
         absent: Key of what the package index does not have → what it said.
-        toolkits: Backend → version of the vendor's toolkit that made its library, such as `12.9`; without one, that of
-            the table `[select]` holds.
         set_version: Version of the wheels of our set; that of the release when empty.
     """
 
     version: str
     pinned: Collection[str] = ()
     absent: Mapping[str, str] = field(default_factory=dict)
-    toolkits: Mapping[str, str] = field(default_factory=dict)
     set_version: str = ""
 
     @property
@@ -55,12 +53,21 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class KnownCode:
-    """GPU code that was read from a wheel or a library: names of the targets, sorted as the reader gives them."""
+    """GPU code that was read from a wheel or a library.
+
+    Attributes:
+        backend: Name of the backend.
+        platform: Name of the platform.
+        code: Names of the targets, sorted as the reader gives them.
+        source: The file.
+        toolkit: Version of the toolkit that made it; empty where the library was not asked.
+    """
 
     backend: str
     platform: str
     code: tuple[str, ...]
     source: Source
+    toolkit: str = ""
 
 
 def contents_of(release: Release) -> Contents:
@@ -75,7 +82,7 @@ def is_of_release(entry: Entry, version: str) -> bool:
 
 
 def read_select(backend: Backend, toolkit: str = "") -> Select | None:
-    """Read the table `[select]` of a backend; the toolkit that made its library is the release's, where it says one.
+    """Read the table `[select]` of a backend, with the toolkit that made its library, as far as that is known.
 
     Raises:
         UsageError: A key is missing or unknown, or its value is none.
@@ -92,11 +99,25 @@ def read_select(backend: Backend, toolkit: str = "") -> Select | None:
         raise _malformed(backend, str(error)) from error
 
 
+def toolkit_of(backend: Backend, entry: Entry) -> str:
+    """Return the version, such as `13.0`, of the toolkit that made a library, as it stated in a proof; or nothing."""
+    for proof in entry.proofs():
+        if (number := proof.pjrt_attributes.get(backend.toolkit_attribute, "")).isdecimal():
+            return f"{int(number) // 1000}.{int(number) % 1000 // 10}"
+    return ""
+
+
 def code_of_release(backends: Iterable[Backend], entries: Iterable[Entry], version: str) -> list[KnownCode]:
     """Take the GPU code from the entries of `dist/release.json`, as far as they are of this release."""
     listed = [entry for entry in entries if is_of_release(entry, version)]
     return [
-        KnownCode(backend.name, platform, tuple(entry.gpu_code), Source(entry.filename, entry.sha256))
+        KnownCode(
+            backend.name,
+            platform,
+            tuple(entry.gpu_code),
+            Source(entry.filename, entry.sha256),
+            toolkit_of(backend, entry),
+        )
         for backend in backends
         for platform, tag in backend.tags.items()
         for entry in listed
@@ -178,11 +199,17 @@ def _backend_facts(
         variants={name: tuple(extras) for name, extras in backend.jaxlib_extras.items()},
         code={platform: entry.code for platform, entry in coded.items()},
         sources={platform: entry.source for platform, entry in coded.items()},
-        select=read_select(backend, contents.toolkits.get(backend.name, "")),
+        select=read_select(backend, _find_toolkit(built.values(), before)),
         absent={
             name: contents.absent[keys[name]] for name in keys if name not in there and keys[name] in contents.absent
         },
     )
+
+
+def _find_toolkit(built: Iterable[KnownCode], before: selector.Backend | None) -> str:
+    """Return what the libraries of a release state, which is the same on all platforms, or what was recorded before."""
+    recorded = format_version(before.select.toolkit) if before and before.select else None
+    return next((entry.toolkit for entry in built if entry.toolkit), recorded or "")
 
 
 def _check_known(

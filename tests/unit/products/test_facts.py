@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from jaxlib_select.facts import Select, Source, known_releases, load_facts, read_facts
+from jaxlib_select.machine.model import format_version
 from pjrtwheel.backend import load_backends, parse_backend
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
@@ -24,6 +26,7 @@ from pjrtwheel.products.facts import (
     make_facts,
     read_old,
     read_select,
+    toolkit_of,
 )
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
@@ -65,9 +68,11 @@ X86 = KnownCode("abacus", "linux_x86_64", ("bead_5",), Source("a.whl", "00"))
 ARM = KnownCode("abacus", "linux_aarch64", ("bead_6",), Source("b.whl", "11"))
 
 
-def entry(tag: str, version: str = "1", distribution: str = "jaxlib-abacus") -> Entry:
+def entry(
+    tag: str, version: str = "1", distribution: str = "jaxlib-abacus", attributes: Mapping[str, str] | None = None
+) -> Entry:
     """Return an entry of release.json."""
-    proof = Proof(Level.STATIC, None, (), Origin(None, None, "0", ""))
+    proof = Proof(Level.STATIC, None, (), Origin(None, None, "0", ""), pjrt_attributes=attributes or {})
     return Entry(
         "a.whl", distribution, version, "00", 1, (f"cp312-abi3-{tag}",), "", 0, ("bead_5",), proof, other_proofs=()
     )
@@ -169,11 +174,18 @@ def test_what_a_release_lacks_is_written_with_the_cause() -> None:
     assert (set(facts.tags), facts.absent) == ({"linux_x86_64"}, {"linux_aarch64": "no file for aarch64"})
 
 
-def test_the_toolkit_is_the_release_s_own() -> None:
-    """Another release's library may come from a newer one; a backend without a table has none."""
-    contents = dataclasses.replace(CONTENTS, toolkits={"abacus": "13.1"})
-    (facts,) = make_facts([BACKEND], contents, [X86, ARM]).backends
-    assert facts.select == Select("merchant", 0, driver=(1, 0), toolkit=(13, 1))
+def test_the_toolkit_is_the_one_that_the_library_states() -> None:
+    """In any proof, and for all platforms; it stays as recorded where no library was asked."""
+    backend = dataclasses.replace(BACKEND, toolkit_attribute="bead_version")
+    stated = entry("manylinux_2_27_x86_64", attributes={"bead_version": "13010", "xla_version": "2"})
+    assert toolkit_of(backend, stated) == "13.1"
+    assert toolkit_of(BACKEND, stated) == ""
+    listed = dataclasses.replace(entry("manylinux_2_27_x86_64"), other_proofs=(stated.proof,))
+    known = code_of_release([backend], [listed], "1")
+    assert known == [dataclasses.replace(X86, toolkit="13.1")]
+    old = make_facts([backend], CONTENTS, [*known, ARM])
+    assert old.backends[0].select == Select("merchant", 0, driver=(1, 0), toolkit=(13, 1))
+    assert make_facts([backend], CONTENTS, [X86, ARM], old) == old
     assert read_select(dataclasses.replace(BACKEND, select=None), "13.1") is None
 
 
@@ -236,9 +248,10 @@ def test_the_shipped_facts_are_those_of_the_repository(release: str, root: Path)
 def test_the_selector_reads_what_the_build_writes(root: Path, tmp_path: Path) -> None:
     """Every backend arrives with its table, and a new one too."""
     backends = load_backends(root)
-    contents = contents_of(load_release(root, DEFAULT_RELEASE))
     for backend in load_facts(DEFAULT_RELEASE).backends:
-        assert backend.select == read_select(backends[backend.name], contents.toolkits.get(backend.name, ""))
+        toolkit = format_version(backend.select.toolkit) if backend.select else None
+        assert bool(toolkit) is bool(backends[backend.name].toolkit_attribute)
+        assert backend.select == read_select(backends[backend.name], toolkit or "")
     path, facts = tmp_path / "1.json", make_facts([BACKEND], CONTENTS, [X86, ARM])
     path.write_text(format_facts(facts), "utf-8")
     assert read_facts(path) == facts

@@ -57,7 +57,9 @@ def make_wheel(folder: Path, name: str, content: bytes = b"zip", lock: str = "ff
         gpu_code=("sm_90",),
     )
     pythons = (PythonProof("cp314", "", (), "no interpreter"),)
-    return BuiltWheel(path, report), Proof(Level.LOAD, "0.115", pythons, ORIGIN, backend="cpu")
+    return BuiltWheel(path, report), Proof(
+        Level.LOAD, "0.115", pythons, ORIGIN, backend="cpu", pjrt_attributes={"xla_version": "2"}
+    )
 
 
 def publish_one(folder: str, dist: str, name: str) -> None:
@@ -97,6 +99,7 @@ def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
                         "date": "2026-11-21T09:40:00Z",
                     },
                     "pjrt_api": "0.115",
+                    "pjrt_attributes": {"xla_version": "2"},
                     "pythons": [
                         {
                             "python": "cp314",
