@@ -5,8 +5,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shlex
+import subprocess
+import textwrap
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
@@ -103,3 +106,27 @@ def test_pythons_are_those_of_the_releases() -> None:
     assert set(re.findall(r"\b3\.\d+t?\b", "".join(WORKFLOWS.values()))) == {"3.13t"}
     for text in WORKFLOWS.values():
         assert text.count("actions/setup-python@") == text.count("allow-prereleases: true")
+
+
+@pytest.mark.parametrize(
+    ("tag", "output"),
+    [
+        ("v1.2.3", "release=1.2.3 artifact=release-1.2.3"),
+        ("v1.2.3+2", "release=1.2.3 artifact=release-1.2.3"),
+        ("select-v0.1.0", "release= artifact=select"),
+        ("v1.3", None),
+    ],
+)
+def test_a_tag_chooses_what_is_built_and_published(tag: str, output: str | None, tmp_path: Path) -> None:
+    """Wheels with a label are refused before anything is built: the public index would not take them."""
+    found = re.search(r"- id: read\n +run: \|\n((?: {10}.*\n)+)", WORKFLOWS["release"])
+    assert found
+    (tmp_path / "releases").mkdir()
+    (tmp_path / "releases/1.2.3.toml").write_text('label = ""\n', "utf-8")
+    (tmp_path / "releases/1.3.toml").write_text('label = "split"\n', "utf-8")
+    environ = {"PATH": os.environ["PATH"], "GITHUB_REF_NAME": tag, "GITHUB_OUTPUT": str(tmp_path / "output")}
+    command = ["bash", "-e", "-c", textwrap.dedent(found[1])]
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.startswith("::error::")) == ((0, False) if output else (1, True))
+    written = (tmp_path / "output").read_text("utf-8").split() if output else []
+    assert " ".join(written) == (output or "")
