@@ -45,7 +45,7 @@ def execute(args: argparse.Namespace) -> int:
     path = args.root / "selector" / "jaxlib_select" / "facts" / f"{contents.version}.json"
     entries = read_entries(args.dist or args.root / "dist")
     known = [
-        *code_of_release(backends.values(), entries.values(), contents.version),
+        *code_of_release(backends.values(), entries.values(), contents),
         *(_read_library(argument, backends, tools) for argument in args.library),
     ]
     text = format_facts(make_facts(backends.values(), contents, known, read_old(path)))

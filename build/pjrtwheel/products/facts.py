@@ -4,7 +4,8 @@
 
 Nothing of what is written down is typed by hand. GPU code comes from the wheels' own records in `dist/release.json`, or
 from a library that is read now; platforms, and what is absent, from the release; everything else from the
-`backend.toml` files. What is not there now stays as it was recorded before, with the file it was read from.
+`backend.toml` files. Of what was recorded before, only GPU code stays, with the file it was read from, for platforms
+that the release still pins.
 """
 
 from __future__ import annotations
@@ -49,6 +50,10 @@ class Contents:
     def wheel_version(self) -> str:
         """The version that is asked for."""
         return self.set_version or self.version
+
+    def has_library(self, backend: str, platform: str) -> bool:
+        """Return whether a library is pinned."""
+        return f"plugin.{backend}.{platform}" in self.pinned
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +112,12 @@ def toolkit_of(backend: Backend, entry: Entry) -> str:
     return ""
 
 
-def code_of_release(backends: Iterable[Backend], entries: Iterable[Entry], version: str) -> list[KnownCode]:
-    """Take the GPU code from the entries of `dist/release.json`, as far as they are of this release."""
-    listed = [entry for entry in entries if is_of_release(entry, version)]
+def code_of_release(backends: Iterable[Backend], entries: Iterable[Entry], contents: Contents) -> list[KnownCode]:
+    """Take the GPU code from the entries of `dist/release.json`, as far as they are of this release.
+
+    A library that somebody built needs no pin. A wheel with an upstream library that is pinned no more is left over.
+    """
+    listed = [entry for entry in entries if is_of_release(entry, contents.version)]
     return [
         KnownCode(
             backend.name,
@@ -122,6 +130,7 @@ def code_of_release(backends: Iterable[Backend], entries: Iterable[Entry], versi
         for platform, tag in backend.tags.items()
         for entry in listed
         if entry.distribution == backend.distribution
+        if contents.has_library(backend.name, platform) or entry.provider != "prebuilt"
         if any(given.endswith(f"-{tag}") for given in entry.tags)
     ]
 
@@ -136,11 +145,14 @@ def make_facts(
 ) -> Facts:
     """Put together all that is known about a release; of two codes for one place the one that is known now counts.
 
+    A platform is one for which a library is pinned, or known now.
+
     Raises:
         UsageError: Nothing is known about a library of the release, or a table `[select]` is malformed.
     """
     before = {backend.name: backend for backend in (old.backends if old else ())}
-    by_place = {(entry.backend, entry.platform): entry for entry in [*_code_in(before.values()), *known]}
+    kept = (entry for entry in _code_in(before.values()) if contents.has_library(entry.backend, entry.platform))
+    by_place = {(entry.backend, entry.platform): entry for entry in [*kept, *known]}
     listed = sorted(backends, key=lambda backend: backend.name)
     return Facts(
         contents.version,
@@ -184,9 +196,8 @@ def _backend_facts(
 ) -> selector.Backend:
     recorded = before.tags if before else {}
     built = {platform: known[backend.name, platform] for platform in backend.tags if (backend.name, platform) in known}
-    keys = {platform: f"plugin.{backend.name}.{platform}" for platform in backend.tags}
-    # The index has the library, or somebody built it from source.
-    there = {name for name in keys if keys[name] in contents.pinned or name in built or name in recorded}
+    there = {name for name in backend.tags if contents.has_library(backend.name, name) or name in built}
+    absent = {name: contents.absent.get(f"plugin.{backend.name}.{name}", "") for name in backend.tags}
     _check_known(backend, there, built, recorded)
     coded = {platform: entry for platform, entry in built.items() if entry.code}
     return selector.Backend(
@@ -200,9 +211,7 @@ def _backend_facts(
         code={platform: entry.code for platform, entry in coded.items()},
         sources={platform: entry.source for platform, entry in coded.items()},
         select=read_select(backend, _find_toolkit(built.values(), before)),
-        absent={
-            name: contents.absent[keys[name]] for name in keys if name not in there and keys[name] in contents.absent
-        },
+        absent={name: cause for name, cause in absent.items() if cause and name not in there},
     )
 
 

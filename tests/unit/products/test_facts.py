@@ -32,7 +32,7 @@ from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.release_file import Entry, format_entries
-from pjrtwheel.release.model import load_release
+from pjrtwheel.release.model import load_release, parse_release
 from release_under_test import release_under_test
 
 DEFAULT_RELEASE = release_under_test().version
@@ -86,9 +86,17 @@ def test_code_is_taken_from_the_wheels_of_the_release() -> None:
         entry("manylinux_2_27_x86_64", distribution="jaxlib"),
         entry("win_amd64"),
     ]
-    assert code_of_release([BACKEND], entries, "1") == [X86]
+    assert code_of_release([BACKEND], entries, CONTENTS) == [X86]
     labelled = entry("manylinux_2_27_x86_64", version="1.0+split.1")
-    assert code_of_release([BACKEND], [labelled], "1.0") == [X86]
+    assert code_of_release([BACKEND], [labelled], dataclasses.replace(CONTENTS, version="1.0")) == [X86]
+
+
+@pytest.mark.parametrize(("provider", "found"), [("prebuilt", []), ("source", [X86]), ("file-00ff", [X86])])
+def test_a_wheel_without_a_pin_counts_if_somebody_built_its_library(provider: str, found: list[KnownCode]) -> None:
+    """One with upstream's library is left over from before the pin went away."""
+    wheel = dataclasses.replace(entry("manylinux_2_27_x86_64"), provider=provider)
+    assert code_of_release([BACKEND], [wheel], Contents("1")) == found
+    assert code_of_release([BACKEND], [wheel], CONTENTS) == [X86]
 
 
 def test_everything_known_about_a_backend_is_written() -> None:
@@ -146,13 +154,13 @@ def test_a_backend_that_was_not_built_is_refused() -> None:
 
 
 def test_a_platform_without_a_wheel_is_not_named() -> None:
-    """The release has no library for it; once somebody built one from source it stays known."""
+    """The release has no library for it, unless somebody built one from source."""
     contents = Contents("1", ("plugin.abacus.linux_x86_64",))
     (facts,) = make_facts([BACKEND], contents, [X86]).backends
     assert facts.tags == {"linux_x86_64": "manylinux_2_27_x86_64"}
     built = make_facts([BACKEND], contents, [X86, ARM])
     assert built.backends[0].tags == BACKEND.tags
-    assert make_facts([BACKEND], contents, [], built) == built
+    assert make_facts([BACKEND], contents, [], built) == make_facts([BACKEND], contents, [X86])
     codeless = [dataclasses.replace(known, code=()) for known in (X86, ARM)]
     (facts,) = make_facts([BACKEND], contents, codeless).backends
     assert facts.tags == BACKEND.tags
@@ -174,6 +182,53 @@ def test_what_a_release_lacks_is_written_with_the_cause() -> None:
     assert (set(facts.tags), facts.absent) == ({"linux_x86_64"}, {"linux_aarch64": "no file for aarch64"})
 
 
+RELEASE_FILE = """
+schema = 2
+release = "1"
+build = 1
+"""
+PIN = """
+[[pin]]
+key = "{key}"
+project = "p"
+version = "0.9"
+filename = "p-0.9-py3-none-any.whl"
+sha256 = "abababababababababababababababababababababababababababababababab"
+size = 1
+"""
+OVERRIDE = """
+[[override]]
+backend = "abacus"
+version = "0.9"
+reason = "nobody has made another one"
+"""
+NO_OVERRIDE = """
+[[absent]]
+key = "plugin.abacus.linux_x86_64"
+project = "abacus-pjrt"
+version = "1"
+cause = "no abacus-pjrt 1"
+"""
+
+
+@pytest.mark.parametrize("known", [X86, dataclasses.replace(X86, code=())], ids=["with code", "without code"])
+def test_what_an_override_gave_goes_with_it(known: KnownCode) -> None:
+    """Also after it was recorded; once the override is back, the recorded code would have to be read again."""
+    path, key = Path("releases/1.toml"), "plugin.abacus.linux_x86_64"
+    always = RELEASE_FILE + PIN.format(key="compiler.linux_x86_64")
+    with_override = contents_of(parse_release(always + OVERRIDE + PIN.format(key=key), path))
+    without = contents_of(parse_release(always + NO_OVERRIDE, path))
+    old = make_facts([BACKEND], with_override, [known])
+    assert dict(old.backends[0].tags) == {"linux_x86_64": "manylinux_2_27_x86_64"}
+    new = make_facts([BACKEND], without, [], old)
+    assert new == make_facts([BACKEND], without, [])
+    (facts,) = new.backends
+    found = (facts.tags, facts.code, facts.sources, facts.absent)
+    assert found == ({}, {}, {}, {"linux_x86_64": "no abacus-pjrt 1"})
+    with pytest.raises(UsageError, match="nothing is known about the library of abacus for linux_x86_64"):
+        make_facts([BACKEND], with_override, [], new)
+
+
 def test_the_toolkit_is_the_one_that_the_library_states() -> None:
     """In any proof, and for all platforms; it stays as recorded where no library was asked."""
     backend = dataclasses.replace(BACKEND, toolkit_attribute="bead_version")
@@ -181,7 +236,7 @@ def test_the_toolkit_is_the_one_that_the_library_states() -> None:
     assert toolkit_of(backend, stated) == "13.1"
     assert toolkit_of(BACKEND, stated) == ""
     listed = dataclasses.replace(entry("manylinux_2_27_x86_64"), other_proofs=(stated.proof,))
-    known = code_of_release([backend], [listed], "1")
+    known = code_of_release([backend], [listed], CONTENTS)
     assert known == [dataclasses.replace(X86, toolkit="13.1")]
     old = make_facts([backend], CONTENTS, [*known, ARM])
     assert old.backends[0].select == Select("merchant", 0, driver=(1, 0), toolkit=(13, 1))
