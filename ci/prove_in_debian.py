@@ -31,7 +31,8 @@ from pjrtwheel.prove.on_python import can_prove, fitting
 from pjrtwheel.prove.origin import find_origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish import add_proofs
-from pjrtwheel.release.model import Release, choose_release
+from pjrtwheel.release.known import choose_release
+from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
 
 _SLOW_IMPORTS = "jax.experimental.topologies, jax.numpy"

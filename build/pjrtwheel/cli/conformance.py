@@ -43,7 +43,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.errors import ProofError
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.platforms import host_platform
-    from pjrtwheel.release.model import choose_release
+    from pjrtwheel.release.known import choose_release
 
     check_repository(args.root)
     backend = choose_backend(load_backends(args.root), listed_backends(args.root), args.backend)

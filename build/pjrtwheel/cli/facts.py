@@ -36,7 +36,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.files import write_atomically
     from pjrtwheel.products.facts import code_of_release, contents_of, format_facts, make_facts, read_old
     from pjrtwheel.publish.release_file import read_entries
-    from pjrtwheel.release.model import load_release
+    from pjrtwheel.release.known import load_release
 
     check_repository(args.root)
     tools = parse_tools(args.tool)

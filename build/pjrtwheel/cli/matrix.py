@@ -29,7 +29,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.backend import load_backends
     from pjrtwheel.platforms import host_platform
     from pjrtwheel.release.checks import list_bindings_alone, list_prebuilt
-    from pjrtwheel.release.model import load_release
+    from pjrtwheel.release.known import load_release
 
     check_repository(args.root)
     release = load_release(args.root, args.release)

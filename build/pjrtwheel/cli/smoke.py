@@ -100,7 +100,7 @@ def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
     from pjrtwheel.prove.inputs import load_inputs
     from pjrtwheel.prove.on_python import prove_python
     from pjrtwheel.prove.run import platform_of
-    from pjrtwheel.release.model import load_release
+    from pjrtwheel.release.known import load_release
     from pjrtwheel.wheel.names import parse_name
 
     check_wheels(args.wheels)
@@ -131,7 +131,7 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     from pjrtwheel.prove.on_python import can_prove, prove_unpacked, untried
     from pjrtwheel.prove.origin import find_origin
     from pjrtwheel.prove.run import combine
-    from pjrtwheel.release.model import choose_release
+    from pjrtwheel.release.known import choose_release
 
     backend, platform = find_backend(args.root, args.backend), host_platform()
     release = choose_release(args.root, args.release, backend.name, platform.name)

@@ -29,7 +29,7 @@ from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.release_file import Entry, format_entries
-from pjrtwheel.release.model import load_release
+from pjrtwheel.release.known import load_release
 from release_under_test import release_under_test
 
 DEFAULT_RELEASE = release_under_test().version
