@@ -14,8 +14,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packaging.version import Version
-
 from jaxlib_select import facts as selector
 from jaxlib_select import tables
 from jaxlib_select.errors import FactsError
@@ -69,11 +67,6 @@ def contents_of(release: Release) -> Contents:
     return Contents(release.version, frozenset(release.pins), absent, set_version=release.set_version)
 
 
-def is_of_release(entry: Entry, version: str) -> bool:
-    """Return whether a wheel is of a JAX release, which its version may end in a local label (`0.11.2+split.1`)."""
-    return Version(entry.version).public == str(Version(version))
-
-
 def read_select(backend: Backend, toolkit: str = "") -> Select | None:
     """Read the table `[select]` of a backend; the toolkit that made its library is the release's, where it says one.
 
@@ -92,9 +85,9 @@ def read_select(backend: Backend, toolkit: str = "") -> Select | None:
         raise _malformed(backend, str(error)) from error
 
 
-def code_of_release(backends: Iterable[Backend], entries: Iterable[Entry], version: str) -> list[KnownCode]:
-    """Take the GPU code from the entries of `dist/release.json`, as far as they are of this release."""
-    listed = [entry for entry in entries if is_of_release(entry, version)]
+def code_of_set(backends: Iterable[Backend], entries: Iterable[Entry], version: str) -> list[KnownCode]:
+    """Take the GPU code from the entries of `dist/release.json`, as far as they are of the set of this version."""
+    listed = [entry for entry in entries if entry.version == version]
     return [
         KnownCode(backend.name, platform, tuple(entry.gpu_code), Source(entry.filename, entry.sha256))
         for backend in backends

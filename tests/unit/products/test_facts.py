@@ -18,7 +18,7 @@ from pjrtwheel.products.facts import (
     Contents,
     KnownCode,
     code_of_library,
-    code_of_release,
+    code_of_set,
     contents_of,
     format_facts,
     make_facts,
@@ -81,9 +81,14 @@ def test_code_is_taken_from_the_wheels_of_the_release() -> None:
         entry("manylinux_2_27_x86_64", distribution="jaxlib"),
         entry("win_amd64"),
     ]
-    assert code_of_release([BACKEND], entries, "1") == [X86]
-    labelled = entry("manylinux_2_27_x86_64", version="1.0+split.1")
-    assert code_of_release([BACKEND], [labelled], "1.0") == [X86]
+    assert code_of_set([BACKEND], entries, "1") == [X86]
+
+
+def test_code_of_another_set_of_the_release_does_not_count() -> None:
+    """Its library may be another one; facts are about the wheels of one version."""
+    entries = [entry("manylinux_2_27_x86_64", version=version) for version in ("1", "1+split.1", "1+split.2")]
+    assert code_of_set([BACKEND], entries[:2], "1+split.2") == []
+    assert code_of_set([BACKEND], entries, "1+split.2") == [X86]
 
 
 def test_everything_known_about_a_backend_is_written() -> None:
@@ -253,8 +258,9 @@ def test_the_command_writes_the_file_and_says_whether_it_is_up_to_date(
     (tmp_path / "plugins/abacus").mkdir(parents=True)
     (tmp_path / "plugins/abacus/backend.toml").write_text(ABACUS, "utf-8")
     (tmp_path / "dist").mkdir()
+    version = load_release(root, DEFAULT_RELEASE).set_version
     wheels = {
-        arch: dataclasses.replace(entry(f"manylinux_2_27_{arch}", DEFAULT_RELEASE), filename=arch)
+        arch: dataclasses.replace(entry(f"manylinux_2_27_{arch}", version), filename=arch)
         for arch in ("x86_64", "aarch64")
     }
     (tmp_path / "dist/release.json").write_text(format_entries(wheels), "utf-8")
