@@ -77,10 +77,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("dist", type=Path, help="folder with the wheels and release.json")
     parser.add_argument("--program", action="append", help="name of a program of tests/smoke/ (default: all)")
+    parser.add_argument("--set", metavar="VERSION", help="which set, where the folder has several")
     arguments = parser.parse_args(argv)
-    entries = find_bindings(arguments.dist)
+    listed = find_bindings(arguments.dist)
+    versions = sorted({entry["version"] for entry in listed})
+    if len(versions) > 1 and not arguments.set:
+        sys.exit(f"{arguments.dist} has jaxlib of several sets: {', '.join(versions)}; choose one with --set")
+    entries = [entry for entry in listed if entry["version"] == (arguments.set or entry["version"])]
     if not entries:
-        sys.exit(f"no wheel of jaxlib in {arguments.dist}")
+        sys.exit(f"no wheel of jaxlib {arguments.set or ''} in {arguments.dist}")
     lock = read_lock(arguments.dist / entries[0]["filename"])
     programs = sorted((ROOT / "tests" / "smoke").glob("[a-z]*.py"))
     chosen = [path for path in programs if path.stem in (arguments.program or [path.stem])]
