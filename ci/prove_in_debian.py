@@ -15,18 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from debian_root import (
-    ARCHITECTURES,
-    REPOSITORY,
-    DebianRoot,
-    RootError,
-    Visit,
-    add_root_options,
-    plan_visit,
-    provide,
-    run_inside,
-)
+from debian_root import ARCHITECTURES, DebianRoot, RootError, add_root_options, provide
 from debian_tooling import add_python_option, create_venv_inside, provide_tooling
+from debian_visit import REPOSITORY, Visit, plan_visit, run_inside
 from pjrtwheel.backend import find_backend
 from pjrtwheel.cli import add_options
 from pjrtwheel.environment.unpack import python_tag_of, unpack_into
