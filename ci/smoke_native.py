@@ -32,10 +32,10 @@ print(pathlib.Path(importlib.util.find_spec("jaxlib").origin).with_name("{LOCK}"
 
 
 def find_bindings(dist: Path, release: str | None) -> list[dict[str, Any]]:
-    """Return what `release.json` says of the `jaxlib` wheels of a release, or of the only one in a folder."""
+    """Return what `release.json` says of the `jaxlib` wheels of a release or set, or of the only one in a folder."""
     document = json.loads((dist / "release.json").read_text("utf-8"))
     entries = [entry for entry in document["wheels"] if entry["distribution"] == "jaxlib"]
-    found = [entry for entry in entries if release in {None, entry["version"].partition("+")[0]}]
+    found = [entry for entry in entries if release in {None, entry["version"], entry["version"].partition("+")[0]}]
     if len({entry["version"] for entry in found}) != 1:
         versions = ", ".join(sorted({entry["version"] for entry in entries}))
         sys.exit(f"--release has to say which jaxlib of {dist} is meant; there are: {versions or 'none'}")
@@ -83,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("dist", type=Path, help="folder with the wheels and release.json")
     parser.add_argument("--program", action="append", help="name of a program of tests/smoke/ (default: all)")
-    parser.add_argument("--release", metavar="VERSION", help="JAX release (default: the only one in the folder)")
+    parser.add_argument("--release", metavar="VERSION", help="JAX release, or version of a set (default: the only one)")
     arguments = parser.parse_args(argv)
     entries = find_bindings(arguments.dist, arguments.release)
     lock = read_lock(arguments.dist / entries[0]["filename"])

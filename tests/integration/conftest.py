@@ -30,7 +30,8 @@ from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.merge import read_folder
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, format_entries
-from pjrtwheel.release.model import Release, choose_release, load_release
+from pjrtwheel.release.known import choose_release, load_release
+from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
 from release_under_test import release_under_test, wheel_version
 

@@ -13,7 +13,7 @@ import pytest
 
 from pjrtwheel.cli import main
 from pjrtwheel.errors import FetchError, PinError, UsageError
-from pjrtwheel.release.model import list_releases, load_release
+from pjrtwheel.release.known import list_releases, load_release
 
 pytestmark = pytest.mark.integration
 

@@ -24,7 +24,7 @@ from pjrtwheel.inspect.lookup import FindTool, make_finder
 from pjrtwheel.products.facts import (
     KnownCode,
     code_of_library,
-    code_of_release,
+    code_of_set,
     contents_of,
     format_facts,
     make_facts,
@@ -54,7 +54,7 @@ def write_facts(bump: Bump, entries: Iterable[Entry]) -> str:
     path = facts_path(bump.root, release.version)
     old = read_old(path)
     contents = contents_of(release)
-    known = code_of_release(backends, entries, contents)
+    known = code_of_set(backends, entries, contents)
     recorded = {(entry.name, platform) for entry in (old.backends if old else ()) for platform in entry.tags}
     recorded |= {(entry.backend, entry.platform) for entry in known}
     with tempfile.TemporaryDirectory(prefix="tools-") as scratch:

@@ -83,6 +83,10 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
         "--root": {"type": Path, "default": Path.cwd(), "help": "root of the repository (default: here)"},
         "--release": {"metavar": "VERSION", "help": "JAX release (default: the newest of releases/)"},
         "--dist": {"type": Path, "metavar": "DIR", "help": "folder of the wheels (default: dist/ of the repository)"},
+        "--set": {
+            "metavar": "FOLDER|URL|VERSION",
+            "help": "the set that the plugin was built for (default: the only one in the folder of the wheels)",
+        },
         "--tool": {
             "action": "append",
             "default": [],

@@ -26,7 +26,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.backend import load_backends
     from pjrtwheel.platforms import host_platform
     from pjrtwheel.release.jobs import list_jobs
-    from pjrtwheel.release.model import list_releases, load_release
+    from pjrtwheel.release.known import list_releases, load_release
 
     check_repository(args.root)
     releases = [

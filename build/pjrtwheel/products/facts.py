@@ -15,8 +15,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packaging.version import Version
-
 from jaxlib_select import facts as selector
 from jaxlib_select import tables
 from jaxlib_select.errors import FactsError
@@ -81,11 +79,6 @@ def contents_of(release: Release) -> Contents:
     return Contents(release.version, frozenset(release.pins), absent, set_version=release.set_version)
 
 
-def is_of_release(entry: Entry, version: str) -> bool:
-    """Return whether a wheel is of a JAX release, which its version may end in a local label (`0.11.2+split.1`)."""
-    return Version(entry.version).public == str(Version(version))
-
-
 def read_select(backend: Backend, toolkit: str = "") -> Select | None:
     """Read the table `[select]` of a backend, with the toolkit that made its library, as far as that is known.
 
@@ -112,12 +105,12 @@ def toolkit_of(backend: Backend, entry: Entry) -> str:
     return ""
 
 
-def code_of_release(backends: Iterable[Backend], entries: Iterable[Entry], contents: Contents) -> list[KnownCode]:
-    """Take the GPU code from the entries of `dist/release.json`, as far as they are of this release.
+def code_of_set(backends: Iterable[Backend], entries: Iterable[Entry], contents: Contents) -> list[KnownCode]:
+    """Take the GPU code from the entries of `dist/release.json`, as far as they are of this very set.
 
     A library that somebody built needs no pin. A wheel with an upstream library that is pinned no more is left over.
     """
-    listed = [entry for entry in entries if is_of_release(entry, contents.version)]
+    listed = [entry for entry in entries if entry.version == contents.wheel_version]
     return [
         KnownCode(
             backend.name,

@@ -61,12 +61,15 @@ def platform_of(wheels: Iterable[Path]) -> str:
     """Return the platform that the wheels of a set are for.
 
     Raises:
-        ProofError: They are for several, or for none we know.
+        ProofError: They are for several, or for none we know, or they are of several sets.
     """
-    found = {parse_name(wheel.name).platform for wheel in wheels}
+    names = [parse_name(wheel.name) for wheel in wheels]
+    found = {name.platform for name in names}
     if len(found) != 1 or None in found:
-        names = sorted(platform.name for platform in found if platform)
-        raise ProofError(f"wheels of one set must be for one platform, not {names or 'none'}")
+        known = sorted(platform.name for platform in found if platform)
+        raise ProofError(f"wheels of one set must be for one platform, not {known or 'none'}")
+    if len(versions := sorted({name.version for name in names})) > 1:
+        raise ProofError(f"wheels of one set must have one version, not {', '.join(versions)}")
     (platform,) = filter(None, found)
     return platform.name
 

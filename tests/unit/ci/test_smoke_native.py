@@ -23,10 +23,12 @@ def write_record(dist: Path, *entries: dict[str, str]) -> Path:
 
 
 def test_the_release_is_found_with_or_without_a_label(tmp_path: Path) -> None:
-    """By its name, or because there is no other."""
+    """By its name, by the version of one of its sets, or because there is no other."""
     dist = write_record(tmp_path, OLD, NEW, OTHER)
     assert find_bindings(dist, "1.9") == [OLD]
     assert find_bindings(dist, "1.10") == [NEW]
+    newer = {**OLD, "version": "1.9+split.2"}
+    assert find_bindings(write_record(tmp_path, OLD, newer), "1.9+split.1") == [OLD]
     assert find_bindings(write_record(tmp_path, OLD, OLD, OTHER), None) == [OLD, OLD]
 
 

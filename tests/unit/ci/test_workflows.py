@@ -22,7 +22,7 @@ from pjrtwheel.cli import build
 from pjrtwheel.platforms import PLATFORMS, find_platform
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.release.jobs import Jobs, list_jobs
-from pjrtwheel.release.model import list_releases, load_release
+from pjrtwheel.release.known import list_releases, load_release
 
 ROOT = Path(__file__).resolve().parents[3]
 WORKFLOWS = {path.stem: path.read_text("utf-8") for path in (ROOT / ".github/workflows").glob("*.yml")}

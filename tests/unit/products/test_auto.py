@@ -26,9 +26,9 @@ from pjrtwheel.products.auto.nvidia import THOR, Group, compiled, nvidia_groups,
 from pjrtwheel.products.auto.variants import Variant, make_variants
 from pjrtwheel.products.facts import Contents
 from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.on_device import find_wheels
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
+from pjrtwheel.publish.finished_set import find_set
 from pjrtwheel.publish.release_file import Entry, format_entries, read_entries
 from release_under_test import release_under_test
 
@@ -367,8 +367,6 @@ def test_other_commands_do_not_stumble_over_variants(
     """Proving finds the wheels of its backend in a folder with `jaxlib-auto`."""
     jaxlib = make_wheel({}, name=f"jaxlib-{VERSION}-cp312-cp312-manylinux_2_27_x86_64.whl")
     build_auto(root, dist, Contents(VERSION))
-    found = find_wheels(dist, backends["cpu"], VERSION, PLATFORMS["linux_x86_64"])
-    assert [path.name for path in found] == [
-        jaxlib.name,
-        f"jaxlib_cpu-{VERSION}-cp312-abi3-manylinux_2_27_x86_64.whl",
-    ]
+    found = find_set(root, dist, backends["cpu"], PLATFORMS["linux_x86_64"], dist, where=VERSION)
+    plugin = f"jaxlib_cpu-{VERSION}-cp312-abi3-manylinux_2_27_x86_64.whl"
+    assert (found.bindings.filename, found.plugin.name) == (jaxlib.name, plugin)

@@ -20,7 +20,7 @@ from pjrtwheel.products.facts import (
     Contents,
     KnownCode,
     code_of_library,
-    code_of_release,
+    code_of_set,
     contents_of,
     format_facts,
     make_facts,
@@ -32,7 +32,8 @@ from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.release_file import Entry, format_entries
-from pjrtwheel.release.model import load_release, parse_release
+from pjrtwheel.release.known import load_release
+from pjrtwheel.release.model import parse_release
 from release_under_test import release_under_test
 
 DEFAULT_RELEASE = release_under_test().version
@@ -86,17 +87,23 @@ def test_code_is_taken_from_the_wheels_of_the_release() -> None:
         entry("manylinux_2_27_x86_64", distribution="jaxlib"),
         entry("win_amd64"),
     ]
-    assert code_of_release([BACKEND], entries, CONTENTS) == [X86]
-    labelled = entry("manylinux_2_27_x86_64", version="1.0+split.1")
-    assert code_of_release([BACKEND], [labelled], dataclasses.replace(CONTENTS, version="1.0")) == [X86]
+    assert code_of_set([BACKEND], entries, CONTENTS) == [X86]
+
+
+def test_code_of_another_set_of_the_release_does_not_count() -> None:
+    """Its library may be another one; facts are about the wheels of one version."""
+    labelled = dataclasses.replace(CONTENTS, set_version="1+split.2")
+    entries = [entry("manylinux_2_27_x86_64", version=version) for version in ("1", "1+split.1", "1+split.2")]
+    assert code_of_set([BACKEND], entries[:2], labelled) == []
+    assert code_of_set([BACKEND], entries, labelled) == [X86]
 
 
 @pytest.mark.parametrize(("provider", "found"), [("prebuilt", []), ("source", [X86]), ("file-00ff", [X86])])
 def test_a_wheel_without_a_pin_counts_if_somebody_built_its_library(provider: str, found: list[KnownCode]) -> None:
     """One with upstream's library is left over from before the pin went away."""
     wheel = dataclasses.replace(entry("manylinux_2_27_x86_64"), provider=provider)
-    assert code_of_release([BACKEND], [wheel], Contents("1")) == found
-    assert code_of_release([BACKEND], [wheel], CONTENTS) == [X86]
+    assert code_of_set([BACKEND], [wheel], Contents("1")) == found
+    assert code_of_set([BACKEND], [wheel], CONTENTS) == [X86]
 
 
 def test_everything_known_about_a_backend_is_written() -> None:
@@ -236,7 +243,7 @@ def test_the_toolkit_is_the_one_that_the_library_states() -> None:
     assert toolkit_of(backend, stated) == "13.1"
     assert toolkit_of(BACKEND, stated) == ""
     listed = dataclasses.replace(entry("manylinux_2_27_x86_64"), other_proofs=(stated.proof,))
-    known = code_of_release([backend], [listed], CONTENTS)
+    known = code_of_set([backend], [listed], CONTENTS)
     assert known == [dataclasses.replace(X86, toolkit="13.1")]
     old = make_facts([backend], CONTENTS, [*known, ARM])
     assert old.backends[0].select == Select("merchant", 0, driver=(1, 0), toolkit=(13, 1))
@@ -321,8 +328,9 @@ def test_the_command_writes_the_file_and_says_whether_it_is_up_to_date(
     (tmp_path / "plugins/abacus").mkdir(parents=True)
     (tmp_path / "plugins/abacus/backend.toml").write_text(ABACUS, "utf-8")
     (tmp_path / "dist").mkdir()
+    version = load_release(root, DEFAULT_RELEASE).set_version
     wheels = {
-        arch: dataclasses.replace(entry(f"manylinux_2_27_{arch}", DEFAULT_RELEASE), filename=arch)
+        arch: dataclasses.replace(entry(f"manylinux_2_27_{arch}", version), filename=arch)
         for arch in ("x86_64", "aarch64")
     }
     (tmp_path / "dist/release.json").write_text(format_entries(wheels), "utf-8")

@@ -136,3 +136,11 @@ def test_a_set_is_for_one_platform(tags: list[str]) -> None:
     """None, an unknown one, and several are errors."""
     with pytest.raises(ProofError, match="wheels of one set must be for one platform"):
         platform_of(Path(f"a-1-{tag}.whl") for tag in tags)
+
+
+def test_wheels_of_two_sets_are_not_proven_together() -> None:
+    """An installer would take one of them, or find no solution."""
+    names = [f"a-1+split.{number}-cp312-abi3-manylinux_2_27_x86_64.whl" for number in (2, 1)]
+    with pytest.raises(ProofError) as caught:
+        platform_of(map(Path, names))
+    assert str(caught.value) == "wheels of one set must have one version, not 1+split.1, 1+split.2"

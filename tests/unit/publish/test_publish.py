@@ -30,7 +30,7 @@ from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Kind, Outcome, ProgramResult, Proof, PythonProof, TargetProof
 from pjrtwheel.publish import add_proofs, check_space, publish
 from pjrtwheel.publish.release_file import Entry, format_entries, make_entry, merge_entries, parse_entries
-from pjrtwheel.publish.summary import describe_level, describe_pythons, make_table, mixed_locks, render_table
+from pjrtwheel.publish.summary import describe_level, describe_pythons, make_table, render_table
 from pjrtwheel.wheel.report import BuiltWheel, Report
 
 ORIGIN = Origin("0" * 40, dirty=False, version="0.1.0", date="2026-11-21T09:40:00Z")
@@ -643,14 +643,3 @@ def test_names_stay_whole_in_a_log(tmp_path: Path) -> None:
     text = console.export_text()
     assert wheel.report.wheel in text
     assert text.splitlines()[0].strip() == "wheels [old]/", "the folder is that which was given"
-
-
-def test_wheels_that_refuse_each_other_are_named() -> None:
-    """A plugin with another lock than the bindings of its folder is found."""
-    entries = [
-        make_small_entry("jaxlib.whl"),
-        make_small_entry("good.whl", "jaxlib-cpu"),
-        make_small_entry("bad.whl", "jaxlib-cuda", lock_id="b"),
-        make_small_entry("older.whl", "jaxlib-cpu", "0", "c"),
-    ]
-    assert mixed_locks(entries) == ("bad.whl",)

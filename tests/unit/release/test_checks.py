@@ -13,7 +13,8 @@ from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.errors import FetchError, UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.checks import check_inputs, list_bindings_alone, list_prebuilt, required_pins
-from pjrtwheel.release.model import Release, XlaSource, list_releases, load_release
+from pjrtwheel.release.known import list_releases, load_release
+from pjrtwheel.release.model import Release, XlaSource
 
 X86_64, AARCH64 = PLATFORMS["linux_x86_64"], PLATFORMS["linux_aarch64"]
 ROOT = Path(__file__).resolve().parents[3]

@@ -18,7 +18,8 @@ from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.jobs import Jobs, NativeJob, SuiteJob, WheelJob, list_jobs
-from pjrtwheel.release.model import Pin, Release, list_releases, load_release
+from pjrtwheel.release.known import list_releases, load_release
+from pjrtwheel.release.model import Pin, Release
 
 ROOT = Path(__file__).resolve().parents[3]
 BACKENDS = load_backends(ROOT)
