@@ -32,7 +32,6 @@ from pjrtwheel.publish.merge import read_folder
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.release.model import Release, choose_release, load_release
 from pjrtwheel.wheel.names import parse_name
-from release_under_test import wheel_version
 
 PLATFORM = "linux_x86_64"
 CHECKOUT_FOLDERS = ("build", "ci", "jaxlib", "plugins", "releases", "tests/aot", "tests/smoke")
@@ -87,7 +86,7 @@ def provide_wheels(root: Path, backend: str, release: Release, dist: Path, *opti
     """
     given = os.environ.get("PJRTWHEEL_DIST")
     if given:
-        return take_wheels(Path(given), find_backend(root, backend), wheel_version(release), dist)
+        return take_wheels(Path(given), find_backend(root, backend), release.set_version, dist)
     return build_wheels(root, backend, dist, "--release", release.version, *options)
 
 

@@ -25,12 +25,12 @@ from pjrtwheel.environment.venv import create_venv, find_uv
 from pjrtwheel.products.auto import build_auto
 from pjrtwheel.products.facts import Contents
 from pjrtwheel.products.index import write_index
-from release_under_test import release_under_test, wheel_version
+from release_under_test import release_under_test
 
 pytestmark = pytest.mark.integration
 
 RELEASE = release_under_test()
-VERSION = wheel_version(RELEASE)
+VERSION = RELEASE.set_version
 FACTS = "selector/jaxlib_select/facts"
 NVIDIA = (
     "nvidia_cudnn_cu12-9.10.2.21",

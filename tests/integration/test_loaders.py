@@ -23,14 +23,14 @@ from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.release.model import Release
-from release_under_test import release_under_test, wheel_version
+from release_under_test import release_under_test
 
 pytestmark = pytest.mark.integration
 
 Overlay = Callable[[str], Path]
 Program = Callable[..., subprocess.CompletedProcess[str]]
 
-VERSION = wheel_version(release_under_test())
+VERSION = release_under_test().set_version
 
 USE_JAX = "import jax; print([device.platform for device in jax.devices()], float(jax.numpy.ones(3).sum()))"
 USED = "['cpu'] 3.0\n"
@@ -407,7 +407,7 @@ def test_missing_libraries_are_named_all_together(
     (what,) = (line for line in lines if line.startswith("problem "))
     assert what.startswith(f"problem     {distribution} needs {library}, ")
     assert "the dynamic linker's search path" in what
-    fix = remedy.format(version=wheel_version(release_of(name)))
+    fix = remedy.format(version=release_of(name).set_version)
     assert lines[-1].startswith(f"{distribution} does not fit here. To fix it: {fix}")
 
 

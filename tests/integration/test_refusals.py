@@ -18,12 +18,12 @@ from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import install
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.release.model import Release
-from release_under_test import release_under_test, wheel_version
+from release_under_test import release_under_test
 
 pytestmark = pytest.mark.integration
 
 USE_JAX = "import jax; print(jax.devices()); print(float(jax.numpy.ones(3).sum()))"
-VERSION = wheel_version(release_under_test())
+VERSION = release_under_test().set_version
 REMEDY = f"pip install --force-reinstall --no-deps jaxlib=={VERSION} jaxlib-cpu=={VERSION}"
 
 

@@ -17,7 +17,6 @@ import pytest
 
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.release.model import Release
-from release_under_test import wheel_version
 
 pytestmark = pytest.mark.integration
 
@@ -189,7 +188,7 @@ def test_a_gpu_without_its_package(doctor: Callable[..., dict[str, Any]], python
     assert (report["silent_cpu"], report["status"], report["codes"]) == (True, 1, ["silent-cpu", "confirmed"])
     remedy = report["findings"][0]["remedy"]
     assert str(python) in remedy
-    assert f"jaxlib-cuda-13[with-cuda]=={wheel_version(release)}" in remedy
+    assert f"jaxlib-cuda-13[with-cuda]=={release.set_version}" in remedy
 
 
 def test_a_truncated_library(site: Site, doctor: Callable[..., dict[str, Any]]) -> None:

@@ -38,7 +38,7 @@ from pjrtwheel.fetch import cache_root
 from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
-from release_under_test import release_under_test, wheel_version
+from release_under_test import release_under_test
 
 pytestmark = pytest.mark.integration
 
@@ -275,7 +275,7 @@ def _wheel_of_pip(bench: Bench) -> tuple[str, ...]:
 
 
 RELEASE = release_under_test().version
-VERSION = wheel_version(release_under_test())
+VERSION = release_under_test().set_version
 JAX = {"jax": RELEASE, "jaxlib": f"{VERSION}-1"}
 BACKENDS = ("jax", "jaxlib", "jaxlib-cpu", "jaxlib-cuda-12", "jaxlib-cuda-13", "nvidia-cublas", "nvidia-cudnn-cu12")
 WANTED = {
