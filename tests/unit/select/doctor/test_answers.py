@@ -18,7 +18,8 @@ from jaxlib_select.doctor.predict import Prediction
 from jaxlib_select.errors import UsageError
 from jaxlib_select.installed.environment import find_interpreter, other_environment
 from jaxlib_select.machine.model import Nvidia
-from site_packages import AGAIN, CUDA13, H100, NONE, PYTHON, SOURCE, Site, codes, loadable_elf
+from site_packages import AGAIN, CUDA13, H100, NONE, PYTHON, SOURCE, Site, codes
+from small_libraries import loadable_elf
 
 # In place of NVIDIA's driver.
 MOCK_DRIVER = {

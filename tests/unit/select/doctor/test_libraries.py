@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from site_packages import COMPONENTS, CUDA13, H100, INSTALL_CUDA13, MI300, NONE, Site, codes, loadable_elf
+from site_packages import COMPONENTS, CUDA13, H100, INSTALL_CUDA13, MI300, NONE, Site, codes
+from small_libraries import loadable_elf
 
 
 def test_a_plugin_without_its_library(site: Site) -> None:

@@ -14,7 +14,8 @@ import pytest
 from jaxlib_select.choose.decision import Candidate, Decision
 from jaxlib_select.doctor.examine import examine_here
 from jaxlib_select.machine.model import Amd, Devices, Intel, Machine, Nvidia, NvidiaGpu
-from site_packages import CUDA13, H100, INSTALL_CUDA13, NONE, SOURCE, Site, codes, loadable_elf
+from site_packages import CUDA13, H100, INSTALL_CUDA13, NONE, SOURCE, Site, codes
+from small_libraries import loadable_elf
 
 TPU = Devices(pci=("1ae0:0063",), devices=("/dev/vfio/0",))
 MAX = replace(NONE, intel=Intel(("8086:0bd5",), level_zero=True))
