@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from package_index import QuietHandler
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
@@ -32,6 +32,7 @@ from pjrtwheel.publish.merge import read_folder
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.release.model import Release, choose_release, load_release
 from pjrtwheel.wheel.names import parse_name
+from small_wheels import build_wheel, describe_wheel
 
 PLATFORM = "linux_x86_64"
 CHECKOUT_FOLDERS = ("build", "ci", "jaxlib", "plugins", "releases", "tests/aot", "tests/smoke")
@@ -254,21 +255,8 @@ def write_small_wheel(
     path: Path, requires: Sequence[str] = (), *, python: str = ">=3.12", gpu_code: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Write a wheel that says what it requires, and describe it."""
-    project, version, *_, platform = path.stem.split("-")
-    tag = "-".join(path.stem.split("-")[-3:])
-    extras = sorted({need.split("extra == ")[1].strip('"') for need in requires if "extra == " in need})
-    fields = [("Metadata-Version", "2.4"), ("Name", project.replace("_", "-")), ("Version", version)]
-    fields += [("Requires-Python", python), *(("Provides-Extra", extra) for extra in extras)]
-    fields += [("Requires-Dist", need) for need in requires]
-    info = f"{project}-{version}.dist-info"
-    members = {
-        f"{info}/METADATA": "".join(f"{key}: {value}\n" for key, value in fields),
-        f"{info}/WHEEL": f"Wheel-Version: 1.0\nRoot-Is-Purelib: {str(platform == 'any').lower()}\nTag: {tag}\n",
-    }
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, text in members.items():
-            archive.writestr(name, text)
-        archive.writestr(f"{info}/RECORD", "".join(f"{name},,\n" for name in (*members, f"{info}/RECORD")))
+    build_wheel(path.parent, describe_wheel(path.name, requires, python=python), name=path.name)
+    project, version, tag = path.stem.split("-", 2)
     return {
         "filename": path.name,
         "distribution": project.replace("_", "-"),
@@ -289,12 +277,8 @@ def write_small_wheel(
 def serve() -> Callable[..., AbstractContextManager[str]]:
     """Return a context: a folder, and perhaps a handler of requests → the address of a server on loopback."""
 
-    class SilentHandler(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: Any) -> None:
-            pass
-
     @contextmanager
-    def serving(folder: Path, handler: type[http.server.SimpleHTTPRequestHandler] = SilentHandler) -> Iterator[str]:
+    def serving(folder: Path, handler: type[http.server.SimpleHTTPRequestHandler] = QuietHandler) -> Iterator[str]:
         bound = functools.partial(handler, directory=str(folder))
         with http.server.ThreadingHTTPServer(("127.0.0.1", 0), bound) as server:
             thread = threading.Thread(target=server.serve_forever)

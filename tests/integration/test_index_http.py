@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import os
 import subprocess
@@ -12,10 +11,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
+from package_index import NotingHandler
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_venv, find_uv
@@ -26,21 +26,7 @@ pytestmark = pytest.mark.integration
 JSON_TYPE = "application/vnd.pypi.simple.v1+json"
 
 
-class PlainHandler(http.server.SimpleHTTPRequestHandler):
-    """What `python -m http.server` does, with a list of what was asked for."""
-
-    asked: ClassVar[list[str]] = []
-
-    def do_GET(self) -> None:
-        """Note the request, then serve it."""
-        self.asked.append(self.path)
-        super().do_GET()
-
-    def log_message(self, *_: Any) -> None:
-        """Stay silent."""
-
-
-class ChoosingHandler(PlainHandler):
+class ChoosingHandler(NotingHandler):
     """A server that hands out JSON to those who accept it."""
 
     def send_head(self) -> Any:
@@ -54,13 +40,13 @@ class ChoosingHandler(PlainHandler):
         return JSON_TYPE if str(path).endswith(".v1+json") else super().guess_type(path)
 
 
-@pytest.fixture(params=[PlainHandler, ChoosingHandler], ids=["plain", "choosing"])
+@pytest.fixture(params=[NotingHandler, ChoosingHandler], ids=["plain", "choosing"])
 def address(
     request: pytest.FixtureRequest, dist: Path, serve: Callable[..., AbstractContextManager[str]]
 ) -> Iterator[str]:
     """Return the address of the index of `dist` on a running server."""
     write_index(dist, dist / "simple")
-    PlainHandler.asked.clear()
+    NotingHandler.asked.clear()
     with serve(dist / "simple", request.param) as address:
         yield address
 
@@ -103,6 +89,6 @@ def test_installers_take_what_they_need_from_the_index(
     uv = (find_uv() or "uv", "pip", "install", "--python", python)
     run(*(pip if installer == "pip" else uv), "--index-url", address, "jaxlib-abacus")
     assert installed(python) == ["jaxlib_abacus-1.0.dist-info", "jaxlib_bead-2.0.dist-info"]
-    asked = PlainHandler.asked
+    asked = NotingHandler.asked
     first = asked.index("/jaxlib-abacus/jaxlib_abacus-1.0-py3-none-any.whl.metadata")
     assert first < asked.index("/jaxlib-abacus/jaxlib_abacus-1.0-py3-none-any.whl")

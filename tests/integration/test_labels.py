@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import functools
-import http.server
 import json
 import os
 import subprocess
@@ -14,10 +13,11 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
+from package_index import NotingHandler
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_environment, create_venv, find_uv, requirement_group, wheelhouse
@@ -33,20 +33,6 @@ import importlib.metadata, jax, jaxlib.version
 print(importlib.metadata.version("jaxlib"), jaxlib.version.__version__, float(jax.numpy.arange(3).sum()))
 print(type(jax.devices()[0].client).__name__, any("jaxlib_cpu" in line for line in open("/proc/self/maps")))
 """
-
-
-class NotingHandler(http.server.SimpleHTTPRequestHandler):
-    """What `python -m http.server` does, with a list of what was asked for."""
-
-    asked: ClassVar[list[str]] = []
-
-    def do_GET(self) -> None:
-        """Note the request, then serve it."""
-        self.asked.append(self.path)
-        super().do_GET()
-
-    def log_message(self, *_: Any) -> None:
-        """Stay silent."""
 
 
 @dataclass(frozen=True)

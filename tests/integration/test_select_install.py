@@ -8,8 +8,6 @@ ones: what installers do does not depend on their size. Where JAX runs, it is th
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import os
 import shlex
@@ -39,6 +37,7 @@ from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
 from release_under_test import release_under_test
+from small_wheels import build_wheel, describe_wheel
 
 pytestmark = pytest.mark.integration
 
@@ -150,22 +149,8 @@ def installed(python: Path) -> dict[str, str]:
 
 def write_wheel(folder: Path, name: str, files: Mapping[str, str], requires: Sequence[str] = ()) -> None:
     """Write a wheel with RECORD and metadata."""
-    project, version = name.split("-")[:2]
-    info = f"{project}-{version}.dist-info"
-    extras = sorted({line.split("extra == ")[1].strip("'\"") for line in requires if "extra == " in line})
-    metadata = [f"Metadata-Version: 2.4\nName: {project.replace('_', '-')}\nVersion: {version}"]
-    metadata += [f"Provides-Extra: {extra}" for extra in extras] + [f"Requires-Dist: {line}" for line in requires]
-    members = {**files, f"{info}/METADATA": "\n".join(metadata) + "\n"}
-    members[f"{info}/WHEEL"] = (
-        f"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: {'-'.join(name[:-4].split('-')[-3:])}\n"
-    )
-    hashes = {path: hashlib.sha256(text.encode()).digest() for path, text in members.items()}
-    rows = [f"{path},sha256={base64.urlsafe_b64encode(hashes[path]).rstrip(b'=').decode()},{len(text.encode())}\n"
-            for path, text in members.items()]  # fmt: skip
-    with zipfile.ZipFile(folder / name, "w") as archive:
-        for path, text in members.items():
-            archive.writestr(path, text)
-        archive.writestr(f"{info}/RECORD", "".join(rows) + f"{info}/RECORD,,\n")
+    members = {path: text.encode() for path, text in files.items()}
+    build_wheel(folder, {**members, **describe_wheel(name, requires)}, name=name)
 
 
 def write_gpu_wheels(folder: Path, version: str, lock: str) -> None:

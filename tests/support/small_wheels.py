@@ -1,14 +1,37 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""A factory of small wheels."""
+"""Factories of small wheels."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from pjrtwheel.wheel.names import parse_name
+
+
+def describe_wheel(name: str, requires: Sequence[str] = (), *, python: str = "") -> dict[str, bytes]:
+    """Return METADATA and WHEEL as they follow from a wheel's file name and what it requires.
+
+    Args:
+        name: File name of the wheel.
+        requires: Its requirements, with their markers; extras are those that the markers name.
+        python: Its Requires-Python, if any.
+    """
+    project, version, *_ = name.split("-")
+    tag = parse_name(name).tag
+    extras = sorted({need.partition("extra == ")[2].strip("'\"") for need in requires} - {""})
+    fields = [("Metadata-Version", "2.4"), ("Name", project.replace("_", "-")), ("Version", version)]
+    fields += [("Requires-Python", python)] if python else []
+    fields += [*(("Provides-Extra", extra) for extra in extras), *(("Requires-Dist", need) for need in requires)]
+    metadata = "".join(f"{key}: {value}\n" for key, value in fields)
+    pure = str(tag.endswith("-any")).lower()
+    wheel = f"Wheel-Version: 1.0\nRoot-Is-Purelib: {pure}\nTag: {tag}\n"
+    info = f"{project}-{version}.dist-info"
+    return {f"{info}/METADATA": metadata.encode(), f"{info}/WHEEL": wheel.encode()}
 
 
 def build_wheel(directory: Path, files: Mapping[str, bytes], *, name: str, record: str | None = None) -> Path:
