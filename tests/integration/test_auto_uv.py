@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from folders import site_packages_of
 from pjrtwheel.backend import load_backends
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
@@ -150,5 +151,4 @@ def test_installers_without_variants_take_the_cpu(
     pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-input", "--no-cache-dir")
     uv = (find_uv() or "uv", "pip", "install", "--python", python)
     run(*(pip if installer == "pip" else uv), "--index-url", address, "jaxlib-auto", **forced("13.0", "9.0"))
-    (site,) = (tmp_path / "venv" / "lib").glob("python3*/site-packages")
-    assert installed(site) == CPU
+    assert installed(site_packages_of(python)) == CPU

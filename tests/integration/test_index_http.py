@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from folders import site_packages_of
 from package_index import NotingHandler
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
@@ -75,7 +76,7 @@ def run(*command: str | Path) -> str:
 
 def installed(python: Path) -> list[str]:
     """Return what is installed in an environment."""
-    (site,) = (python.parent.parent / "lib").glob("python3*/site-packages")
+    site = site_packages_of(python)
     return sorted(path.name for path in site.glob("*.dist-info"))
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import replace_file
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
@@ -269,17 +270,11 @@ def test_two_of_our_wheels_for_one_platform(run: Program, overlay: Overlay) -> N
     assert f"{ABSENT['cuda13']}; {STOPS.format('cuda')}" in said(result)
 
 
-def replace(path: Path, content: bytes) -> None:
-    """Replace a file that has other names as well."""
-    path.unlink()
-    path.write_bytes(content)
-
-
 def wrong_lock(package: Path, plugin: str) -> str:
     """Make a wheel one of another build; return what it says."""
     path, other = package / "release_lock.json", "0" * 32
     lock = json.loads(path.read_bytes())
-    replace(path, json.dumps(lock | {"lock_id": other}).encode())
+    replace_file(path, json.dumps(lock | {"lock_id": other}).encode())
     version, provider = lock["version"], lock["provider"]
     ours, theirs = f"{plugin} {version} (lock {other}, {provider})", f"(lock {lock['lock_id']}, prebuilt)"
     return f"{ours} and jaxlib {version} {theirs} are not of one build; JAX goes on without {plugin}"
@@ -291,7 +286,7 @@ def truncated_library(package: Path, plugin: str) -> str:
     with path.open("rb") as file:
         start = file.read(100_000)
     whole = path.stat().st_size
-    replace(path, start)
+    replace_file(path, start)
     return f"{plugin}: the plugin library {path} is truncated: 100000 bytes of at least {whole}; JAX goes on without it"
 
 

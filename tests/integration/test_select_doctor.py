@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from folders import site_packages_of
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.release.model import Release
 
@@ -37,7 +38,7 @@ def python(make_environment: Callable[[Path], Path], tmp_path_factory: pytest.Te
 @pytest.fixture
 def site(python: Path, tmp_path: Path) -> Iterator[Site]:
     """Return its `site-packages`; what is small in the packages of the wheels is put back afterwards."""
-    (folder,) = (python.parent.parent / "lib").glob("python3*/site-packages")
+    folder = site_packages_of(python)
     patterns = ("/*.json", ".dist-info/*.txt", "/__init__.py", "/pjrt/*.py", "/pjrt/*.so")
     small = [path for pattern in patterns for path in folder.glob(f"jaxlib*{pattern}")]
     for path in small:

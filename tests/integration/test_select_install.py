@@ -24,6 +24,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import site_packages_of
 from jaxlib_select.apply.installer import Installer, pip_installer, run_installer, uv_installer
 from jaxlib_select.apply.plan import make_plan
 from jaxlib_select.apply.resolution import resolve_group
@@ -138,7 +139,7 @@ class Bench:
 
 def installed(python: Path) -> dict[str, str]:
     """Return the versions of what is installed in an environment, jaxlib's with its lock's build."""
-    (site,) = (python.parent.parent / "lib").glob("python3*/site-packages")
+    site = site_packages_of(python)
     names = [path.name.removesuffix(".dist-info").split("-") for path in site.glob("*.dist-info")]
     found = {name.replace("_", "-"): version for name, version in names}
     if "jaxlib" in found:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import abacus_backend
+from abacus_backend import add_aarch64
 from jaxlib_select.facts import Select, Source, known_releases, load_facts, read_facts
 from pjrtwheel.backend import load_backends, parse_backend
 from pjrtwheel.cli import main
@@ -33,27 +35,11 @@ from pjrtwheel.release.model import load_release
 from release_under_test import release_under_test
 
 DEFAULT_RELEASE = release_under_test().version
-ABACUS = """
-distribution = "jaxlib-abacus"
-package = "jaxlib_abacus"
-summary = "XLA for the abacus"
-pjrt_name = "abacus"
-library = "abacus.so"
-python_tag = "cp312"
-exports = ["GetPjrtApi"]
-requires = []
-disable = "JAXLIB_ABACUS_DISABLE"
+ABACUS = f"""{add_aarch64(abacus_backend.BACKEND)}version = "1"
 [jaxlib_extras]
 abacus = ["with-beads"]
 [extras]
 with-beads = ["beads==5"]
-[tags]
-linux_x86_64 = "manylinux_2_27_x86_64"
-linux_aarch64 = "manylinux_2_27_aarch64"
-[prebuilt]
-project = "abacus-pjrt"
-version = "1"
-member = "abacus/abacus.so"
 [select]
 vendor = "merchant"
 rank = 0

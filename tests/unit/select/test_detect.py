@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import write_files
 from jaxlib_select.choose.policy import read_policy
 from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.choose.rules import visible_value
@@ -57,10 +58,7 @@ def make_host(tmp_path: Path) -> MakeHost:
         programs: Mapping[str, ProcessResult] | None = None,
         **given: object,
     ) -> Host:
-        for name, content in (files or {}).items():
-            path = tmp_path / name.lstrip("/")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content.encode() if isinstance(content, str) else content)
+        write_files(tmp_path, {name.lstrip("/"): content for name, content in (files or {}).items()})
         return Host(root=str(tmp_path), run=Programs(programs or {}), can_open=os.path.exists, **given)  # type: ignore[arg-type]
 
     return make
