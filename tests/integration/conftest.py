@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import http.server
 import os
 import shutil
@@ -25,13 +24,12 @@ from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.venv import create_environment, requirement_group
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Proof
+from pjrtwheel.files import hash_file
 from pjrtwheel.publish.merge import read_folder
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.release.model import Release, choose_release, load_release
 from pjrtwheel.wheel.names import parse_name
+from release_entries import entry_of
 from small_wheels import build_wheel, describe_wheel
 
 PLATFORM = "linux_x86_64"
@@ -256,21 +254,9 @@ def write_small_wheel(
 ) -> dict[str, Any]:
     """Write a wheel that says what it requires, and describe it."""
     build_wheel(path.parent, describe_wheel(path.name, requires, python=python), name=path.name)
-    project, version, tag = path.stem.split("-", 2)
-    return {
-        "filename": path.name,
-        "distribution": project.replace("_", "-"),
-        "version": version,
-        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-        "size": path.stat().st_size,
-        "tags": [tag],
-        "lock_id": "ff",
-        "pjrt_api": None,
-        "gpu_code": list(gpu_code),
-        "proof": tables.write(Proof(Level.STATIC, None, (), Origin(None, None, "0", ""))),
-        "other_proofs": [],
-        "stripped_bytes": 0,
-    }
+    sha256, size = hash_file(path), path.stat().st_size
+    entry = entry_of(path.name, sha256=sha256, size=size, lock_id="ff", gpu_code=tuple(gpu_code))
+    return dict(tables.write(entry))
 
 
 @pytest.fixture(scope="session")

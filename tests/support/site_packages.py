@@ -19,13 +19,12 @@ from jaxlib_select.doctor.examine import examine
 from jaxlib_select.doctor.report import Report
 from jaxlib_select.facts import Facts
 from jaxlib_select.installed.environment import Environment, read_environment
-from jaxlib_select.machine.model import Amd, Machine, Nvidia, NvidiaGpu
+from jaxlib_select.machine.model import Machine
+from machines import PLAIN
 from pjrtwheel.backend import load_backends
 from small_libraries import loadable_elf
 
 PYTHON = Path("/venv/bin/python")
-H100 = Machine(os="linux", arch="x86_64", nvidia=Nvidia(cuda=(13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
-NONE = Machine(os="linux", arch="x86_64")
 CUDA13 = Decision(
     package="jaxlib-cuda-13",
     backend="cuda13",
@@ -36,7 +35,6 @@ SOURCE = "  # with --find-links DIR or --index-url URL, where our wheels are"
 INSTALL_CUDA13 = f"/venv/bin/python -m pip install jax==1.2.3 'jaxlib-cuda-13[with-cuda]==1.2.3'{SOURCE}"
 SET = "jax==1.2.3 jaxlib==1.2.3"  # after which the plugins of 1.2.3 fit
 AGAIN = "--force-reinstall --no-deps jaxlib==1.2.3"
-MI300 = replace(NONE, amd=Amd("7.0", ("gfx942",), accessible=True))
 BACKENDS = load_backends(Path(__file__).resolve().parents[2])
 
 # What NVIDIA's libraries are known by, and a module in place of our compiled extension, which opens any file.
@@ -147,7 +145,7 @@ class Site:
 
     def examine(
         self,
-        machine: Machine = NONE,
+        machine: Machine = PLAIN,
         variables: Mapping[str, str] | None = None,
         decision: Decision | None = None,
         sources: tuple[str, ...] = (),

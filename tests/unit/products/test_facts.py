@@ -27,11 +27,9 @@ from pjrtwheel.products.facts import (
     read_old,
     read_select,
 )
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.release_file import Entry, format_entries
 from pjrtwheel.release.model import load_release
+from release_entries import entry_of
 from release_under_test import release_under_test
 
 DEFAULT_RELEASE = release_under_test().version
@@ -53,10 +51,8 @@ ARM = KnownCode("abacus", "linux_aarch64", ("bead_6",), Source("b.whl", "11"))
 
 def entry(tag: str, version: str = "1", distribution: str = "jaxlib-abacus") -> Entry:
     """Return an entry of release.json."""
-    proof = Proof(Level.STATIC, None, (), Origin(None, None, "0", ""))
-    return Entry(
-        "a.whl", distribution, version, "00", 1, (f"cp312-abi3-{tag}",), "", 0, ("bead_5",), proof, other_proofs=()
-    )
+    wheel = f"{distribution.replace('-', '_')}-{version}-cp312-abi3-{tag}.whl"
+    return entry_of(wheel, filename="a.whl", gpu_code=("bead_5",))
 
 
 def test_code_is_taken_from_the_wheels_of_the_release() -> None:

@@ -53,10 +53,9 @@ from jaxlib_select.choose.resolvers.jax import _bounds
 from jaxlib_select.cli import main
 from jaxlib_select.errors import LockError, UsageError
 from jaxlib_select.installed.environment import Distribution, Environment
-from jaxlib_select.machine.model import Machine, Nvidia, NvidiaGpu
+from jaxlib_select.machine.model import Machine
+from machines import H100, V100
 
-H100 = Machine(os="linux", arch="x86_64", nvidia=Nvidia(cuda=(13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
-V100 = Machine(os="linux", arch="x86_64", nvidia=Nvidia(cuda=(13, 0), cuinit=0, gpus=(NvidiaGpu((7, 0), "V100"),)))
 PYTHON = Path("/venv/bin/python")
 HERE = make_lock_environment("linux", "x86_64", (3, 12, 1))
 ENVIRONMENT: Any = {
