@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -16,9 +14,8 @@ from typing import Any
 import pytest
 
 from folders import site_packages_of
-from package_index import NotingHandler
+from package_index import NotingHandler, run_installer
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_venv, find_uv
 from pjrtwheel.products.index import write_index
 
@@ -65,15 +62,6 @@ def dist(list_wheel: Callable[..., dict[str, Any]], tmp_path_factory: pytest.Tem
     return folder
 
 
-def run(*command: str | Path) -> str:
-    """Run an installer that knows no other index."""
-    environ = clean_environ(PIP_CONFIG_FILE=os.devnull, UV_NO_CONFIG="1", UV_NO_CACHE="1")
-    environ = {name: value for name, value in environ.items() if name not in {"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"}}
-    result = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, env=environ)
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout + result.stderr
-
-
 def installed(python: Path) -> list[str]:
     """Return what is installed in an environment."""
     site = site_packages_of(python)
@@ -86,9 +74,9 @@ def test_installers_take_what_they_need_from_the_index(
 ) -> None:
     """Metadata comes before the wheels, hashes are checked, and Requires-Python is respected."""
     python = create_venv(interpreter, tmp_path / "venv")
-    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-input", "--no-cache-dir")
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-input")
     uv = (find_uv() or "uv", "pip", "install", "--python", python)
-    run(*(pip if installer == "pip" else uv), "--index-url", address, "jaxlib-abacus")
+    run_installer(*(pip if installer == "pip" else uv), "--index-url", address, "jaxlib-abacus")
     assert installed(python) == ["jaxlib_abacus-1.0.dist-info", "jaxlib_bead-2.0.dist-info"]
     asked = NotingHandler.asked
     first = asked.index("/jaxlib-abacus/jaxlib_abacus-1.0-py3-none-any.whl.metadata")
