@@ -156,7 +156,7 @@ def tests(session: nox.Session) -> None:
 @IN_TESTS(default=False)
 def fuzz(session: nox.Session) -> None:
     """Give the readers of untrusted input a million mutated inputs: -- [--inputs N] [--reader NAME [--only NUMBER]]."""
-    path = os.pathsep.join(str(ROOT / folder) for folder in ("build", "selector"))
+    path = os.pathsep.join(str(ROOT / folder) for folder in ("build", "selector", "tests/support"))
     command = ("python", str(ROOT / "tests/fuzz/fuzz.py"), *session.posargs)
     _run(session, "tests", *command, within=session.invoked_from, PYTHONPATH=path)
 

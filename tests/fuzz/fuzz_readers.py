@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import tempfile
@@ -13,7 +12,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from jaxlib_select.errors import SelectError
 from jaxlib_select.machine.file import parse_machine, to_json
@@ -25,6 +23,8 @@ from pjrtwheel.wheel.metadata import add_extras, read_field
 from pjrtwheel.wheel.read.unpack import unpack_wheel
 from pjrtwheel.wheel.record import parse_record
 from pjrtwheel.wheel.report import Report, parse_report
+from small_libraries import build_elf, build_fat, build_macho, build_pe
+from small_wheels import build_wheel
 
 _ROOT = Path(__file__).resolve().parents[2]
 _WHEEL = "demo-1.0-py3-none-any.whl"
@@ -54,9 +54,8 @@ def all_readers(scratch: Path) -> dict[str, Reader]:
     Args:
         scratch: A folder on a fast disk, for those that read files.
     """
-    factories = _load_factories()
-    elves = _elf_samples(factories.build_elf)
-    wheels = _wheel_samples(factories.build_wheel, elves[0])
+    elves = _elf_samples()
+    wheels = _wheel_samples(elves[0])
     texts = _text_samples(wheels)
     rows = json.loads((_ROOT / "tests/data/machines/table.json").read_text("utf-8"))["rows"]
     machines = tuple(json.dumps(row["machine"]).encode() for row in rows)
@@ -68,8 +67,8 @@ def all_readers(scratch: Path) -> dict[str, Reader]:
         "machine": Reader(_read_machine, machines, (SelectError,), 200),
         "elf": Reader(_read_elf, elves, tooling, 60),
         "library": Reader(lambda data: _read_library(data, scratch), elves, tooling, 30),
-        "mach-o": Reader(lambda data: _read_macho(data, scratch), _macho_samples(factories), tooling, 15),
-        "pe": Reader(lambda data: _read_pe(data, scratch), _pe_samples(factories.build_pe), tooling, 15),
+        "mach-o": Reader(lambda data: _read_macho(data, scratch), _macho_samples(), tooling, 15),
+        "pe": Reader(lambda data: _read_pe(data, scratch), _pe_samples(), tooling, 15),
         "unpack": Reader(lambda data: _unpack(data, scratch), wheels, tooling, 40),
         "verify": Reader(lambda data: _verify(data, scratch), wheels, tooling, 20),
         "verify-texts": Reader(lambda data: _verify_texts(data, scratch), texts["all"], tooling, 20),
@@ -152,17 +151,7 @@ def _write_wheel(texts: dict[str, bytes]) -> bytes:
     return file.getvalue()
 
 
-def _load_factories() -> Any:
-    """Return the module with the factories of the unit tests' libraries and wheels."""
-    spec = importlib.util.spec_from_file_location("factories", _ROOT / "tests/unit/conftest.py")
-    if spec is None or spec.loader is None:
-        raise ImportError("tests/unit/conftest.py is missing")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def _elf_samples(build_elf: Callable[..., bytes]) -> tuple[bytes, ...]:
+def _elf_samples() -> tuple[bytes, ...]:
     return (
         build_elf(symbols=b""),
         build_elf(runpath="/opt:$ORIGIN", align=0x10000, data_at=0x20000),
@@ -171,16 +160,16 @@ def _elf_samples(build_elf: Callable[..., bytes]) -> tuple[bytes, ...]:
     )
 
 
-def _macho_samples(factories: Any) -> tuple[bytes, ...]:
-    images = {cpu: factories.build_macho(cpu=cpu) for cpu in ("x86_64", "arm64")}
-    return (*images.values(), factories.build_macho(signed=False, exports=()), factories.build_fat(images))
+def _macho_samples() -> tuple[bytes, ...]:
+    images = {cpu: build_macho(cpu=cpu) for cpu in ("x86_64", "arm64")}
+    return (*images.values(), build_macho(signed=False, exports=()), build_fat(images))
 
 
-def _pe_samples(build_pe: Callable[..., bytes]) -> tuple[bytes, ...]:
+def _pe_samples() -> tuple[bytes, ...]:
     return build_pe(), build_pe(needed=("KERNEL32.dll", "python312.dll"), exports=("a", "b"))
 
 
-def _wheel_samples(build_wheel: Callable[..., Path], elf: bytes) -> tuple[bytes, ...]:
+def _wheel_samples(elf: bytes) -> tuple[bytes, ...]:
     with tempfile.TemporaryDirectory() as folder:
         whole = build_wheel(Path(folder), {"demo/__init__.py": b"", "demo/lib.so": elf}, name=_WHEEL).read_bytes()
         small = build_wheel(Path(folder), {"demo.json": b"{}"}, name=_WHEEL).read_bytes()

@@ -5,14 +5,12 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import http.server
 import os
 import shutil
 import subprocess
 import sys
 import threading
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -20,20 +18,21 @@ from typing import Any
 
 import pytest
 
+from package_index import QuietHandler
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.venv import create_environment, requirement_group
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Proof
+from pjrtwheel.files import hash_file
 from pjrtwheel.publish.merge import read_folder
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.release.known import choose_release, load_release
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
-from release_under_test import release_under_test, wheel_version
+from release_entries import entry_of
+from release_under_test import release_under_test
+from small_wheels import build_wheel, describe_wheel
 
 PLATFORM = "linux_x86_64"
 CHECKOUT_FOLDERS = ("build", "ci", "jaxlib", "plugins", "releases", "tests/aot", "tests/smoke")
@@ -93,7 +92,7 @@ def provide_wheels(root: Path, backend: str, release: Release, dist: Path, *opti
     PJRTWHEEL_DIST is a folder with the finished wheels of all backends of the release under test, as `dist/` is after
     building each. Those of another release are built if it lacks them.
     """
-    given, model, version = os.environ.get("PJRTWHEEL_DIST"), find_backend(root, backend), wheel_version(release)
+    given, model, version = os.environ.get("PJRTWHEEL_DIST"), find_backend(root, backend), release.set_version
     if given and (release == release_under_test() or has_wheels(Path(given), model, version)):
         return take_wheels(Path(given), model, version, dist)
     return build_wheels(root, backend, dist, "--release", release.version, *options)
@@ -263,47 +262,18 @@ def write_small_wheel(
     path: Path, requires: Sequence[str] = (), *, python: str = ">=3.12", gpu_code: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Write a wheel that says what it requires, and describe it."""
-    project, version, *_, platform = path.stem.split("-")
-    tag = "-".join(path.stem.split("-")[-3:])
-    extras = sorted({need.split("extra == ")[1].strip('"') for need in requires if "extra == " in need})
-    fields = [("Metadata-Version", "2.4"), ("Name", project.replace("_", "-")), ("Version", version)]
-    fields += [("Requires-Python", python), *(("Provides-Extra", extra) for extra in extras)]
-    fields += [("Requires-Dist", need) for need in requires]
-    info = f"{project}-{version}.dist-info"
-    members = {
-        f"{info}/METADATA": "".join(f"{key}: {value}\n" for key, value in fields),
-        f"{info}/WHEEL": f"Wheel-Version: 1.0\nRoot-Is-Purelib: {str(platform == 'any').lower()}\nTag: {tag}\n",
-    }
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, text in members.items():
-            archive.writestr(name, text)
-        archive.writestr(f"{info}/RECORD", "".join(f"{name},,\n" for name in (*members, f"{info}/RECORD")))
-    return {
-        "filename": path.name,
-        "distribution": project.replace("_", "-"),
-        "version": version,
-        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-        "size": path.stat().st_size,
-        "tags": [tag],
-        "lock_id": "ff",
-        "pjrt_api": None,
-        "gpu_code": list(gpu_code),
-        "proof": tables.write(Proof(Level.STATIC, None, (), Origin(None, None, "0", ""))),
-        "other_proofs": [],
-        "stripped_bytes": 0,
-    }
+    build_wheel(path.parent, describe_wheel(path.name, requires, python=python), name=path.name)
+    sha256, size = hash_file(path), path.stat().st_size
+    entry = entry_of(path.name, sha256=sha256, size=size, lock_id="ff", gpu_code=tuple(gpu_code))
+    return dict(tables.write(entry))
 
 
 @pytest.fixture(scope="session")
 def serve() -> Callable[..., AbstractContextManager[str]]:
     """Return a context: a folder, and perhaps a handler of requests → the address of a server on loopback."""
 
-    class SilentHandler(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: Any) -> None:
-            pass
-
     @contextmanager
-    def serving(folder: Path, handler: type[http.server.SimpleHTTPRequestHandler] = SilentHandler) -> Iterator[str]:
+    def serving(folder: Path, handler: type[http.server.SimpleHTTPRequestHandler] = QuietHandler) -> Iterator[str]:
         bound = functools.partial(handler, directory=str(folder))
         with http.server.ThreadingHTTPServer(("127.0.0.1", 0), bound) as server:
             thread = threading.Thread(target=server.serve_forever)

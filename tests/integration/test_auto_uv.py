@@ -8,8 +8,6 @@ Packages are small ones with the names of the real ones; the GPU code is that of
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -18,19 +16,20 @@ from typing import Any
 
 import pytest
 
+from folders import site_packages_of
+from package_index import run_installer
 from pjrtwheel.backend import load_backends
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_venv, find_uv
 from pjrtwheel.products.auto import build_auto
 from pjrtwheel.products.facts import Contents
 from pjrtwheel.products.index import write_index
-from release_under_test import release_under_test, wheel_version
+from release_under_test import release_under_test
 
 pytestmark = pytest.mark.integration
 
 RELEASE = release_under_test()
-VERSION = wheel_version(RELEASE)
+VERSION = RELEASE.set_version
 FACTS = "selector/jaxlib_select/facts"
 NVIDIA = (
     "nvidia_cudnn_cu12-9.10.2.21",
@@ -96,14 +95,6 @@ def address(
         yield served
 
 
-def run(*command: str | Path, **forced: str) -> None:
-    """Run an installer that knows no other index."""
-    environ = clean_environ(PIP_CONFIG_FILE=os.devnull, UV_NO_CONFIG="1", UV_NO_CACHE="1")
-    environ = {name: value for name, value in environ.items() if not name.startswith(("PIP_INDEX", "PIP_EXTRA"))}
-    result = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, env=environ | forced)
-    assert result.returncode == 0, result.stdout + result.stderr
-
-
 def installed(folder: Path) -> dict[str, str]:
     """Return what was installed with jaxlib-auto and jaxlib."""
     found = dict(path.name.removesuffix(".dist-info").split("-") for path in folder.glob("*.dist-info"))
@@ -137,7 +128,8 @@ def test_uv_takes_what_runs_on_the_machine(
     where = ("--python", interpreter.path, "--target", tmp_path / "site", "--python-platform", platform)
     options = ("--preview-features", "wheel-variants", "--index-url", address)
     # An empty PATH hides the nvidia-smi of a machine that has one.
-    run(uv, "pip", "install", *where, *options, "jaxlib-auto", PATH=str(tmp_path), **forced(cuda, capability))
+    variables = {"PATH": str(tmp_path), **forced(cuda, capability)}
+    run_installer(uv, "pip", "install", *where, *options, "jaxlib-auto", variables=variables)
     assert installed(tmp_path / "site") == expected
 
 
@@ -147,8 +139,9 @@ def test_installers_without_variants_take_the_cpu(
 ) -> None:
     """They see the plain wheel only, whatever the machine has."""
     python = create_venv(interpreter, tmp_path / "venv")
-    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-input", "--no-cache-dir")
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-input")
     uv = (find_uv() or "uv", "pip", "install", "--python", python)
-    run(*(pip if installer == "pip" else uv), "--index-url", address, "jaxlib-auto", **forced("13.0", "9.0"))
-    (site,) = (tmp_path / "venv" / "lib").glob("python3*/site-packages")
-    assert installed(site) == CPU
+    run_installer(
+        *(pip if installer == "pip" else uv), "--index-url", address, "jaxlib-auto", variables=forced("13.0", "9.0")
+    )
+    assert installed(site_packages_of(python)) == CPU

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import json
 import sysconfig
-import zipfile
 from pathlib import Path
 
 import pytest
 
+import abacus_backend
+from abacus_backend import add_aarch64
+from folders import write_files
+from package_index import make_index, put_wheel
 from pjrtwheel.cli import main
 from pjrtwheel.errors import FetchError, PinError, UsageError
 from pjrtwheel.release.known import list_releases, load_release
@@ -24,22 +27,7 @@ project = "jaxlib"
 version = "{release}"
 platforms = ["linux_x86_64", "linux_aarch64"]
 """
-BACKEND = """
-distribution = "jaxlib-abacus"
-package = "jaxlib_abacus"
-summary = "XLA for the abacus"
-pjrt_name = "abacus"
-library = "abacus.so"
-python_tag = "cp312"
-exports = ["GetPjrtApi"]
-requires = []
-disable = "JAXLIB_ABACUS_DISABLE"
-[tags]
-linux_x86_64 = "manylinux_2_27_x86_64"
-linux_aarch64 = "manylinux_2_27_aarch64"
-[prebuilt]
-project = "abacus-pjrt"
-member = "abacus/abacus.so"
+BACKEND = f"""{add_aarch64(abacus_backend.BACKEND)}
 [kernels]
 project = "abacus-plugin"
 package = "abacus_plugin"
@@ -49,42 +37,25 @@ upstream = "abacus-plugin[with-beads]"
 abacus = ["with-beads"]
 """
 CHANGELOG = "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- (build) It is new.\n\n### Fixed\n"
-COMMIT = "dc4af684446e65ee98eee8090e1ff6f8211473fb"
 X86, ARM = "manylinux_2_27_x86_64", "manylinux_2_27_aarch64"
-
-
-def put_wheel(index: Path, filename: str, *, metadata: str = "", members: dict[str, bytes] | None = None) -> None:
-    """Put a wheel on the index."""
-    name, version = filename.split("-")[:2]
-    info = f"{name}-{version}.dist-info"
-    with zipfile.ZipFile(index / filename, "w") as archive:
-        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{metadata}")
-        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n")
-        archive.writestr(f"{info}/RECORD", "")
-        archive.writestr(f"{name}/version.py", f"_git_hash: str = '{COMMIT}'\n")
-        for path, data in (members or {}).items():
-            archive.writestr(path, data)
 
 
 def put_release(index: Path, version: str, *, platforms: tuple[str, ...] = (X86, ARM), beads: str = "beads>=5") -> None:
     """Put all wheels of a release on the index; the library is a real one, of Python's own."""
     extensions = Path(sysconfig.get_config_var("DESTSHARED")).glob("*.so")
     library = min(extensions, key=lambda path: path.stat().st_size).read_bytes()
-    metadata = f'Provides-Extra: with-beads\nRequires-Dist: {beads}; extra == "with-beads"\n'
+    requires = [f'{beads}; extra == "with-beads"']
     put_wheel(index, f"jax-{version}-py3-none-any.whl")
     for platform in platforms:
         put_wheel(index, f"jaxlib-{version}-cp312-cp312-{platform}.whl")
         put_wheel(index, f"abacus_pjrt-{version}-py3-none-{platform}.whl", members={"abacus/abacus.so": library})
-        put_wheel(index, f"abacus_plugin-{version}-cp312-cp312-{platform}.whl", metadata=metadata)
+        put_wheel(index, f"abacus_plugin-{version}-cp312-cp312-{platform}.whl", requires=requires)
 
 
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder that is the machine's only package index."""
-    folder = tmp_path / "index"
-    folder.mkdir()
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    folder = make_index(tmp_path / "index", monkeypatch)
     monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path / "cache"))
     put_release(folder, "1.2.3")
     return folder
@@ -102,9 +73,7 @@ def repository(tmp_path: Path, index: Path) -> Path:
         "CHANGELOG.md": CHANGELOG,
         "selector/jaxlib_select/facts/README": "",
     }
-    for path, text in texts.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, "utf-8")
+    write_files(root, texts)
     assert index.is_dir()
     assert run(root, "1.2.3", "--no-build") == 0
     return root

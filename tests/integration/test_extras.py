@@ -108,15 +108,16 @@ def test_the_extra_brings_the_libraries_that_the_loader_opens(
     assert {project: resolved.get(project, "").partition(".")[0] for project in expected} == expected
 
 
-def test_pytorch_for_cuda_13_next_to_it(resolve: Resolve) -> None:
-    """PyTorch wants exact versions of NVIDIA's libraries; ours take those, and bring no other CUDA."""
-    resolved = resolve("cuda13", "linux_x86_64", "torch==2.15.0")
-    assert {"torch", "jaxlib-cuda-13"} <= set(resolved)
-    assert [project for project in resolved if project.endswith("-cu12")] == []
+@pytest.mark.parametrize(
+    ("backend", "distribution", "torch", "other"),
+    [("cuda13", "jaxlib-cuda-13", "2.15.0", "-cu12"), ("cuda12", "jaxlib-cuda-12", "2.9.1", "-cu13")],
+    ids=["cuda13", "cuda12"],
+)
+def test_pytorch_next_to_it(resolve: Resolve, backend: str, distribution: str, torch: str, other: str) -> None:
+    """PyTorch wants exact versions of NVIDIA's libraries; ours take those, and bring no other CUDA.
 
-
-def test_pytorch_for_cuda_12_next_to_it(resolve: Resolve) -> None:
-    """The last that the index has for CUDA 12."""
-    resolved = resolve("cuda12", "linux_x86_64", "torch==2.9.1")
-    assert {"torch", "jaxlib-cuda-12"} <= set(resolved)
-    assert [project for project in resolved if project.endswith("-cu13")] == []
+    For CUDA 12 it is the last PyTorch that the index has.
+    """
+    resolved = resolve(backend, "linux_x86_64", f"torch=={torch}")
+    assert {"torch", distribution} <= set(resolved)
+    assert [project for project in resolved if project.endswith(other)] == []

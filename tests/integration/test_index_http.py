@@ -4,20 +4,18 @@
 
 from __future__ import annotations
 
-import http.server
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
+from folders import site_packages_of
+from package_index import NotingHandler, run_installer
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_venv, find_uv
 from pjrtwheel.products.index import write_index
 
@@ -26,21 +24,7 @@ pytestmark = pytest.mark.integration
 JSON_TYPE = "application/vnd.pypi.simple.v1+json"
 
 
-class PlainHandler(http.server.SimpleHTTPRequestHandler):
-    """What `python -m http.server` does, with a list of what was asked for."""
-
-    asked: ClassVar[list[str]] = []
-
-    def do_GET(self) -> None:
-        """Note the request, then serve it."""
-        self.asked.append(self.path)
-        super().do_GET()
-
-    def log_message(self, *_: Any) -> None:
-        """Stay silent."""
-
-
-class ChoosingHandler(PlainHandler):
+class ChoosingHandler(NotingHandler):
     """A server that hands out JSON to those who accept it."""
 
     def send_head(self) -> Any:
@@ -54,13 +38,13 @@ class ChoosingHandler(PlainHandler):
         return JSON_TYPE if str(path).endswith(".v1+json") else super().guess_type(path)
 
 
-@pytest.fixture(params=[PlainHandler, ChoosingHandler], ids=["plain", "choosing"])
+@pytest.fixture(params=[NotingHandler, ChoosingHandler], ids=["plain", "choosing"])
 def address(
     request: pytest.FixtureRequest, dist: Path, serve: Callable[..., AbstractContextManager[str]]
 ) -> Iterator[str]:
     """Return the address of the index of `dist` on a running server."""
     write_index(dist, dist / "simple")
-    PlainHandler.asked.clear()
+    NotingHandler.asked.clear()
     with serve(dist / "simple", request.param) as address:
         yield address
 
@@ -78,18 +62,9 @@ def dist(list_wheel: Callable[..., dict[str, Any]], tmp_path_factory: pytest.Tem
     return folder
 
 
-def run(*command: str | Path) -> str:
-    """Run an installer that knows no other index."""
-    environ = clean_environ(PIP_CONFIG_FILE=os.devnull, UV_NO_CONFIG="1", UV_NO_CACHE="1")
-    environ = {name: value for name, value in environ.items() if name not in {"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"}}
-    result = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, env=environ)
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout + result.stderr
-
-
 def installed(python: Path) -> list[str]:
     """Return what is installed in an environment."""
-    (site,) = (python.parent.parent / "lib").glob("python3*/site-packages")
+    site = site_packages_of(python)
     return sorted(path.name for path in site.glob("*.dist-info"))
 
 
@@ -99,10 +74,10 @@ def test_installers_take_what_they_need_from_the_index(
 ) -> None:
     """Metadata comes before the wheels, hashes are checked, and Requires-Python is respected."""
     python = create_venv(interpreter, tmp_path / "venv")
-    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-input", "--no-cache-dir")
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-input")
     uv = (find_uv() or "uv", "pip", "install", "--python", python)
-    run(*(pip if installer == "pip" else uv), "--index-url", address, "jaxlib-abacus")
+    run_installer(*(pip if installer == "pip" else uv), "--index-url", address, "jaxlib-abacus")
     assert installed(python) == ["jaxlib_abacus-1.0.dist-info", "jaxlib_bead-2.0.dist-info"]
-    asked = PlainHandler.asked
+    asked = NotingHandler.asked
     first = asked.index("/jaxlib-abacus/jaxlib_abacus-1.0-py3-none-any.whl.metadata")
     assert first < asked.index("/jaxlib-abacus/jaxlib_abacus-1.0-py3-none-any.whl")

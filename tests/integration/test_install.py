@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import site_packages_of
 from pjrtwheel.backend import find_backend, load_backends
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
@@ -35,7 +36,7 @@ def test_plain_pip_takes_our_wheels(
     names = [f"jax=={release.version}", *(f"{name}=={release.set_version}" for name in ("jaxlib", "jaxlib-cpu"))]
     command = [str(python), "-m", "pip", "install", "--quiet", *names, "--find-links", str(built_wheels)]
     subprocess.run(command, check=True, env=clean_environ())
-    (site,) = (tmp_path / "venv" / "lib").glob("python3*/site-packages")
+    site = site_packages_of(python)
     locks = [(site / package / "release_lock.json").read_text() for package in ("jaxlib", "jaxlib_cpu")]
     assert locks[0] == locks[1]
     result = run_program(python, root / "tests" / "smoke" / "jit.py", find_backend(root, "cpu"))

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import functools
-import http.server
 import json
 import os
 import subprocess
@@ -14,10 +13,11 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
+from package_index import NotingHandler, run_installer
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_environment, create_venv, find_uv, requirement_group, wheelhouse
@@ -35,20 +35,6 @@ print(type(jax.devices()[0].client).__name__, any("jaxlib_cpu" in line for line 
 """
 
 
-class NotingHandler(http.server.SimpleHTTPRequestHandler):
-    """What `python -m http.server` does, with a list of what was asked for."""
-
-    asked: ClassVar[list[str]] = []
-
-    def do_GET(self) -> None:
-        """Note the request, then serve it."""
-        self.asked.append(self.path)
-        super().do_GET()
-
-    def log_message(self, *_: Any) -> None:
-        """Stay silent."""
-
-
 @dataclass(frozen=True)
 class Bench:
     """An environment with upstream's JAX, and the installer under test.
@@ -61,16 +47,9 @@ class Bench:
     python: Path
     install: tuple[str, ...]
 
-    def run(self, *command: str | Path, status: int = 0) -> str:
+    def run(self, *command: str | Path, fails: bool = False) -> str:
         """Run an installer that knows no index but those named, or Python, and return all it printed."""
-        environ = clean_environ(PIP_CONFIG_FILE=os.devnull, UV_NO_CONFIG="1", UV_NO_CACHE="1", PIP_NO_CACHE_DIR="1")
-        for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS"):
-            environ.pop(name, None)
-        done = subprocess.run(
-            list(map(str, command)), capture_output=True, text=True, check=False, env=environ, cwd=self.python.parent
-        )
-        assert (done.returncode != 0) == (status != 0), done.stdout + done.stderr
-        return done.stdout + done.stderr
+        return run_installer(*command, folder=self.python.parent, fails=fails)
 
 
 @pytest.fixture(params=["pip", "old pip", "uv"])
@@ -148,7 +127,7 @@ def test_a_wrong_pair_is_refused_before_anything_is_downloaded(
     bench: Bench, two_sets: str, wanted: tuple[str, ...]
 ) -> None:
     """The metadata says enough: a plugin and a jaxlib of two releases have no solution."""
-    said = bench.run(*bench.install, "--index-url", two_sets, *wanted, status=1)
+    said = bench.run(*bench.install, "--index-url", two_sets, *wanted, fails=True)
     assert "jaxlib" in said
     assert [path for path in NotingHandler.asked if path.endswith(".metadata")]
     assert not [path for path in NotingHandler.asked if path.endswith(".whl")]

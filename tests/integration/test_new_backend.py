@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import write_files
 from pjrtwheel.backend import find_backend
 from pjrtwheel.bazel import shutdown
 from pjrtwheel.bazel.invoke import BuildRequest, build
@@ -24,6 +25,7 @@ from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.model import Release
 from release_under_test import release_under_test
+from small_wheels import build_wheel, describe_wheel
 
 pytestmark = pytest.mark.integration
 
@@ -57,14 +59,13 @@ def environ(
     (folder / "cache/wheels").mkdir()
     for kept in (cache_root(os.environ) / "wheels").iterdir():
         (folder / "cache/wheels" / kept.name).symlink_to(kept)
-    info = "abacus_pjrt-1.5.dist-info"
+    name = "abacus_pjrt-1.5-py3-none-manylinux_2_27_x86_64.whl"
+    members = {
+        "abacus_pjrt/abacus.so": compile_library("abacus.so", root / STUB).read_bytes(),
+        "abacus_pjrt-1.5.dist-info/licenses/NOTICE": b"Counted by hand.\n",
+    }
     (folder / "index").mkdir()
-    with zipfile.ZipFile(folder / "index/abacus_pjrt-1.5-py3-none-manylinux_2_27_x86_64.whl", "w") as wheel:
-        wheel.write(compile_library("abacus.so", root / STUB), "abacus_pjrt/abacus.so")
-        wheel.writestr(f"{info}/licenses/NOTICE", "Counted by hand.\n")
-        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: abacus-pjrt\nVersion: 1.5\n")
-        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n")
-        wheel.writestr(f"{info}/RECORD", "")
+    build_wheel(folder / "index", {**members, **describe_wheel(name)}, name=name)
     index = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder / "index"), "PIP_CONFIG_FILE": os.devnull}
     return {**os.environ, **index, "PJRTWHEEL_CACHE": str(folder / "cache")}
 
@@ -82,9 +83,7 @@ def checkout(
     copy = copy_checkout(tmp_path_factory.mktemp("checkout") / "copy")
     files = dict(FILE.findall((root / "CONTRIBUTING.md").read_text("utf-8")))
     assert len(files) == 4
-    for name, text in files.items():
-        (copy / name).parent.mkdir(parents=True, exist_ok=True)
-        (copy / name).write_text(text, "utf-8")
+    write_files(copy, files)
     yield copy
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PJRTWHEEL_CACHE", environ["PJRTWHEEL_CACHE"])

@@ -37,7 +37,7 @@ from pjrtwheel.release.model import Release
 from pjrtwheel.verify.formats import FORMATS
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import parse_name
-from release_under_test import release_under_test, wheel_version
+from release_under_test import release_under_test
 
 pytestmark = pytest.mark.integration
 
@@ -62,7 +62,7 @@ def dist(
     """
     folder = tmp_path_factory.mktemp("systems")
     given = Path(os.environ.get("PJRTWHEEL_DIST", folder))
-    version = wheel_version(release_under_test())
+    version = release_under_test().set_version
     found = read_folder(given) if given != folder else {}
     listed = {name: entry for name, entry in found.items() if entry.version == version}
     if {_platform(name) for name in listed} >= set(MARKERS):

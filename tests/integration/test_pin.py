@@ -5,12 +5,15 @@
 from __future__ import annotations
 
 import hashlib
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import abacus_backend
+from abacus_backend import add_aarch64
+from folders import write_files
+from package_index import COMMIT, make_index, put_wheel
 from pjrtwheel.errors import PinError
 from pjrtwheel.pin import pin_release
 from pjrtwheel.release.model import Absent, Pin, Release
@@ -24,21 +27,7 @@ project = "jaxlib"
 version = "{release}"
 platforms = ["linux_x86_64"]
 """
-BACKEND = """
-distribution = "jaxlib-abacus"
-package = "jaxlib_abacus"
-summary = "XLA for the abacus"
-pjrt_name = "abacus"
-library = "abacus.so"
-python_tag = "cp312"
-exports = ["GetPjrtApi"]
-requires = []
-disable = "JAXLIB_ABACUS_DISABLE"
-[tags]
-linux_x86_64 = "manylinux_2_27_x86_64"
-[prebuilt]
-project = "abacus-pjrt"
-member = "abacus/abacus.so"
+BACKEND = f"""{abacus_backend.BACKEND}
 [kernels]
 project = "abacus-plugin"
 package = "abacus_plugin"
@@ -46,24 +35,20 @@ package = "abacus_plugin"
 upstream = "abacus-plugin[with-beads]"
 same_major = true
 """
-BEADS = 'Provides-Extra: with-beads\nRequires-Dist: beads>=5.1; extra == "with-beads"\n'
+BEADS = 'beads>=5.1; extra == "with-beads"'
 OVERRIDE = '["1.2.3".abacus]\nversion = "1.2.2"\nreason = "its library of 1.2.3 is late"\n'
 JAX = "jax-1.2.3-py3-none-any.whl"
 FIRST = "jaxlib-1.2.3-cp312-cp312-manylinux_2_27_x86_64.whl"
 SECOND = "jaxlib-1.2.3-cp314-cp314t-manylinux_2_27_x86_64.whl"
 LIBRARY = "abacus_pjrt-1.2.3-py3-none-manylinux_2_27_x86_64.whl"
 KERNELS = "abacus_plugin-1.2.3-cp312-cp312-manylinux_2_27_x86_64.whl"
-COMMIT = "dc4af684446e65ee98eee8090e1ff6f8211473fb"
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """Return a repository with one backend, in a path with a space and a letter beyond ASCII."""
-    root = tmp_path / "ein Dépôt"
-    for path, text in {"releases/inputs.toml": INPUTS, "plugins/abacus/backend.toml": BACKEND}.items():
-        (root / path).parent.mkdir(parents=True)
-        (root / path).write_text(text, "utf-8")
-    return root
+    files = {"releases/inputs.toml": INPUTS, "plugins/abacus/backend.toml": BACKEND}
+    return write_files(tmp_path / "ein Dépôt", files)
 
 
 @pytest.fixture
@@ -75,31 +60,16 @@ def pin(repository: Path, tmp_path: Path) -> Callable[..., Release]:
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder that is the machine's only package index; it has a release of JAX."""
-    folder = tmp_path / "index"
-    folder.mkdir()
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    folder = make_index(tmp_path / "index", monkeypatch)
     for name in (JAX, FIRST, SECOND):
         put_wheel(folder, name)
     return folder
 
 
-def put_wheel(index: Path, filename: str, *, metadata: str = "", commit: str = COMMIT) -> Path:
-    """Put a wheel on the index."""
-    name, version = filename.split("-")[:2]
-    info = f"{name}-{version}.dist-info"
-    with zipfile.ZipFile(index / filename, "w") as archive:
-        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{metadata}")
-        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n")
-        archive.writestr(f"{info}/RECORD", "")
-        archive.writestr(f"{name}/version.py", f"_git_hash: str = '{commit}'\n")
-    return index / filename
-
-
 def test_everything_that_the_index_has_is_pinned(pin: Callable[..., Release], index: Path, tmp_path: Path) -> None:
     """Nothing is typed: Pythons, digests, commits and requirements come from the index, and the rest is absent."""
     put_wheel(index, LIBRARY)
-    put_wheel(index, KERNELS, metadata=BEADS, commit=COMMIT[::-1])
+    put_wheel(index, KERNELS, requires=[BEADS], commit=COMMIT[::-1])
     release = pin(build=7)
     keys = {
         "bindings.cp312.linux_x86_64": FIRST,
@@ -150,7 +120,7 @@ def test_absence_is_an_answer(pin: Callable[..., Release], index: Path) -> None:
 def test_another_version_is_taken_by_decision_only(pin: Callable[..., Release], index: Path, repository: Path) -> None:
     """The decision is in the release file, with its reason."""
     for name in (LIBRARY, KERNELS):
-        put_wheel(index, name.replace("1.2.3", "1.2.2"), metadata=BEADS)
+        put_wheel(index, name.replace("1.2.3", "1.2.2"), requires=[BEADS])
     (repository / "releases/overrides.toml").write_text(OVERRIDE, "utf-8")
     release = pin()
     assert {key: pin.version for key, pin in release.pins.items() if "abacus" in key} == {
@@ -196,7 +166,7 @@ def test_what_is_pinned_already_is_not_asked_for_again(pin: Callable[..., Releas
     for name in (JAX, FIRST, SECOND):
         (index / name).unlink()
     put_wheel(index, LIBRARY)
-    put_wheel(index, KERNELS, metadata=BEADS)
+    put_wheel(index, KERNELS, requires=[BEADS])
     after = pin(missing_only=True)
     added = ["kernels.abacus.cp312.linux_x86_64", "plugin.abacus.linux_x86_64"]
     assert list(after.pins) == sorted([*before.pins, *added])
@@ -209,7 +179,7 @@ def test_a_file_that_came_later_is_found_next_to_what_is_pinned(
 ) -> None:
     """For another platform or Python of a project that is pinned; what is pinned stays."""
     backend = repository / "plugins/abacus/backend.toml"
-    backend.write_text(BACKEND.replace("[tags]\n", '[tags]\nlinux_aarch64 = "manylinux_2_27_aarch64"\n'), "utf-8")
+    backend.write_text(add_aarch64(BACKEND), "utf-8")
     put_wheel(index, LIBRARY)
     before = pin()
     assert [entry.key for entry in before.absent if "plugin" in entry.key] == ["plugin.abacus.linux_aarch64"]
@@ -228,7 +198,7 @@ def test_another_decision_brings_its_own_requirements(
     """Pins, commits and extras follow it, and go with it."""
     for version, floor in (("1.2.1", "4.0"), ("1.2.2", "5.1")):
         put_wheel(index, LIBRARY.replace("1.2.3", version), commit=f"{version[-1]}" * 40)
-        put_wheel(index, KERNELS.replace("1.2.3", version), metadata=BEADS.replace("5.1", floor))
+        put_wheel(index, KERNELS.replace("1.2.3", version), requires=[BEADS.replace("5.1", floor)])
     decisions = repository / "releases/overrides.toml"
     decisions.write_text(OVERRIDE, "utf-8")
     pin()

@@ -13,17 +13,18 @@ from pathlib import Path
 
 import pytest
 
+from folders import replace_file, site_packages_of
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import install
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.release.model import Release
-from release_under_test import release_under_test, wheel_version
+from release_under_test import release_under_test
 
 pytestmark = pytest.mark.integration
 
 USE_JAX = "import jax; print(jax.devices()); print(float(jax.numpy.ones(3).sum()))"
-VERSION = wheel_version(release_under_test())
+VERSION = release_under_test().set_version
 REMEDY = f"pip install --force-reinstall --no-deps jaxlib=={VERSION} jaxlib-cpu=={VERSION}"
 
 
@@ -33,21 +34,9 @@ def python(make_environment: Callable[[Path], Path], tmp_path: Path) -> Path:
     return make_environment(tmp_path)
 
 
-def site_of(python: Path) -> Path:
-    """Return the site-packages of an environment."""
-    (site,) = (python.parent.parent / "lib").glob("python3*/site-packages")
-    return site
-
-
-def rewrite(path: Path, content: bytes) -> None:
-    """Replace a file; it may be a hard link into an installer's cache, so it is never written in place."""
-    path.unlink()
-    path.write_bytes(content)
-
-
 def rewrite_lock(path: Path, **changes: object) -> None:
     """Change entries of a lock document."""
-    rewrite(path, json.dumps(json.loads(path.read_bytes()) | changes).encode())
+    replace_file(path, json.dumps(json.loads(path.read_bytes()) | changes).encode())
 
 
 def run(python: Path, folder: Path, code: str = USE_JAX) -> subprocess.CompletedProcess[str]:
@@ -69,7 +58,7 @@ def other_version(site: Path) -> None:
     """Make the plugin one of another release."""
     rewrite_lock(site / "jaxlib_cpu" / "release_lock.json", release="1.2.3", version="1.2.3")
     metadata = next(site.glob("jaxlib_cpu-*.dist-info")) / "METADATA"
-    rewrite(metadata, metadata.read_bytes().replace(f"Version: {VERSION}".encode(), b"Version: 1.2.3"))
+    replace_file(metadata, metadata.read_bytes().replace(f"Version: {VERSION}".encode(), b"Version: 1.2.3"))
 
 
 def other_lock(site: Path) -> None:
@@ -81,12 +70,12 @@ def truncated_library(site: Path) -> None:
     """Cut the library in half, as a broken download would."""
     library = site / "jaxlib_cpu" / "pjrt_c_api_cpu_plugin.so"
     content = library.read_bytes()
-    rewrite(library, content[: len(content) // 2])
+    replace_file(library, content[: len(content) // 2])
 
 
 def empty_library(site: Path) -> None:
     """Leave nothing of the library but its name."""
-    rewrite(site / "jaxlib_cpu" / "pjrt_c_api_cpu_plugin.so", b"")
+    replace_file(site / "jaxlib_cpu" / "pjrt_c_api_cpu_plugin.so", b"")
 
 
 def deleted_library(site: Path) -> None:
@@ -114,7 +103,7 @@ def test_a_wrong_plugin_is_refused(
     python: Path, tmp_path: Path, damage: Callable[[Path], None], error: str, remedy: str
 ) -> None:
     """The first use of JAX ends with the named error and its remedy: no crash, and no other client instead."""
-    damage(site_of(python))
+    damage(site_packages_of(python))
     result = run(python, tmp_path)
     assert (result.returncode, result.stdout) == (1, ""), result.stderr
     assert error in result.stderr
@@ -126,7 +115,7 @@ def test_upstream_jaxlib_is_refused(python: Path, tmp_path: Path, release: Relea
     wheel = WheelCache(cache_root(os.environ), download_wheel).fetch(
         release.pin(f"bindings.{interpreter.tag}.linux_x86_64")
     )
-    site = site_of(python)
+    site = site_packages_of(python)
     shutil.rmtree(site / "jaxlib")
     shutil.rmtree(next(site.glob("jaxlib-*.dist-info")))
     install(python, ["--no-deps", str(wheel)], [])
@@ -138,7 +127,7 @@ def test_upstream_jaxlib_is_refused(python: Path, tmp_path: Path, release: Relea
 
 def test_a_missing_jaxlib_is_named(python: Path, tmp_path: Path) -> None:
     """JAX itself refuses to be imported; the plugin, asked directly, says what to install."""
-    site = site_of(python)
+    site = site_packages_of(python)
     shutil.rmtree(site / "jaxlib")
     shutil.rmtree(next(site.glob("jaxlib-*.dist-info")))
     result = run(python, tmp_path)
@@ -152,6 +141,6 @@ def test_a_missing_jaxlib_is_named(python: Path, tmp_path: Path) -> None:
 
 def test_a_plugin_that_is_disabled_leaves_jax_as_it_was(python: Path, tmp_path: Path) -> None:
     """A user who is stuck with a wrong pair can disable the plugin, and JAX runs on its own client."""
-    other_lock(site_of(python))
+    other_lock(site_packages_of(python))
     result = run(python, tmp_path, f"import os; os.environ['JAXLIB_CPU_DISABLE'] = '1'; {USE_JAX}")
     assert (result.returncode, result.stdout) == (0, "[CpuDevice(id=0)]\n3.0\n"), result.stderr

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from folders import site_packages_of
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.release.model import Release
-from release_under_test import wheel_version
 
 pytestmark = pytest.mark.integration
 
@@ -38,7 +38,7 @@ def python(make_environment: Callable[[Path], Path], tmp_path_factory: pytest.Te
 @pytest.fixture
 def site(python: Path, tmp_path: Path) -> Iterator[Site]:
     """Return its `site-packages`; what is small in the packages of the wheels is put back afterwards."""
-    (folder,) = (python.parent.parent / "lib").glob("python3*/site-packages")
+    folder = site_packages_of(python)
     patterns = ("/*.json", ".dist-info/*.txt", "/__init__.py", "/pjrt/*.py", "/pjrt/*.so")
     small = [path for pattern in patterns for path in folder.glob(f"jaxlib*{pattern}")]
     for path in small:
@@ -189,7 +189,7 @@ def test_a_gpu_without_its_package(doctor: Callable[..., dict[str, Any]], python
     assert (report["silent_cpu"], report["status"], report["codes"]) == (True, 1, ["silent-cpu", "confirmed"])
     remedy = report["findings"][0]["remedy"]
     assert str(python) in remedy
-    assert f"jaxlib-cuda-13[with-cuda]=={wheel_version(release)}" in remedy
+    assert f"jaxlib-cuda-13[with-cuda]=={release.set_version}" in remedy
 
 
 def test_a_truncated_library(site: Site, doctor: Callable[..., dict[str, Any]]) -> None:

@@ -26,7 +26,6 @@ from pjrtwheel.prove.results import Outcome
 from pjrtwheel.prove.smoke import run_program
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
-from release_under_test import wheel_version
 
 pytestmark = pytest.mark.integration
 
@@ -169,7 +168,7 @@ def test_a_missing_backend_comes_with_its_command(
     assert cause.startswith("jaxlib-cuda-12 is not installed")
     assert remedy.startswith("install it: ")
     assert str(wheel_python) in remedy
-    wanted = f"jax=={release.version} 'jaxlib-cuda-12[with-cuda]=={wheel_version(release)}'"
+    wanted = f"jax=={release.version} 'jaxlib-cuda-12[with-cuda]=={release.set_version}'"
     assert remedy.endswith(f"install {wanted}") or (f"--python {wheel_python} {wanted}" in remedy)
 
 

@@ -25,7 +25,6 @@ from pjrtwheel.verify.contents import WheelContents, read_contents
 from pjrtwheel.verify.documents import find_document
 from pjrtwheel.verify.formats import read_library
 from pjrtwheel.wheel.write.loader import generate_modules
-from release_under_test import wheel_version
 
 pytestmark = pytest.mark.integration
 
@@ -138,7 +137,7 @@ def test_metadata_says_what_the_backend_file_does(
     """All requirements, with and without an extra, and where JAX finds the loader."""
     headers, plugin = wheel.headers("METADATA"), wheel_release.pin(f"plugin.{backend.name}.{PLATFORM}")
     assert headers.get_all("Requires-Dist") == [
-        f"jaxlib=={wheel_version(wheel_release)}",
+        f"jaxlib=={wheel_release.set_version}",
         *([] if backend.prebuilt.bundled else [f"{plugin.project}=={plugin.version}"]),
         *(
             f'{need}; extra == "{extra}"'

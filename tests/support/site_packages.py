@@ -4,11 +4,8 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import platform
 import re
-import struct
 import sys
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
@@ -22,12 +19,12 @@ from jaxlib_select.doctor.examine import examine
 from jaxlib_select.doctor.report import Report
 from jaxlib_select.facts import Facts
 from jaxlib_select.installed.environment import Environment, read_environment
-from jaxlib_select.machine.model import Amd, Machine, Nvidia, NvidiaGpu
+from jaxlib_select.machine.model import Machine
+from machines import PLAIN
 from pjrtwheel.backend import load_backends
+from small_libraries import loadable_elf
 
 PYTHON = Path("/venv/bin/python")
-H100 = Machine(os="linux", arch="x86_64", nvidia=Nvidia(cuda=(13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
-NONE = Machine(os="linux", arch="x86_64")
 CUDA13 = Decision(
     package="jaxlib-cuda-13",
     backend="cuda13",
@@ -38,9 +35,7 @@ SOURCE = "  # with --find-links DIR or --index-url URL, where our wheels are"
 INSTALL_CUDA13 = f"/venv/bin/python -m pip install jax==1.2.3 'jaxlib-cuda-13[with-cuda]==1.2.3'{SOURCE}"
 SET = "jax==1.2.3 jaxlib==1.2.3"  # after which the plugins of 1.2.3 fit
 AGAIN = "--force-reinstall --no-deps jaxlib==1.2.3"
-MI300 = replace(NONE, amd=Amd("7.0", ("gfx942",), accessible=True))
 BACKENDS = load_backends(Path(__file__).resolve().parents[2])
-HOST_ELF = {"x86_64": 62, "aarch64": 183}.get(platform.machine(), 62)  # e_machine
 
 # What NVIDIA's libraries are known by, and a module in place of our compiled extension, which opens any file.
 COMPONENTS = (
@@ -150,7 +145,7 @@ class Site:
 
     def examine(
         self,
-        machine: Machine = NONE,
+        machine: Machine = PLAIN,
         variables: Mapping[str, str] | None = None,
         decision: Decision | None = None,
         sources: tuple[str, ...] = (),
@@ -158,26 +153,6 @@ class Site:
         """Run the doctor, for a machine that is described."""
         around = Surroundings(machine, self.facts, variables or {}, decision, described=True, root=self.root)
         return examine(self.environment(), around, replace(pip_installer(PYTHON), sources=sources))
-
-
-def loadable_elf(*exports: str, needed: Sequence[str] = ()) -> bytes:
-    """Return a shared library that the dynamic linker loads: one segment with the tables that it reads."""
-    texts = [*exports, *needed]
-    names = b"\0" + b"".join(text.encode() + b"\0" for text in texts)
-    at = {text: names.index(b"\0" + text.encode() + b"\0") + 1 for text in texts}
-    symbols = bytes(24) + b"".join(struct.pack("<IBBHQQ", at[name], 0x12, 0, 1, 0x40, 8) for name in exports)
-    count = 1 + len(exports)
-    chains = struct.pack(f"<{3 + count}I", 1, count, count - 1, *(max(index - 1, 0) for index in range(count)))
-    parts = [part + bytes(-len(part) % 8) for part in (symbols, chains, names)]
-    symbols_at, chains_at, names_at, dynamic_at = itertools.accumulate(map(len, parts), initial=64 + 2 * 56)
-    entries = [*((1, at[name]) for name in needed), (4, chains_at), (5, names_at), (6, symbols_at)]
-    entries += [(10, len(names)), (11, 24), (0, 0)]
-    dynamic = b"".join(struct.pack("<qQ", *entry) for entry in entries)
-    size = dynamic_at + len(dynamic)
-    segments = struct.pack("<IIQQQQQQ", 1, 6, 0, 0, 0, size, size, 0x1000)
-    segments += struct.pack("<IIQQQQQQ", 2, 6, *[dynamic_at] * 3, *[len(dynamic)] * 2, 8)
-    header = struct.pack("<HHIQQQIHHHHHH", 3, HOST_ELF, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0)
-    return b"\x7fELF\x02\x01\x01".ljust(16, b"\0") + header + segments + b"".join(parts) + dynamic
 
 
 def lock_text(release: str, lock: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import write_files
 from pjrtwheel.sources import import_closure
 
 MODULES = {
@@ -34,10 +35,7 @@ MODULES = {
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a folder with a package, and a module that is not of it."""
-    for name, text in MODULES.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    return tmp_path
+    return write_files(tmp_path, MODULES)
 
 
 def names(folder: Path, *modules: str) -> list[str]:

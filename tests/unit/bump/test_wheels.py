@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from pjrtwheel.backend import load_backends
@@ -12,21 +13,16 @@ from pjrtwheel.bump.comparison import FinishedPlugin
 from pjrtwheel.bump.wheels import judge_tests, read_plugins, sizes_of
 from pjrtwheel.conformance.cases import Case, CaseOutcome
 from pjrtwheel.conformance.comparison import Expected, compare, listed_backends, load_subset
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.release_file import Entry
 from pjrtwheel.release.model import Release
+from release_entries import NO_PROOF, entry_of
 
 PASSED, FAILED = Case("a", CaseOutcome.PASSED), Case("a", CaseOutcome.FAILED, "wrong")
 
 
 def entry(filename: str, size: int = 1, pjrt_api: str | None = None) -> Entry:
     """Return an entry of release.json."""
-    proof = Proof(Level.STATIC, pjrt_api, (), Origin(None, None, "0", ""))
-    name, version, *_, platform = filename.removesuffix(".whl").split("-")
-    tags = (f"cp312-abi3-{platform}",)
-    return Entry(filename, name.replace("_", "-"), version, "00", size, tags, "", 0, (), proof, other_proofs=())
+    return entry_of(filename, size=size, proof=replace(NO_PROOF, pjrt_api=pjrt_api))
 
 
 def test_sizes_are_those_of_our_wheels_of_the_release(root: Path, after: Release) -> None:

@@ -134,7 +134,8 @@ def test_a_root_that_is_half_made_is_removed(
     monkeypatch.setattr(debian_root, "NAMESPACE", ("sh", "-c", script))
     with pytest.raises(RootError, match="cannot install Debian trixie"):
         make_root(ROOT, tmp_path)
-    assert re.search(rf"^  {re.escape(str(tmp_path))}/\S+/root/usr$", capsys.readouterr().err, re.MULTILINE)
+    (shown,) = re.findall(r"^  (/.+)$", capsys.readouterr().err, re.MULTILINE)
+    assert Path(shown).relative_to(tmp_path).parts[1:] == ("root", "usr")
     assert list(tmp_path.iterdir()) == []
     (tmp_path / ROOT.name).mkdir()
     assert make_root(ROOT, tmp_path) == tmp_path / ROOT.name

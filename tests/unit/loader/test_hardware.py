@@ -5,12 +5,15 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+
+from folders import write_files
 
 Loader = Callable[[str, str], ModuleType]
 Machine = Callable[[Mapping[str, str]], Path]
@@ -23,14 +26,7 @@ PCI = "sys/bus/pci/devices"
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     """Return a function: path → content of each file → the root of a file system with them."""
-
-    def make(files: Mapping[str, str]) -> Path:
-        for path, content in files.items():
-            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / path).write_text(content, "utf-8")
-        return tmp_path
-
-    return make
+    return functools.partial(write_files, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -25,11 +25,9 @@ from pjrtwheel.products.auto.nvidia import TEGRA as TEGRA_CHIPS
 from pjrtwheel.products.auto.nvidia import THOR, Group, compiled, nvidia_groups, served
 from pjrtwheel.products.auto.variants import Variant, make_variants
 from pjrtwheel.products.facts import Contents
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.finished_set import find_set
 from pjrtwheel.publish.release_file import Entry, format_entries, read_entries
+from release_entries import entry_of
 from release_under_test import release_under_test
 
 RELEASE = release_under_test()
@@ -156,8 +154,7 @@ def entry(backend: Backend, platform: str, code: Iterable[str] = (), version: st
     """Return an entry of release.json."""
     tag = f"cp312-abi3-{backend.tags[platform]}"
     name = f"{backend.distribution.replace('-', '_')}-{VERSION}-{tag}.whl"
-    proof = Proof(Level.STATIC, None, (), Origin(None, None, "0", ""))
-    return Entry(name, backend.distribution, version, "", 0, (tag,), "ff", 0, tuple(code), proof, other_proofs=())
+    return entry_of(name, version=version, lock_id="ff", gpu_code=tuple(code))
 
 
 def stating(built: Entry, cuda_version: str) -> Entry:

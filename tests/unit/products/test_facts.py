@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import abacus_backend
+from abacus_backend import add_aarch64
 from jaxlib_select.facts import Select, Source, known_releases, load_facts, read_facts
 from jaxlib_select.machine.model import format_version
 from pjrtwheel.backend import load_backends, parse_backend
@@ -28,36 +30,18 @@ from pjrtwheel.products.facts import (
     read_select,
     toolkit_of,
 )
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.release_file import Entry, format_entries
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.model import parse_release
+from release_entries import entry_of
 from release_under_test import release_under_test
 
 DEFAULT_RELEASE = release_under_test().version
-ABACUS = """
-distribution = "jaxlib-abacus"
-package = "jaxlib_abacus"
-summary = "XLA for the abacus"
-pjrt_name = "abacus"
-library = "abacus.so"
-python_tag = "cp312"
-exports = ["GetPjrtApi"]
-requires = []
-disable = "JAXLIB_ABACUS_DISABLE"
+ABACUS = f"""{add_aarch64(abacus_backend.BACKEND)}version = "1"
 [jaxlib_extras]
 abacus = ["with-beads"]
 [extras]
 with-beads = ["beads==5"]
-[tags]
-linux_x86_64 = "manylinux_2_27_x86_64"
-linux_aarch64 = "manylinux_2_27_aarch64"
-[prebuilt]
-project = "abacus-pjrt"
-version = "1"
-member = "abacus/abacus.so"
 [select]
 vendor = "merchant"
 rank = 0
@@ -73,10 +57,9 @@ def entry(
     tag: str, version: str = "1", distribution: str = "jaxlib-abacus", attributes: Mapping[str, str] | None = None
 ) -> Entry:
     """Return an entry of release.json."""
-    proof = Proof(Level.STATIC, None, (), Origin(None, None, "0", ""), pjrt_attributes=attributes or {})
-    return Entry(
-        "a.whl", distribution, version, "00", 1, (f"cp312-abi3-{tag}",), "", 0, ("bead_5",), proof, other_proofs=()
-    )
+    wheel = f"{distribution.replace('-', '_')}-{version}-cp312-abi3-{tag}.whl"
+    made = entry_of(wheel, filename="a.whl", gpu_code=("bead_5",))
+    return dataclasses.replace(made, proof=dataclasses.replace(made.proof, pjrt_attributes=attributes or {}))
 
 
 def test_code_is_taken_from_the_wheels_of_the_release() -> None:

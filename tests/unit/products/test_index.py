@@ -24,7 +24,7 @@ from pjrtwheel.products.index.pages import chips
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof, PythonProof, TargetProof
-from pjrtwheel.publish.release_file import Entry
+from release_entries import entry_of
 
 NAME = "jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
 METADATA = b"Metadata-Version: 2.4\nName: jaxlib-abacus\nVersion: 1.0\nRequires-Python: >=3.12\n"
@@ -34,7 +34,7 @@ PYTHON = PythonProof("cp312", "", (), "no interpreter")
 PROOF = tables.write(Proof(Level.LOAD, "0.115", (PYTHON,), ORIGIN))
 
 
-def entry_of(wheel: Path, **more: Any) -> dict[str, Any]:
+def list_entry(wheel: Path, **more: Any) -> dict[str, Any]:
     """Return an entry of release.json."""
     return {
         "filename": wheel.name,
@@ -62,7 +62,7 @@ def dist(make_wheel: Callable[..., Path]) -> Path:
     """Return a folder with one wheel, a list of its variants, and release.json."""
     wheel = make_wheel({"jaxlib_abacus-1.0.dist-info/METADATA": METADATA}, name=NAME)
     (wheel.parent / VARIANTS).write_text("{}\n")
-    write_release(wheel.parent, entry_of(wheel))
+    write_release(wheel.parent, list_entry(wheel))
     return wheel.parent
 
 
@@ -119,7 +119,7 @@ def test_releases_are_listed_next_to_each_other(make_wheel: Callable[..., Path])
     for version in versions:
         (folder / f"jaxlib_abacus-{version}-variants.json").write_text("{}\n")
     entries = zip(wheels, reversed(versions), strict=True)
-    write_release(folder, *(entry_of(wheel, version=version, tags=["py3-none-any"]) for wheel, version in entries))
+    write_release(folder, *(list_entry(wheel, version=version, tags=["py3-none-any"]) for wheel, version in entries))
     (project,) = write_index(folder, folder / "simple")
     listed = [*names, *(f"jaxlib_abacus-{version}-variants.json" for version in versions)]
     assert (list(project.versions), [file.name for file in project.files]) == (versions, listed)
@@ -160,8 +160,7 @@ def test_chips_are_those_with_code_else_those_compiled_for(
     """Chips that were compiled for go by their own names; a wheel for the CPU names its platform."""
     other = Proof(Level.STATIC, None, (), ORIGIN)
     proof = replace(other, targets=tuple(TargetProof(name, "", tuple(names), 1, ()) for name, names in targets.items()))
-    tags = ("cp312-abi3-manylinux_2_27_x86_64",)
-    entry = Entry(NAME, "jaxlib-abacus", "1.0", "00", 1, tags, "ff", 0, tuple(code), proof, ())
+    entry = entry_of(NAME, gpu_code=tuple(code), proof=proof)
     assert chips(entry) == expected
     assert chips(replace(entry, proof=other, other_proofs=(proof,))) == expected
 
@@ -185,7 +184,7 @@ def refuse_link(*_: object) -> None:
 def test_a_project_that_is_gone_leaves_the_index(dist: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole folder is replaced, also where the file system cannot exchange two folders."""
     write_index(dist, dist / "simple")
-    write_release(dist, entry_of(dist / NAME, distribution="jaxlib-abacus") | {"gpu_code": []})
+    write_release(dist, list_entry(dist / NAME, distribution="jaxlib-abacus") | {"gpu_code": []})
     (dist / VARIANTS).unlink()
     monkeypatch.setattr(index, "_exchange", lambda *_: False)
     write_index(dist, dist / "simple")
@@ -251,7 +250,7 @@ def test_a_hostile_record_is_an_error(dist: Path, change: dict[str, Any]) -> Non
     """No path leads out of the folder, and a wheel is listed under its own name and version only."""
     before = snapshot(dist.parent)
     texts = {key: value.format(parent=dist.parent) for key, value in change.items() if isinstance(value, str)}
-    write_release(dist, entry_of(dist / NAME, **change | texts))
+    write_release(dist, list_entry(dist / NAME, **change | texts))
     with pytest.raises(WheelError, match=r"release\.json is damaged"):
         write_index(dist, dist / "simple")
     assert snapshot(dist.parent).keys() == before.keys()
@@ -272,7 +271,7 @@ def test_missing_files_are_named(dist: Path, tmp_path: Path) -> None:
 def test_a_file_that_is_no_wheel_is_an_error(dist: Path) -> None:
     """Its hash is right, but it has no metadata."""
     (dist / NAME).write_bytes(b"no zip")
-    write_release(dist, entry_of(dist / NAME))
+    write_release(dist, list_entry(dist / NAME))
     with pytest.raises(WheelError, match="is no wheel with metadata"):
         write_index(dist, dist / "simple")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import write_files
 from pjrtwheel import tables
 from pjrtwheel.backend import find_backend, load_backends
 from pjrtwheel.errors import UsageError
@@ -81,11 +82,8 @@ def test_what_is_wrong_in_a_file_is_said(old: str, new: str, what: str) -> None:
 def test_own_targets_take_precedence(root: Path, tmp_path: Path) -> None:
     """What backends share is theirs; what one says of its own about the same chip completes it, entry by entry."""
     own = 'code = ["sm_2"]\n[fails.sort]\npattern = "too old"\nreason = "not by us"\n'
-    texts = {"shared/targets/chip": TEXT, "shared/targets/another": TEXT, "mine/targets/chip": own}
-    for name, text in texts.items():
-        path = tmp_path / "plugins" / f"{name}.toml"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+    shared = {"shared/targets/chip.toml": TEXT, "shared/targets/another.toml": TEXT}
+    write_files(tmp_path / "plugins", {**shared, "mine/targets/chip.toml": own})
     backend = replace(find_backend(root, "cpu"), name="mine", shared=("shared",))
     fails = {**TARGET.fails, "sort": Failure("too old", "not by us")}
     expected = (replace(TARGET, name="another"), replace(TARGET, code=("sm_2",), fails=fails))

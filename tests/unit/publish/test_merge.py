@@ -18,6 +18,7 @@ from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.merge import merge_folders, read_folder
 from pjrtwheel.publish.release_file import Entry, format_entries
+from release_entries import entry_of
 
 ORIGIN = Origin(None, None, "0.1.0", "2026-11-21T09:40:00Z")
 BINDINGS = "jaxlib-1.0-1-cp312-cp312-manylinux_2_27_{}.whl"
@@ -33,18 +34,12 @@ def make_folder(
     entries: dict[str, Entry] = {}
     for name in names:
         (folder / name).write_bytes(content)
-        entries[name] = Entry(
-            filename=name,
-            distribution=name.split("-")[0].replace("_", "-"),
-            version="1.0",
+        entries[name] = entry_of(
+            name,
             sha256=hashlib.sha256(content).hexdigest(),
             size=len(content),
-            tags=("-".join(name.removesuffix(".whl").replace("-1-", "-").split("-")[2:5]),),
             lock_id="ff",
-            stripped_bytes=0,
-            gpu_code=(),
             proof=Proof(Level(level), None, (), ORIGIN, backend=backend),
-            other_proofs=(),
         )
     (folder / "release.json").write_text(format_entries(entries), "utf-8")
     return folder

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -82,3 +83,11 @@ def add_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...
         facts_package._read_once.cache_clear()
 
     return add
+
+
+@pytest.fixture
+def quiet_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the user's variables and this repository's pyproject.toml out of a test."""
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith(("JAXLIB_SELECT_", "UV_TORCH_"))]:
+        monkeypatch.delenv(name)

@@ -21,16 +21,9 @@ from jaxlib_select.cli import COMMANDS, main
 from jaxlib_select.cli.detect import format_machine
 from jaxlib_select.machine.file import to_json
 from jaxlib_select.machine.model import Amd, Devices, Intel, Machine, Nvidia, NvidiaGpu
+from machines import PASCAL
 
-PASCAL = Machine("linux", "x86_64", nvidia=Nvidia((12, 4), cuinit=0, gpus=(NvidiaGpu((6, 1), "GTX 1080 Ti"),)))
-
-
-@pytest.fixture(autouse=True)
-def _quiet_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the user's variables and this repository's pyproject.toml out of it."""
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith(("JAXLIB_SELECT_", "UV_TORCH_"))]:
-        monkeypatch.delenv(name)
+pytestmark = pytest.mark.usefixtures("quiet_place")
 
 
 @pytest.fixture

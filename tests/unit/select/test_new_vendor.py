@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from folders import write_files
+
 DETECT = '''
 """The abacus: its PCI ids, its device nodes, and its driver."""
 
@@ -121,13 +123,8 @@ def run(selector: Path, *arguments: str | Path) -> str:
 def test_a_new_vendor_is_found_described_and_chosen(selector: Path, tmp_path: Path, shipped_release: str) -> None:
     """By what its two modules say; the machine file has its devices below `others`."""
     machine = tmp_path / "machine"
-    for name, text in PCI.items():
-        path = machine / "sys/bus/pci/devices/0000:01:00.0" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    for name, text in {"dev/abacus0": "", "sys/module/abacus/version": "1.2\n"}.items():
-        (machine / name).parent.mkdir(parents=True, exist_ok=True)
-        (machine / name).write_text(text)
+    write_files(machine / "sys/bus/pci/devices/0000:01:00.0", PCI)
+    write_files(machine, {"dev/abacus0": "", "sys/module/abacus/version": "1.2\n"})
     described, *lines = run(selector, "-c", PROGRAM, machine).splitlines()
     found = {"pci": ["abac:0005"], "devices": ["/dev/abacus0"], "driver": "1.2"}
     assert json.loads(described)["others"] == {"abacus": found}

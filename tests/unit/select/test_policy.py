@@ -13,6 +13,7 @@ from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.errors import PolicyError, UsageError
 from jaxlib_select.machine.host import this_host
 from jaxlib_select.machine.model import Amd, Machine, Nvidia, NvidiaGpu
+from machines import H100, PLAIN
 
 PYPROJECT = """
 [project]
@@ -23,8 +24,6 @@ default = "cpu"  # for all
 [tool.other]
 jax = 1
 """
-PLAIN = Machine("linux", "x86_64")
-H100 = Machine("linux", "x86_64", nvidia=Nvidia((13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
 INTEGRATED = Machine("linux", "x86_64", amd=Amd("7.0.0", ("gfx1036",)))
 UNSUPPORTED = Machine("linux", "x86_64", amd=Amd("7.0.0", ("gfx1031",)))
 

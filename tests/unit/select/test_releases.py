@@ -25,13 +25,13 @@ from jaxlib_select.facts import facts_about, load_facts
 from jaxlib_select.installed.environment import Distribution, Environment
 from jaxlib_select.installed.plugins import Plugin
 from jaxlib_select.machine.file import to_json
-from jaxlib_select.machine.model import Amd, Intel, Machine, Nvidia, NvidiaGpu
+from jaxlib_select.machine.model import Amd, Intel, Machine
+from machines import L4, MAX, PLAIN
+
+pytestmark = pytest.mark.usefixtures("quiet_place")
 
 AddRelease = Callable[..., None]
 
-PLAIN = Machine("linux", "x86_64")
-MAX = Machine("linux", "x86_64", intel=Intel(("8086:0bd5",), level_zero=True))
-L4 = Machine("linux", "x86_64", nvidia=Nvidia((13, 0), cuinit=0, gpus=(NvidiaGpu((8, 9), "L4"),)))
 CAUSE = "the package index has no jax-oneapi-pjrt 1.1"
 NO_ONEAPI = f"there is no wheel of jaxlib-oneapi 1.1 for Linux on x86_64, {CAUSE}"
 OFFER = "the newest that has it is jax==1.0.2: jaxlib-select resolve jax==1.0.2"
@@ -43,14 +43,6 @@ def releases(add_release: AddRelease) -> None:
     add_release("1.0")
     add_release("1.0.2")
     add_release("1.1", oneapi=CAUSE)
-
-
-@pytest.fixture(autouse=True)
-def _quiet_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the user's variables and this repository's pyproject.toml out of it."""
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("JAXLIB_SELECT_")]:
-        monkeypatch.delenv(name)
 
 
 def write_machine(machine: Machine) -> str:

@@ -17,10 +17,8 @@ from jaxlib_select.choose.decision import Candidate, Decision
 from jaxlib_select.choose.policy import read_policy
 from jaxlib_select.choose.resolve import Resolver, find_resolver, resolve
 from jaxlib_select.errors import FactsError, PolicyError, ResolverError, UsageError
-from jaxlib_select.machine.model import Machine, Nvidia, NvidiaGpu
-
-PLAIN = Machine("linux", "x86_64")
-L4 = Machine("linux", "x86_64", nvidia=Nvidia((13, 0), cuinit=0, gpus=(NvidiaGpu((8, 9), "L4"),)))
+from jaxlib_select.machine.model import Machine
+from machines import L4, PLAIN
 
 InstallResolver = Callable[[str, str], None]
 

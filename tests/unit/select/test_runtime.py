@@ -14,10 +14,9 @@ import pytest
 from jaxlib_select import runtime
 from jaxlib_select.doctor import examine
 from jaxlib_select.errors import BackendError
-from jaxlib_select.machine.model import Intel, Machine, Nvidia, NvidiaGpu
+from machines import H100, MAX
 from pjrtwheel.backend import Backend, load_backends
 
-H100 = Machine("linux", "x86_64", nvidia=Nvidia((13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
 LOCK = json.dumps({"release": "1.2.3", "build": 1, "provider": "prebuilt", "lock_id": "1" * 32})
 BACKENDS = load_backends(Path(__file__).resolve().parents[3])
 
@@ -116,7 +115,7 @@ def test_a_package_that_the_installed_release_lacks_is_found_in_another(
     add_release("1.2.3", oneapi="no file")
     add_release("2.0")
     install()
-    gpu = Machine("linux", "x86_64", intel=Intel(("8086:0bd5",), level_zero=True))
+    gpu = MAX
     monkeypatch.setattr(examine, "detect_here", lambda: gpu)
     with pytest.raises(BackendError) as caught:
         runtime.require(backend, initialize=False)

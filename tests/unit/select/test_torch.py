@@ -10,9 +10,7 @@ from jaxlib_select.apply.groups import make_choices
 from jaxlib_select.choose.policy import Policy, from_arguments
 from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.errors import PolicyError
-from jaxlib_select.machine.model import Machine, Nvidia, NvidiaGpu
-
-H100 = Machine(os="linux", arch="x86_64", nvidia=Nvidia(cuda=(13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),)))
+from machines import H100
 
 
 @pytest.mark.parametrize(

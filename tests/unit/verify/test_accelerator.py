@@ -11,32 +11,17 @@ from pathlib import Path
 import pytest
 from packaging.utils import canonicalize_name
 
+import abacus_backend
 from pjrtwheel.abis import plugin_tag
-from pjrtwheel.backend import Backend, Kernels, Prebuilt
+from pjrtwheel.backend import Backend, Kernels, parse_backend
 from pjrtwheel.verify import accelerator
 from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.verify.library import Library
 from pjrtwheel.wheel.names import parse_name
 
-PREBUILT = Prebuilt("abacus-pjrt", "abacus/abacus.so")
 KERNELS = Kernels("abacus-kernels", "abacus_kernels")
-BACKEND = Backend(
-    name="abacus",
-    distribution="jaxlib-abacus",
-    package="jaxlib_abacus",
-    summary="XLA for the abacus",
-    pjrt_name="abacus",
-    library="abacus.so",
-    python_tag="cp312",
-    exports=("GetPjrtApi",),
-    tags={"linux_x86_64": "manylinux_2_27_x86_64"},
-    requires=(),
-    disable="JAXLIB_ABACUS_DISABLE",
-    prebuilt=PREBUILT,
-    path=Path("backend.toml"),
-    kernels=KERNELS,
-)
-UNBUNDLED = replace(BACKEND, prebuilt=replace(PREBUILT, bundled=False), kernels=None)
+BACKEND = replace(parse_backend(abacus_backend.BACKEND, Path("plugins/abacus/backend.toml")), kernels=KERNELS)
+UNBUNDLED = replace(BACKEND, prebuilt=replace(BACKEND.prebuilt, bundled=False), kernels=None)
 INFO = "jaxlib_abacus-1.0.dist-info"
 MODULES = tuple(f"abacus_kernels/_sums.cpython-{python}-x86_64-linux-gnu.so" for python in ("312", "313"))
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,23 +15,18 @@ from pjrtwheel.errors import VerifyError
 from pjrtwheel.verify import verify_paths
 from pjrtwheel.verify.findings import CHECKS, CODES, Finding
 from pjrtwheel.verify.formats import FORMATS
+from small_wheels import build_wheel, describe_wheel
 
 CODE = re.compile(r"""(?:Finding\(|name_problems\(|^        \()"([a-z0-9-]+)",""", re.MULTILINE)
 CHECKERS = {"[auditwheel]", "[check-wheel-contents]", "[twine]"}
 
 
-def write(path: Path, requires: str = "", **members: str) -> Path:
+def write(path: Path, requires: Sequence[str] = (), **members: str) -> Path:
     """Write a wheel whose RECORD lists nothing but itself, and return it."""
-    name, version, python, abi, platform, *_ = path.stem.split("-")
-    info, pure = f"{name}-{version}.dist-info", str(platform == "any").lower()
-    tag = f"{python}-{abi}-{platform}"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\n{requires}")
-        archive.writestr(f"{info}/WHEEL", f"Wheel-Version: 1.0\nRoot-Is-Purelib: {pure}\nTag: {tag}\n")
-        archive.writestr(f"{info}/RECORD", f"{info}/RECORD,,\n")
-        for member, text in members.items():
-            archive.writestr(f"{name}/{member}", text)
-    return path
+    project, version, *_ = path.stem.split("-")
+    files = {f"{project}/{member}": text.encode() for member, text in members.items()}
+    record = f"{project}-{version}.dist-info/RECORD,,\n"
+    return build_wheel(path.parent, {**describe_wheel(path.name, requires), **files}, name=path.name, record=record)
 
 
 def test_one_run_names_every_problem(tmp_path: Path) -> None:
@@ -57,11 +52,9 @@ def test_one_run_names_every_problem(tmp_path: Path) -> None:
     assert caught.value.what.endswith("problems in 2 of 2 wheels:")
 
 
-@pytest.mark.parametrize(
-    ("requires", "empty"), [("", ["Wheel library is empty", "Wheel is empty"]), ("Requires-Dist: c\n", [])]
-)
+@pytest.mark.parametrize(("requires", "empty"), [([], ["Wheel library is empty", "Wheel is empty"]), (["c"], [])])
 def test_a_variant_without_libraries_needs_neither_lock_nor_materials(
-    tmp_path: Path, requires: str, empty: list[str]
+    tmp_path: Path, requires: list[str], empty: list[str]
 ) -> None:
     """Its label is no part of the name that is checked; it may hold nothing if it asks for something."""
     variant = write(tmp_path / "b-1.0-py3-none-any-null.whl", requires)

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+import abacus_backend
+from folders import write_files
 from pjrtwheel.errors import ElfError, PjrtWheelError, WheelError
 from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.wheel.report import Report
@@ -21,25 +23,10 @@ from pjrtwheel.wheel.write.manifest import parse_manifest
 MakeElf = Callable[..., bytes]
 Manifest = dict[str, Any]
 
-BACKEND = """
-distribution = "jaxlib-abacus"
-package = "jaxlib_abacus"
-summary = "XLA for the abacus"
-pjrt_name = "abacus"
-library = "abacus.so"
-python_tag = "cp312"
-exports = ["GetPjrtApi"]
-requires = ["wood"]
-disable = "JAXLIB_ABACUS_DISABLE"
-search_paths = ["/opt/abacus/lib"]
+LOOKS = 'requires = ["wood"]\nsearch_paths = ["/opt/abacus/lib"]'
+BACKEND = f"""{abacus_backend.BACKEND.replace("requires = []", LOOKS)}bundled = %s
 [extras]
 with-beads = ["beads>=5,<6", 'string; python_version < "3.14"']
-[tags]
-linux_x86_64 = "manylinux_2_27_x86_64"
-[prebuilt]
-project = "abacus-pjrt"
-member = "abacus/abacus.so"
-bundled = %s
 """
 KERNELS = """
 [kernels]
@@ -69,9 +56,7 @@ def manifest(tmp_path: Path, make_elf: MakeElf) -> Callable[..., Manifest]:
     inputs = tmp_path / "inputs"
 
     def write(path: str, content: bytes | str) -> str:
-        (inputs / path).parent.mkdir(parents=True, exist_ok=True)
-        (inputs / path).write_bytes(content.encode() if isinstance(content, str) else content)
-        return str(inputs / path)
+        return str(write_files(inputs, {path: content}) / path)
 
     def make(*, bundled: bool = True, kernels: Mapping[str, Mapping[str, bytes]] | None = None) -> Manifest:
         kernels = kernels or {}

@@ -18,7 +18,9 @@ from jaxlib_select.doctor.predict import Prediction
 from jaxlib_select.errors import UsageError
 from jaxlib_select.installed.environment import find_interpreter, other_environment
 from jaxlib_select.machine.model import Nvidia
-from site_packages import AGAIN, CUDA13, H100, NONE, PYTHON, SOURCE, Site, codes, loadable_elf
+from machines import H100, PLAIN
+from site_packages import AGAIN, CUDA13, PYTHON, SOURCE, Site, codes
+from small_libraries import loadable_elf
 
 # In place of NVIDIA's driver.
 MOCK_DRIVER = {
@@ -63,7 +65,7 @@ def test_a_plugin_that_crashes_when_it_opens_its_libraries(site: Site) -> None:
     site.jax().ours("cpu")
     crash = "import os\ndef load(path): os.kill(os.getpid(), 11)\n"
     site.write("jaxlib_cpu/pjrt/_pjrt.py", crash)
-    around = Surroundings(NONE, site.facts, root=site.root)
+    around = Surroundings(PLAIN, site.facts, root=site.root)
     report = examine(site.environment(), around, pip_installer(PYTHON))
     assert [(finding.level, finding.what) for finding in report.findings] == [
         ("error", "jaxlib-cpu crashes or hangs when it opens its libraries")

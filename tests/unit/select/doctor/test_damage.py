@@ -15,7 +15,8 @@ from jaxlib_select.apply.installer import pip_installer
 from jaxlib_select.doctor.choice import Surroundings
 from jaxlib_select.doctor.examine import examine
 from jaxlib_select.installed.environment import read_environment
-from site_packages import AGAIN, CUDA13, H100, INSTALL_CUDA13, NONE, PYTHON, SOURCE, Site, codes, lock_text
+from machines import H100, PLAIN
+from site_packages import AGAIN, CUDA13, INSTALL_CUDA13, PYTHON, SOURCE, Site, codes, lock_text
 
 THIS = f"{sys.version_info.major}{sys.version_info.minor}"  # as in the names of extension modules
 
@@ -199,6 +200,6 @@ def test_a_regular_package_hides_the_namespace(site: Site) -> None:
     (other / "jax_plugins").mkdir(parents=True)
     (other / "jax_plugins/__init__.py").touch()
     environment = read_environment([other, site.folder], python=PYTHON, version=(3, 13, 0))
-    report = examine(environment, Surroundings(NONE, site.facts, root=site.root), pip_installer(PYTHON))
+    report = examine(environment, Surroundings(PLAIN, site.facts, root=site.root), pip_installer(PYTHON))
     assert report.plugins == ()
     assert "namespace-hidden" in codes(report)

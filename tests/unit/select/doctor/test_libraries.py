@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from site_packages import COMPONENTS, CUDA13, H100, INSTALL_CUDA13, MI300, NONE, Site, codes, loadable_elf
+from machines import H100, MI300, PLAIN
+from site_packages import COMPONENTS, CUDA13, INSTALL_CUDA13, Site, codes
+from small_libraries import loadable_elf
 
 
 def test_a_plugin_without_its_library(site: Site) -> None:
@@ -66,7 +68,7 @@ def test_a_driver_that_is_no_library(site: Site) -> None:
     """Where no GPU is seen, that may be why."""
     site.jax().ours("cuda13")
     bad = site.write("elsewhere/libcuda.so.1", b"no library\n" * 100)
-    (finding,) = site.examine(NONE, {"LD_LIBRARY_PATH": str(bad.parent)}).findings
+    (finding,) = site.examine(PLAIN, {"LD_LIBRARY_PATH": str(bad.parent)}).findings
     assert (finding.level, finding.code, finding.remedy) == ("warning", "library-foreign", "unset LD_LIBRARY_PATH")
     assert finding.what == f"LD_LIBRARY_PATH: {bad}: invalid ELF header"
 

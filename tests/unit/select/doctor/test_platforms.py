@@ -14,10 +14,11 @@ import pytest
 from jaxlib_select.choose.decision import Candidate, Decision
 from jaxlib_select.doctor.examine import examine_here
 from jaxlib_select.machine.model import Amd, Devices, Intel, Machine, Nvidia, NvidiaGpu
-from site_packages import CUDA13, H100, INSTALL_CUDA13, NONE, SOURCE, Site, codes, loadable_elf
+from machines import H100, MAX, PLAIN
+from site_packages import CUDA13, INSTALL_CUDA13, SOURCE, Site, codes
+from small_libraries import loadable_elf
 
 TPU = Devices(pci=("1ae0:0063",), devices=("/dev/vfio/0",))
-MAX = replace(NONE, intel=Intel(("8086:0bd5",), level_zero=True))
 
 
 def test_a_good_cpu_environment_has_nothing_to_fix(site: Site) -> None:
@@ -151,14 +152,14 @@ def test_a_plugin_from_the_environment_variable(site: Site) -> None:
 def test_a_tpu_machine_asks_for_tpu_by_itself(site: Site) -> None:
     """With libtpu, JAX sets its platforms to `tpu,cpu`."""
     site.jax().write("libtpu/libtpu.so", b"")
-    report = site.examine(replace(NONE, tpu=TPU))
+    report = site.examine(replace(PLAIN, tpu=TPU))
     assert (report.prediction.default, report.hardware) == ("tpu", ("TPU 1ae0:0063",))
 
 
 def test_a_tpu_without_its_device_fails(site: Site) -> None:
     """JAX asks for `tpu,cpu` by the PCI bus alone."""
     site.jax().write("libtpu/libtpu.so", b"")
-    report = site.examine(replace(NONE, tpu=replace(TPU, devices=())))
+    report = site.examine(replace(PLAIN, tpu=replace(TPU, devices=())))
     assert (report.prediction.default, codes(report), report.exit_code) == (None, ["unfit-backend"], 1)
 
 
@@ -166,7 +167,7 @@ def test_a_tpu_without_its_device_fails(site: Site) -> None:
 def test_what_google_makes_next_to_tpus_is_none(site: Site, device: str) -> None:
     """Its network card and its disks are on every machine of its cloud, with or without libtpu."""
     site.jax().write("libtpu/libtpu.so", b"")
-    report = site.examine(replace(NONE, tpu=Devices(pci=(device,))))
+    report = site.examine(replace(PLAIN, tpu=Devices(pci=(device,))))
     assert (report.hardware, report.prediction.default, report.findings) == ((), "cpu", ())
     assert report.prediction.platforms[1].reason == f"{device} is a device of Google's, but no TPU"
 
@@ -177,26 +178,26 @@ def test_what_google_makes_next_to_tpus_is_none(site: Site, device: str) -> None
         (
             "oneapi",
             "oneapi",
-            replace(NONE, intel=Intel(("8086:46a6",), level_zero=True)),
+            replace(PLAIN, intel=Intel(("8086:46a6",), level_zero=True)),
             "absent",
             "no discrete Intel",
         ),
         (
             "oneapi",
             "oneapi",
-            replace(NONE, intel=Intel(("8086:0bd5",), level_zero=False)),
+            replace(PLAIN, intel=Intel(("8086:0bd5",), level_zero=False)),
             "fails",
             "not Level Zero",
         ),
-        ("oneapi", "oneapi", replace(NONE, intel=Intel(("8086:0bd5",), level_zero=True)), "serves", ""),
+        ("oneapi", "oneapi", replace(PLAIN, intel=Intel(("8086:0bd5",), level_zero=True)), "serves", ""),
         (
             "rocm7",
             "rocm",
-            replace(NONE, amd=Amd("7.0", ("gfx942",), accessible=False)),
+            replace(PLAIN, amd=Amd("7.0", ("gfx942",), accessible=False)),
             "fails",
             "may not be opened",
         ),
-        ("rocm7", "rocm", replace(NONE, amd=Amd("7.0", ("gfx942",), accessible=True)), "serves", ""),
+        ("rocm7", "rocm", replace(PLAIN, amd=Amd("7.0", ("gfx942",), accessible=True)), "serves", ""),
         ("cuda13", "cuda", replace(H100, nvidia=Nvidia(cuinit=803)), "fails", "(cuInit 803)"),
         ("cuda13", "cuda", replace(H100, nvidia=Nvidia(cuinit=100, pci=("10de:2330",))), "absent", "no GPU"),
     ],

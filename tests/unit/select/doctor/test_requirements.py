@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from jaxlib_select.doctor.examine import find_sources
-from site_packages import CUDA13, H100, INSTALL_CUDA13, Site, lock_text
+from machines import H100
+from site_packages import CUDA13, INSTALL_CUDA13, Site, lock_text
 
 NEEDS = ("numpy>=2.1", "scipy (>=1.15)", "opt_einsum", "jaxlib<=1.2.3,>=1.2.3", 'x; extra == "y"', "ml_dtypes != 1.0")
 

@@ -7,15 +7,12 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
 from jaxlib_select.doctor.examine import examine_here
-from jaxlib_select.machine.model import Intel
-from site_packages import AGAIN, CUDA13, H100, NONE, SET, SOURCE, Site, codes
-
-MAX = replace(NONE, intel=Intel(("8086:0bd5",), level_zero=True))
+from machines import H100, MAX
+from site_packages import AGAIN, CUDA13, SET, SOURCE, Site, codes
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The plugin for NVIDIA's GPUs inside JAX, with mock drivers and mock libraries of NVIDIA's."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from loader_programs import USE_JAX, USED, VERSION, Overlay, Program, put
+
+pytestmark = pytest.mark.integration
+
+# JAX believes that there is a GPU; creating the client, which needs a real one, is left out and shows its arguments.
+PRETEND = """
+import dataclasses, jax, jaxlib_cuda_13
+from jax._src import distributed, xla_bridge
+jaxlib_cuda_13.ACCELERATOR = dataclasses.replace(jaxlib_cuda_13.ACCELERATOR, find_device=lambda: None)
+jaxlib_cuda_13.ACCELERATOR.check.__self__.driver = jaxlib_cuda_13.cuda.driver.Driver(13000, (90,))
+jax.config.update("jax_cuda_visible_devices", "0,2")
+jax.devices()
+xla_bridge.xla_client.make_c_api_client = lambda name, options, *_: print(name, options)
+registration = xla_bridge._backend_factories["cuda"]
+print(registration.priority, registration.fail_quietly, registration.experimental, registration.c_api is not None)
+try:
+    registration.factory()
+    distributed.global_state.client, distributed.global_state.process_id = True, 3
+    distributed.global_state.num_processes = 4
+    registration.factory()
+except RuntimeError as error:
+    print(error)
+distributed.global_state.client = None
+"""
+
+# What a program does that believes in a GPU, up to the checks before the first client.
+BELIEVE = """
+import jax, jaxlib_cuda_13
+from jaxlib_cuda_13.cuda.driver import Driver
+cuda = jaxlib_cuda_13.ACCELERATOR.check.__self__
+cuda.driver = Driver(13000, (90,))
+try:
+    cuda.check()
+except RuntimeError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("environ", "answer"),
+    [
+        ({"FAKE_GPUS": "90 100"}, "Driver(version=13000, capabilities=(90, 100))"),
+        ({"FAKE_GPUS": "", "FAKE_CUDA": "12080"}, "Driver(version=12080, capabilities=())"),
+        ({"FAKE_CUINIT": "100"}, "NoDeviceError: NVIDIA's driver sees no GPU (CUDA_VISIBLE_DEVICES is '7')"),
+        *(
+            (
+                {"FAKE_CUINIT": str(status)},
+                f"DriverError: NVIDIA's driver does not start: cuInit failed with status {status}",
+            )
+            for status in (34, 802, 803, 804)
+        ),
+    ],
+    ids=str,
+)
+def test_the_driver_is_asked(
+    run: Program, overlay: Overlay, nvidia: Callable[..., Path], tmp_path: Path, environ: dict[str, str], answer: str
+) -> None:
+    """Its version and its GPUs, or why there are none."""
+    put(nvidia("libcuda.so.1"), tmp_path / "libcuda.so.1")
+    code = (
+        "from jaxlib_cuda_13.cuda import driver\n"
+        f"wanted = driver.Wanted('libcuda.so.1', (driver.Path({str(tmp_path)!r}),))\n"
+        "try:\n    print(driver.ask_driver(wanted, '7'))\n"
+        "except RuntimeError as error:\n    print(error)\n"
+    )
+    result = run(code, overlay("cuda13"), **environ)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[0] == answer
+
+
+@pytest.mark.parametrize(
+    ("environ", "status", "line"),
+    [
+        ({"FAKE_CUINIT": "100"}, 0, "jaxlib-cuda-13: NVIDIA's driver sees no GPU; JAX goes on without it"),
+        *(
+            ({"FAKE_CUINIT": str(failure)}, 1, f"NVIDIA's driver does not start: cuInit failed with status {failure}")
+            for failure in (34, 802, 803, 804)
+        ),
+        (
+            {"FAKE_GPUS": "90", "FAKE_CUDA": "12080"},
+            1,
+            "NVIDIA's driver runs CUDA up to 12.8, and jaxlib-cuda-13 needs",
+        ),
+        ({"FAKE_GPUS": "90"}, 1, "VendorLibraryError: cuBLAS is missing (libcublas.so.13)"),
+    ],
+    ids=["no GPU", "34", "802", "803", "804", "old driver", "no libraries"],
+)
+def test_a_machine_with_a_device_of_nvidias(
+    run: Program,
+    overlay: Overlay,
+    nvidia: Callable[..., Path],
+    namespace: list[str],
+    tmp_path: Path,
+    environ: dict[str, str],
+    status: int,
+    line: str,
+) -> None:
+    """JAX goes on only if its driver says that there is no GPU; all else is an error with a name, at the first use."""
+    put(nvidia("libcuda.so.1"), tmp_path / "driver/libcuda.so.1")
+    library_path = str(tmp_path / "driver")
+    result = run(USE_JAX, overlay("cuda13"), inside=namespace, LD_LIBRARY_PATH=library_path, **environ)
+    assert (result.returncode, result.stdout) == (status, USED * (status == 0)), result.stderr
+    assert line in result.stderr
+
+
+def test_libraries_of_the_wheels_are_taken_whatever_the_search_path(
+    run: Program, overlay: Overlay, nvidia: Callable[..., Path], nvidia_wheels: Path, tmp_path: Path
+) -> None:
+    """An older cuSPARSE in LD_LIBRARY_PATH is neither opened nor found by name later."""
+    put(nvidia("libcusparse.so.12", 12000), tmp_path / "poison/libcusparse.so.12")
+    code = BELIEVE + (
+        "from jaxlib_cuda_13.pjrt import _pjrt\n"
+        "print(_pjrt.library_version('libcusparse.so.12', 'cusparseGetProperty', 'properties'))\n"
+        "print(any('poison' in line for line in open('/proc/self/maps')))\n"
+    )
+    result = run(code, overlay("cuda13"), nvidia_wheels, LD_LIBRARY_PATH=str(tmp_path / "poison"))
+    assert (result.returncode, result.stdout) == (0, "(12, 6, 2)\nFalse\n"), result.stderr
+
+
+def test_options_of_the_client(run: Program, overlay: Overlay) -> None:
+    """Those of the environment, of JAX's configuration, and of a program of several processes."""
+    environ = {"JAX_SKIP_CUDA_CONSTRAINTS_CHECK": "1", "XLA_CLIENT_MEM_FRACTION": "0.5"}
+    result = run(PRETEND, overlay("cuda13"), **environ)
+    assert result.returncode == 0, result.stderr
+    registration, *clients = result.stdout.splitlines()
+    assert registration == "500 False False True"
+    alone, together = ({"name": line[:4], **ast.literal_eval(line[5:])} for line in clients)
+    assert alone == {
+        "name": "cuda",
+        "platform_name": "cuda",
+        "allocator": "default",
+        "memory_fraction": 0.5,
+        "abort_collectives_on_failure": False,
+        "use_tfrt_gpu_client": False,
+        "visible_devices": [0, 2],
+        "enable_mock_nccl": False,
+    }
+    assert together == {**alone, "node_id": 3, "num_nodes": 4}
+
+
+def test_a_gpu_without_its_libraries_is_no_silent_fall_back(run: Program, overlay: Overlay, tmp_path: Path) -> None:
+    """JAX lets the error through, which names each of them and what installs them."""
+    result = run(PRETEND, overlay("cuda13"), tmp_path, CUDA_HOME="/nowhere")
+    assert result.returncode == 0, result.stderr
+    registration, what, looked, remedy = result.stdout.splitlines()
+    assert registration == "500 False False True"
+    assert what.startswith("VendorLibraryError: ")
+    assert "cuDNN is missing (libcudnn.so.9)" in what
+    assert "/nowhere/lib64" in looked
+    assert "nvidia-cudnn-cu13" in remedy
+
+
+def test_what_is_missing_and_what_is_old_is_reported_at_once(
+    run: Program, overlay: Overlay, nvidia: Callable[..., Path], nvidia_wheels: Path, tmp_path: Path
+) -> None:
+    """With the places that were looked at and one command for all."""
+    site = tmp_path / "site"
+    for library in nvidia_wheels.rglob("*.so.*"):
+        if not library.name.startswith(("libcusparse", "libcudnn")):
+            put(library, site / library.relative_to(nvidia_wheels))
+    put(nvidia("libcudnn.so.9", 90100), site / "nvidia/cudnn/lib/libcudnn.so.9")
+    result = run(BELIEVE, overlay("cuda13"), site)
+    what, looked, remedy = result.stdout.splitlines()
+    texts = ["cuSPARSE is missing (libcusparse.so.12)", "cuDNN 9.1.0 is too old: at least 9.12.0 is needed"]
+    assert what == f"VendorLibraryError: {'; '.join(texts)}"
+    assert looked.startswith(f"looked in {site}/nvidia/cu13/lib, ")
+    assert remedy == (
+        "pip install --upgrade nvidia-cusparse nvidia-cudnn-cu13 "
+        f"(or all of NVIDIA's: pip install 'jaxlib-cuda-13[with-cuda]=={VERSION}'); "
+        "JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 tries it as it is"
+    )
+    assert run(BELIEVE, overlay("cuda13"), site, JAX_SKIP_CUDA_CONSTRAINTS_CHECK="1").stdout == ""

@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Wheels of accelerators inside JAX, without their hardware: alone, and with other plugins for the platform."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from loader_programs import ABSENT, STOPS, TOPOLOGY, USE_JAX, USED, Overlay, Program, said
+from pjrtwheel.backend import find_backend
+from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
+from pjrtwheel.release.model import Release
+
+pytestmark = pytest.mark.integration
+
+WITHOUT_LIBTPU = "JAX goes on without jaxlib-tpu. To fix it: pip install libtpu==VERSION"
+
+NOT_USED = "{ours} is not used: {other} is for JAX's platform 'cuda' as well, and JAX can take only one"
+
+
+@pytest.mark.parametrize("name", ABSENT)
+def test_without_the_hardware_one_line_says_so(
+    run: Program, overlay: Overlay, python_for: Callable[[str], Path], name: str
+) -> None:
+    """JAX goes on with the CPU."""
+    result = run(USE_JAX, overlay(name), python=python_for(name))
+    assert (result.returncode, result.stdout) == (0, USED), result.stderr
+    assert said(result) == [f"{ABSENT[name]}; JAX goes on without it"]
+
+
+@pytest.mark.parametrize("name", ["cuda13", "tpu"])
+def test_who_asked_for_the_cpu_hears_nothing(run: Program, overlay: Overlay, name: str) -> None:
+    """The accelerator is no matter of this program."""
+    result = run(USE_JAX, overlay(name), JAX_PLATFORMS="cpu")
+    assert (result.returncode, result.stdout) == (0, USED), result.stderr
+    assert said(result) == []
+
+
+@pytest.mark.parametrize("name", ["cuda13", "tpu"])
+def test_a_plugin_that_is_disabled_leaves_jax_as_it_was(run: Program, overlay: Overlay, root: Path, name: str) -> None:
+    """Not even that there is no such hardware is said, and the platform is unknown."""
+    known = "import jax, jax._src.xla_bridge as bridge; jax.devices(); print('NAME' in bridge._backend_factories)"
+    backend = find_backend(root, name)
+    code = known.replace("NAME", backend.pjrt_name)
+    result = run(code, overlay(name), **{backend.disable: "1"})
+    assert (result.returncode, result.stdout, said(result)) == (0, f"{name == 'tpu'}\n", []), result.stderr
+
+
+@pytest.mark.parametrize("name", ABSENT)
+def test_who_asks_for_absent_hardware_gets_the_reason(
+    run: Program, overlay: Overlay, python_for: Callable[[str], Path], root: Path, name: str
+) -> None:
+    """It is an error then, and not a fall back."""
+    platform = find_backend(root, name).pjrt_name
+    result = run(USE_JAX, overlay(name), python=python_for(name), JAX_PLATFORMS=platform)
+    assert (result.returncode, result.stdout) == (1, "")
+    first, *_, last = said(result)
+    assert first == f"{ABSENT[name]}; {STOPS.format(platform)}"
+    refusal = f"Unable to initialize backend '{platform}': NoDeviceError: {ABSENT[name].partition(': ')[2]} "
+    assert last == f"RuntimeError: {refusal}(set JAX_PLATFORMS='' to automatically choose an available backend)"
+
+
+@pytest.mark.parametrize("platforms", ["cuda,cpu", "cpu,cuda"])
+def test_who_names_another_platform_as_well_goes_on(run: Program, overlay: Overlay, platforms: str) -> None:
+    """JAX leaves `cuda` out where it sees no device node, and so it is said."""
+    result = run(USE_JAX, overlay("cuda13"), JAX_PLATFORMS=platforms)
+    assert (result.returncode, result.stdout) == (0, USED), result.stderr
+    assert said(result) == [f"{ABSENT['cuda13']}; JAX goes on without it"]
+
+
+def test_who_changes_the_choice_after_that_goes_on(run: Program, overlay: Overlay) -> None:
+    """JAX is made to ask only for as long as nothing else is asked for."""
+    code = (
+        "import jax\ntry:\n    jax.devices()\nexcept RuntimeError as error:\n    print(type(error).__name__)\n"
+        "jax.config.update('jax_platforms', '')\nprint([device.platform for device in jax.devices()])"
+    )
+    result = run(code, overlay("cuda13"), JAX_PLATFORMS="cuda")
+    assert (result.returncode, result.stdout) == (0, "RuntimeError\n['cpu']\n"), result.stderr
+    assert said(result) == [f"{ABSENT['cuda13']}; {STOPS.format('cuda')}"]
+
+
+@pytest.mark.parametrize("environ", [{}, {"JAX_PLATFORMS": "cpu"}], ids=["default", "CPU only"])
+def test_programs_can_be_compiled_for_a_gpu_elsewhere(run: Program, overlay: Overlay, environ: dict[str, str]) -> None:
+    """The library of this very wheel describes the devices, and JAX still runs on the CPU."""
+    library = "print([line.split()[-1] for line in open('/proc/self/maps') if 'xla_cuda_plugin.so' in line][0])"
+    mosaic = "import os; print(os.environ['MOSAIC_GPU_RUNTIME_LIB_PATH'])"
+    result = run(f"{TOPOLOGY}\n{library}\n{mosaic}\n{USE_JAX}", overlay("cuda13"), **environ)
+    assert result.returncode == 0, result.stderr
+    package = overlay("cuda13") / "jaxlib_cuda_13"
+    assert result.stdout == f"{package}/xla_cuda_plugin.so\n{package}/libmosaic_gpu_runtime.so\n{USED}"
+
+
+def test_a_plugin_that_is_opened_late_joins_in(run: Program, overlay: Overlay) -> None:
+    """Callbacks for every plugin get it, and so do those that are registered later."""
+    code = (
+        "import jax, jax._src.xla_bridge as bridge\n"
+        "seen = []; bridge.register_plugin_callbacks(lambda c_api: seen.append(c_api))\n"
+        f"{TOPOLOGY}\n"
+        "bridge.register_plugin_callbacks(lambda c_api: seen.append(c_api))\n"
+        "print([str(api).split()[2] for api in seen].count('\"pjrt_c_api\"'), len(seen), len(set(map(id, seen))))"
+    )
+    # The CPU's plugin takes part both times as well.
+    result = run(code, overlay("cuda13"))
+    assert (result.returncode, result.stdout) == (0, "4 4 2\n"), result.stderr
+
+
+def test_upstreams_plugin_in_addition_to_ours(
+    run: Program, overlay: Overlay, release: Release, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Ours leaves the platform to it, says so once with both commands, and it works."""
+    wheel = WheelCache(cache_root(os.environ), download_wheel).fetch(release.pin("plugin.cuda13.linux_x86_64"))
+    upstream = tmp_path_factory.mktemp("upstream")
+    unpack_wheel(wheel, upstream, ["*"])
+    library = "print([line.split()[-1] for line in open('/proc/self/maps') if 'xla_cuda_plugin.so' in line][0])"
+    # Upstream's own check would fail here for want of a GPU, with a traceback that is not ours.
+    environ = {"JAX_SKIP_CUDA_CONSTRAINTS_CHECK": "1"}
+    result = run(f"{TOPOLOGY}\n{library}\n{USE_JAX}", overlay("cuda13"), upstream, **environ)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == f"{upstream}/jax_plugins/xla_cuda13/xla_cuda_plugin.so\n{USED}"
+    choice = "pip uninstall jax-cuda13-pjrt jax-cuda13-plugin, or: pip uninstall jaxlib-cuda-13"
+    refusal = NOT_USED.format(ours="jaxlib-cuda-13", other="jax-cuda13-pjrt")
+    assert said(result) == [f"{refusal}. To fix it: keep one of them: {choice}"]
+
+
+def test_two_of_our_wheels_for_one_platform(run: Program, overlay: Overlay) -> None:
+    """The newer one serves, whose kernels JAX takes as well, and the other says so once."""
+    library = "print([line.split()[-1] for line in open('/proc/self/maps') if 'xla_cuda_plugin.so' in line][0])"
+    result = run(f"{TOPOLOGY}\n{library}\n{USE_JAX}", overlay("cuda12"), overlay("cuda13"))
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == f"{overlay('cuda13')}/jaxlib_cuda_13/xla_cuda_plugin.so\n{USED}"
+    choice = "pip uninstall jaxlib-cuda-13, or: pip uninstall jaxlib-cuda-12"
+    refusal = NOT_USED.format(ours="jaxlib-cuda-12", other="jaxlib-cuda-13")
+    assert said(result) == [f"{refusal}. To fix it: keep one of them: {choice}"]
+    result = run(USE_JAX, overlay("cuda12"), overlay("cuda13"), JAX_PLATFORMS="cuda")
+    assert f"{ABSENT['cuda13']}; {STOPS.format('cuda')}" in said(result)
+
+
+@pytest.mark.parametrize(
+    ("libtpu", "line"),
+    [
+        (None, f"jaxlib-tpu needs libtpu VERSION, which is not installed; {WITHOUT_LIBTPU}"),
+        ("0.0.1", f"jaxlib-tpu needs libtpu VERSION, and 0.0.1 is installed; {WITHOUT_LIBTPU}"),
+        ("VERSION", "jaxlib-tpu: no TPU found (looked in /sys/bus/pci/devices); JAX goes on without it"),
+    ],
+    ids=["missing", "wrong", "right"],
+)
+def test_the_tpus_library_must_be_the_one_of_the_release(
+    run: Program, overlay: Overlay, release: Release, tmp_path: Path, libtpu: str | None, line: str
+) -> None:
+    """Without a TPU that is a warning; libtpu itself is never started, and nothing is registered."""
+    version = release.pin("plugin.tpu.linux_x86_64").version
+    if libtpu is not None:
+        info = tmp_path / "site/libtpu-0.dist-info"
+        info.mkdir(parents=True)
+        text = f"Metadata-Version: 2.1\nName: libtpu\nVersion: {libtpu.replace('VERSION', version)}\n"
+        (info / "METADATA").write_text(text, "utf-8")
+    result = run(USE_JAX, overlay("tpu"), tmp_path / "site")
+    assert (result.returncode, result.stdout) == (0, USED), result.stderr
+    assert said(result) == [line.replace("VERSION", version)]

@@ -1,0 +1,172 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Package indexes that `jaxlib-select` is given: several, unreachable ones, and one of PyTorch."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jaxlib_select.apply.installer import Installer, pip_installer, run_installer, uv_installer
+from jaxlib_select.apply.plan import make_plan
+from jaxlib_select.apply.resolution import resolve_group
+from jaxlib_select.choose.decision import Decision
+from jaxlib_select.installed.environment import other_environment
+from pjrtwheel.environment.venv import find_uv
+from select_bench import WANTED, Bench, backends, installed, wheel_of_pip, write_wheel
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_an_index_that_cannot_be_reached(bench: Bench, installer: str) -> None:
+    """Three lines, exit status 4, and no lock is left behind."""
+    with socket.socket() as taken:  # a port on which nobody listens
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/simple"
+        python = bench.python("unreachable")
+        bench.pip(python, "install", "--quiet", "--no-index", *wheel_of_pip(bench))
+        bench_environ: Mapping[str, str] = {
+            **bench.environ,
+            "PIP_RETRIES": "1",
+            "UV_OFFLINE": "0",
+            "UV_HTTP_RETRIES": "0",
+        }
+        options = ["--python", str(python), "--installer", installer, "--index-url", url, "--groups", "cpu"]
+        program = "import sys; from jaxlib_select.cli import main; sys.exit(main())"
+        result = subprocess.run(
+            [sys.executable, "-c", program, "lock", "jax", *options],
+            capture_output=True, text=True, check=False, env=bench_environ, cwd=bench.folder,
+        )  # fmt: skip
+    assert result.returncode == 4
+    assert "error: the package index cannot be reached" in result.stderr
+    assert not (bench.folder / "pylock.toml").exists()
+
+
+def write_indexes(bench: Bench) -> Path:
+    """Write two indexes: ours, and one as the public one is, with JAX's own jaxlib of the same release."""
+    root = bench.folder / "indexes"
+    for wheel in bench.wheels.glob("*.whl"):
+        parts = wheel.name.split("-")
+        public = "+" not in parts[1]
+        place = root / ("public" if public else "ours") / parts[0].replace("_", "-") / wheel.name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(wheel)
+    return root
+
+
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+@pytest.mark.parametrize("main", ["ours", "public"])
+def test_ours_is_taken_from_two_indexes_in_any_order(
+    bench: Bench, serve: Callable[..., AbstractContextManager[str]], installer: str, main: str
+) -> None:
+    """Left alone, uv would take JAX's own jaxlib from the extra index, and it serves no package of ours."""
+    python = bench.python("new")
+    bench.pip(python, "install", "--quiet", "--no-index", *wheel_of_pip(bench))
+    online = replace(bench, more={"UV_OFFLINE": "0"})
+    target = ("--python", python, "--installer", installer, "--machine", bench.machine("cpu"))
+    extra = {"ours": "public", "public": "ours"}[main]
+    with serve(write_indexes(bench)) as address:
+        where = ("--index-url", f"{address}{main}", "--extra-index-url", f"{address}{extra}")
+        online.select("lock", "jax", "--groups", "cpu", *target, *where)
+        packages = tomllib.loads((bench.folder / "pylock.toml").read_text())["packages"]
+        online.select("install", "jax", *target, *where)
+        again = bench.python("again")
+        bench.pip(again, "install", "--quiet", "--no-index", *wheel_of_pip(bench))
+        online.select("apply", *target, "--python", again)  # the lock knows the indexes
+    (jaxlib,) = (package for package in packages if package["name"] == "jaxlib")
+    assert ["%2B" in wheel["url"] or "+" in wheel["url"] for wheel in jaxlib["wheels"]] == [True]
+    assert (backends(python), backends(again)) == (WANTED["cpu"], WANTED["cpu"])
+
+
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_jaxs_own_jaxlib_is_neither_installed_nor_locked(
+    bench: Bench, serve: Callable[..., AbstractContextManager[str]], installer: str
+) -> None:
+    """Where the only index with a jaxlib has JAX's own: nothing is changed, and the message says what is missing."""
+    python, index = bench.python("new"), write_indexes(bench)
+    bench.pip(python, "install", "--quiet", "--no-index", *wheel_of_pip(bench))
+    online = replace(bench, more={"UV_OFFLINE": "0"})
+    (index / "ours/jaxlib-cpu").rename(index / "public/jaxlib-cpu")
+    target = ("--python", python, "--installer", installer, "--machine", bench.machine("cpu"))
+    with serve(index) as address:
+        where = ("--index-url", f"{address}public")
+        locked = online.select("lock", "jax", "-o", "requirements.txt", *target, *where, status=4)
+        if installer == "uv":
+            assert online.select("install", "jax", *target, *where, status=4) == locked
+            assert backends(python) == {}
+    assert ": --find-links DIR, or --extra-index-url URL" in locked
+    assert not (bench.folder / "requirements.txt").exists()
+
+
+def write_torch(bench: Bench) -> Path:
+    """Write a small PyTorch for the CPU, and a folder that serves one for CUDA 12.6 with what it needs."""
+    index = bench.folder / "index"
+    for name in ("cpu/torch", "cu126/torch", "cu126/small"):
+        (index / name).mkdir(parents=True)
+    write_wheel(index / "cpu/torch", "torch-2.14.0+cpu-py3-none-any.whl", {"torch.py": ""})
+    write_wheel(index / "cu126/torch", "torch-2.14.0+cu126-py3-none-any.whl", {"torch.py": ""}, ["small"])
+    write_wheel(index / "cu126/small", "small-1.0-py3-none-any.whl", {"small.py": ""})
+    return index
+
+
+@pytest.fixture(params=["uv", "pip"])
+def torch_environment(request: pytest.FixtureRequest, bench: Bench) -> tuple[Installer, Path]:
+    """Return an installer and the index, for an environment in which PyTorch for the CPU is installed."""
+    index, python = write_torch(bench), bench.python("torch")
+    bench.pip(python, "install", "--quiet", "--no-index", *wheel_of_pip(bench))
+    bench.uv("pip", "install", "--python", python, *(index / "cpu/torch").iterdir())
+    uv = uv_installer(python, str(find_uv() or "uv"))
+    return (uv if request.param == "uv" else pip_installer(python)), index
+
+
+def test_torch_of_another_index_is_exchanged(
+    bench: Bench, torch_environment: tuple[Installer, Path], serve: Callable[..., AbstractContextManager[str]]
+) -> None:
+    """Its version differs in the local part only, which installers take for the same; the user's index is not asked."""
+    installer, index = torch_environment
+    with serve(index) as address:
+        decision = Decision("torch", "cu126", ("torch==2.14.*",), (), index_url=f"{address}cu126")
+        mine = ("--index-url", f"{address}cpu")
+        steps = make_plan([decision], other_environment(installer.python), (), installer, mine, families=())
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in {**bench.environ, "UV_OFFLINE": "0"}.items():
+                patch.setenv(name, value)
+            for step in steps:
+                run_installer(step)
+            locked = resolve_group(decision, installer, mine).packages
+    assert {package["name"]: package["version"] for package in locked} == {"torch": "2.14.0+cu126", "small": "1.0"}
+    found = installed(installer.python)
+    assert (found["torch"], found["small"]) == ("2.14.0+cu126", "1.0")
+
+
+def test_torch_stays_while_its_index_cannot_be_reached(bench: Bench, torch_environment: tuple[Installer, Path]) -> None:
+    """An environment that worked is not left empty."""
+    installer, _ = torch_environment
+    options = ("--python", installer.python, "--installer", installer.kind, "--machine", bench.machine("h100"))
+    said = replace(bench, more={"HTTPS_PROXY": "http://127.0.0.1:9", "PIP_RETRIES": "1"}).select(
+        "install", "torch", *options, status=4
+    )
+    assert "error: the package index cannot be reached" in said
+    assert installed(installer.python)["torch"] == "2.14.0+cpu"
+
+
+def test_an_index_without_the_package(bench: Bench) -> None:
+    """That is another error than a network that is down; a group nobody asked for is left out with a warning."""
+    options: tuple[str | Path, ...] = ("--python", bench.python("empty"), *bench.links())
+    said = bench.select("lock", "jax", "--machine", bench.machine("h100"), "-o", "pylock.toml", *options)
+    assert "warning: no group tpu: the package index does not have what is wanted" in said
+    assert "warning: no group cuda13-cc100: the package index does not have what is wanted" in said
+    groups = tomllib.loads((bench.folder / "pylock.toml").read_text())["dependency-groups"]
+    assert groups == ["cuda13", "cuda12", "cuda12-legacy", "cpu"]
+    wanted: tuple[str | Path, ...] = ("--backend", "tpu", "--groups", "cpu")
+    said = bench.select("lock", "jax", "--machine", bench.machine("h100"), *wanted, *options, status=4)
+    assert "error: the package index does not have what is wanted" in said

@@ -1,0 +1,138 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Installing with `jaxlib-select` into environments that have something else already."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.environment.venv import find_uv
+from select_bench import RELEASE, VERSION, WANTED, Bench, backends, installed, wheel_of_pip
+
+pytestmark = pytest.mark.integration
+
+
+def test_a_uv_project_swaps_extras(bench: Bench) -> None:
+    """One extra per backend; uv refuses two of them together, and swapping removes the other."""
+    project = bench.folder / "project"
+    project.mkdir()
+    machine: tuple[str | Path, ...] = ("--machine", bench.machine("h100"))
+    snippet = bench.select("lock", "jax", "--format", "uv", "--groups", "cpu,cuda12", *machine)
+    version = bench.interpreter.version.split(".")
+    python = ".".join(version[:2])
+    head = f'[project]\nname = "mine"\nversion = "1"\nrequires-python = "=={python}.*"\ndependencies = []\n'
+    index = f'\n[[tool.uv.index]]\nname = "here"\nurl = "{bench.wheels}"\nformat = "flat"\ndefault = true\n'
+    (project / "pyproject.toml").write_text(f"{head}\n{snippet}{index}")
+    select_python = ("--python", bench.interpreter.path)
+    # uv takes one version over all extras where one will do.
+    for extra, wanted in {**WANTED, "cuda12": WANTED["cuda12-legacy"]}.items():
+        bench.uv("sync", "--extra", extra, *select_python, folder=project)
+        assert (extra, backends(project / ".venv/bin/python")) == (extra, wanted)
+    command = [find_uv() or "uv", "sync", "--extra", "cpu", "--extra", "cuda13"]
+    refused = subprocess.run(command, capture_output=True, text=True, check=False, env=bench.environ, cwd=project)
+    assert "incompatible with the declared conflicts" in refused.stderr
+
+
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_install_removes_other_backends(bench: Bench, installer: str) -> None:
+    """`install jax` in an environment that had an accelerator's package."""
+    python = bench.python("changed")
+    bench.pip(python, "install", "--quiet", "--no-index", *wheel_of_pip(bench))
+    bench.uv("pip", "install", "--python", python, *bench.links(), "jax", "jaxlib-cuda-12[with-cuda]")
+    options: tuple[str | Path, ...] = (
+        "--python",
+        python,
+        "--installer",
+        installer,
+        "--machine",
+        bench.machine("cpu"),
+        *bench.links(),
+    )
+    assert "uninstall" in bench.select("install", "jax", *options)
+    assert backends(python) == WANTED["cpu"] | {"nvidia-cudnn-cu12": "9.28.0.1"}
+
+
+@pytest.fixture(params=["uv", "pip"])
+def stock_jax(request: pytest.FixtureRequest, bench: Bench) -> tuple[str | Path, ...]:
+    """Return the options for an environment with JAX as it is published: the same versions, but jaxlib is another."""
+    python = bench.python("stock")
+    bench.pip(python, "install", "--quiet", "--no-index", *wheel_of_pip(bench))
+    (jaxlib,) = (path for path in bench.wheels.glob("jaxlib-*.whl") if "+" not in path.name)
+    bench.uv("pip", "install", "--python", python, *bench.links(), "jax", jaxlib)
+    assert backends(python) == {"jax": RELEASE, "jaxlib": f"{RELEASE}-none"}
+    return ("--python", python, "--installer", request.param, "--machine", bench.machine("cpu"), *bench.links())
+
+
+def test_install_replaces_a_jaxlib_that_is_not_ours(bench: Bench, stock_jax: tuple[str | Path, ...]) -> None:
+    """What most people start from; installers take it for the same."""
+    bench.select("install", "jax", *stock_jax)
+    assert backends(bench.folder / "stock/bin/python") == WANTED["cpu"]
+
+
+@pytest.mark.parametrize("name", ["pylock.toml", "requirements.txt"])
+def test_apply_replaces_a_jaxlib_that_is_not_ours(bench: Bench, stock_jax: tuple[str | Path, ...], name: str) -> None:
+    """From every form of a lock, and only where it is needed: the second time it stays."""
+    bench.select("lock", "jax", "-o", name, *(() if name.endswith(".txt") else ("--groups", "cpu")), *stock_jax)
+    bench.select("apply", name, *stock_jax)
+    assert backends(bench.folder / "stock/bin/python") == WANTED["cpu"]
+    said = bench.select("apply", name, "--dry-run", *stock_jax)
+    assert "reinstall" not in said
+
+
+def test_the_real_jax_after_locking_and_applying(real_bench: Bench) -> None:
+    """An environment with an accelerator's package becomes one in which JAX itself agrees with the doctor."""
+    bench = real_bench
+    python = bench.python("real")
+    bench.uv("pip", "install", "--python", python, *bench.links(), "jax", "jaxlib-cuda-12", "flatbuffers")
+    options: tuple[str | Path, ...] = ("--python", python, "--machine", bench.machine("cpu"), *bench.links())
+    bench.select("lock", "jax", "--groups", "cuda13", *options)
+    bench.select("apply", *options)
+    assert backends(python) == WANTED["cpu"]
+    report = json.loads(bench.select("doctor", "--python", python, "--json", "--import"))
+    assert (report["default"], [finding["code"] for finding in report["findings"]]) == ("cpu", ["confirmed"])
+
+
+def test_install_says_when_jax_would_be_silently_on_the_cpu(bench: Bench) -> None:
+    """The package is a dummy here, and the doctor notices: exit status 1 after an installation that went well."""
+    python = bench.python("silent")
+    options: tuple[str | Path, ...] = ("--python", python, "--machine", bench.machine("h100"), *bench.links())
+    said = bench.select("install", "jax", *options, status=1)
+    assert backends(python) == WANTED["cuda13"]
+    assert "jaxlib-cuda-13 has no PJRT library" in said
+
+
+@pytest.fixture
+def build_select(bench: Bench) -> Callable[[], Path]:
+    """Return a function: → the command `jaxlib-select` in an environment of its own, from its wheel."""
+
+    def build() -> Path:
+        python = bench.python("select")
+        result = subprocess.run(
+            [
+                *(sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps"),
+                str(bench.selector),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=clean_environ(),
+        )
+        assert result.returncode == 0, result.stderr
+        return python.parent / "jaxlib-select"
+
+    return build
+
+
+def test_the_installed_command_runs(build_select: Callable[[], Path], bench: Bench) -> None:
+    """As users have it: from its wheel, on the Python of the release, without anything else."""
+    command = build_select()
+    said = bench.run(command, "resolve", "jax", "--machine", bench.machine("h100"))
+    assert f"jaxlib-cuda-13[with-cuda]=={VERSION}" in said
+    assert installed(command.parent / "python").keys() == {"jaxlib-select"}

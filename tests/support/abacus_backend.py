@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The `backend.toml` of an accelerator that exists only in tests; tables may be appended to it."""
+
+BACKEND = """
+distribution = "jaxlib-abacus"
+package = "jaxlib_abacus"
+summary = "XLA for the abacus"
+pjrt_name = "abacus"
+library = "abacus.so"
+python_tag = "cp312"
+exports = ["GetPjrtApi"]
+requires = []
+disable = "JAXLIB_ABACUS_DISABLE"
+[tags]
+linux_x86_64 = "manylinux_2_27_x86_64"
+[prebuilt]
+project = "abacus-pjrt"
+member = "abacus/abacus.so"
+"""
+
+
+def add_aarch64(backend: str) -> str:
+    """Return the backend with wheels for a second platform."""
+    return backend.replace("[tags]\n", '[tags]\nlinux_aarch64 = "manylinux_2_27_aarch64"\n')

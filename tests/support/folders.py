@@ -1,0 +1,28 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Folders of files, as tests need them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def write_files(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write files by their paths below a folder, and return that."""
+    for path, content in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return root
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Replace a file; it may be a hard link into an installer's cache, so it is never written in place."""
+    path.unlink()
+    path.write_bytes(content)
+
+
+def site_packages_of(python: Path) -> Path:
+    """Return the `site-packages` of the environment of a Python."""
+    (site,) = (python.parent.parent / "lib").glob("python3*/site-packages")
+    return site

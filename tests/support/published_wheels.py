@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Wheels that are ready to be published, and proofs of them."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.origin import Origin
+from pjrtwheel.prove.results import Kind, Outcome, ProgramResult, Proof, PythonProof, TargetProof
+from pjrtwheel.publish.release_file import Entry
+from pjrtwheel.wheel.report import BuiltWheel, Report
+
+ORIGIN = Origin("0" * 40, dirty=False, version="0.1.0", date="2026-11-21T09:40:00Z")
+
+
+def make_wheel(folder: Path, name: str, content: bytes = b"zip", lock: str = "ff") -> tuple[BuiltWheel, Proof]:
+    """Write a file in place of a wheel, with its report and proof."""
+    filename = f"{name}-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
+    path = folder / filename
+    path.write_bytes(content)
+    report = Report(
+        wheel=filename,
+        distribution=name.replace("_", "-"),
+        version="1.0",
+        tag="cp312-abi3-manylinux_2_27_x86_64",
+        sha256=hashlib.sha256(content).hexdigest(),
+        size=len(content),
+        requires=("jaxlib==1.0",),
+        lock_id=lock,
+        provider="prebuilt",
+        provenance={"project": "upstream"},
+        changes={"a.so": ("dropped .symtab",)},
+        stripped_bytes=7,
+        gpu_code=("sm_90",),
+    )
+    pythons = (PythonProof("cp314", "", (), "no interpreter"),)
+    return BuiltWheel(path, report), Proof(
+        Level.LOAD, "0.115", pythons, ORIGIN, backend="cpu", pjrt_attributes={"xla_version": "2"}
+    )
+
+
+def make_small_entry(filename: str, distribution: str = "jaxlib", version: str = "1", lock_id: str = "a") -> Entry:
+    """Return an entry of which only the name of the wheel matters, and to what it belongs."""
+    proof = Proof(Level.STATIC, None, (), ORIGIN)
+    return Entry(filename, distribution, version, "00", 1, ("py3-none-any",), lock_id, 0, (), proof, ())
+
+
+RAN = PythonProof("cp312", "3.12.1", (ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.0, ""),))
+COMPILED = PythonProof("cp312", "3.12.1", (ProgramResult("aot h100", Outcome.PASSED, Level.AOT, 1.0, "", Kind.TARGET),))
+MISSED = PythonProof(
+    "cp312", "3.12.1", (), "load: no libamdhip64.so", ("device: no AMD GPU", "load: no libamdhip64.so")
+)
+UNTRIED = PythonProof("cp312", "", (), "smoke tests switched off")
+
+
+def make_proof(
+    level: Level,
+    *pythons: PythonProof,
+    backend: str | None = "cpu",
+    date: str = "one",
+    targets: tuple[TargetProof, ...] = (),
+) -> Proof:
+    """Return a proof of some wheel."""
+    return Proof(level, "0.115", pythons, Origin(None, None, "0.1.0", date), targets, backend)

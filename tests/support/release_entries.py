@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Entries of `release.json` for wheels that need not exist."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.origin import Origin
+from pjrtwheel.prove.results import Proof
+from pjrtwheel.publish.release_file import Entry
+from pjrtwheel.wheel.names import parse_name
+
+NO_PROOF = Proof(Level.STATIC, None, (), Origin(None, None, "0", ""))
+
+
+def entry_of(filename: str, /, **changes: Any) -> Entry:
+    """Return the entry of a wheel, as its name says and what is given; nothing was proven."""
+    name = parse_name(filename)
+    entry = Entry(filename, name.distribution, name.version, "00", 1, (name.tag,), "", 0, (), NO_PROOF, ())
+    return replace(entry, **changes)

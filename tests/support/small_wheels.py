@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Factories of small wheels."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pjrtwheel.wheel.names import parse_name
+
+
+def describe_wheel(name: str, requires: Sequence[str] = (), *, python: str = "") -> dict[str, bytes]:
+    """Return METADATA and WHEEL as they follow from a wheel's file name and what it requires.
+
+    Args:
+        name: File name of the wheel.
+        requires: Its requirements, with their markers; extras are those that the markers name.
+        python: Its Requires-Python, if any.
+    """
+    project, version, *_ = name.split("-")
+    tag = parse_name(name).tag
+    extras = sorted({need.partition("extra == ")[2].strip("'\"") for need in requires} - {""})
+    fields = [("Metadata-Version", "2.4"), ("Name", project.replace("_", "-")), ("Version", version)]
+    fields += [("Requires-Python", python)] if python else []
+    fields += [*(("Provides-Extra", extra) for extra in extras), *(("Requires-Dist", need) for need in requires)]
+    metadata = "".join(f"{key}: {value}\n" for key, value in fields)
+    pure = str(tag.endswith("-any")).lower()
+    wheel = f"Wheel-Version: 1.0\nRoot-Is-Purelib: {pure}\nTag: {tag}\n"
+    info = f"{project}-{version}.dist-info"
+    return {f"{info}/METADATA": metadata.encode(), f"{info}/WHEEL": wheel.encode()}
+
+
+def build_wheel(directory: Path, files: Mapping[str, bytes], *, name: str, record: str | None = None) -> Path:
+    """Write a wheel from its members, with WHEEL, METADATA and RECORD in addition to those given.
+
+    Args:
+        directory: Where it is written.
+        files: Path → bytes.
+        name: File name of the wheel.
+        record: The text of RECORD; made from the members when absent.
+    """
+    stem = "-".join(name.split("-")[:2])
+    members = dict(files)
+    project, version = stem.split("-")
+    text = f"Metadata-Version: 2.4\nName: {project}\nVersion: {version}\nRequires-Dist: numpy>=2.0\n\nText\n"
+    members.setdefault(f"{stem}.dist-info/METADATA", text.encode())
+    members.setdefault(f"{stem}.dist-info/WHEEL", b"Wheel-Version: 1.0\nRoot-Is-Purelib: false\n")
+    if record is None:
+        rows = [
+            f"{path},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}\n"
+            for path, data in members.items()
+        ]
+        record = "".join([*rows, f"{stem}.dist-info/RECORD,,\n"])
+    members[f"{stem}.dist-info/RECORD"] = record.encode()
+    path = directory / name
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member, data in members.items():
+            archive.writestr(member, data)
+    return path

@@ -1,0 +1,230 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Detection of NVIDIA GPUs: by libcuda, by nvidia-smi, and on the bus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hosts import LIBCUDA, NVML, MakeHost, pci, said
+from jaxlib_select.choose.policy import read_policy
+from jaxlib_select.choose.resolve import resolve
+from jaxlib_select.choose.rules import visible_value
+from jaxlib_select.machine.detect import detect
+from jaxlib_select.machine.host import ProcessResult
+from jaxlib_select.machine.model import Nvidia, NvidiaGpu
+
+H100 = NvidiaGpu((9, 0), "NVIDIA H100")
+
+
+def test_libcuda_decides(make_host: MakeHost) -> None:
+    """Its answers are taken, and nothing else is asked; the kernel module's version is for the reader."""
+    host = make_host(
+        {LIBCUDA: "", NVML: "", "/sys/module/nvidia/version": "580.95.05\n"},
+        {"libcuda": said("version 13000", "init 0", "count 2", "gpu 9 0 NVIDIA H100", "gpu 9 0 NVIDIA H100")},
+    )
+    assert detect(host).nvidia == Nvidia((13, 0), "580.95.05", 0, (H100, H100), "libcuda", "ok")
+    assert host.run.asked == ["libcuda"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"/etc/ld.so.cache": b"glibc-ld.so.cache1.1\0libcrypt.so.1\0libcuda.so.1\0/odd/libcuda.so.1\0"},
+        {"/usr/lib/wsl/lib/libcuda.so.1": ""},
+        {"/odd{}/libcuda.so.1": ""},
+    ],
+    ids=["cache", "wsl", "LD_LIBRARY_PATH"],
+)
+def test_libcuda_is_looked_for_where_the_linker_looks(make_host: MakeHost, files: dict[str, bytes]) -> None:
+    """Its cache, its folders and LD_LIBRARY_PATH."""
+    answers = {"libcuda": said("version 12040", "init 0", "count 1", "gpu 8 9 L4")}
+    host = make_host(files, answers, environ={"LD_LIBRARY_PATH": ":/odd{}"})
+    assert detect(host).nvidia.gpus == (NvidiaGpu((8, 9), "L4"),)
+
+
+@pytest.mark.parametrize(
+    ("result", "state", "note"),
+    [
+        (ProcessResult(None, "version 13000\n", timed_out=True), "hung", "libcuda.so.1 did not answer within 10 s"),
+        (said("version 13000", status=-11), "crashed", "the process that asked libcuda.so.1 ended with signal 11"),
+        (said("version 13000", status=1), "crashed", "the process that asked libcuda.so.1 ended with status 1"),
+        (said("load no such file", status=3), "absent", "libcuda.so.1 cannot be loaded: no such file"),
+        (said("version 2147483647", "init 0", "count 0"), "odd", "calls itself CUDA version 2147483647"),
+        (said("version 0", "init 0", "count 0"), "odd", "calls itself CUDA version 0"),
+        (said("version 13000", "init 0", "count -1"), "odd", "counts -1 devices"),
+        (said("version 13000", "init 0", "count 99999"), "odd", "counts 99999 devices"),
+        (said("version 13000", "init 0", "count 1", "gpu 99 99 odd"), "odd", "a compute capability that cannot be"),
+    ],
+    ids=["hangs", "crashes", "exits", "cannot be loaded", "version", "zero", "negative", "many", "capability"],
+)
+def test_a_libcuda_that_does_not_work_is_recognised(
+    make_host: MakeHost, result: ProcessResult, state: str, note: str
+) -> None:
+    """What it said before is kept; NVML says which GPUs are there all the same."""
+    nvml = said("driver 580.95.05", "version 13000", "count 1", "gpu 9 0 NVIDIA H100")
+    found = detect(make_host({LIBCUDA: "", NVML: ""}, {"libcuda": result, "libnvidia-ml": nvml}))
+    assert found.nvidia.libcuda == state
+    assert any(note in text for text in found.notes)
+    assert found.nvidia.gpus in {(H100,), (NvidiaGpu(None, "odd"),)}
+
+
+MIG = "MIG-3b5f2c9a-8d0e-5c1f-9a63-0e2b7f1d4c55"
+
+
+def test_a_mig_instance_is_what_libcuda_shows(make_host: MakeHost) -> None:
+    """One instance, by its own name; the variable that names it is kept for what is decided later."""
+    host = make_host(
+        {LIBCUDA: "", NVML: ""},
+        {"libcuda": said("version 13000", "init 0", "count 1", "gpu 8 0 NVIDIA A100-SXM4-40GB MIG 1g.5gb")},
+        environ={"CUDA_VISIBLE_DEVICES": MIG},
+    )
+    machine = detect(host)
+    assert machine.nvidia.gpus == (NvidiaGpu((8, 0), "NVIDIA A100-SXM4-40GB MIG 1g.5gb"),)
+    assert machine.visible == {"CUDA_VISIBLE_DEVICES": MIG}
+    assert visible_value(machine, "CUDA_VISIBLE_DEVICES", [0], 1) == MIG
+    assert resolve("jax", machine).package == "jaxlib-cuda-13"
+
+
+def test_the_gpu_of_a_mig_instance_is_taken_where_libcuda_does_not_answer(
+    make_host: MakeHost, smi_path: dict[str, str]
+) -> None:
+    """`nvidia-smi` lists whole GPUs, which run the same code, so that what is asked for gets the right bounds."""
+    host = make_host(
+        {LIBCUDA: ""},
+        {
+            "libcuda": ProcessResult(None, timed_out=True),
+            "--query-gpu": said("NVIDIA A100-SXM4-40GB, 8.0, 580.95.05"),
+            "-q": said("CUDA Version : 13.0"),
+        },
+        environ={**smi_path, "CUDA_VISIBLE_DEVICES": MIG},
+    )
+    machine = detect(host)
+    assert (machine.nvidia.source, len(machine.nvidia.gpus)) == ("nvidia-smi", 1)
+    decision = resolve("jax", machine, read_policy(["prefer-gpu"], {}, None))
+    assert (decision.package, dict(decision.environment)) == ("jaxlib-cuda-13", {})
+
+
+def test_no_device_is_an_answer(make_host: MakeHost) -> None:
+    """CuInit 100 is believed: nobody else is asked."""
+    host = make_host({LIBCUDA: "", NVML: ""}, {"libcuda": said("version 12040", "init 100")})
+    assert detect(host).nvidia == Nvidia((12, 4), cuinit=100, source="libcuda", libcuda="ok")
+    assert host.run.asked == ["libcuda"]  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def smi_path(tmp_path: Path) -> dict[str, str]:
+    """Return an environment in which there is a program nvidia-smi."""
+    program = tmp_path / "usr/bin/nvidia-smi"
+    program.parent.mkdir(parents=True)
+    program.write_text("", "utf-8")
+    program.chmod(0o755)
+    return {"PATH": f"/nowhere:{program.parent}"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "report", "expected"),
+    [
+        (
+            said("NVIDIA L4, 8.9, 550.54.15"),
+            said("CUDA Version                              : 12.4"),
+            Nvidia((12, 4), "550.54.15", None, (NvidiaGpu((8, 9), "NVIDIA L4"),), "nvidia-smi", "absent"),
+        ),
+        (
+            said("NVIDIA A, B, 8.0, 580.95.05", "Tesla K80, 3.7, 580.95.05", "", "odd"),
+            said("CUDA UMD Version : 13.0", "CUDA Version : 9.9"),
+            Nvidia(
+                (13, 0),
+                "580.95.05",
+                None,
+                (NvidiaGpu((8, 0), "NVIDIA A, B"), NvidiaGpu((3, 7), "Tesla K80")),
+                "nvidia-smi",
+                "absent",
+            ),
+        ),
+        (
+            said("NVIDIA L4, [N/A], 550.54.15"),
+            said("CUDA Version : N/A"),
+            Nvidia(None, "550.54.15", None, (NvidiaGpu(None, "NVIDIA L4"),), "nvidia-smi", "absent"),
+        ),
+        (
+            said("NVIDIA L4, 8.9, 580.95.05-foo"),
+            ProcessResult(1),
+            Nvidia(None, "580.95.05", None, (NvidiaGpu((8, 9), "NVIDIA L4"),), "nvidia-smi", "absent"),
+        ),
+        (
+            said("A\x1b[2J, 9.0, 580.95.05"),
+            ProcessResult(1),
+            Nvidia(None, "580.95.05", None, (NvidiaGpu((9, 0), "A?[2J"),), "nvidia-smi", "absent"),
+        ),
+        (
+            said("Tesla K80, [N/A], [GPU is lost]"),
+            ProcessResult(0),
+            Nvidia(None, None, None, (NvidiaGpu(None, "Tesla K80"),), "nvidia-smi", "absent"),
+        ),
+        (said("No devices were found", status=6), ProcessResult(6), Nvidia(libcuda="absent")),
+        (said("N/A", "N/A, N/A, N/A"), ProcessResult(0), Nvidia(libcuda="absent")),
+        (said("\ufffd\ufffd, \ufffd, \ufffd"), ProcessResult(0), Nvidia(libcuda="absent")),
+        (ProcessResult(None, timed_out=True), ProcessResult(None), Nvidia(libcuda="absent")),
+        (ProcessResult(0, ""), ProcessResult(0), Nvidia(libcuda="absent")),
+    ],
+    ids=["one", "several", "N/A", "suffix", "escapes", "unknown", "fails", "nothing", "not UTF-8", "slow", "empty"],
+)
+def test_nvidia_smi_may_print_anything(
+    make_host: MakeHost, smi_path: dict[str, str], rows: ProcessResult, report: ProcessResult, expected: Nvidia
+) -> None:
+    """Lines that make sense are taken, all others are passed over."""
+    host = make_host(programs={"--query-gpu": rows, "-q": report}, environ=smi_path)
+    assert detect(host).nvidia == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "note"),
+    [
+        (ProcessResult(None, "\n", timed_out=True), "nvidia-smi did not answer within 15 s and was stopped"),
+        (ProcessResult(None), "nvidia-smi could not be started"),
+        (
+            said("", "NVIDIA-SMI has failed because it couldn't communicate", "with the driver", status=9),
+            "nvidia-smi failed with status 9: NVIDIA-SMI has failed because it couldn't communicate",
+        ),
+        (said("y" * 999, status=-13), f"nvidia-smi failed with status -13: {'y' * 120}"),
+        (said("[N/A], [N/A], [N/A]\x1b"), "nvidia-smi lists no GPU: [N/A], [N/A], [N/A]?"),
+        (ProcessResult(0), "nvidia-smi lists no GPU"),
+    ],
+    ids=["slow", "not started", "fails", "floods", "N/A", "empty"],
+)
+def test_an_nvidia_smi_that_lists_nothing_is_noted(
+    make_host: MakeHost, smi_path: dict[str, str], rows: ProcessResult, note: str
+) -> None:
+    """The program is there, so that somebody expects a GPU."""
+    found = detect(make_host(programs={"--query-gpu": rows}, environ=smi_path, timeout=30.0))
+    assert (found.nvidia, found.notes) == (Nvidia(libcuda="absent"), (note,))
+
+
+def test_an_nvml_that_hangs_is_noted_and_nvidia_smi_spared(make_host: MakeHost, smi_path: dict[str, str]) -> None:
+    """It asks NVML itself."""
+    host = make_host({NVML: ""}, {"libnvidia-ml": ProcessResult(None, timed_out=True)}, environ=smi_path, timeout=4.0)
+    assert detect(host).notes == ("libnvidia-ml.so.1 did not answer within 2 s and was stopped",)
+    assert host.run.asked == ["libnvidia-ml"]  # type: ignore[attr-defined]
+
+
+def test_who_was_named_by_libcuda_is_not_asked_for_again(make_host: MakeHost) -> None:
+    """A libcuda that dies after it named its GPUs costs no more time."""
+    crash = said("version 13000", "init 0", "count 1", "gpu 9 0 NVIDIA H100", status=-6)
+    host = make_host({LIBCUDA: "", NVML: ""}, {"libcuda": crash})
+    assert detect(host).nvidia.gpus == (H100,)
+    assert host.run.asked == ["libcuda"]  # type: ignore[attr-defined]
+
+
+def test_a_gpu_without_a_driver_is_seen_on_the_bus(make_host: MakeHost) -> None:
+    """Display devices of NVIDIA count, its sound and network devices do not."""
+    files = {
+        **pci("0000:01:00.0", "0x10de", "0x2684"),
+        **pci("0000:01:00.1", "0x10de", "0x22ba", "0x040300"),
+        **pci("0000:41:00.0", "0x10de", "0x20b0", "0x030200"),
+        **pci("0000:42:00.0", "garbage", "0x20b0"),
+        **pci("0000:43:00.0", "0x10de", "0xzzzz"),
+    }
+    assert detect(make_host(files)).nvidia == Nvidia(libcuda="absent", pci=("10de:2684", "10de:20b0"))

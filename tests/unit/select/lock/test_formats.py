@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Lock files in the formats of other tools: requirements, and the snippet for uv."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from jaxlib_select.apply.formats import format_of, write_requirements, write_uv_snippet
+from jaxlib_select.apply.install_lock import versions_of
+from jaxlib_select.apply.lock_file import read_lock
+from jaxlib_select.apply.pylock import Group
+from jaxlib_select.choose.decision import Decision
+from jaxlib_select.errors import LockError, UsageError
+from lock_files import evidence, package
+
+
+def test_the_names_of_locks() -> None:
+    """Those of PEP 751, and requirements files."""
+    names = ["pylock.toml", "pylock.gpu.toml", "requirements.txt"]
+    assert [format_of(Path(name)) for name in names] == ["pylock", "pylock", "requirements"]
+    with pytest.raises(UsageError, match=re.escape("not the name of a lock: 'pylock.a.b.toml'")):
+        format_of(Path("pylock.a.b.toml"))
+    with pytest.raises(UsageError) as caught:
+        format_of(Path("uv.lock"))
+    assert caught.value.remedy == "uv compares it with its project: uv lock --check"
+
+
+def test_requirements_with_hashes(tmp_path: Path) -> None:
+    """Pinned, with every hash, the options in front, and the evidence as a comment."""
+    path = tmp_path / "requirements.txt"
+    group = Group("cuda13", "cuda13", (), (package("jax"), package("a", marker="sys_platform == 'linux'")))
+    path.write_text(write_requirements(group, evidence(), ["--index-url", "https://i/cu130", "--find-links", "/my w"]))
+    lines = path.read_text().splitlines()
+    assert lines[1:] == [
+        "--index-url https://i/cu130",
+        "--find-links file:///my%20w",
+        "a==1.0 ; sys_platform == 'linux' \\",
+        f"    --hash=sha256:{sum(b'a-1.0-py3-none-any.whl'):064x}",
+        "jax==1.0 \\",
+        f"    --hash=sha256:{sum(b'jax-1.0-py3-none-any.whl'):064x}",
+    ]
+    lock = read_lock(path)
+    assert (lock.default, list(lock.groups), lock.edited, versions_of(lock, "cuda13")) == (
+        "cuda13",
+        ["cuda13"],
+        False,
+        {"a": "1.0", "jax": "1.0"},
+    )
+    path.write_text(path.read_text().replace("jax==1.0", "jax==1.1"))
+    assert read_lock(path).edited
+
+
+@pytest.mark.parametrize(
+    "text", ["", "jax==1.0\n", "# jaxlib-select: {\n", "# jaxlib-select: {}\n", "# jaxlib-select: []\n"]
+)
+def test_a_requirements_file_of_somebody_else(tmp_path: Path, text: str) -> None:
+    """It is not taken for a lock."""
+    path = tmp_path / "requirements.txt"
+    path.write_text(text)
+    with pytest.raises(LockError) as caught:
+        read_lock(path)
+    assert caught.value.what == f"not a lock of jaxlib-select: {path}"
+
+
+def test_the_snippet_for_uv() -> None:
+    """One extra per backend, which exclude each other; PyTorch's packages come from the index of each."""
+    jax = Decision("jaxlib-cuda-13", "cuda13", ("jaxlib-cuda-13==1.2.3",), (), ("nvidia-cublas>=13.2",))
+    cpu = Decision("jaxlib-cpu", "cpu", ("jaxlib-cpu==1.2.3",), ())
+    text = write_uv_snippet([jax, cpu])
+    assert text.splitlines()[0] == "# Add this to pyproject.toml, then: uv sync --extra cuda13"
+    assert tomllib.loads(text) == {
+        "project": {
+            "optional-dependencies": {
+                "cuda13": ["jaxlib-cuda-13==1.2.3", "nvidia-cublas>=13.2"],
+                "cpu": ["jaxlib-cpu==1.2.3"],
+            }
+        },
+        "tool": {"uv": {"conflicts": [[{"extra": "cuda13"}, {"extra": "cpu"}]]}},
+    }
+    torch = Decision("torchvision", "cu126", ("torch==2.9.0", "torchvision"), (), index_url="https://i/cu126")
+    assert tomllib.loads(write_uv_snippet([torch]))["tool"]["uv"] == {
+        "index": [{"name": "cu126", "url": "https://i/cu126", "explicit": True}],
+        "sources": {name: [{"index": "cu126", "extra": "cu126"}] for name in ("torch", "torchvision")},
+    }
+
+
+def test_where_wheels_are_goes_into_the_snippet_for_uv() -> None:
+    """In the order in which uv asks: extra indexes, then the main one; a backend's own index is for its packages."""
+    torch = Decision("torch", "cu126", ("torch==2.9.0",), (), index_url="https://i/cu126")
+    extra = ["--extra-index-url", "https://a", "--extra-index-url", "https://b"]
+    options = ["--no-index", "--find-links", "/dist", "--index-url", "https://main", *extra]
+    assert tomllib.loads(write_uv_snippet([torch], options))["tool"]["uv"] == {
+        "index": [
+            {"name": "cu126", "url": "https://i/cu126", "explicit": True},
+            {"url": "https://a"},
+            {"url": "https://b"},
+            {"url": "https://main", "default": True},
+        ],
+        "find-links": ["/dist"],
+        "no-index": True,
+        "sources": {"torch": [{"index": "cu126", "extra": "cu126"}]},
+    }

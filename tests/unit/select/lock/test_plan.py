@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a lock is about: backends, arguments, what pip resolved, and where files are."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+
+from jaxlib_select.apply.groups import make_choices
+from jaxlib_select.apply.locations import local_file, make_relative, pack_arguments, unpack_arguments
+from jaxlib_select.apply.lock_file import read_lock, write_again
+from jaxlib_select.apply.pylock import build_document
+from jaxlib_select.apply.resolution import pip_remark, read_report
+from jaxlib_select.apply.toml_writer import write_toml
+from jaxlib_select.choose.policy import Policy, read_policy
+from jaxlib_select.cli import main
+from jaxlib_select.errors import LockError, UsageError
+from jaxlib_select.machine.model import Machine
+from lock_files import GROUPS, HERE, evidence, package, wheel
+from machines import H100
+
+
+def test_with_which_arguments_a_lock_was_written(tmp_path: Path) -> None:
+    """Folders next to it move with it, others stay, and passwords are not kept."""
+    given = ["--groups", "cpu", "--find-links", f"{tmp_path}/my dist", "--find-links", "/dist"]
+    indexes = ["--index-url", "https://me:secret@example.org/simple/", "--no-index"]
+    packed = pack_arguments([*given, *indexes], tmp_path)
+    kept = [*given[:3], "my dist", "--find-links", "/dist", "--index-url", "https://example.org/simple/", "--no-index"]
+    assert packed == kept
+    unpacked = unpack_arguments(packed, Path("moved"))
+    assert list(unpacked) == [*given[:3], str(Path("moved/my dist")), *kept[4:]]
+    path = tmp_path / "pylock.toml"
+    path.write_text(write_toml(build_document(GROUPS, "cuda13", evidence(arguments=tuple(packed)), HERE)), "utf-8")
+    assert (
+        write_again(read_lock(path))
+        == f"jaxlib-select lock jax --groups cpu --find-links '{tmp_path}/my dist' --find-links /dist "
+        f"--index-url https://example.org/simple/ --no-index -o {path}"
+    )
+
+
+@pytest.mark.parametrize(("version", "slow"), [("23.2.1", True), ("25.2", True), ("25.3", False), ("26.3", False)])
+def test_a_pip_that_downloads_every_wheel_to_resolve(version: str, *, slow: bool) -> None:
+    """Whoever waits for it sees why, and what does not wait."""
+    said = f"pip {version} downloads every wheel to resolve; uv and pip 25.3 read the index's metadata instead"
+    assert pip_remark(version) == (said if slow else "")
+
+
+def test_a_lock_is_about_every_backend_with_wheels_for_the_platform() -> None:
+    """The decision comes first; a platform without GPU wheels gets none of them."""
+    names = [decision.group for decision in make_choices("jax", H100, Policy()).decisions]
+    assert names[0] == "cuda13"
+    cuda = ["cuda12", "cuda12-legacy", "cuda13", "cuda13-cc100"]
+    assert sorted(names) == ["cpu", *cuda, "oneapi", "rocm7-local", "tpu"]
+    arm = Machine(os="linux", arch="aarch64")
+    assert sorted(d.group for d in make_choices("jax", arm, Policy()).decisions) == ["cpu", *cuda]
+    chosen = make_choices("jax", H100, Policy(), ["cuda12-local"])
+    assert [decision.backend for decision in chosen.decisions] == ["cuda13", "cuda12-local"]
+    assert json.loads(str(chosen.evidence(HERE).machine))["nvidia"]["cuda"] == "13.0"
+
+
+def test_a_lock_file_remembers_the_choice_that_counted() -> None:
+    """Also one about the package that its resolver is named after, and as the resolver spells it."""
+    policy = read_policy(["JAX=CPU"], {}, None)
+    assert make_choices("jaxlib", H100, policy).asked == "cpu"
+    lasting = read_policy([], {"JAXLIB_SELECT_BACKENDS_DEFAULT": "cuda12"}, None)
+    assert [make_choices(name, H100, lasting, []).asked for name in ("jax", "torch")] == ["cuda12", "auto"]
+
+
+def test_an_unknown_group_is_not_blamed_on_another_option() -> None:
+    """The user wrote `--groups`."""
+    with pytest.raises(UsageError, match=r"unknown backend for jax: 'bogus' \(from --groups\)"):
+        make_choices("jax", H100, Policy(), ["cpu", "bogus"])
+
+
+def test_a_lock_is_about_one_package(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its groups are the backends of that one."""
+    assert main(["lock", "jax", "torch==2.14.0"]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "error: a lock is about one package, not 2: jax torch==2.14.0",
+        "       write one for each, as in: jaxlib-select lock torch==2.14.0 -o pylock.torch.toml",
+    ]
+
+
+def test_pips_report_becomes_packages() -> None:
+    """Names as the standard wants them, files with hashes; what comes from a repository cannot be locked."""
+
+    def item(url: str, **info: object) -> dict[str, object]:
+        return {"metadata": {"name": "A_b", "version": "1"}, "download_info": {"url": url, **info}}
+
+    hashed = {"archive_info": {"hashes": {"sha256": "0"}}}
+    assert read_report(
+        {"install": [item("https://e/a-1-py3-none-any.whl", **hashed), item("https://e/a.tar.gz", **hashed)]}
+    ) == [
+        {
+            "name": "a-b",
+            "version": "1",
+            "wheels": [{"url": "https://e/a-1-py3-none-any.whl", "hashes": {"sha256": "0"}}],
+        },
+        {"name": "a-b", "version": "1", "sdist": {"url": "https://e/a.tar.gz", "hashes": {"sha256": "0"}}},
+    ]
+    with pytest.raises(LockError, match="cannot lock a-b 1"):
+        read_report({"install": [item("git+https://e/a", vcs_info={})]})
+
+
+def test_files_below_the_lock_move_with_it(tmp_path: Path) -> None:
+    """Their paths become relative; others stay as they are, and are counted."""
+    near = package("a") | {"wheels": [wheel("dist/a%20b.whl", tmp_path.as_uri())]}
+    far = package("b") | {"wheels": [wheel("b.whl", "file:///elsewhere")]}
+    packages, elsewhere = make_relative([near, far, package("c")], tmp_path)
+    assert [entry["wheels"][0].get("path") for entry in packages] == ["dist/a b.whl", None, None]
+    assert elsewhere == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "windows", "path"),
+    [
+        ("file:///w/a%20b.whl", False, "/w/a b.whl"),
+        ("file://localhost/w/a.whl", False, "/w/a.whl"),
+        ("file:///C:/w/a%20b.whl", True, r"C:\w\a b.whl"),
+        ("file://server/share/a.whl", True, r"\\server\share\a.whl"),
+        ("https://example.org/a.whl", False, None),
+        ("", False, None),
+    ],
+)
+def test_files_on_this_machine(url: str, path: str | None, *, windows: bool) -> None:
+    """A drive of Windows stands behind a slash, a server before one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # from Python 3.14, for who is not urllib
+        module = importlib.import_module("nturl2path" if windows else "urllib.request")
+    to_path = module.url2pathname
+    assert (str(found) if (found := local_file(url, to_path)) else None) == path
