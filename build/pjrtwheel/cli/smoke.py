@@ -166,8 +166,8 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     elif args.xla:
         _say("not recorded: another library took the place of the wheel's own (--xla)")
     elif not failed:
-        beside = [wheel for wheel in wheels if (dist / wheel.name).is_file()]  # the jaxlib may be somebody else's
-        _record(combine(beside, evidence, backend, origin), digests, dist)
+        kept = [wheel for wheel in wheels if (dist / wheel.name).is_file()]  # the jaxlib may be somebody else's
+        _record(combine(kept, evidence, backend, origin), digests, dist)
 
 
 def _find_pythons(environment: Path | None, tags: Sequence[str]) -> dict[str, Interpreter | None]:

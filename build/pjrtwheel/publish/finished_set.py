@@ -96,9 +96,9 @@ def find_set(
     found = _Plugins(dist, backend, platform, _list_plugins(dist, backend, platform))
     if where is None:
         pinned = choose_release(root, release, backend.name, platform.name)
-        offer = found.bindings_beside(found.choose_version(pinned))
+        offer = found.bindings_here(found.choose_version(pinned))
     else:
-        offer = found.restrict(_list_beside(dist, where) or find_offer(where, cache))
+        offer = found.restrict(_list_own(dist, where) or find_offer(where, cache))
     chosen = choose_set(offer, release, platform)
     plugin = found.by_version[chosen.version]
     print(f"set {chosen.version}: {plugin}, jaxlib of {offer.where}", file=sys.stderr, flush=True)
@@ -130,9 +130,9 @@ class _Plugins:
             )
         return found[0]
 
-    def bindings_beside(self, version: str) -> Offer:
+    def bindings_here(self, version: str) -> Offer:
         """Return the `jaxlib` of a version in the same folder."""
-        offer = _list_beside(self.dist, version)
+        offer = _list_own(self.dist, version)
         if offer is None or all(name.platform != self.platform for name, _ in offer.wheels):
             raise UsageError(
                 f"no wheel of jaxlib {version} for {self.platform.name} in {self.dist}",
@@ -160,10 +160,10 @@ def _list_plugins(dist: Path, backend: Backend, platform: Platform) -> dict[str,
     return {name.version: path for path, name in ours.items() if name.platform == platform}
 
 
-def _list_beside(dist: Path, where: str) -> Offer | None:
+def _list_own(dist: Path, where: str) -> Offer | None:
     """Return the `jaxlib` of a version in the plugin's own folder; nothing for another place, or if there is none."""
     with contextlib.suppress(InvalidVersion):
         version = str(Version(where))
-        beside = tuple(wheel for wheel in (list_folder(dist) if dist.is_dir() else ()) if wheel[0].version == version)
-        return Offer(str(dist), beside) if beside else None
+        found = tuple(wheel for wheel in (list_folder(dist) if dist.is_dir() else ()) if wheel[0].version == version)
+        return Offer(str(dist), found) if found else None
     return None
