@@ -5,14 +5,13 @@
 from __future__ import annotations
 
 import ast
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pjrtwheel.environment.processes import clean_environ
+from programs import run_code
 
 
 @pytest.fixture(scope="session")
@@ -32,10 +31,7 @@ def run(root: Path, wheel_python: Path, fake_plugin: Path) -> Callable[[str], An
     )
 
     def evaluate(expression: str, statements: str = "") -> Any:
-        command = [str(wheel_python), "-I", "-c", setup, str(root / "tests/data"), str(fake_plugin)]
-        result = subprocess.run(
-            [*command, statements, expression], capture_output=True, text=True, check=False, env=clean_environ()
-        )
+        result = run_code(wheel_python, setup, str(root / "tests/data"), str(fake_plugin), statements, expression)
         assert result.returncode == 0, result.stderr
         return ast.literal_eval(result.stdout)
 

@@ -12,16 +12,9 @@ from typing import Any
 
 import pytest
 
+from programs import RAISED
+
 pytestmark = pytest.mark.integration
-
-RAISED = """
-def raised(function, *arguments):
-    try:
-        function(*arguments)
-    except Exception as error:
-        return type(error).__name__, str(error)
-"""
-
 
 # Says that it started, and notes whether an answer came.
 WAITING = """
