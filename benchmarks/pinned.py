@@ -14,7 +14,8 @@ from pathlib import Path
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.release.model import Release, choose_release
+from pjrtwheel.release.known import choose_release
+from pjrtwheel.release.model import Release
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -13,35 +13,25 @@ import argparse
 import hashlib
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from debian_visit import NAMESPACE, PATH, Visit, enter, plan_visit, run_inside, temporary_folder
 from pjrtwheel import files
-from pjrtwheel.errors import PjrtWheelError, UsageError
+from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import staging_folder
 from pjrtwheel.platforms import PLATFORMS, Platform, host_platform
 from pjrtwheel.program import program
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 # Debian's name of an architecture → ours.
 ARCHITECTURES = {"amd64": PLATFORMS["linux_x86_64"], "arm64": PLATFORMS["linux_aarch64"]}
 HANDLERS = Path("/proc/sys/fs/binfmt_misc")
 _NEEDED_BYTES = 3_000_000_000  # what the larger roots of the sessions need while they are made
-_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
-# Configuration of this machine, so that pip, apt and TLS work inside as they do outside.
-_CONFIGURATION = ("/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf", "~/.config/pip/pip.conf", "/etc/ssl/certs")
-_KEPT = re.compile(
-    r"(PIP_|PJRTWHEEL_|UV_|SSL_CERT_|SOURCE_DATE_EPOCH|LANG|TERM).*|(https?|no|all)_proxy", re.IGNORECASE
-)
-_TEMPORARY = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - inside the root
 # What debootstrap and apt print → what to do about it.
 _REMEDIES = {
     r"No such script": "name a suite of Debian, such as trixie or unstable; a newer debootstrap knows newer ones",
@@ -52,8 +42,6 @@ _REMEDIES = {
         "check the network and the name of the suite, or name another mirror with --mirror"
     ),
 }
-# Of the namespace's first process: everything in it ends with it, and so do the mounts.
-_NAMESPACE = ("unshare", "--mount", "--pid", "--fork", "--kill-child")
 
 
 class RootError(PjrtWheelError):
@@ -88,23 +76,6 @@ class DebianRoot:
         return ARCHITECTURES[self.architecture]
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """What a command inside sees of this machine.
-
-    Attributes:
-        folder: Where it starts, the same path inside and outside.
-        readable: Files and folders that are at the same path inside.
-        writable: Folders of which the same holds, and that can be written.
-        environ: All of its environment.
-    """
-
-    folder: Path
-    readable: tuple[Path, ...]
-    writable: tuple[Path, ...]
-    environ: Mapping[str, str]
-
-
 def host_architecture() -> str:
     """Return Debian's name of this machine's architecture."""
     return next(name for name, platform in ARCHITECTURES.items() if platform == host_platform())
@@ -122,7 +93,7 @@ def find_problem(root: DebianRoot, *, user: int, handlers: Path = HANDLERS) -> R
         return RootError(
             "a Debian root needs root", cause="only root may change the root of a process", remedy="run it with sudo"
         )
-    missing = [name for name in ("debootstrap", "unshare", "chroot") if shutil.which(name, path=_PATH) is None]
+    missing = [name for name in ("debootstrap", "unshare", "chroot") if shutil.which(name, path=PATH) is None]
     if missing:
         packages = " ".join({"unshare": "util-linux", "chroot": "coreutils"}.get(name, name) for name in missing)
         return RootError(f"not installed: {', '.join(missing)}", remedy=f"as root: apt-get install {packages}")
@@ -158,11 +129,11 @@ def make_root(root: DebianRoot, place: Path, *, mirror: str | None = None) -> Pa
     with staging_folder(place) as scratch:
         staged = scratch / "root"
         options = ["--variant=minbase", f"--arch={root.architecture}", "--include=ca-certificates"]
-        _install(root, [*_NAMESPACE, "debootstrap", *options, root.suite, str(staged), *([mirror] if mirror else [])])
+        _install(root, [*NAMESPACE, "debootstrap", *options, root.suite, str(staged), *([mirror] if mirror else [])])
         if root.packages:
             # Not by debootstrap, which cannot configure Java. The lists of packages are those that it has left.
             command = ["apt-get", "install", "--quiet", "--yes", "--no-install-recommends", *root.packages]
-            environ = {"DEBIAN_FRONTEND": "noninteractive", "PATH": _PATH}
+            environ = {"DEBIAN_FRONTEND": "noninteractive", "PATH": PATH}
             visit = Visit(Path("/"), (Path("/etc/resolv.conf"),), (), environ)
             with temporary_folder() as temporary:
                 _install(root, enter(staged, visit, command, temporary=temporary, change=True))
@@ -196,90 +167,6 @@ def explain(root: DebianRoot, lines: Sequence[str]) -> RootError:
     said = [line for line in lines if line.startswith(("E:", "dpkg: error"))] or lines[-1:]
     cause, remedy = found[0] if found else ((said or [""])[0], "see above what it printed")
     return RootError(f"cannot install Debian {root.suite} for {root.architecture}", cause=cause, remedy=remedy)
-
-
-def enter(folder: Path, visit: Visit, command: Sequence[str], *, temporary: Path, change: bool = False) -> list[str]:
-    """Return the command line that runs a command in a root.
-
-    Mounts are made in a namespace of the command's own: they end with it, however it ends. What it writes to its home
-    or to folders for temporary files goes to `temporary`; the rest of the root can only be read, unless the command is
-    to `change` it.
-    """
-    private = () if change else (*_TEMPORARY, Path.home())
-    mounts = [["--bind", folder, folder], *([] if change else [["-o", "remount,bind,ro", folder]])]
-    mounts += [["-t", "proc", "proc", folder / "proc"]]
-    mounts += [["--rbind", f"/{name}", folder / name] for name in ("sys", "dev")]
-    for path in private:
-        source = _below(temporary, path)
-        source.mkdir(parents=True, exist_ok=True)
-        source.chmod(0o1777)
-        mounts.append(["--bind", source, _make_mount_point(_below(folder, path), directory=True)])
-    # Outer folders first, or they would hide the inner ones; what can be written may be in what cannot.
-    for path in sorted({*visit.readable, *visit.writable}):
-        hidden = any(path.is_relative_to(outer) for outer in private)
-        _make_mount_point(_below(temporary if hidden else folder, path), directory=path.is_dir())
-        mounts.append(["--bind", path, _below(folder, path)])
-        if path not in visit.writable:
-            mounts.append(["-o", "remount,bind,ro", _below(folder, path)])
-    variables = [f"{name}={value}" for name, value in visit.environ.items()]
-    start = ["chroot", str(folder), "env", "-i", "-C", str(visit.folder), *variables, *command]
-    lines = [shlex.join(["mount", *map(str, mount)]) for mount in mounts]
-    return [*_NAMESPACE, "sh", "-c", "\n".join(["set -e", *lines, shlex.join(["exec", *start])])]
-
-
-def _below(folder: Path, path: Path) -> Path:
-    """Return where an absolute path is in another root."""
-    return folder / str(path).lstrip("/")
-
-
-def _make_mount_point(path: Path, *, directory: bool) -> Path:
-    """Make what something is mounted on, an empty file or folder, unless it is there, and return it."""
-    if directory:
-        path.mkdir(parents=True, exist_ok=True)
-    elif not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)  # a link to what is not there
-        path.touch()
-    return path
-
-
-@contextmanager
-def temporary_folder() -> Iterator[Path]:
-    """Make a folder for a command's temporary files and home, open to every user inside, and remove it at the end."""
-    with tempfile.TemporaryDirectory(prefix="debian-") as scratch:
-        yield Path(scratch)
-
-
-def run_inside(folder: Path, visit: Visit, command: Sequence[str]) -> int:
-    """Run a command in a root, with this process's input and output, and return its exit status."""
-    with temporary_folder() as temporary:
-        return subprocess.run(enter(folder, visit, command, temporary=temporary), check=False).returncode
-
-
-def plan_visit(environ: Mapping[str, str], *, write: Sequence[Path], read: Sequence[Path], here: Path) -> Visit:
-    """Return what a command inside sees: the repository, the cache, this machine's configuration, and what is named.
-
-    Raises:
-        UsageError: What is named is not there.
-    """
-    wheels = [Path(environ["PJRTWHEEL_DIST"]).absolute()] if environ.get("PJRTWHEEL_DIST") else []
-    for path in (*write, *read, *wheels):
-        if not path.exists():
-            raise UsageError(f"no such file or folder: {path}", remedy="make it first: it is mounted inside")
-    cache = cache_root(environ)
-    cache.mkdir(parents=True, exist_ok=True)
-    configuration = (path for name in _CONFIGURATION if (path := Path(name).expanduser()).exists())
-    readable = dict.fromkeys([REPOSITORY, *configuration, *wheels, *(path.absolute() for path in read)])
-    writable = dict.fromkeys([cache, *(path.absolute() for path in write)])
-    kept = {name: value for name, value in environ.items() if _KEPT.fullmatch(name)}
-    ours = {
-        "PATH": _PATH,
-        "HOME": str(Path.home()),
-        "PYTHONPATH": str(REPOSITORY / "build"),
-        "PJRTWHEEL_CACHE": str(cache),
-    }
-    known = any(here.is_relative_to(path) for path in (*readable, *writable))
-    return Visit(here if known else REPOSITORY, tuple(readable), tuple(writable), {**kept, **ours})
 
 
 def add_root_options(parser: argparse.ArgumentParser, *, suite: str = "unstable") -> None:

@@ -18,18 +18,8 @@ from pathlib import Path
 
 from packaging.dependency_groups import resolve_dependency_groups
 
-from debian_root import (
-    REPOSITORY,
-    DebianRoot,
-    RootError,
-    Visit,
-    add_mount_options,
-    add_root_options,
-    plan_visit,
-    provide,
-    run_inside,
-    without_dashes,
-)
+from debian_root import DebianRoot, RootError, add_mount_options, add_root_options, provide, without_dashes
+from debian_visit import REPOSITORY, Visit, plan_visit, run_inside
 from pjrtwheel.environment.unpack import unpack_into
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import staging_folder

@@ -15,9 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from debian_root import REPOSITORY, DebianRoot, RootError, Visit, add_root_options, plan_visit, provide, run_inside
+from debian_root import ARCHITECTURES, DebianRoot, RootError, add_root_options, provide
 from debian_tooling import add_python_option, create_venv_inside, provide_tooling
-from pjrtwheel.backend import Backend, find_backend
+from debian_visit import REPOSITORY, Visit, plan_visit, run_inside
+from pjrtwheel.backend import find_backend
+from pjrtwheel.cli import add_options
 from pjrtwheel.environment.unpack import python_tag_of, unpack_into
 from pjrtwheel.environment.venv import scratch_place
 from pjrtwheel.errors import ProofError
@@ -26,12 +28,10 @@ from pjrtwheel.files import hash_file, staging_folder
 from pjrtwheel.program import program
 from pjrtwheel.prove.cache import read_proofs
 from pjrtwheel.prove.inputs import load_inputs
-from pjrtwheel.prove.on_device import find_wheels
-from pjrtwheel.prove.on_python import can_prove, fitting
 from pjrtwheel.prove.origin import find_origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish import add_proofs
-from pjrtwheel.release.model import Release, choose_release
+from pjrtwheel.publish.finished_set import FinishedSet, find_set
 from pjrtwheel.wheel.names import parse_name
 
 _SLOW_IMPORTS = "jax.experimental.topologies, jax.numpy"
@@ -46,18 +46,19 @@ class Order:
         folder: Where it is installed.
         visit: What is seen of this machine inside.
         python: The Python of the root, such as `python3.15`.
-        dist: Folder of the wheels.
-        backend: The backend to prove.
-        release: The release of JAX.
+        wheels: The wheels to prove.
     """
 
     root: DebianRoot
     folder: Path
     visit: Visit
     python: str
-    dist: Path
-    backend: Backend
-    release: Release
+    wheels: FinishedSet
+
+    @property
+    def dist(self) -> Path:
+        """Folder of the plugin, whose record the proof enters."""
+        return self.wheels.plugin.parent
 
 
 def prove(order: Order) -> tuple[Mapping[str, Proof], Mapping[str, str]]:
@@ -73,9 +74,13 @@ def prove(order: Order) -> tuple[Mapping[str, Proof], Mapping[str, str]]:
         environment = scratch / "venv"
         create_venv_inside(order.folder, order.visit, order.python, environment)
         wheels = unpack_wheels(order, environment)
-        digests = {wheel.name: hash_file(wheel) for wheel in wheels}
-        options = {"root": REPOSITORY, "release": order.release.version, "backend": order.backend.name}
-        options |= {"dist": order.dist, "environment": environment, "proofs": scratch / "proofs.json"}
+        bindings = wheels[0].parent
+        options = {"root": REPOSITORY, "release": order.wheels.release.version, "dist": order.dist}
+        options |= {"backend": order.wheels.backend.name, "environment": environment}
+        options |= {"set": order.wheels.bindings.version if bindings == order.dist else bindings}
+        options |= {"proofs": scratch / "proofs.json"}
+        # What the folder lacks, it does not record: the jaxlib may be somebody else's.
+        digests = {wheel.name: hash_file(wheel) for wheel in wheels if (order.dist / wheel.name).is_file()}
         # Python's own compiler takes minutes under an emulator, longer than programs may; what it makes is kept.
         run_inside(order.folder, order.visit, [f"{environment}/bin/python", "-I", "-c", f"import {_SLOW_IMPORTS}"])
         command = [str(tooling), "-m", "pjrtwheel", "smoke", *(f"--{name}={value}" for name, value in options.items())]
@@ -92,18 +97,11 @@ def unpack_wheels(order: Order, environment: Path) -> Sequence[Path]:
     Raises:
         ProofError: There is no `jaxlib` among them, or something else is not available.
     """
-    tag = python_tag_of(environment)
-    found = find_wheels(order.dist, order.backend, order.release.set_version, order.root.platform)
-    if not can_prove(found, tag):
-        raise ProofError(
-            f"no jaxlib wheel for {tag} in {order.dist}",
-            cause=f"the Python of the root is {tag}",
-            remedy="name another one with --python, or pin and build jaxlib for this one",
-        )
-    wheels = fitting(found, tag)
-    inputs = load_inputs(REPOSITORY, order.release, order.backend)
+    wheels = order.wheels.fetch_pair(python_tag_of(environment))
+    inputs = load_inputs(REPOSITORY, order.wheels.release, order.wheels.backend)
     ours = [parse_name(wheel.name).requirement for wheel in wheels]
-    unpack_into(environment, order.root.platform, [*inputs.requirements, *ours], folders=[order.dist])
+    folders = {wheel.parent for wheel in wheels}
+    unpack_into(environment, order.root.platform, [*inputs.requirements, *ours], folders=sorted(folders))
     return wheels
 
 
@@ -119,14 +117,16 @@ def read_order(argv: Sequence[str] | None) -> Order:
     add_python_option(parser)
     parser.add_argument("--backend", required=True, metavar="NAME", help="the backend to prove")
     parser.add_argument("--dist", type=Path, default=REPOSITORY / "dist", metavar="DIR", help="folder of the wheels")
-    parser.add_argument("--release", metavar="VERSION", help="JAX release (default: the newest of releases/)")
+    add_options(parser, "--release", "--set")
     args = parser.parse_args(argv)
-    backend = find_backend(REPOSITORY, args.backend)
-    dist = args.dist.absolute()
-    visit = plan_visit(os.environ, write=(), read=[dist], here=REPOSITORY)
+    backend, platform = find_backend(REPOSITORY, args.backend), ARCHITECTURES[args.architecture]
+    dist, cache = args.dist.absolute(), cache_root(os.environ)
+    wheels = find_set(REPOSITORY, dist, backend, platform, cache, release=args.release, where=args.set)
+    published = [Path(args.set)] if args.set and Path(args.set).exists() else []
+    read = [dist, *(path if path.is_dir() else path.parent for path in published)]
+    visit = plan_visit(os.environ, write=(), read=read, here=REPOSITORY)
     root, folder = provide(args)
-    release = choose_release(REPOSITORY, args.release, backend.name, root.platform.name)
-    return Order(root, folder, visit, args.python, dist, backend, release)
+    return Order(root, folder, visit, args.python, wheels)
 
 
 @program

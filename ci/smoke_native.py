@@ -31,10 +31,15 @@ print(pathlib.Path(importlib.util.find_spec("jaxlib").origin).with_name("{LOCK}"
 """
 
 
-def find_bindings(dist: Path) -> list[dict[str, Any]]:
-    """Return what `release.json` says of the `jaxlib` wheels in a folder."""
+def find_bindings(dist: Path, release: str | None) -> list[dict[str, Any]]:
+    """Return what `release.json` says of the `jaxlib` wheels of a release or set, or of the only one in a folder."""
     document = json.loads((dist / "release.json").read_text("utf-8"))
-    return [entry for entry in document["wheels"] if entry["distribution"] == "jaxlib"]
+    entries = [entry for entry in document["wheels"] if entry["distribution"] == "jaxlib"]
+    found = [entry for entry in entries if release in {None, entry["version"], entry["version"].partition("+")[0]}]
+    if len({entry["version"] for entry in found}) != 1:
+        versions = ", ".join(sorted({entry["version"] for entry in entries}))
+        sys.exit(f"--release has to say which jaxlib of {dist} is meant; there are: {versions or 'none'}")
+    return found
 
 
 def read_lock(wheel: Path) -> dict[str, Any]:
@@ -46,8 +51,9 @@ def read_lock(wheel: Path) -> dict[str, Any]:
 
 def make_environment(folder: Path) -> Path:
     """Make a virtual environment with pip, and return its Python."""
-    venv.create(folder, with_pip=True)
-    return folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+    windows = os.name == "nt"
+    venv.create(folder, with_pip=True, symlinks=not windows)  # on macOS a copy would not find its library
+    return folder / ("Scripts/python.exe" if windows else "bin/python")
 
 
 def install(python: Path, dist: Path, version: str, release: str) -> None:
@@ -77,10 +83,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("dist", type=Path, help="folder with the wheels and release.json")
     parser.add_argument("--program", action="append", help="name of a program of tests/smoke/ (default: all)")
+    parser.add_argument("--release", metavar="VERSION", help="JAX release, or version of a set (default: the only one)")
     arguments = parser.parse_args(argv)
-    entries = find_bindings(arguments.dist)
-    if not entries:
-        sys.exit(f"no wheel of jaxlib in {arguments.dist}")
+    entries = find_bindings(arguments.dist, arguments.release)
     lock = read_lock(arguments.dist / entries[0]["filename"])
     programs = sorted((ROOT / "tests" / "smoke").glob("[a-z]*.py"))
     chosen = [path for path in programs if path.stem in (arguments.program or [path.stem])]

@@ -128,6 +128,8 @@ class Backend:
             proof that was kept does not hold under other values.
         select: Which machines it serves, as `jaxlib_select.facts.Select` documents it; `products/facts.py` checks it.
             Without it `jaxlib-select` takes the backend only when asked for by name.
+        toolkit_attribute: The PJRT attribute in which the library states the version of the toolkit that made its
+            intermediate code, as CUDA_VERSION does: 1000 times the major version, 10 times the minor one.
     """
 
     name: str
@@ -154,6 +156,7 @@ class Backend:
     search_paths: tuple[str, ...] = ()
     env_prefixes: tuple[str, ...] = ()
     select: Mapping[str, Any] | None = None
+    toolkit_attribute: str = ""
 
     @property
     def library_member(self) -> str:

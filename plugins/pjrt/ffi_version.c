@@ -14,14 +14,9 @@
 
 #define FORWARDERS 1024
 
-typedef struct {
-  XLA_FFI_Handler *handler;
-  int minor_version;
-} Forwarded;
-
-// Each element is written once, before its function is handed out, and read by calls of that function only.
-static Forwarded forwarded[FORWARDERS];
-static atomic_int forwarded_count;
+// An element is set once, before its function is handed out; a handler that is registered again has its function
+// already.
+static _Atomic(XLA_FFI_Handler *) forwarded[FORWARDERS];
 
 static XLA_FFI_Metadata *find_metadata(XLA_FFI_CallFrame *frame) {
   for (XLA_FFI_InternalExtension *it = frame->extension_start; it != NULL; it = it->next) {
@@ -32,11 +27,11 @@ static XLA_FFI_Metadata *find_metadata(XLA_FFI_CallFrame *frame) {
   return NULL;
 }
 
-static XLA_FFI_Error *forward(const Forwarded *target, XLA_FFI_CallFrame *frame) {
-  XLA_FFI_Error *error = target->handler(frame);
+static XLA_FFI_Error *forward(XLA_FFI_Handler *handler, XLA_FFI_CallFrame *frame) {
+  XLA_FFI_Error *error = handler(frame);
   XLA_FFI_Metadata *metadata = error == NULL ? find_metadata(frame) : NULL;
-  if (metadata != NULL && metadata->api_version.minor_version > target->minor_version) {
-    metadata->api_version.minor_version = target->minor_version;
+  if (metadata != NULL && metadata->api_version.minor_version > frame->api->api_version.minor_version) {
+    metadata->api_version.minor_version = frame->api->api_version.minor_version;
   }
   return error;
 }
@@ -52,7 +47,7 @@ static XLA_FFI_Error *forward(const Forwarded *target, XLA_FFI_CallFrame *frame)
 
 #define DEFINE(n)                                               \
   static XLA_FFI_Error *forward_##n(XLA_FFI_CallFrame *frame) { \
-    return forward(&forwarded[0##n], frame);                    \
+    return forward(forwarded[0##n], frame);                     \
   }
 EACH_512(DEFINE, 0)
 EACH_512(DEFINE, 1)
@@ -84,13 +79,13 @@ XLA_FFI_Handler *accepted_handler(const XLA_FFI_Api *ffi, XLA_FFI_Handler *handl
   if (minor_version_of(ffi, handler) <= ffi->api_version.minor_version) {
     return handler;
   }
-  int number = atomic_fetch_add(&forwarded_count, 1);
-  if (number >= FORWARDERS) {
-    atomic_store(&forwarded_count, FORWARDERS);
-    PyErr_Format(PyExc_NotImplementedError, "no more than %d XLA FFI handlers can be newer than the PJRT plugin",
-                 FORWARDERS);
-    return NULL;
+  for (int i = 0; i < FORWARDERS; i++) {
+    XLA_FFI_Handler *found = NULL;
+    if (atomic_compare_exchange_strong(&forwarded[i], &found, handler) || found == handler) {
+      return forwarders[i];
+    }
   }
-  forwarded[number] = (Forwarded){handler, ffi->api_version.minor_version};
-  return forwarders[number];
+  PyErr_Format(PyExc_NotImplementedError, "no more than %d XLA FFI handlers can be newer than the PJRT plugin",
+               FORWARDERS);
+  return NULL;
 }

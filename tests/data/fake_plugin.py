@@ -14,6 +14,8 @@ from jaxlib_cpu.pjrt import _pjrt, callbacks
 _new_capsule = ctypes.pythonapi.PyCapsule_New
 _new_capsule.restype, _new_capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
 
+_HANDLER = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+
 TOKEN = 17
 NUMBER_OF = {str(dtype): number for number, dtype in callbacks.element_dtypes().items()}
 
@@ -51,11 +53,18 @@ class FakePlugin:
             *(ctypes.c_int64, ctypes.POINTER(Buffer), ctypes.c_char_p),
         )
         self.dtypes, self.describe = callbacks.element_dtypes(), callbacks.describe_exception
+        self._kept: list[Any] = []  # functions that capsules are around
         self.type_id = self.bind("fake_jaxlib_handler")
 
     def capsule(self, function: str) -> Any:
         """Return a capsule around one of the library's functions, as `jax.ffi.pycapsule` makes it."""
         return _new_capsule(ctypes.cast(getattr(self.library, function), ctypes.c_void_p), None, None)
+
+    def newer_handler(self) -> Any:
+        """Return a capsule around a function of its own address that passes its calls on to `fake_newer_handler`."""
+        function = _HANDLER(_HANDLER(("fake_newer_handler", self.library)))
+        self._kept.append(function)
+        return _new_capsule(ctypes.cast(function, ctypes.c_void_p), None, None)
 
     def bind(self, probe: str, **changes: Any) -> int:
         """Register the host-callback handlers, with other values for the arguments that `changes` names."""

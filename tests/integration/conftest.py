@@ -27,9 +27,11 @@ from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish.merge import read_folder
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, format_entries
-from pjrtwheel.release.model import Release, choose_release, load_release
+from pjrtwheel.release.known import choose_release, load_release
+from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
 from release_entries import entry_of
+from release_under_test import release_under_test
 from small_wheels import build_wheel, describe_wheel
 
 PLATFORM = "linux_x86_64"
@@ -78,14 +80,21 @@ def take_wheels(folder: Path, backend: Backend, version: str, target: Path) -> P
     return target
 
 
+def has_wheels(folder: Path, backend: Backend, version: str) -> bool:
+    """Return whether a folder has the wheel of a backend."""
+    entries = read_folder(folder).values()
+    return any(entry.distribution == backend.distribution and entry.version == version for entry in entries)
+
+
 def provide_wheels(root: Path, backend: str, release: Release, dist: Path, *options: str) -> Path:
     """Return a folder with the wheels of one backend and release: out of the one that PJRTWHEEL_DIST names, else built.
 
-    PJRTWHEEL_DIST is a folder with the finished wheels of all backends, as `dist/` is after building each.
+    PJRTWHEEL_DIST is a folder with the finished wheels of all backends of the release under test, as `dist/` is after
+    building each. Those of another release are built if it lacks them.
     """
-    given = os.environ.get("PJRTWHEEL_DIST")
-    if given:
-        return take_wheels(Path(given), find_backend(root, backend), release.set_version, dist)
+    given, model, version = os.environ.get("PJRTWHEEL_DIST"), find_backend(root, backend), release.set_version
+    if given and (release == release_under_test() or has_wheels(Path(given), model, version)):
+        return take_wheels(Path(given), model, version, dist)
     return build_wheels(root, backend, dist, "--release", release.version, *options)
 
 

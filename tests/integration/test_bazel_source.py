@@ -26,7 +26,8 @@ from pjrtwheel.bazel.invoke import BuildRequest, BuildResult, build
 from pjrtwheel.errors import BazelError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.release.model import Release, list_releases, load_release
+from pjrtwheel.release.known import list_releases, load_release
+from pjrtwheel.release.model import Release
 
 pytestmark = pytest.mark.integration
 

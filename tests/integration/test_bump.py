@@ -16,7 +16,7 @@ from folders import write_files
 from package_index import make_index, put_wheel
 from pjrtwheel.cli import main
 from pjrtwheel.errors import FetchError, PinError, UsageError
-from pjrtwheel.release.model import list_releases, load_release
+from pjrtwheel.release.known import list_releases, load_release
 
 pytestmark = pytest.mark.integration
 

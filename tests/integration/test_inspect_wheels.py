@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from pjrtwheel.backend import load_backends
+from pjrtwheel.backend import find_backend, load_backends
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.probe.run import CheckResult, ProbeOutcome, probe_file
+from pjrtwheel.prove.library import Opened, open_unpacked
 from pjrtwheel.release.model import Release
 
 pytestmark = pytest.mark.integration
@@ -55,15 +56,25 @@ def test_our_wheels_have_no_findings(root: Path, inspected: list[dict[str, Any]]
 
 
 def test_opened_plugin_says_what_it_is(
-    inspected: list[dict[str, Any]], release: Release, pinned_api: Callable[[str], tuple[str, int]]
+    root: Path,
+    built_wheels: Path,
+    inspected: list[dict[str, Any]],
+    release: Release,
+    pinned_api: Callable[[str], tuple[str, int]],
 ) -> None:
-    """Version, extensions and attributes come from the library itself."""
+    """Version, extensions and attributes come from the library itself; pypjrt and the proof read the same."""
     (found,) = (wheel for wheel in inspected if wheel["name"] == "jaxlib-cpu")
 
     (plugin,) = found["plugins"].values()
     assert (plugin["refused"], plugin["pjrt_api"], plugin["slots"]) == ("", *pinned_api("cpu"))
     assert {"FFI", "Layouts", "MemoryDescriptions"} <= set(plugin["extensions"])
     assert plugin["attributes"]["xla_version"] == 2
+    opened = open_unpacked(built_wheels / found["wheel"], find_backend(root, "cpu"))
+    texts = {
+        name: ".".join(map(str, value)) if isinstance(value, list) else str(value)
+        for name, value in plugin["attributes"].items()
+    }
+    assert opened == Opened(plugin["pjrt_api"], attributes=texts)
     assert found["floors"]["GLIBC"] == "2.27"
     assert f"jaxlib=={release.set_version}" in found["requires"]
 

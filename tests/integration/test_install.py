@@ -71,6 +71,7 @@ def test_the_record_claims_what_was_shown(
     (plugin,) = (entry for entry in document["wheels"] if entry["distribution"] == "jaxlib-cpu")
     assert len(document["wheels"]) == 1 + len(release.pythons("linux_x86_64"))
     assert (plugin["pjrt_api"], plugin["gpu_code"]) == (pinned_api("cpu")[0], [])
+    assert plugin["proof"]["pjrt_attributes"]["xla_version"] == "2"
     for proof in plugin["proof"]["pythons"]:
         ran = bool(proof["programs"])
         assert (proof["level"], proof["reason"]) == (("device", "") if ran else ("static", "no interpreter"))

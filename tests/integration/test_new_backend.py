@@ -22,7 +22,8 @@ from pjrtwheel.bazel.invoke import BuildRequest, build
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.checks import check_inputs
-from pjrtwheel.release.model import Release, load_release
+from pjrtwheel.release.known import load_release
+from pjrtwheel.release.model import Release
 from release_under_test import release_under_test
 from small_wheels import build_wheel, describe_wheel
 

@@ -31,8 +31,9 @@ from pjrtwheel.platforms import PLATFORMS, find_platform
 from pjrtwheel.products.index import write_index
 from pjrtwheel.publish.merge import read_folder
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, format_entries
+from pjrtwheel.release.known import load_release
 from pjrtwheel.release.lock import LOCK_FILENAME
-from pjrtwheel.release.model import Release, load_release
+from pjrtwheel.release.model import Release
 from pjrtwheel.verify.formats import FORMATS
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import parse_name

@@ -24,10 +24,9 @@ from pjrtwheel.platforms import host_platform
 from pjrtwheel.prove.cache import read_proofs
 from pjrtwheel.prove.inputs import load_inputs
 from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.on_device import find_wheels
-from pjrtwheel.prove.on_python import fitting
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
+from pjrtwheel.publish.finished_set import find_set
 from pjrtwheel.publish.merge import read_folder
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.release.model import Release
@@ -95,7 +94,7 @@ def test_an_environment_that_was_filled_from_outside_is_proven(
     found = find_interpreters(release.pythons(platform.name))
     tag, python = next((tag, python) for tag, python in found.items() if python)
     backend = find_backend(checkout, "cpu")
-    wheels = fitting(find_wheels(dist, backend, release.set_version, platform), tag)
+    wheels = find_set(checkout, dist, backend, platform, tmp_path, where=release.set_version).fetch_pair(tag)
     create_venv(python, tmp_path / "venv")
     requirements = load_inputs(checkout, release, backend).requirements
     ours = [parse_name(wheel.name).requirement for wheel in wheels]

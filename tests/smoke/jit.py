@@ -8,7 +8,12 @@ import numpy as np
 
 
 def check() -> str:
-    """Compile a few functions and compare their values."""
+    """Compile a few functions and compare their values; the first one of the process once only."""
+    events: list[str] = []
+    jax.monitoring.register_event_duration_secs_listener(lambda event, *_, **__: events.append(event))
+    first, one = jax.jit(lambda x: x + 1), np.ones(3, np.float32)
+    np.testing.assert_array_equal([first(one), first(one)], np.full((2, 3), 2))
+    assert events.count("/jax/core/compile/backend_compile_duration") == 1
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal((64, 96)), rng.standard_normal((96, 32))
 

@@ -37,7 +37,9 @@ def make_wheel(folder: Path, name: str, content: bytes = b"zip", lock: str = "ff
         gpu_code=("sm_90",),
     )
     pythons = (PythonProof("cp314", "", (), "no interpreter"),)
-    return BuiltWheel(path, report), Proof(Level.LOAD, "0.115", pythons, ORIGIN, backend="cpu")
+    return BuiltWheel(path, report), Proof(
+        Level.LOAD, "0.115", pythons, ORIGIN, backend="cpu", pjrt_attributes={"xla_version": "2"}
+    )
 
 
 def make_small_entry(filename: str, distribution: str = "jaxlib", version: str = "1", lock_id: str = "a") -> Entry:

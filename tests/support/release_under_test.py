@@ -7,7 +7,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pjrtwheel.release.model import Release, choose_release
+from pjrtwheel.release.known import choose_release
+from pjrtwheel.release.model import Release
 
 ROOT = Path(__file__).resolve().parents[2]
 

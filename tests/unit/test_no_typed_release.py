@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from pjrtwheel.release.model import list_releases
+from pjrtwheel.release.known import list_releases
 from release_under_test import ROOT
 
 

@@ -18,7 +18,8 @@ from pjrtwheel.fetch.cache import disk_errors
 from pjrtwheel.files import copy_atomically
 from pjrtwheel.platforms import PLATFORMS, Platform, host_platform
 from pjrtwheel.program import program
-from pjrtwheel.release.model import Release, XlaSource, load_release
+from pjrtwheel.release.known import load_release
+from pjrtwheel.release.model import Release, XlaSource
 from pjrtwheel.sources import import_closure
 
 # The programs that actions run, by the modules that each begins with.

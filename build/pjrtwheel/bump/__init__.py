@@ -26,7 +26,7 @@ from pjrtwheel.pin import pin_release
 from pjrtwheel.pin.upstream import UnboundedError
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.publish.release_file import read_entries
-from pjrtwheel.release.model import list_releases, load_release
+from pjrtwheel.release.known import list_releases, load_release
 
 __all__ = ["BumpRequest", "NextRelease", "bump", "find_next"]
 
@@ -50,7 +50,7 @@ def bump(request: BumpRequest, found: NextRelease) -> tuple[str, int]:
         sections = [Section(_UNDECIDED, list_decisions(asked)), Section(_STEPS, list_steps(steps.done))]
         return render_report(_title(found), sections), steps.status()
     if request.build:
-        _build(current, chosen, [None] if not request.backends else [], steps)
+        _build(request, current, chosen, steps)
     entries = tuple(read_entries(request.dist).values())
     steps.run("selector's facts", partial(write_facts, current, entries))
     tested = _run_tests(request, current, chosen, steps)
@@ -81,15 +81,17 @@ def _pin(request: BumpRequest, found: NextRelease, backends: Mapping[str, Backen
     return Bump(root, request.dist, request.cache, release, before, backends)
 
 
-def _build(current: Bump, chosen: Sequence[Backend], otherwise: Sequence[None], steps: Steps) -> None:
-    """Build each backend by itself: what the others gave stays when one fails."""
+def _build(request: BumpRequest, current: Bump, chosen: Sequence[Backend], steps: Steps) -> None:
+    """Build each backend by itself: what the others gave stays when one fails. Without any, build jaxlib alone."""
     here = host_platform().name
-    for backend in chosen:
-        if here not in current.release.platforms(backend.name):
-            steps.add(f"build {backend.name}", f"nothing to build, the release has no library for {here}")
     there = [backend for backend in chosen if here in current.release.platforms(backend.name)]
-    for target in there or otherwise:
-        steps.run(f"build {target.name if target else 'jaxlib'}", partial(build_wheels, current, target))
+    for backend in chosen:
+        if backend not in there:
+            steps.add(f"build {backend.name}", f"nothing to build, the release has no library for {here}")
+    for backend in there:
+        steps.run(f"build {backend.name}", partial(build_wheels, current, backend))
+    if not there and not request.backends:
+        steps.run("build jaxlib", partial(build_wheels, current, None))
 
 
 def _run_tests(

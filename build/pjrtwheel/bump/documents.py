@@ -24,7 +24,7 @@ from pjrtwheel.inspect.lookup import FindTool, make_finder
 from pjrtwheel.products.facts import (
     KnownCode,
     code_of_library,
-    code_of_release,
+    code_of_set,
     contents_of,
     format_facts,
     make_facts,
@@ -53,7 +53,8 @@ def write_facts(bump: Bump, entries: Iterable[Entry]) -> str:
     release, backends = bump.release, bump.backends.values()
     path = facts_path(bump.root, release.version)
     old = read_old(path)
-    known = code_of_release(backends, entries, release.version)
+    contents = contents_of(release)
+    known = code_of_set(backends, entries, contents)
     recorded = {(entry.name, platform) for entry in (old.backends if old else ()) for platform in entry.tags}
     recorded |= {(entry.backend, entry.platform) for entry in known}
     with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
@@ -63,7 +64,7 @@ def write_facts(bump: Bump, entries: Iterable[Entry]) -> str:
             for backend, platform in _libraries(release, backends)
             if (backend.name, platform) not in recorded
         ]
-    write_atomically(path, format_facts(make_facts(backends, contents_of(release), known, old)))
+    write_atomically(path, format_facts(make_facts(backends, contents, known, old)))
     return f"{path.relative_to(bump.root)}, from {count(len(known), 'wheel')}"
 
 

@@ -13,13 +13,20 @@ from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.build import build
 from pjrtwheel.bump.comparison import FinishedPlugin
 from pjrtwheel.bump.model import Bump
-from pjrtwheel.conformance.clients import compare_runs, conformance_python, find_test_files, run_clients
+from pjrtwheel.conformance.clients import (
+    compare_runs,
+    find_python,
+    find_test_files,
+    make_environment,
+    results_folder,
+    run_clients,
+)
 from pjrtwheel.conformance.comparison import Difference, load_expected, load_subset
 from pjrtwheel.conformance.run_file import Limits
 from pjrtwheel.errors import ProofError, count
 from pjrtwheel.fetch import unpack_wheel
-from pjrtwheel.platforms import PLATFORMS, host_platform
-from pjrtwheel.products.facts import is_of_release
+from pjrtwheel.platforms import host_platform
+from pjrtwheel.publish.finished_set import find_set
 from pjrtwheel.publish.release_file import Entry
 from pjrtwheel.publish.summary import describe_level
 from pjrtwheel.release.model import Release
@@ -38,8 +45,8 @@ def build_wheels(bump: Bump, backend: Backend | None) -> str:
     entries = build(request, tuple(bump.backends.values()), dist=bump.dist, cache=bump.cache)
     wanted = backend.distribution if backend else "jaxlib"
     built = (entry for entry in entries if entry.distribution == wanted)
-    of_release = (entry for entry in built if is_of_release(entry, bump.release.version))
-    return "; ".join(f"{entry.filename}, {describe_level(entry)}" for entry in of_release)
+    of_set = (entry for entry in built if entry.version == bump.release.set_version)
+    return "; ".join(f"{entry.filename}, {describe_level(entry)}" for entry in of_set)
 
 
 def run_subset(bump: Bump, backend: Backend, tests: Path) -> tuple[Difference, ...]:
@@ -50,11 +57,10 @@ def run_subset(bump: Bump, backend: Backend, tests: Path) -> tuple[Difference, .
     """
     root, release = bump.root, bump.release
     files = find_test_files(tests, load_subset(root, backend.name))
-    results = bump.cache / "conformance" / f"{backend.name}-{release.version}"
+    wheels = find_set(root, bump.dist, backend, host_platform(), bump.cache, where=release.set_version)
+    interpreter, results = find_python(release, None), results_folder(bump.cache, backend, release)
     with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
-        python = conformance_python(
-            Path(scratch), root=root, dist=bump.dist, release=release, backend=backend, tag=None
-        )
+        python = make_environment(Path(scratch), root, release, interpreter, wheels.fetch_pair(interpreter.tag))
         run_clients(python, files, backend, Limits(_FILE_SECONDS, _CASE_SECONDS), results=results)
     return compare_runs(results, [path.name for path in files], load_expected(root, backend.name))
 
@@ -71,28 +77,28 @@ def judge_tests(differences: Iterable[Difference]) -> ProofError | None:
 
 
 def sizes_of(entries: Iterable[Entry], release: Release, backends: Iterable[Backend]) -> dict[str, list[int]]:
-    """Return the lengths of a release's finished wheels, by distribution and platform."""
+    """Return the lengths of our finished wheels of a release, by distribution and platform."""
     ours = {"jaxlib", *(backend.distribution for backend in backends)}
     found: dict[str, list[int]] = {}
     for entry in entries:
-        if entry.distribution in ours and is_of_release(entry, release.version):
-            found.setdefault(f"{entry.distribution} {_platform(entry)}", []).append(entry.size)
+        if entry.distribution in ours and entry.version == release.set_version:
+            found.setdefault(f"{entry.distribution} {entry.platform}", []).append(entry.size)
     return found
 
 
 def read_plugins(
     entries: Iterable[Entry], release: Release, backends: Iterable[Backend], dist: Path
 ) -> Iterator[FinishedPlugin]:
-    """Read the libraries of a release's finished plugins.
+    """Read the libraries of our finished plugins of a release.
 
     Raises:
         PjrtWheelError: A wheel is damaged.
     """
-    listed = [entry for entry in entries if is_of_release(entry, release.version)]
+    listed = [entry for entry in entries if entry.version == release.set_version]
     for backend in backends:
         for entry in listed:
             if entry.distribution == backend.distribution:
-                name = f"{entry.distribution} {_platform(entry)}"
+                name = f"{entry.distribution} {entry.platform}"
                 exports = _read_exports(dist / entry.filename, backend) if backend.prebuilt.bundled else ()
                 yield FinishedPlugin(name, entry.pjrt_api or "", exports)
 
@@ -102,9 +108,3 @@ def _read_exports(wheel: Path, backend: Backend) -> tuple[str, ...]:
     with tempfile.TemporaryDirectory(prefix="library-") as scratch:
         unpack_wheel(wheel, Path(scratch), [member])
         return read_library(Path(scratch) / member, member).exports
-
-
-def _platform(entry: Entry) -> str:
-    """Return the platform of a wheel by its tags."""
-    tags = [tag.rpartition("-")[2] for tag in entry.tags]
-    return next((platform.name for platform in PLATFORMS.values() if any(map(platform.has_tag, tags))), "any")

@@ -29,7 +29,7 @@ COMMANDS = {
     "facts": "write for jaxlib-select what the wheels of a release serve",
     "index": "write a static package index of finished wheels",
     "inspect": "say what wheels are, and what is wrong with them",
-    "matrix": "print as JSON which backends can be built for which platforms without a build of XLA",
+    "matrix": "print as JSON the jobs of continuous integration: what to build, test and start",
     "merge": "put the wheels and records of several builds into one folder",
     "pin": "write releases/VERSION.toml from the package index",
     "probe": "run PJRT's conformance checks on plugin libraries, without JAX",
@@ -83,6 +83,10 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
         "--root": {"type": Path, "default": Path.cwd(), "help": "root of the repository (default: here)"},
         "--release": {"metavar": "VERSION", "help": "JAX release (default: the newest of releases/)"},
         "--dist": {"type": Path, "metavar": "DIR", "help": "folder of the wheels (default: dist/ of the repository)"},
+        "--set": {
+            "metavar": "FOLDER|URL|VERSION",
+            "help": "the set that the plugin was built for (default: the only one in the folder of the wheels)",
+        },
         "--tool": {
             "action": "append",
             "default": [],

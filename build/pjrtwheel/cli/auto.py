@@ -18,7 +18,7 @@ def execute(args: argparse.Namespace) -> int:
     """Build the wheels and say what each is for."""
     from pjrtwheel.products.auto import build_auto
     from pjrtwheel.products.facts import contents_of
-    from pjrtwheel.release.model import load_release
+    from pjrtwheel.release.known import load_release
 
     check_repository(args.root)
     contents = contents_of(load_release(args.root, args.release))

@@ -19,7 +19,7 @@ from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS, Platform, find_platform, host_platform
 from pjrtwheel.publish import render_table
 from pjrtwheel.publish.published_set import PublishedSet, choose_set, fetch_set, find_offer
-from pjrtwheel.release.model import choose_release, load_release
+from pjrtwheel.release.known import choose_release, load_release
 from pjrtwheel.wheel.deflate.compress import HIGHEST_LEVEL, LEVEL
 
 

@@ -9,10 +9,15 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pjrtwheel.backend import Backend, pick_backend
 from pjrtwheel.cli import add_options, check_repository
 from pjrtwheel.errors import UsageError
+from pjrtwheel.platforms import host_platform
+
+if TYPE_CHECKING:
+    from pjrtwheel.publish.finished_set import FinishedSet
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +28,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tests", type=Path, metavar="PATH_TO_JAX_TESTS", help="the tests/ folder of JAX")
     parser.add_argument("files", nargs="*", metavar="FILE", help="test files in it, such as lax_test (default: all)")
     parser.add_argument("--backend", help="the plugin to compare (default: the one with a list)")
-    add_options(parser, "--root", "--release", "--dist")
+    add_options(parser, "--root", "--release", "--dist", "--set")
     parser.add_argument("--python", metavar="TAG", help="Python to use, such as cp312 (default: the oldest here)")
     parser.add_argument("--environment", type=Path, metavar="PYTHON", help="use this environment, not a fresh one")
     parser.add_argument("--results", type=Path, metavar="DIR", help="where raw results are kept (default: the cache)")
@@ -37,38 +42,58 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Run the files, print the comparison, and fail when a difference is not in the list of expected ones."""
     from pjrtwheel.backend import load_backends
-    from pjrtwheel.conformance.clients import CLIENTS, compare_runs, conformance_python, find_test_files, run_clients
+    from pjrtwheel.conformance.clients import CLIENTS, compare_runs, find_test_files, results_folder
     from pjrtwheel.conformance.comparison import format_report, listed_backends, load_expected
-    from pjrtwheel.conformance.run_file import Limits
     from pjrtwheel.errors import ProofError
     from pjrtwheel.fetch.cache import cache_root
-    from pjrtwheel.platforms import host_platform
-    from pjrtwheel.release.model import choose_release
+    from pjrtwheel.release.known import choose_release
 
     check_repository(args.root)
     backend = choose_backend(load_backends(args.root), listed_backends(args.root), args.backend)
     expected = load_expected(args.root, backend.name)
     test_files = find_test_files(args.tests, args.files)
-    results = args.results or cache_root(os.environ) / "conformance" / backend.name
+    cache = cache_root(os.environ)
+    wheels = None if args.report_only or args.environment else _find_set(args, backend, cache)
+    release = wheels.release if wheels else choose_release(args.root, args.release, backend.name, host_platform().name)
+    results = args.results or results_folder(cache, backend, release)
     clients = tuple(args.client or CLIENTS)
     if not args.report_only:
-        limits = Limits(args.file_limit, args.case_limit)
-        with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
-            python = args.environment or conformance_python(
-                Path(scratch),
-                root=args.root,
-                dist=args.dist or args.root / "dist",
-                release=choose_release(args.root, args.release, backend.name, host_platform().name),
-                backend=backend,
-                tag=args.python,
-            )
-            run_clients(python, test_files, backend, limits, results=results, jobs=args.jobs, clients=clients)
+        _run(args, wheels, test_files, backend, results, clients)
     if set(clients) != set(CLIENTS):
         return 0
     differences = compare_runs(results, [path.name for path in test_files], expected)
     print(format_report(differences))
     bad = any(difference.unexpected() or difference.unusable for difference in differences)
     return ProofError.exit_code if bad else 0
+
+
+def _find_set(args: argparse.Namespace, backend: Backend, cache: Path) -> FinishedSet:
+    from pjrtwheel.publish.finished_set import find_set
+
+    dist = args.dist or args.root / "dist"
+    return find_set(args.root, dist, backend, host_platform(), cache, release=args.release, where=args.set)
+
+
+def _run(
+    args: argparse.Namespace,
+    wheels: FinishedSet | None,
+    test_files: Sequence[Path],
+    backend: Backend,
+    results: Path,
+    clients: Sequence[str],
+) -> None:
+    """Run the files in a fresh environment with wheels, or in the one that is named."""
+    from pjrtwheel.conformance.clients import find_python, make_environment, run_clients
+    from pjrtwheel.conformance.run_file import Limits
+
+    limits = Limits(args.file_limit, args.case_limit)
+    with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
+        python = args.environment
+        if wheels:
+            interpreter = find_python(wheels.release, args.python)
+            pair = wheels.fetch_pair(interpreter.tag)
+            python = make_environment(Path(scratch), args.root, wheels.release, interpreter, pair)
+        run_clients(python, test_files, backend, limits, results=results, jobs=args.jobs, clients=clients)
 
 
 def choose_backend(backends: Mapping[str, Backend], listed: Sequence[str], name: str | None) -> Backend:

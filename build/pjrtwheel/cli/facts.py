@@ -34,9 +34,9 @@ def execute(args: argparse.Namespace) -> int:
     """Write the file, or compare it."""
     from pjrtwheel.backend import load_backends
     from pjrtwheel.files import write_atomically
-    from pjrtwheel.products.facts import code_of_release, contents_of, format_facts, make_facts, read_old
+    from pjrtwheel.products.facts import code_of_set, contents_of, format_facts, make_facts, read_old
     from pjrtwheel.publish.release_file import read_entries
-    from pjrtwheel.release.model import load_release
+    from pjrtwheel.release.known import load_release
 
     check_repository(args.root)
     tools = parse_tools(args.tool)
@@ -45,7 +45,7 @@ def execute(args: argparse.Namespace) -> int:
     path = args.root / "selector" / "jaxlib_select" / "facts" / f"{contents.version}.json"
     entries = read_entries(args.dist or args.root / "dist")
     known = [
-        *code_of_release(backends.values(), entries.values(), contents.version),
+        *code_of_set(backends.values(), entries.values(), contents),
         *(_read_library(argument, backends, tools) for argument in args.library),
     ]
     text = format_facts(make_facts(backends.values(), contents, known, read_old(path)))

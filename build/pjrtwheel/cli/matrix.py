@@ -1,48 +1,37 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`matrix`: print what can be built from the package index, as continuous integration wants to have it."""
+"""`matrix`: print the jobs of continuous integration, as `fromJSON` of a workflow wants to have them."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 
 from pjrtwheel.cli import add_options, check_repository
 
-# What GitHub calls its machines.
-_RUNNERS = {"macos_arm64": "macos-15", "windows_x86_64": "windows-2025"}
-
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_options(parser, "--root", "--release")
-    parser.add_argument(
-        "--native", action="store_true", help="print the machines that run wheels of platforms on which none are built"
+    add_options(parser, "--root")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--release", metavar="VERSION", help="this JAX release alone (default: all of releases/)")
+    only.add_argument(
+        "--once", action="store_true", help="each backend and platform once, out of the newest release that has it"
     )
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Print one JSON list of objects: `backend` and `platform`, or `platform`, `runner` and `python`.
-
-    `jaxlib` stands for a backend where a platform has none, as in the name of the session that builds it.
-    """
+    """Print one JSON object with the lists `wheels`, `tests` and `native`; `release/jobs.py` documents the keys."""
     from pjrtwheel.backend import load_backends
     from pjrtwheel.platforms import host_platform
-    from pjrtwheel.release.checks import list_bindings_alone, list_prebuilt
-    from pjrtwheel.release.model import load_release
+    from pjrtwheel.release.jobs import list_jobs
+    from pjrtwheel.release.known import list_releases, load_release
 
     check_repository(args.root)
-    release = load_release(args.root, args.release)
-    pairs = list_prebuilt(release, load_backends(args.root).values(), host_platform())
-    alone = list_bindings_alone(release, pairs)
-    if args.native:
-        jobs = [
-            {"platform": platform, "runner": _RUNNERS[platform], "python": f"{python[2]}.{python[3:]}"}
-            for platform in alone
-            for python in release.pythons(platform)
-        ]
-    else:
-        pairs += tuple(("jaxlib", platform) for platform in alone)
-        jobs = [{"backend": backend, "platform": platform} for backend, platform in pairs]
-    print(json.dumps(jobs))
+    releases = [
+        load_release(args.root, name) for name in ([args.release] if args.release else list_releases(args.root))
+    ]
+    backends = tuple(load_backends(args.root).values())
+    print(json.dumps(dataclasses.asdict(list_jobs(releases, backends, host_platform(), once=args.once))))
     return 0

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from pjrtwheel.prove.on_python import Evidence
     from pjrtwheel.prove.results import Proof, PythonProof
 
-_DEVICE_OPTIONS = ("dist", "wheelhouse", "system_site_packages", "environment", "proofs", "xla")
+_DEVICE_OPTIONS = ("dist", "set", "wheelhouse", "system_site_packages", "environment", "proofs", "xla")
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("wheels", nargs="*", type=Path, metavar="WHEEL", help="wheels of one set")
-    add_options(parser, "--root", "--release")
+    add_options(parser, "--root", "--release", "--set")
     device = parser.add_argument_group(
         "on a device", "take the wheels of a backend from a folder, and run on its accelerator"
     )
@@ -100,7 +100,7 @@ def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
     from pjrtwheel.prove.inputs import load_inputs
     from pjrtwheel.prove.on_python import prove_python
     from pjrtwheel.prove.run import platform_of
-    from pjrtwheel.release.model import load_release
+    from pjrtwheel.release.known import load_release
     from pjrtwheel.wheel.names import parse_name
 
     check_wheels(args.wheels)
@@ -124,6 +124,7 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     """Prove a backend's wheels on this machine's accelerator, and record what all Pythons showed."""
     from pjrtwheel.backend import find_backend
     from pjrtwheel.errors import ProofError, UsageError
+    from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.files import hash_file
     from pjrtwheel.prove import on_device
     from pjrtwheel.prove.cache import write_proofs
@@ -131,17 +132,18 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     from pjrtwheel.prove.on_python import can_prove, prove_unpacked, untried
     from pjrtwheel.prove.origin import find_origin
     from pjrtwheel.prove.run import combine
-    from pjrtwheel.release.model import choose_release
+    from pjrtwheel.publish.finished_set import find_set
 
     backend, platform = find_backend(args.root, args.backend), host_platform()
-    release = choose_release(args.root, args.release, backend.name, platform.name)
-    dist = args.dist or args.root / "dist"
-    wheels = on_device.find_wheels(dist, backend, release.set_version, platform)
+    dist, cache = args.dist or args.root / "dist", cache_root(os.environ)
+    finished = find_set(args.root, dist, backend, platform, cache, release=args.release, where=args.set)
+    release = finished.release
     for path in (*args.wheelhouse, *filter(None, [args.xla, args.environment])):
         if not path.exists():
             raise UsageError(f"no such file or folder: {path}")
     inputs = load_inputs(args.root, release, backend)
     found = _find_pythons(args.environment, release.pythons(platform.name))
+    wheels = finished.fetch([tag for tag, python in found.items() if python])
     pythons = {tag: python for tag, python in found.items() if python and can_prove(wheels, tag)}
     if not pythons:
         raise ProofError(
@@ -164,7 +166,8 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     elif args.xla:
         _say("not recorded: another library took the place of the wheel's own (--xla)")
     elif not failed:
-        _record(combine(wheels, evidence, backend, origin), digests, dist)
+        beside = [wheel for wheel in wheels if (dist / wheel.name).is_file()]  # the jaxlib may be somebody else's
+        _record(combine(beside, evidence, backend, origin), digests, dist)
 
 
 def _find_pythons(environment: Path | None, tags: Sequence[str]) -> dict[str, Interpreter | None]:

@@ -5,22 +5,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend
 from pjrtwheel.conformance.comparison import Difference, Expected, compare
 from pjrtwheel.conformance.run_file import FileRun, Limits, run_file
-from pjrtwheel.environment.interpreters import find_interpreters
+from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.processes import run_all
 from pjrtwheel.environment.venv import create_environment, requirement_group
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import write_atomically
-from pjrtwheel.platforms import Platform, host_platform
+from pjrtwheel.platforms import host_platform
 from pjrtwheel.release.model import Release
-from pjrtwheel.wheel.names import find_plain_wheels, parse_name
 
 CLIENTS = ("built-in", "plugin")
 HOW_TO_GET = (
@@ -115,6 +114,11 @@ def compare_runs(results: Path, names: Sequence[str], expected: Sequence[Expecte
     return tuple(differences)
 
 
+def results_folder(cache: Path, backend: Backend, release: Release) -> Path:
+    """Return where the results of a backend are kept, those of each release by themselves."""
+    return cache / "conformance" / f"{backend.name}-{release.version}"
+
+
 def result_path(results: Path, file: str, client: str) -> Path:
     """Return where the result of a file on a client is kept."""
     return results / f"{file.removesuffix('.py')}.{client}.json"
@@ -127,46 +131,22 @@ def _read_run(path: Path) -> FileRun:
         raise UsageError(f"malformed result: {path}", cause=str(error), remedy="run this file again") from error
 
 
-def conformance_python(
-    scratch: Path, *, root: Path, dist: Path, release: Release, backend: Backend, tag: str | None
-) -> Path:
-    """Make the environment in `scratch` and return its Python.
-
-    Without a tag it is the oldest Python of the release that is on this machine.
+def find_python(release: Release, tag: str | None) -> Interpreter:
+    """Return the interpreter to run on: that of a tag, or else that of the oldest Python of the release that is here.
 
     Raises:
-        UsageError: No such interpreter here, or no wheels for it.
+        UsageError: There is no such interpreter here.
     """
-    here = host_platform()
-    wanted = (tag,) if tag else release.pythons(here.name)
+    wanted = (tag,) if tag else release.pythons(host_platform().name)
     found = next((interpreter for interpreter in find_interpreters(wanted).values() if interpreter), None)
     if found is None:
         raise UsageError(f"no interpreter here for {', '.join(wanted)}", remedy="install one of these Pythons")
-    wheels = choose_wheels(find_plain_wheels(dist), release, backend, here, found.tag)
-    if not wheels:
-        raise UsageError(
-            f"{dist} lacks wheels of jaxlib and {backend.distribution} {release.version} for {found.tag}",
-            remedy=f"build them: ./noxw -s build_{backend.name} -- --release {release.version}",
-        )
+    return found
+
+
+def make_environment(
+    scratch: Path, root: Path, release: Release, interpreter: Interpreter, wheels: Sequence[Path]
+) -> Path:
+    """Make an environment in `scratch` with a pair of wheels and what JAX's tests need, and return its Python."""
     requirements = [f"jax=={release.version}", *requirement_group(root, "conformance")]
-    return create_environment(found, requirements, wheels, target=scratch / "venv", cache=cache_root(os.environ))
-
-
-def choose_wheels(
-    wheels: Iterable[Path], release: Release, backend: Backend, platform: Platform, tag: str
-) -> list[Path]:
-    """Return the bindings and the plugin of a release, for a platform and a Python; nothing unless both are there.
-
-    A folder may have the wheels of several releases.
-    """
-    names = {"jaxlib", backend.distribution}
-    named = {wheel: parse_name(wheel.name) for wheel in wheels}
-    chosen = {
-        wheel: name.distribution
-        for wheel, name in named.items()
-        if name.distribution in names
-        and name.version == release.set_version
-        and name.platform in {None, platform}
-        and name.fits(tag)
-    }
-    return list(chosen) if set(chosen.values()) == names else []
+    return create_environment(interpreter, requirements, wheels, target=scratch / "venv", cache=cache_root(os.environ))

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from pjrtwheel.abis import python_version
 from pjrtwheel.backend import Backend
 from pjrtwheel.verify.findings import CODES
 from pjrtwheel.wheel.names import fits
@@ -23,7 +24,7 @@ our library is taken from.
 
 ## Side by side
 
-*Files* counts the wheels of one release for Python 3.12, 3.13 and 3.14; *release* is their download together.
+*Files* counts the wheels of one release for all Pythons ({pythons}); *release* is their download together.
 *Download* and *installed* are for one environment with Python 3.12. *Unneeded* is what no loader reads: symbol tables,
 mostly. Of the *RPATH* elements those in brackets are repeated, absolute, of a build tree, or outside `site-packages`;
 ours keep such a one only where the vendor's libraries are installed there. *Exports* are the symbols that the PJRT
@@ -83,7 +84,7 @@ def render_page(measures: Sequence[Measure], backends: Sequence[Backend]) -> str
     """Return the text of the page; the backends know upstream's projects."""
     measures = [row for row in measures if row.tag.endswith(_ARCHITECTURE)]
     sections = [
-        _HEAD,
+        _HEAD.format(pythons=_list_pythons(measures)),
         _render_table(_COLUMNS, _compare(measures, backends)),
         "\n## What inspection finds\n",
         _FINDINGS,
@@ -95,6 +96,12 @@ def render_page(measures: Sequence[Measure], backends: Sequence[Backend]) -> str
         _render_table(("wheel", "code"), _list_code(measures)),
     ]
     return "\n".join(sections) + "\n"
+
+
+def _list_pythons(measures: Iterable[Measure]) -> str:
+    """Return the ABI tags of the Pythons that there are bindings for, in order."""
+    tags = {row.tag.split("-")[1] for row in measures if row.distribution == BINDINGS}
+    return ", ".join(f"`{tag}`" for tag in sorted(tags, key=lambda tag: (python_version(tag), tag)))
 
 
 def _compare(measures: Sequence[Measure], backends: Sequence[Backend]) -> Iterator[tuple[str, ...]]:

@@ -17,7 +17,7 @@ from pjrtwheel.errors import FetchError, PjrtWheelError
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.fetch.index import OFFLINE_SIGNS, run_pip
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.release.model import load_release
+from pjrtwheel.release.known import load_release
 from pjrtwheel.verify.findings import Finding
 
 _VERSIONS = re.compile(r"^Available versions: (.+)$", re.MULTILINE)

@@ -15,16 +15,16 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from pjrtwheel.backend import Backend, UpstreamExtra, load_backends
+from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.errors import PinError
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel
 from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
 from pjrtwheel.files import write_atomically
 from pjrtwheel.pin.choose import Chosen, choose_files, find_named, offered_versions
+from pjrtwheel.pin.said import gather_said
 from pjrtwheel.pin.text import XLA_FILE, find_overrides, find_xla, render_release
-from pjrtwheel.pin.upstream import UpstreamWheel, read_upstream, take_over
-from pjrtwheel.platforms import host_platform
+from pjrtwheel.pin.upstream import UpstreamWheel, read_upstream
 from pjrtwheel.release.model import OVERRIDES_FILE, Absent, Override, Pin, Release, parse_release, read_release
 from pjrtwheel.release.planned import WantedFiles, plan_backend, plan_inputs, read_label
 
@@ -78,9 +78,7 @@ def pin_release(
     wanted = plan_inputs(inputs, backends.values(), version, series=series, overrides=overrides)
     chosen = _choose_all(wanted, index, _keep_pins(old.pins, wanted) if old else {})
     check_unchanged(before.pins if before else {}, chosen.pins)
-    fresh = [pin for pin in chosen.pins if old is None or old.pins.get(pin.key) != pin]
-    read = _read_one_of_each(fresh, index, _projects_of_jax(backends.values())) | ({"jax": jax} if jax else {})
-    kept = _keep_facts(old, chosen) if old else ({}, {})
+    said = gather_said(chosen, old, jax, backends.values(), index.read)
     release = Release(
         pins={pin.key: pin for pin in chosen.pins},
         digest="",
@@ -88,8 +86,8 @@ def pin_release(
         version=version,
         build=build if build is not None else before.build if before else 1,
         label=read_label(inputs),
-        commits=kept[0] | {name: wheel.commit for name, wheel in read.items() if wheel.commit},
-        extras=kept[1] | _find_extras(backends.values(), read),
+        commits=said.commits,
+        extras=said.extras,
         absent=tuple(_keep_word(old, entry) for entry in chosen.absent),
         overrides=overrides,
         xla=find_xla(_read(root / XLA_FILE), version),
@@ -217,16 +215,6 @@ def _keep_pins(old: Mapping[str, Pin], wanted: Iterable[WantedFiles]) -> dict[st
     }
 
 
-def _keep_facts(old: Release, chosen: Chosen) -> tuple[dict[str, str], dict[str, dict[str, tuple[str, ...]]]]:
-    """Return the commits of the projects that are still pinned, and the extras of the backends that have a library."""
-    projects = {"jax", *(pin.project for pin in chosen.pins)}
-    backends = {pin.key.split(".")[1] for pin in chosen.pins if pin.key.startswith("plugin.")}
-    return (
-        {project: commit for project, commit in old.commits.items() if project in projects},
-        {backend: extras for backend, extras in old.extras.items() if backend in backends},
-    )
-
-
 def _keep_word(old: Release | None, entry: Absent) -> Absent:
     """Return what the index said the first time of an input that is still absent."""
     said = old.find_absent(entry.key) if old else None
@@ -236,36 +224,6 @@ def _keep_word(old: Release | None, entry: Absent) -> Absent:
 def _is_at(key: str, entry: WantedFiles) -> bool:
     """Whether a pin's key is one of those of some wanted files."""
     return fnmatchcase(key, entry.key.format(python="*", platform="*"))
-
-
-def _read_one_of_each(pins: Iterable[Pin], index: _Index, distributed: Iterable[str]) -> dict[str, UpstreamWheel]:
-    """Read one wheel of each of some projects: that for this machine, if there is one, as builds need it too."""
-    host = host_platform().name
-    found: dict[str, Pin] = {}
-    for pin in sorted(pins, key=lambda pin: (not pin.key.endswith(host), pin.key)):
-        found.setdefault(pin.project, pin)
-    return {project: index.read(found[project]) for project in distributed if project in found}
-
-
-def _projects_of_jax(backends: Iterable[Backend]) -> tuple[str, ...]:
-    """Return the projects whose wheels say from which commit of JAX they were built."""
-    libraries = [backend.prebuilt.project for backend in backends if backend.prebuilt.bundled]
-    kernels = [backend.kernels.project for backend in backends if backend.kernels]
-    return ("jaxlib", *libraries, *kernels)
-
-
-def _find_extras(
-    backends: Iterable[Backend], read: Mapping[str, UpstreamWheel]
-) -> dict[str, dict[str, tuple[str, ...]]]:
-    """Return, by backend, what those extras require that follow upstream's; none of a backend that is absent."""
-    found: dict[str, dict[str, tuple[str, ...]]] = {}
-    for backend in backends:
-        for extra, table in backend.extras.items():
-            if isinstance(table, UpstreamExtra) and (upstream := Requirement(table.upstream)).name in read:
-                (name,) = upstream.extras
-                required = take_over(table, read[upstream.name].requires(name))
-                found.setdefault(backend.name, {})[extra] = required
-    return found
 
 
 def _read(path: Path) -> str:

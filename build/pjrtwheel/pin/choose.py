@@ -79,14 +79,7 @@ def find_version(wanted: str, offered: Iterable[str]) -> str:
 
 def offered_versions(files: Iterable[IndexFile]) -> tuple[str, ...]:
     """Return the versions of a project that the index offers, the newest last; withdrawn files are passed over."""
-    found: set[str] = set()
-    for file in files:
-        if not file.yanked:
-            try:
-                found.add(str(Version(parse_name(file.filename).version)))
-            except (WheelError, InvalidVersion):
-                continue  # an index may hold old files under any name
-    return tuple(sorted(found, key=Version))
+    return tuple(sorted({entry.name.version for entry in _readable(files)}, key=Version))
 
 
 def find_named(version: str, offered: Sequence[str]) -> str:

@@ -4,7 +4,8 @@
 
 Nothing of what is written down is typed by hand. GPU code comes from the wheels' own records in `dist/release.json`, or
 from a library that is read now; platforms, and what is absent, from the release; everything else from the
-`backend.toml` files. What is not there now stays as it was recorded before, with the file it was read from.
+`backend.toml` files. Of what was recorded before, only GPU code stays, with the file it was read from, for platforms
+that the release still pins.
 """
 
 from __future__ import annotations
@@ -14,12 +15,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packaging.version import Version
-
 from jaxlib_select import facts as selector
 from jaxlib_select import tables
 from jaxlib_select.errors import FactsError
 from jaxlib_select.facts import SCHEMA, Facts, Select, Source, read_facts
+from jaxlib_select.machine.model import format_version
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import hash_file
@@ -36,15 +36,12 @@ class Contents:
         version: The JAX release.
         pinned: Keys of its pins, such as `plugin.cuda12.linux_x86_64`.
         absent: Key of what the package index does not have → what it said.
-        toolkits: Backend → version of the vendor's toolkit that made its library, such as `12.9`; without one, that of
-            the table `[select]` holds.
         set_version: Version of the wheels of our set; that of the release when empty.
     """
 
     version: str
     pinned: Collection[str] = ()
     absent: Mapping[str, str] = field(default_factory=dict)
-    toolkits: Mapping[str, str] = field(default_factory=dict)
     set_version: str = ""
 
     @property
@@ -52,15 +49,28 @@ class Contents:
         """The version that is asked for."""
         return self.set_version or self.version
 
+    def has_library(self, backend: str, platform: str) -> bool:
+        """Return whether a library is pinned."""
+        return f"plugin.{backend}.{platform}" in self.pinned
+
 
 @dataclass(frozen=True, slots=True)
 class KnownCode:
-    """GPU code that was read from a wheel or a library: names of the targets, sorted as the reader gives them."""
+    """GPU code that was read from a wheel or a library.
+
+    Attributes:
+        backend: Name of the backend.
+        platform: Name of the platform.
+        code: Names of the targets, sorted as the reader gives them.
+        source: The file.
+        toolkit: Version of the toolkit that made it; empty where the library was not asked.
+    """
 
     backend: str
     platform: str
     code: tuple[str, ...]
     source: Source
+    toolkit: str = ""
 
 
 def contents_of(release: Release) -> Contents:
@@ -69,13 +79,8 @@ def contents_of(release: Release) -> Contents:
     return Contents(release.version, frozenset(release.pins), absent, set_version=release.set_version)
 
 
-def is_of_release(entry: Entry, version: str) -> bool:
-    """Return whether a wheel is of a JAX release, which its version may end in a local label (`0.11.2+split.1`)."""
-    return Version(entry.version).public == str(Version(version))
-
-
 def read_select(backend: Backend, toolkit: str = "") -> Select | None:
-    """Read the table `[select]` of a backend; the toolkit that made its library is the release's, where it says one.
+    """Read the table `[select]` of a backend, with the toolkit that made its library, as far as that is known.
 
     Raises:
         UsageError: A key is missing or unknown, or its value is none.
@@ -92,15 +97,33 @@ def read_select(backend: Backend, toolkit: str = "") -> Select | None:
         raise _malformed(backend, str(error)) from error
 
 
-def code_of_release(backends: Iterable[Backend], entries: Iterable[Entry], version: str) -> list[KnownCode]:
-    """Take the GPU code from the entries of `dist/release.json`, as far as they are of this release."""
-    listed = [entry for entry in entries if is_of_release(entry, version)]
+def toolkit_of(backend: Backend, entry: Entry) -> str:
+    """Return the version, such as `13.0`, of the toolkit that made a library, as it stated in a proof; or nothing."""
+    for proof in entry.proofs():
+        if (number := proof.pjrt_attributes.get(backend.toolkit_attribute, "")).isdecimal():
+            return f"{int(number) // 1000}.{int(number) % 1000 // 10}"
+    return ""
+
+
+def code_of_set(backends: Iterable[Backend], entries: Iterable[Entry], contents: Contents) -> list[KnownCode]:
+    """Take the GPU code from the entries of `dist/release.json`, as far as they are of this very set.
+
+    A library that somebody built needs no pin. A wheel with an upstream library that is pinned no more is left over.
+    """
+    listed = [entry for entry in entries if entry.version == contents.wheel_version]
     return [
-        KnownCode(backend.name, platform, tuple(entry.gpu_code), Source(entry.filename, entry.sha256))
+        KnownCode(
+            backend.name,
+            platform,
+            tuple(entry.gpu_code),
+            Source(entry.filename, entry.sha256),
+            toolkit_of(backend, entry),
+        )
         for backend in backends
         for platform, tag in backend.tags.items()
         for entry in listed
         if entry.distribution == backend.distribution
+        if contents.has_library(backend.name, platform) or entry.provider != "prebuilt"
         if any(given.endswith(f"-{tag}") for given in entry.tags)
     ]
 
@@ -115,11 +138,14 @@ def make_facts(
 ) -> Facts:
     """Put together all that is known about a release; of two codes for one place the one that is known now counts.
 
+    A platform is one for which a library is pinned, or known now.
+
     Raises:
         UsageError: Nothing is known about a library of the release, or a table `[select]` is malformed.
     """
     before = {backend.name: backend for backend in (old.backends if old else ())}
-    by_place = {(entry.backend, entry.platform): entry for entry in [*_code_in(before.values()), *known]}
+    kept = (entry for entry in _code_in(before.values()) if contents.has_library(entry.backend, entry.platform))
+    by_place = {(entry.backend, entry.platform): entry for entry in [*kept, *known]}
     listed = sorted(backends, key=lambda backend: backend.name)
     return Facts(
         contents.version,
@@ -163,9 +189,8 @@ def _backend_facts(
 ) -> selector.Backend:
     recorded = before.tags if before else {}
     built = {platform: known[backend.name, platform] for platform in backend.tags if (backend.name, platform) in known}
-    keys = {platform: f"plugin.{backend.name}.{platform}" for platform in backend.tags}
-    # The index has the library, or somebody built it from source.
-    there = {name for name in keys if keys[name] in contents.pinned or name in built or name in recorded}
+    there = {name for name in backend.tags if contents.has_library(backend.name, name) or name in built}
+    absent = {name: contents.absent.get(f"plugin.{backend.name}.{name}", "") for name in backend.tags}
     _check_known(backend, there, built, recorded)
     coded = {platform: entry for platform, entry in built.items() if entry.code}
     return selector.Backend(
@@ -178,11 +203,15 @@ def _backend_facts(
         variants={name: tuple(extras) for name, extras in backend.jaxlib_extras.items()},
         code={platform: entry.code for platform, entry in coded.items()},
         sources={platform: entry.source for platform, entry in coded.items()},
-        select=read_select(backend, contents.toolkits.get(backend.name, "")),
-        absent={
-            name: contents.absent[keys[name]] for name in keys if name not in there and keys[name] in contents.absent
-        },
+        select=read_select(backend, _find_toolkit(built.values(), before)),
+        absent={name: cause for name, cause in absent.items() if cause and name not in there},
     )
+
+
+def _find_toolkit(built: Iterable[KnownCode], before: selector.Backend | None) -> str:
+    """Return what the libraries of a release state, which is the same on all platforms, or what was recorded before."""
+    recorded = format_version(before.select.toolkit) if before and before.select else None
+    return next((entry.toolkit for entry in built if entry.toolkit), recorded or "")
 
 
 def _check_known(

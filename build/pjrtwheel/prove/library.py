@@ -8,8 +8,8 @@ import json
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
@@ -28,18 +28,20 @@ class Opened:
     Attributes:
         api: Version of its PJRT API, such as `0.115`, as the library itself says; nothing when it did not open.
         reason: Why it did not.
+        attributes: Its PJRT attributes, such as `cuda_version`, as text.
     """
 
     api: str | None
     reason: str = ""
+    attributes: Mapping[str, str] = field(default_factory=dict)
 
 
 def open_library(python: Path, path: Path) -> Opened:
-    """Open a library in a process of its own, and ask for the version of its API."""
+    """Open a library in a process of its own, and ask it for the version of its API and for its attributes."""
     with tempfile.TemporaryDirectory(prefix="load-") as scratch:
         end = run_process([str(python), "-I", inside.__file__, str(path)], Path(scratch), _SECONDS)
     if end.status == 0:
-        return Opened(".".join(map(str, json.loads(end.last_line()))))
+        return Opened(**json.loads(end.last_line()))
     return Opened(None, end.last_line() if end.status == 1 else end.describe())
 
 
@@ -72,12 +74,9 @@ def _site(python: Path) -> Path:
     return folder / "site-packages"
 
 
-def read_api(wheel: Path, backend: Backend | None) -> str | None:
-    """Return the PJRT API version of the library in a wheel, without installing the wheel.
-
-    There is none if the wheel has no library, or if it does not open on this machine.
-    """
+def open_unpacked(wheel: Path, backend: Backend | None) -> Opened:
+    """Open the library in a wheel without installing the wheel; one without a library has nothing to open."""
     with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory(prefix="unpacked-") as scratch:
         if backend is None or backend.library_member not in archive.namelist():
-            return None
-        return open_library(Path(sys.executable), Path(archive.extract(backend.library_member, scratch))).api
+            return Opened(None)
+        return open_library(Path(sys.executable), Path(archive.extract(backend.library_member, scratch)))

@@ -15,13 +15,12 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import create_venv, install, wheelhouse
 from pjrtwheel.errors import ProofError, UsageError
-from pjrtwheel.platforms import Platform
 from pjrtwheel.prove.devices import Devices, detect_devices, find_devices
 from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.library import find_installed, require_installed
 from pjrtwheel.prove.on_python import Evidence, fitting, gather, requirements_for
 from pjrtwheel.prove.results import PythonProof
-from pjrtwheel.wheel.names import find_plain_wheels, parse_name
+from pjrtwheel.wheel.names import parse_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +43,6 @@ class Installed:
 
 
 Supply = Index | Folders | Installed
-
-
-def find_wheels(dist: Path, backend: Backend, version: str, platform: Platform) -> tuple[Path, ...]:
-    """Return the wheels of a backend and of `jaxlib` in a folder, for one release and one platform.
-
-    Raises:
-        UsageError: One of the two is not there.
-    """
-    found: dict[str, list[Path]] = {"jaxlib": [], backend.distribution: []}
-    for path in find_plain_wheels(dist):
-        name = parse_name(path.name)
-        if name.distribution in found and name.version == version and name.platform == platform:
-            found[name.distribution].append(path)
-    missing = [distribution for distribution, paths in found.items() if not paths]
-    if missing:
-        raise UsageError(
-            f"no wheel of {' and '.join(missing)} {version} for {platform.name} in {dist}",
-            remedy=f"build them with: ./noxw -s build_{backend.name}, or name another folder with --dist",
-        )
-    return tuple(path for paths in found.values() for path in paths)
 
 
 def prove_on_device(

@@ -22,7 +22,7 @@ from pjrtwheel.prove import aot, smoke
 from pjrtwheel.prove.devices import HOST, Devices, ask_completed, find_devices
 from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.level import Level, choose_level
-from pjrtwheel.prove.library import find_installed, open_library, require_installed
+from pjrtwheel.prove.library import Opened, find_installed, open_library, require_installed
 from pjrtwheel.prove.results import Kind, Outcome, ProgramResult, PythonProof, TargetProof
 from pjrtwheel.prove.targets import choose_targets
 from pjrtwheel.wheel.names import parse_name
@@ -30,11 +30,11 @@ from pjrtwheel.wheel.names import parse_name
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one Python showed: all programs, code compiled ahead of time, and the PJRT API of the installed library."""
+    """What one Python showed: all programs, code compiled ahead of time, and whether the installed library opened."""
 
     python: PythonProof
     targets: tuple[TargetProof, ...] = ()
-    api: str | None = None
+    opened: Opened = Opened(None)  # noqa: RUF009  # frozen
 
 
 def prove_python(
@@ -108,7 +108,7 @@ def gather(
     plan = choose_level(backend.name, devices, opened, targets=bool(chips))
     if plan.failure:
         failed = ProgramResult("start", Outcome.FAILED, Level.STATIC, 0.0, plan.failure, Kind.CHECK)
-        return Evidence(_with(empty, (failed,), plan.missed), (), opened.api)
+        return Evidence(_with(empty, (failed,), plan.missed), (), opened)
     results: tuple[ProgramResult, ...] = ()
     targets: tuple[TargetProof, ...] = ()
     match plan.level:
@@ -124,7 +124,7 @@ def gather(
             results = (ProgramResult("open", Outcome.PASSED, Level.LOAD, 0.0, detail, Kind.CHECK),)
     if opened.api:
         results += (_check_conformance(python, backend, device=bool(devices.count)),)
-    return Evidence(_with(empty, results, plan.missed), targets, opened.api)
+    return Evidence(_with(empty, results, plan.missed), targets, opened)
 
 
 def _check_conformance(python: Path, backend: Backend, *, device: bool) -> ProgramResult:

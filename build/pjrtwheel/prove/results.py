@@ -189,6 +189,7 @@ class Proof:
         origin: From which revision, and when.
         targets: What was compiled ahead of time, in full, on the first Python; empty unless the wheel has a plugin.
         backend: With which plugin the wheel was proven; nothing for bindings by themselves.
+        pjrt_attributes: What the library says of itself, as text: `cuda_version` 13000, say.
         emulated: Whether the machine was emulated, which shows less than the same level on a real one.
     """
 
@@ -198,6 +199,7 @@ class Proof:
     origin: Origin
     targets: tuple[TargetProof, ...] = ()
     backend: str | None = None
+    pjrt_attributes: Mapping[str, str] = field(default_factory=dict)
     emulated: bool = field(init=False)
 
     def __post_init__(self) -> None:

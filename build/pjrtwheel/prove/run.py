@@ -19,7 +19,7 @@ from pjrtwheel.platforms import host_platform
 from pjrtwheel.prove.cache import describe_machine, proof_key, read_proofs, write_proofs
 from pjrtwheel.prove.inputs import ProofInputs, load_inputs
 from pjrtwheel.prove.level import Level, highest
-from pjrtwheel.prove.library import read_api
+from pjrtwheel.prove.library import Opened, open_unpacked
 from pjrtwheel.prove.on_python import Evidence, can_prove, fitting, prove_python
 from pjrtwheel.prove.origin import Origin, find_origin
 from pjrtwheel.prove.results import Proof, PythonProof
@@ -52,8 +52,8 @@ def prove(
     if here and smoke_tests:
         return _prove_here(built, load_inputs(root, release, backend), tags, origin, cache)
     reason = "smoke tests switched off" if here else f"wheels are for {platform}"
-    api = next((api for wheel in wheels if here and (api := read_api(wheel, backend))), None)
-    evidence = {tag: Evidence(PythonProof(tag, "", (), reason), api=api) for tag in tags}
+    opened = _first_opened(open_unpacked(wheel, backend) for wheel in wheels if here)
+    evidence = {tag: Evidence(PythonProof(tag, "", (), reason), opened=opened) for tag in tags}
     return combine(wheels, evidence, backend, origin)
 
 
@@ -61,12 +61,15 @@ def platform_of(wheels: Iterable[Path]) -> str:
     """Return the platform that the wheels of a set are for.
 
     Raises:
-        ProofError: They are for several, or for none we know.
+        ProofError: They are for several, or for none we know, or they are of several sets.
     """
-    found = {parse_name(wheel.name).platform for wheel in wheels}
+    names = [parse_name(wheel.name) for wheel in wheels]
+    found = {name.platform for name in names}
     if len(found) != 1 or None in found:
-        names = sorted(platform.name for platform in found if platform)
-        raise ProofError(f"wheels of one set must be for one platform, not {names or 'none'}")
+        known = sorted(platform.name for platform in found if platform)
+        raise ProofError(f"wheels of one set must be for one platform, not {known or 'none'}")
+    if len(versions := sorted({name.version for name in names})) > 1:
+        raise ProofError(f"wheels of one set must have one version, not {', '.join(versions)}")
     (platform,) = filter(None, found)
     return platform.name
 
@@ -118,18 +121,23 @@ def _combine(wheel: str, evidence: Mapping[str, Evidence], backend: Backend | No
     name = parse_name(wheel)
     found = [entry for tag, entry in evidence.items() if name.fits(tag)]
     is_plugin = backend is not None and name.distribution == backend.distribution
-    api = next((entry.api for entry in found if entry.api), None) if is_plugin else None
+    opened = _first_opened(entry.opened for entry in found if is_plugin)
     levels = [entry.python.level for entry in found]
-    if api is not None:
+    if opened.api is not None:
         levels.append(Level.LOAD)
     return Proof(
         level=highest(levels),
-        pjrt_api=api,
+        pjrt_api=opened.api,
         pythons=tuple(entry.python for entry in found),
         origin=origin,
         targets=max((entry.targets for entry in found), key=len, default=()) if is_plugin else (),
         backend=backend.name if backend else None,
+        pjrt_attributes=opened.attributes,
     )
+
+
+def _first_opened(libraries: Iterable[Opened]) -> Opened:
+    return next((opened for opened in libraries if opened.api is not None), Opened(None))
 
 
 def raise_failures(pythons: Iterable[PythonProof], log: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish.dist import put_wheels
+from pjrtwheel.publish.mixed_sets import check_sets
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.wheel.names import is_variant
 
@@ -45,12 +46,15 @@ def merge_folders(folders: Sequence[Path], dist: Path) -> tuple[Entry, ...]:
 
     Raises:
         UsageError: There is no such folder, or no `release.json` in it.
-        WheelError: A `release.json` does not fit its wheels, or two folders have different wheels of one name.
+        WheelError: A `release.json` does not fit its wheels, two folders have different wheels of one name, or wheels
+            of one version and different sets.
     """
     records = {folder: _leave_out_variants(read_folder(folder), folder, dist) for folder in folders}
     for folder, entries in records.items():
         _check_bytes(folder, entries)
     _check_same(records, dist)
+    listed = read_entries(dist) | {name: entry for entries in records.values() for name, entry in entries.items()}
+    check_sets(listed.values(), str(dist))
     merged: tuple[Entry, ...] = ()
     for folder, entries in records.items():
         merged = put_wheels({name: folder / name for name in entries}, tuple(entries.values()), dist)

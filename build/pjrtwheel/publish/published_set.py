@@ -73,7 +73,7 @@ def find_offer(where: str, cache: Path) -> Offer:
     if where.startswith(("http://", "https://", "file://")):
         offer = Offer(where, _list_url(where, cache))
     elif Path(where).exists():
-        offer = Offer(where, _list_folder(Path(where)))
+        offer = Offer(where, list_folder(Path(where)))
     else:
         offer = Offer(where, _list_version(where, cache))
     if not offer.wheels:
@@ -121,8 +121,8 @@ def fetch_set(offer: Offer, chosen: WheelName, pythons: Sequence[str]) -> Publis
     return PublishedSet(lock, tuple(BuiltWheel(path, _describe(path, lock)) for path in paths))
 
 
-def read_lock(wheel: Path) -> ReleaseLock:
-    """Return the lock of a `jaxlib` wheel.
+def read_lock(wheel: Path, package: str = _BINDINGS) -> ReleaseLock:
+    """Return the lock of a wheel of ours, whose package has it.
 
     Raises:
         UsageError: It has none, such as upstream's.
@@ -131,7 +131,7 @@ def read_lock(wheel: Path) -> ReleaseLock:
     name = parse_name(wheel.name)
     try:
         with zipfile.ZipFile(wheel) as archive:
-            lock = read_json(ReleaseLock, archive.read(f"{_BINDINGS}/{LOCK_FILENAME}"), ignore_unknown=True)
+            lock = read_json(ReleaseLock, archive.read(f"{package}/{LOCK_FILENAME}"), ignore_unknown=True)
     except KeyError as error:
         raise UsageError(
             f"{wheel.name} belongs to no set: it holds no {LOCK_FILENAME}",
@@ -147,8 +147,8 @@ def read_lock(wheel: Path) -> ReleaseLock:
     return lock
 
 
-def _list_folder(folder: Path) -> tuple[tuple[WheelName, Callable[[], Path]], ...]:
-    """List the wheels of a folder; what its `release.json` describes is held to that when it is fetched."""
+def list_folder(folder: Path) -> tuple[tuple[WheelName, Callable[[], Path]], ...]:
+    """List the `jaxlib` wheels of a folder; what its `release.json` describes is held to that when it is fetched."""
     if folder.name == RELEASE_FILENAME:
         folder = folder.parent
     if not folder.is_dir():

@@ -17,6 +17,7 @@ from packaging.tags import parse_tag
 
 from pjrtwheel import tables
 from pjrtwheel.errors import WheelError
+from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.prove.level import ORDER
 from pjrtwheel.prove.results import Outcome, Proof, PythonProof
 from pjrtwheel.tables import metadata
@@ -70,6 +71,12 @@ class Entry:
     def __post_init__(self) -> None:
         """Repeat the version of the API, where people look for it."""
         object.__setattr__(self, "pjrt_api", self.proof.pjrt_api)
+
+    @property
+    def platform(self) -> str:
+        """Name of the platform of its tags; `any` for a wheel that is for none in particular."""
+        tags = [tag.rpartition("-")[2] for tag in self.tags]
+        return next((platform.name for platform in PLATFORMS.values() if any(map(platform.has_tag, tags))), "any")
 
     def proofs(self) -> tuple[Proof, ...]:
         """Return all proofs, for each backend that the wheel was proven with, the strongest first."""

@@ -14,6 +14,7 @@ from rich.table import Column, Table
 
 from pjrtwheel.errors import count
 from pjrtwheel.prove.results import Outcome, Proof
+from pjrtwheel.publish.mixed_sets import mixed_locks
 from pjrtwheel.publish.release_file import Entry, was_tried
 
 _LOG_WIDTH = 170
@@ -50,12 +51,6 @@ def _describe_targets(proof: Proof) -> str:
         if (names := [target.name for target in proof.targets if bool(target.code) is has_code])
     ]
     return f": {', '.join(parts)}" if parts else ""
-
-
-def mixed_locks(entries: Sequence[Entry]) -> tuple[str, ...]:
-    """Return the wheels that do not belong together with the bindings of the folder, although of one version."""
-    bindings = {entry.version: entry.lock_id for entry in entries if entry.distribution == "jaxlib"}
-    return tuple(entry.filename for entry in entries if bindings.get(entry.version, entry.lock_id) != entry.lock_id)
 
 
 def make_table(entries: Sequence[Entry], dist: Path, *, whole_names: bool = False) -> Table:

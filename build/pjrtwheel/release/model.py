@@ -5,17 +5,15 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pjrtwheel.errors import FetchError, PinError, UsageError
+from pjrtwheel.errors import FetchError, PinError
 from pjrtwheel.tables import TableError, column, read, read_toml
 
 SCHEMA = 2
 OVERRIDES_FILE = "releases/overrides.toml"
-_VERSION = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?")
 _NOT_EMPTY = r"(?s).+"
 _DIGEST = r"[0-9a-f]{64}"
 # As versions have it in normal form (PEP 440); letters first, since a number would lose its zeros.
@@ -215,77 +213,6 @@ def read_release(path: Path) -> Release:
     except OSError as error:
         raise PinError(f"cannot read the release file {path}: {error.strerror}") from error
     return parse_release(text, path)
-
-
-def list_releases(root: Path) -> list[str]:
-    """Return the JAX versions that are pinned below `root`, the newest last."""
-    return sorted((path.stem for path in (root / "releases").glob("[0-9]*.toml")), key=_version_key)
-
-
-def newest_release(root: Path) -> str:
-    """Return the newest JAX version that is pinned below `root`: what every command takes unless another is named.
-
-    Raises:
-        UsageError: None is.
-    """
-    known = list_releases(root)
-    if not known:
-        raise UsageError(
-            f"no release file in {root / 'releases'}", remedy="pin a release with: ./noxw -s pin -- VERSION"
-        )
-    return known[-1]
-
-
-def load_release(root: Path, version: str | None = None) -> Release:
-    """Read the release file of a JAX version below `root`, the newest one unless another is named.
-
-    Raises:
-        UsageError: There is no such release; the message lists those there are.
-        PinError: The file is malformed.
-    """
-    version = version or newest_release(root)
-    path = root / "releases" / f"{version}.toml"
-    known = list_releases(root)
-    if version not in known:
-        raise UsageError(
-            f"unknown release: {version!r}",
-            cause=f"known releases: {', '.join(known) or 'none'}",
-            remedy=f"pin it with: ./noxw -s pin -- {version}" if _VERSION.fullmatch(version) else "",
-        )
-    release = read_release(path)
-    if release.version != version:
-        raise PinError(
-            f"{path} is of release {release.version!r}", cause="the file name must be the release, as in 0.11.2.toml"
-        )
-    return release
-
-
-def choose_release(root: Path, version: str | None, backend: str, platform: str) -> Release:
-    """Read the release that is named, or else the newest one that has a backend's library for a platform.
-
-    Where no release has it, that is the newest of all, so that the error says what the newest one lacks.
-
-    Raises:
-        UsageError: There is no such release; the message lists those there are.
-        PinError: A file is malformed.
-    """
-    if version:
-        return load_release(root, version)
-    newest_first = reversed(list_releases(root))
-    releases = (load_release(root, known) for known in newest_first)
-    found = next((release for release in releases if platform in release.platforms(backend)), None)
-    return found or load_release(root)
-
-
-def _version_key(version: str) -> tuple[tuple[int, ...], bool, str, int]:
-    """Return what releases are ordered by; a pre-release comes before its release.
-
-    >>> sorted(["0.11.2", "0.12.0", "0.9.3", "0.12.0rc10", "0.12.0rc9"], key=_version_key)
-    ['0.9.3', '0.11.2', '0.12.0rc9', '0.12.0rc10', '0.12.0']
-    """
-    match = re.match(r"([\d.]*)([a-z]*)(\d*)", version)
-    numbers, letters, last = match.groups() if match else ("", version, "")
-    return tuple(int(part) for part in numbers.split(".") if part), not letters, letters, int(last or 0)
 
 
 def _check_schema(schema: object) -> None:

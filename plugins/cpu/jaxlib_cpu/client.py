@@ -29,14 +29,12 @@ _CALLBACK_TARGETS = ("xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_
 
 def take_over(plugin: Plugin, api: Any, priority: int) -> None:
     """Register an opened plugin as JAX's platform `cpu`, complete with custom calls and host callbacks."""
-    from jax.extend.backend import register_backend_factory
-
     hand_to_jaxlib(plugin, api)
     _register_own_targets(api)
     _forward_targets(api)
     _forward_transforms(api)
     _complete_client()
-    register_backend_factory(
+    private.register_backend(
         plugin.name,
         functools.partial(make_client, plugin),
         priority=priority,

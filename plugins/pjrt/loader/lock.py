@@ -115,7 +115,9 @@ def check_locks(distribution: str, plugin: Lock, jaxlib: Lock, *, own: bool = Tr
         raise OtherSetError(
             f"{distribution} {plugin.version} was built for another jaxlib than the installed {jaxlib.version}",
             cause=f"it has the lock {plugin.lock_id}, jaxlib has {jaxlib.lock_id}",
-            remedy=f"install its build for jaxlib {jaxlib.version}, or remove it: pip uninstall {distribution}",
+            remedy=f"install its build for jaxlib {jaxlib.version}: pip install --force-reinstall --no-deps "
+            f"{distribution}=={jaxlib.version} (with the --find-links or --index-url that it came from), "
+            f"or remove it: pip uninstall {distribution}",
         )
     remedy = f"install a matching pair: {install_command(distribution, plugin.version)}"
     if plugin.release != jaxlib.release:

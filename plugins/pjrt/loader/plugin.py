@@ -140,8 +140,6 @@ def refuse(plugin: Plugin, error: PluginError, priority: int, *, quiet: bool = F
     the error is raised where JAX lets it through; if it is to be `quiet`, only where the platform is named by the user.
     A plugin of another set of wheels is quiet, with one line; a platform that JAX has itself stays as it is then.
     """
-    from jax.extend.backend import register_backend_factory
-
     if isinstance(error, OtherSetError):
         quiet, builtin = True, private.has_platform(plugin.name)
         platforms = private.asked_platforms()
@@ -154,7 +152,7 @@ def refuse(plugin: Plugin, error: PluginError, priority: int, *, quiet: bool = F
     def raise_error(*_: Any, **__: Any) -> NoReturn:
         raise error.with_traceback(None)
 
-    register_backend_factory(plugin.name, raise_error, priority=priority, fail_quietly=quiet, make_topology=raise_error)
+    private.register_backend(plugin.name, raise_error, priority=priority, fail_quietly=quiet, make_topology=raise_error)
 
 
 def log_refusal(distribution: str, error: PluginError, *, goes_on: bool = True) -> None:

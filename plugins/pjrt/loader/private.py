@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the loaders need of JAX's private modules (`jax._src`), all in one place.
 
-JAX lets anyone register a backend (`jax.extend.backend`), but has no public name for the platforms that the user asked
-for, for a client with the options of JAX's configuration, or for the callbacks that want to know of each plugin. These
-are the names of JAX 0.11. Each function says what it returns in a JAX without its name; only without a way to make a
-client the plugin cannot serve, which is a refusal with a name.
+JAX lets anyone register a backend (`jax.extend.backend`, which is expensive to import), but has no public name for the
+platforms that the user asked for, for a client with the options of JAX's configuration, or for the callbacks that want
+to know of each plugin. These are the names of JAX 0.11. Each function says what it returns in a JAX without its name;
+only without a way to make a client the plugin cannot serve, which is a refusal with a name.
 
 What is jaxlib's is imported from jaxlib: the lock ensures that it is the one the plugin was made for.
 """
@@ -84,6 +84,18 @@ def expand_alias(alias: str) -> Sequence[str]:
 def has_platform(name: str) -> bool:
     """Return whether JAX has a client for a platform: its own, or that of another plugin. Else: no."""
     return name in find("xla_bridge", "_backend_factories", {})
+
+
+def register_backend(name: str, factory: Callable[..., Any], *, priority: int, **options: Any) -> None:
+    """Register a platform as `jax.extend.backend.register_backend_factory` does. Else: by that function.
+
+    Its package is not imported because JAX 0.12 imports Pallas with it, which adds settings to those that JAX traces
+    functions under: what was traced before would be traced and compiled again.
+    """
+    register = find("xla_bridge", "register_backend_factory")
+    if register is None:
+        register = importlib.import_module("jax.extend.backend").register_backend_factory
+    register(name, factory, priority=priority, **options)
 
 
 def make_client(name: str, options: Callable[[], Mapping[str, Any]]) -> Any:

@@ -129,9 +129,7 @@ class Platform:
 
         Without the accelerator a client is refused with the reason, which JAX shows where the platform is asked for.
         """
-        from jax.extend.backend import register_backend_factory
-
-        register_backend_factory(
+        private.register_backend(
             self.accelerator.plugin.name,
             self.make_client,
             priority=PRIORITY,

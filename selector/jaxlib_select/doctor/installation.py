@@ -153,6 +153,7 @@ def stale_kernels(exam: Examination) -> Iterator[Finding]:
         if f"{stem.group(1)}-pjrt" not in exam.environment.distributions:
             what = f"{name} is there without {stem.group(1)}-pjrt: JAX may take its kernels for another plugin"
             yield Finding(WARNING, "stale-kernels", what, exam.uninstall([name]))
+        # JAX compares versions of all kernels but ROCm's: `check_plugin_version` of jaxlib/plugin_support.py.
         elif jaxlib is not None and distribution.version != jaxlib.partition("+")[0] and "rocm" not in name:
             what = f"{name} {distribution.version} does not fit jaxlib {jaxlib}, so JAX does not use it"
             owner = next((plugin for plugin in exam.plugins if plugin.label == f"{stem.group(1)}-pjrt"), None)

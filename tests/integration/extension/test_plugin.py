@@ -171,15 +171,25 @@ def test_handlers_as_old_as_the_plugin_are_registered_themselves(run: Callable[.
     assert run("p.library.fake_stated_version(b'call', 3)", statements) == 9
 
 
+def test_a_newer_handler_may_be_registered_any_number_of_times(run: Callable[..., Any]) -> None:
+    """It keeps the function that was registered in its place, and takes no other."""
+    statements = (
+        "c = p.capsule('fake_newer_handler')\n"
+        "for _ in range(2000): _pjrt.register_ffi_handler(p.api, 'call', c, 'Host', 0)\n"
+    )
+    assert run("p.call(None, [], []), p.library.fake_stated_version(b'call', 3)", statements) == ("", 4)
+
+
 def test_handlers_that_are_newer_than_the_plugin_are_limited_in_number(run: Callable[..., Any]) -> None:
     """There is a function for each of 1024; a further one is refused, and so is every later one."""
     statements = RAISED + (
-        "c = p.capsule('fake_newer_handler')\n"
-        "for _ in range(1024): _pjrt.register_ffi_handler(p.api, 'call', c, 'Host', 0)\n"
+        "distinct = [p.newer_handler() for _ in range(1025)]\n"
+        "for c in distinct[:1024]: _pjrt.register_ffi_handler(p.api, 'call', c, 'Host', 0)\n"
     )
     refusal = ("NotImplementedError", "no more than 1024 XLA FFI handlers can be newer than the PJRT plugin")
-    call = "raised(_pjrt.register_ffi_handler, p.api, 'call', c, 'Host', 0)"
-    assert run(f"[{call}, {call}, p.call(None, [], [])]", statements) == [refusal, refusal, ""]
+    call = "raised(_pjrt.register_ffi_handler, p.api, 'call', distinct[{}], 'Host', 0)".format
+    expected = [refusal, refusal, None, ""]
+    assert run(f"[{call(1024)}, {call(1024)}, {call(7)}, p.call(None, [], [])]", statements) == expected
 
 
 def test_refusals_of_the_plugin_reach_the_caller(run: Callable[..., Any]) -> None:

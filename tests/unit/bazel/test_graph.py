@@ -18,7 +18,8 @@ from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.bazel import repositories
 from pjrtwheel.bazel.repositories import describe_backend, list_sources
 from pjrtwheel.platforms import PLATFORMS, host_platform
-from pjrtwheel.release.model import Release, list_releases, load_release
+from pjrtwheel.release.known import list_releases, load_release
+from pjrtwheel.release.model import Release
 
 ROOT = Path(__file__).resolve().parents[3]
 BACKENDS = load_backends(ROOT)

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import debian_root
-from debian_root import ARCHITECTURES, DebianRoot, RootError, Visit, enter, explain, find_problem, make_root, plan_visit
+from debian_root import ARCHITECTURES, DebianRoot, RootError, explain, find_problem, make_root
+from debian_visit import NAMESPACE, Visit, enter, plan_visit, temporary_folder
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import host_platform
 
@@ -48,7 +49,7 @@ def put_programs(folder: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> 
     for name in names:
         (folder / name).write_text("#!/bin/sh\n")
         (folder / name).chmod(0o755)
-    monkeypatch.setattr(debian_root, "_PATH", str(folder))
+    monkeypatch.setattr(debian_root, "PATH", str(folder))
 
 
 def test_only_root_may_enter() -> None:
@@ -130,7 +131,7 @@ def test_a_root_that_is_half_made_is_removed(
     """And a whole one is not made again."""
     monkeypatch.setattr(debian_root, "_NEEDED_BYTES", 0)
     script = 'for folder; do :; done; mkdir -p "$folder/usr"; ls -d "$folder"/usr; echo "E: Failed to fetch x"; exit 1'
-    monkeypatch.setattr(debian_root, "_NAMESPACE", ("sh", "-c", script))
+    monkeypatch.setattr(debian_root, "NAMESPACE", ("sh", "-c", script))
     with pytest.raises(RootError, match="cannot install Debian trixie"):
         make_root(ROOT, tmp_path)
     (shown,) = re.findall(r"^  (/.+)$", capsys.readouterr().err, re.MULTILINE)
@@ -179,7 +180,7 @@ def test_the_script_mounts_outer_folders_first(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount")
 def test_mounts_end_with_the_command(tmp_path: Path) -> None:
     """Also when it fails; nothing of the root can be written, and this machine's folders only where it was said."""
-    if subprocess.run([*debian_root._NAMESPACE, "mount", "--bind", "/", "/mnt"], check=False).returncode != 0:
+    if subprocess.run([*NAMESPACE, "mount", "--bind", "/", "/mnt"], check=False).returncode != 0:
         pytest.skip("this machine lets nobody mount")
     folder = tmp_path / "root"
     for name in ("bin", "lib", "lib64", "usr", "etc", "proc", "sys", "dev"):
@@ -195,7 +196,7 @@ def test_mounts_end_with_the_command(tmp_path: Path) -> None:
             (folder / name).symlink_to(f"usr/{name}")
     before = Path("/proc/self/mounts").read_text()
     attempts = f"touch here; touch /etc/x; touch {read}/x; touch /tmp/x && echo temporary; exit 7"
-    with debian_root.temporary_folder() as temporary:
+    with temporary_folder() as temporary:
         command = enter(folder, visit, ["sh", "-c", attempts], temporary=temporary)
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (7, "temporary\n")

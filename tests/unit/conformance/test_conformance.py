@@ -15,11 +15,11 @@ from pjrtwheel import tables
 from pjrtwheel.backend import find_backend
 from pjrtwheel.conformance.cases import Case, CaseOutcome, ReportLog, parse_report_log
 from pjrtwheel.conformance.clients import (
-    choose_wheels,
     client_environ,
     compare_runs,
     find_test_files,
     result_path,
+    results_folder,
     run_clients,
 )
 from pjrtwheel.conformance.comparison import (
@@ -33,7 +33,6 @@ from pjrtwheel.conformance.comparison import (
 )
 from pjrtwheel.conformance.run_file import FileRun, Limits, run_file
 from pjrtwheel.errors import ProofError, UsageError
-from pjrtwheel.platforms import find_platform
 from pjrtwheel.release.model import Release
 
 
@@ -299,20 +298,10 @@ def test_the_lists_of_the_repository_are_well_formed(root: Path) -> None:
         assert all(len(entry.reason.split()) > 3 for entry in load_expected(root, path.stem))
 
 
-def test_wheels_of_another_release_are_left_in_the_folder(root: Path) -> None:
-    """Two releases lie side by side; what is taken is a pair for one Python and platform, or nothing."""
-    release = Release({}, "", Path("releases/1.2.toml"), "1.2", 1, label="split")
-    names = [
-        "jaxlib-{}-cp312-cp312-manylinux_2_27_x86_64.whl",
-        "jaxlib-{}-cp313-cp313-manylinux_2_27_x86_64.whl",
-        "jaxlib-{}-cp312-cp312-manylinux_2_27_aarch64.whl",
-        "jaxlib_cpu-{}-cp312-abi3-manylinux_2_27_x86_64.whl",
-        "jaxlib_tpu-{}-cp312-abi3-manylinux_2_31_x86_64.whl",
+def test_results_of_every_release_are_kept_apart(root: Path, tmp_path: Path) -> None:
+    """Those of one would be taken for those of the other."""
+    releases = [Release({}, "", Path(f"releases/{version}.toml"), version, 1) for version in ("1.2", "1.3")]
+    assert [results_folder(tmp_path, find_backend(root, "cpu"), release) for release in releases] == [
+        tmp_path / "conformance/cpu-1.2",
+        tmp_path / "conformance/cpu-1.3",
     ]
-    wheels = [Path(name.format(version)) for version in ("1.1", "1.2+split.1") for name in names]
-    cpu, here = find_backend(root, "cpu"), find_platform("linux_x86_64")
-    assert [path.name for path in choose_wheels(wheels, release, cpu, here, "cp312")] == [
-        "jaxlib-1.2+split.1-cp312-cp312-manylinux_2_27_x86_64.whl",
-        "jaxlib_cpu-1.2+split.1-cp312-abi3-manylinux_2_27_x86_64.whl",
-    ]
-    assert choose_wheels(wheels[:5], release, cpu, here, "cp312") == []

@@ -68,11 +68,15 @@ def test_malformed_measures_are_refused(text: str) -> None:
 def test_upstream_is_compared_with_ours() -> None:
     """Files of all Pythons count for the release, those of one Python for an environment."""
     ours = replace(ROW, wheel="jaxlib-1-1-cp312-cp312-x.whl", locked=True, sboms=1, unneeded_bytes=0, findings={})
-    newer = replace(ROW, wheel="jaxlib-1-cp313-cp313-x.whl", tag="cp313-cp313-manylinux_2_27_x86_64")
+    newer = replace(ROW, wheel="jaxlib-1-cp314-cp314t-x.whl", tag="cp314-cp314t-manylinux_2_27_x86_64")
     foreign = replace(ROW, wheel="jaxlib-1-cp312-cp312-y.whl", tag="cp312-cp312-manylinux_2_27_aarch64")
 
     lines = render_page([ROW, newer, ours, foreign], []).splitlines()
 
+    assert (
+        "*Files* counts the wheels of one release for all Pythons (`cp312`, `cp314t`); *release* is their download "
+        "together."
+    ) in lines
     assert "| jaxlib, upstream | `jaxlib` | 2 | 4.0 | 2.0 | 5.0 | 1.5 | 9 (4) |  | 1 | no | no |" in lines
     assert "| jaxlib, ours | `jaxlib` | 1 | 2.0 | 2.0 | 5.0 | 0.0 | 9 (4) |  | 1 | yes | yes |" in lines
     findings = lines.index("| wheel | `sbom` | `symbols` |")

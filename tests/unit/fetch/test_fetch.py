@@ -18,7 +18,8 @@ from pjrtwheel.errors import FetchError
 from pjrtwheel.fetch import WheelCache, unpack_wheel
 from pjrtwheel.fetch import __main__ as fetch_command
 from pjrtwheel.fetch.index import explain_failure, tag_options
-from pjrtwheel.release.model import Pin, choose_release, read_release
+from pjrtwheel.release.known import choose_release
+from pjrtwheel.release.model import Pin, read_release
 
 CONTENT = b"the bytes that were pinned"
 PIN = Pin(

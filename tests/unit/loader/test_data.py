@@ -13,7 +13,7 @@ import pytest
 
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.release.extras import extras_of
-from pjrtwheel.release.model import list_releases, load_release
+from pjrtwheel.release.known import list_releases, load_release
 
 Loader = Callable[[str, str], ModuleType]
 

@@ -178,10 +178,14 @@ def test_a_plugin_of_another_set_is_none_of_this_one(
     own({"jaxlib-cpu"})
     with pytest.raises(errors.OtherSetError) as caught:
         lock.check_release("jaxlib-abacus", package, jaxlib)
+    command = (
+        f"pip install --force-reinstall --no-deps jaxlib-abacus=={release}+split.1 "
+        "(with the --find-links or --index-url that it came from)"
+    )
     assert str(caught.value).splitlines() == [
         f"OtherSetError: jaxlib-abacus 1.2.3+acme.1 was built for another jaxlib than the installed {release}+split.1",
         f"it has the lock {'a' * 32}, jaxlib has {'b' * 32}",
-        f"install its build for jaxlib {release}+split.1, or remove it: pip uninstall jaxlib-abacus",
+        f"install its build for jaxlib {release}+split.1: {command}, or remove it: pip uninstall jaxlib-abacus",
     ]
     assert (caught.value.quiet, caught.value.effect) == (True, "absent")
     own({"jaxlib-cpu", "jaxlib-abacus"})

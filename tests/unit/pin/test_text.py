@@ -12,16 +12,8 @@ from packaging.version import Version
 
 from pjrtwheel.errors import PinError
 from pjrtwheel.pin.text import find_overrides, find_xla, render_release
-from pjrtwheel.release.model import (
-    Absent,
-    Override,
-    Pin,
-    Release,
-    XlaSource,
-    list_releases,
-    load_release,
-    parse_release,
-)
+from pjrtwheel.release.known import list_releases, load_release
+from pjrtwheel.release.model import Absent, Override, Pin, Release, XlaSource, parse_release
 from pjrtwheel.release.planned import read_label
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -25,7 +25,7 @@ from pjrtwheel.products.auto.nvidia import TEGRA as TEGRA_CHIPS
 from pjrtwheel.products.auto.nvidia import THOR, Group, compiled, nvidia_groups, served
 from pjrtwheel.products.auto.variants import Variant, make_variants
 from pjrtwheel.products.facts import Contents
-from pjrtwheel.prove.on_device import find_wheels
+from pjrtwheel.publish.finished_set import find_set
 from pjrtwheel.publish.release_file import Entry, format_entries, read_entries
 from release_entries import entry_of
 from release_under_test import release_under_test
@@ -157,6 +157,11 @@ def entry(backend: Backend, platform: str, code: Iterable[str] = (), version: st
     return entry_of(name, version=version, lock_id="ff", gpu_code=tuple(code))
 
 
+def stating(built: Entry, cuda_version: str) -> Entry:
+    """Return the entry with a proof in which the library states which CUDA made its PTX."""
+    return replace(built, proof=replace(built.proof, pjrt_attributes={"cuda_version": cuda_version}))
+
+
 @pytest.fixture(scope="module")
 def backends(root: Path) -> dict[str, Backend]:
     """Return every backend."""
@@ -203,16 +208,16 @@ def test_a_release_without_a_wheel_for_the_cpu_asks_for_none(backends: dict[str,
 
 def test_the_toolkit_of_the_release_decides_about_ptx(backends: dict[str, Backend]) -> None:
     """A newer one than the oldest driver serves: no driver is sure to compile what it made."""
-    built = [entry(backends["cpu"], "linux_x86_64"), entry(backends["cuda13"], "linux_x86_64", CODE13)]
+    cpu, cuda = entry(backends["cpu"], "linux_x86_64"), entry(backends["cuda13"], "linux_x86_64", CODE13)
     said = [
         any(
             "_virtual" in text
-            for variant in make_variants(backends.values(), built, contents)
+            for variant in make_variants(backends.values(), [cpu, stating(cuda, number)], Contents(VERSION))
             for text in variant.properties
         )
-        for contents in (Contents(VERSION, toolkits={"cuda13": version}) for version in ("13.0", "13.1"))
+        for number in ("13000", "13010", "")
     ]
-    assert said == [True, False]
+    assert said == [True, False, False]
 
 
 def test_the_plain_wheel_needs_the_cpu(backends: dict[str, Backend]) -> None:
@@ -359,8 +364,6 @@ def test_other_commands_do_not_stumble_over_variants(
     """Proving finds the wheels of its backend in a folder with `jaxlib-auto`."""
     jaxlib = make_wheel({}, name=f"jaxlib-{VERSION}-cp312-cp312-manylinux_2_27_x86_64.whl")
     build_auto(root, dist, Contents(VERSION))
-    found = find_wheels(dist, backends["cpu"], VERSION, PLATFORMS["linux_x86_64"])
-    assert [path.name for path in found] == [
-        jaxlib.name,
-        f"jaxlib_cpu-{VERSION}-cp312-abi3-manylinux_2_27_x86_64.whl",
-    ]
+    found = find_set(root, dist, backends["cpu"], PLATFORMS["linux_x86_64"], dist, where=VERSION)
+    plugin = f"jaxlib_cpu-{VERSION}-cp312-abi3-manylinux_2_27_x86_64.whl"
+    assert (found.bindings.filename, found.plugin.name) == (jaxlib.name, plugin)

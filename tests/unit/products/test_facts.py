@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import abacus_backend
 from abacus_backend import add_aarch64
 from jaxlib_select.facts import Select, Source, known_releases, load_facts, read_facts
+from jaxlib_select.machine.model import format_version
 from pjrtwheel.backend import load_backends, parse_backend
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
@@ -20,15 +22,17 @@ from pjrtwheel.products.facts import (
     Contents,
     KnownCode,
     code_of_library,
-    code_of_release,
+    code_of_set,
     contents_of,
     format_facts,
     make_facts,
     read_old,
     read_select,
+    toolkit_of,
 )
 from pjrtwheel.publish.release_file import Entry, format_entries
-from pjrtwheel.release.model import load_release
+from pjrtwheel.release.known import load_release
+from pjrtwheel.release.model import parse_release
 from release_entries import entry_of
 from release_under_test import release_under_test
 
@@ -49,10 +53,13 @@ X86 = KnownCode("abacus", "linux_x86_64", ("bead_5",), Source("a.whl", "00"))
 ARM = KnownCode("abacus", "linux_aarch64", ("bead_6",), Source("b.whl", "11"))
 
 
-def entry(tag: str, version: str = "1", distribution: str = "jaxlib-abacus") -> Entry:
+def entry(
+    tag: str, version: str = "1", distribution: str = "jaxlib-abacus", attributes: Mapping[str, str] | None = None
+) -> Entry:
     """Return an entry of release.json."""
     wheel = f"{distribution.replace('-', '_')}-{version}-cp312-abi3-{tag}.whl"
-    return entry_of(wheel, filename="a.whl", gpu_code=("bead_5",))
+    made = entry_of(wheel, filename="a.whl", gpu_code=("bead_5",))
+    return dataclasses.replace(made, proof=dataclasses.replace(made.proof, pjrt_attributes=attributes or {}))
 
 
 def test_code_is_taken_from_the_wheels_of_the_release() -> None:
@@ -63,9 +70,23 @@ def test_code_is_taken_from_the_wheels_of_the_release() -> None:
         entry("manylinux_2_27_x86_64", distribution="jaxlib"),
         entry("win_amd64"),
     ]
-    assert code_of_release([BACKEND], entries, "1") == [X86]
-    labelled = entry("manylinux_2_27_x86_64", version="1.0+split.1")
-    assert code_of_release([BACKEND], [labelled], "1.0") == [X86]
+    assert code_of_set([BACKEND], entries, CONTENTS) == [X86]
+
+
+def test_code_of_another_set_of_the_release_does_not_count() -> None:
+    """Its library may be another one; facts are about the wheels of one version."""
+    labelled = dataclasses.replace(CONTENTS, set_version="1+split.2")
+    entries = [entry("manylinux_2_27_x86_64", version=version) for version in ("1", "1+split.1", "1+split.2")]
+    assert code_of_set([BACKEND], entries[:2], labelled) == []
+    assert code_of_set([BACKEND], entries, labelled) == [X86]
+
+
+@pytest.mark.parametrize(("provider", "found"), [("prebuilt", []), ("source", [X86]), ("file-00ff", [X86])])
+def test_a_wheel_without_a_pin_counts_if_somebody_built_its_library(provider: str, found: list[KnownCode]) -> None:
+    """One with upstream's library is left over from before the pin went away."""
+    wheel = dataclasses.replace(entry("manylinux_2_27_x86_64"), provider=provider)
+    assert code_of_set([BACKEND], [wheel], Contents("1")) == found
+    assert code_of_set([BACKEND], [wheel], CONTENTS) == [X86]
 
 
 def test_everything_known_about_a_backend_is_written() -> None:
@@ -123,13 +144,13 @@ def test_a_backend_that_was_not_built_is_refused() -> None:
 
 
 def test_a_platform_without_a_wheel_is_not_named() -> None:
-    """The release has no library for it; once somebody built one from source it stays known."""
+    """The release has no library for it, unless somebody built one from source."""
     contents = Contents("1", ("plugin.abacus.linux_x86_64",))
     (facts,) = make_facts([BACKEND], contents, [X86]).backends
     assert facts.tags == {"linux_x86_64": "manylinux_2_27_x86_64"}
     built = make_facts([BACKEND], contents, [X86, ARM])
     assert built.backends[0].tags == BACKEND.tags
-    assert make_facts([BACKEND], contents, [], built) == built
+    assert make_facts([BACKEND], contents, [], built) == make_facts([BACKEND], contents, [X86])
     codeless = [dataclasses.replace(known, code=()) for known in (X86, ARM)]
     (facts,) = make_facts([BACKEND], contents, codeless).backends
     assert facts.tags == BACKEND.tags
@@ -151,11 +172,65 @@ def test_what_a_release_lacks_is_written_with_the_cause() -> None:
     assert (set(facts.tags), facts.absent) == ({"linux_x86_64"}, {"linux_aarch64": "no file for aarch64"})
 
 
-def test_the_toolkit_is_the_release_s_own() -> None:
-    """Another release's library may come from a newer one; a backend without a table has none."""
-    contents = dataclasses.replace(CONTENTS, toolkits={"abacus": "13.1"})
-    (facts,) = make_facts([BACKEND], contents, [X86, ARM]).backends
-    assert facts.select == Select("merchant", 0, driver=(1, 0), toolkit=(13, 1))
+RELEASE_FILE = """
+schema = 2
+release = "1"
+build = 1
+"""
+PIN = """
+[[pin]]
+key = "{key}"
+project = "p"
+version = "0.9"
+filename = "p-0.9-py3-none-any.whl"
+sha256 = "abababababababababababababababababababababababababababababababab"
+size = 1
+"""
+OVERRIDE = """
+[[override]]
+backend = "abacus"
+version = "0.9"
+reason = "nobody has made another one"
+"""
+NO_OVERRIDE = """
+[[absent]]
+key = "plugin.abacus.linux_x86_64"
+project = "abacus-pjrt"
+version = "1"
+cause = "no abacus-pjrt 1"
+"""
+
+
+@pytest.mark.parametrize("known", [X86, dataclasses.replace(X86, code=())], ids=["with code", "without code"])
+def test_what_an_override_gave_goes_with_it(known: KnownCode) -> None:
+    """Also after it was recorded; once the override is back, the recorded code would have to be read again."""
+    path, key = Path("releases/1.toml"), "plugin.abacus.linux_x86_64"
+    always = RELEASE_FILE + PIN.format(key="compiler.linux_x86_64")
+    with_override = contents_of(parse_release(always + OVERRIDE + PIN.format(key=key), path))
+    without = contents_of(parse_release(always + NO_OVERRIDE, path))
+    old = make_facts([BACKEND], with_override, [known])
+    assert dict(old.backends[0].tags) == {"linux_x86_64": "manylinux_2_27_x86_64"}
+    new = make_facts([BACKEND], without, [], old)
+    assert new == make_facts([BACKEND], without, [])
+    (facts,) = new.backends
+    found = (facts.tags, facts.code, facts.sources, facts.absent)
+    assert found == ({}, {}, {}, {"linux_x86_64": "no abacus-pjrt 1"})
+    with pytest.raises(UsageError, match="nothing is known about the library of abacus for linux_x86_64"):
+        make_facts([BACKEND], with_override, [], new)
+
+
+def test_the_toolkit_is_the_one_that_the_library_states() -> None:
+    """In any proof, and for all platforms; it stays as recorded where no library was asked."""
+    backend = dataclasses.replace(BACKEND, toolkit_attribute="bead_version")
+    stated = entry("manylinux_2_27_x86_64", attributes={"bead_version": "13010", "xla_version": "2"})
+    assert toolkit_of(backend, stated) == "13.1"
+    assert toolkit_of(BACKEND, stated) == ""
+    listed = dataclasses.replace(entry("manylinux_2_27_x86_64"), other_proofs=(stated.proof,))
+    known = code_of_set([backend], [listed], CONTENTS)
+    assert known == [dataclasses.replace(X86, toolkit="13.1")]
+    old = make_facts([backend], CONTENTS, [*known, ARM])
+    assert old.backends[0].select == Select("merchant", 0, driver=(1, 0), toolkit=(13, 1))
+    assert make_facts([backend], CONTENTS, [X86, ARM], old) == old
     assert read_select(dataclasses.replace(BACKEND, select=None), "13.1") is None
 
 
@@ -218,9 +293,10 @@ def test_the_shipped_facts_are_those_of_the_repository(release: str, root: Path)
 def test_the_selector_reads_what_the_build_writes(root: Path, tmp_path: Path) -> None:
     """Every backend arrives with its table, and a new one too."""
     backends = load_backends(root)
-    contents = contents_of(load_release(root, DEFAULT_RELEASE))
     for backend in load_facts(DEFAULT_RELEASE).backends:
-        assert backend.select == read_select(backends[backend.name], contents.toolkits.get(backend.name, ""))
+        toolkit = format_version(backend.select.toolkit) if backend.select else None
+        assert bool(toolkit) is bool(backends[backend.name].toolkit_attribute)
+        assert backend.select == read_select(backends[backend.name], toolkit or "")
     path, facts = tmp_path / "1.json", make_facts([BACKEND], CONTENTS, [X86, ARM])
     path.write_text(format_facts(facts), "utf-8")
     assert read_facts(path) == facts
@@ -235,8 +311,9 @@ def test_the_command_writes_the_file_and_says_whether_it_is_up_to_date(
     (tmp_path / "plugins/abacus").mkdir(parents=True)
     (tmp_path / "plugins/abacus/backend.toml").write_text(ABACUS, "utf-8")
     (tmp_path / "dist").mkdir()
+    version = load_release(root, DEFAULT_RELEASE).set_version
     wheels = {
-        arch: dataclasses.replace(entry(f"manylinux_2_27_{arch}", DEFAULT_RELEASE), filename=arch)
+        arch: dataclasses.replace(entry(f"manylinux_2_27_{arch}", version), filename=arch)
         for arch in ("x86_64", "aarch64")
     }
     (tmp_path / "dist/release.json").write_text(format_entries(wheels), "utf-8")

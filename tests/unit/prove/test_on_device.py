@@ -17,24 +17,16 @@ import pytest
 
 from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.errors import ProofError, UsageError
-from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.errors import ProofError
 from pjrtwheel.prove.devices import Devices, detect_devices, find_devices, parse_answer
 from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.inside.library import require_loaded
 from pjrtwheel.prove.library import Opened, open_library, require_installed
-from pjrtwheel.prove.on_device import Index, find_wheels, prove_on_device, replace_library, require_device
+from pjrtwheel.prove.on_device import Index, prove_on_device, replace_library, require_device
 from pjrtwheel.prove.on_python import requirements_for
 
 BINDINGS = "jaxlib-1.2.3-1-cp312-cp312-manylinux_2_27_x86_64.whl"
 PLUGIN = "jaxlib_cuda_13-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl"
-HERE = PLATFORMS["linux_x86_64"]
-OTHERS = (
-    BINDINGS.replace("x86_64", "aarch64"),
-    PLUGIN.replace("x86_64", "aarch64"),
-    "jaxlib-1.2.2-1-cp312-cp312-manylinux_2_27_x86_64.whl",
-    "jaxlib_cpu-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl",
-)
 
 
 NO_BEAD = Devices(0, "", "no bead found", "NoDeviceError")
@@ -44,22 +36,6 @@ NO_BEAD = Devices(0, "", "no bead found", "NoDeviceError")
 def backend(root: Path) -> Backend:
     """Return a backend whose vendor's libraries come from the index."""
     return find_backend(root, "cuda13")
-
-
-def test_the_set_is_found_among_others(backend: Backend, tmp_path: Path) -> None:
-    """Wheels of other releases, backends and platforms stay where they are."""
-    for name in (BINDINGS, PLUGIN, *OTHERS):
-        (tmp_path / name).touch()
-    assert find_wheels(tmp_path, backend, "1.2.3", HERE) == (tmp_path / BINDINGS, tmp_path / PLUGIN)
-
-
-def test_a_missing_wheel_is_named(backend: Backend, tmp_path: Path) -> None:
-    """The message says which, where, and what builds it."""
-    (tmp_path / BINDINGS).touch()
-    with pytest.raises(UsageError) as caught:
-        find_wheels(tmp_path, backend, "1.2.3", HERE)
-    assert caught.value.what == f"no wheel of jaxlib-cuda-13 1.2.3 for linux_x86_64 in {tmp_path}"
-    assert caught.value.remedy.startswith("build them with: ./noxw -s build_cuda13")
 
 
 def test_the_vendors_libraries_come_with_the_extra(backend: Backend) -> None:

@@ -15,6 +15,7 @@ from pjrtwheel.backend import find_backend
 from pjrtwheel.errors import ProofError
 from pjrtwheel.prove import prove, run
 from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.library import Opened
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Outcome, ProgramResult, PythonProof
 from pjrtwheel.prove.run import find_cause, platform_of, raise_failures
@@ -39,11 +40,11 @@ def test_the_origin_is_read_before_anything_runs(root: Path, tmp_path: Path, mon
     subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
     proven = commit(tmp_path, "what is proven")
 
-    def read(_wheel: Path, _backend: object) -> str:
+    def open_it(_wheel: Path, _backend: object) -> Opened:
         commit(tmp_path, "what came in the meantime")
-        return "0.115"
+        return Opened("0.115", attributes={"beads": "10"})
 
-    monkeypatch.setattr(run, "read_api", read)
+    monkeypatch.setattr(run, "open_unpacked", open_it)
     tag = f"cp312-abi3-linux_{platform.machine()}"
     wheel = f"jaxlib_cpu-1-{tag}.whl"
     report = Report(wheel, "jaxlib-cpu", "1", tag, "00", 1, (), "ff", "prebuilt", {}, {}, 0)
@@ -57,6 +58,7 @@ def test_the_origin_is_read_before_anything_runs(root: Path, tmp_path: Path, mon
     )
     proof = proofs[wheel]
     assert (proof.backend, proof.level) == ("cpu", Level.LOAD)
+    assert (proof.pjrt_api, proof.pjrt_attributes) == ("0.115", {"beads": "10"})
     assert proof.origin == Origin(proven, dirty=False, version="1.2", date="1970-01-01T00:00:00Z")
 
 
@@ -134,3 +136,11 @@ def test_a_set_is_for_one_platform(tags: list[str]) -> None:
     """None, an unknown one, and several are errors."""
     with pytest.raises(ProofError, match="wheels of one set must be for one platform"):
         platform_of(Path(f"a-1-{tag}.whl") for tag in tags)
+
+
+def test_wheels_of_two_sets_are_not_proven_together() -> None:
+    """An installer would take one of them, or find no solution."""
+    names = [f"a-1+split.{number}-cp312-abi3-manylinux_2_27_x86_64.whl" for number in (2, 1)]
+    with pytest.raises(ProofError) as caught:
+        platform_of(map(Path, names))
+    assert str(caught.value) == "wheels of one set must have one version, not 1+split.1, 1+split.2"

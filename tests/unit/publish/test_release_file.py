@@ -49,6 +49,7 @@ def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
                         "date": "2026-11-21T09:40:00Z",
                     },
                     "pjrt_api": "0.115",
+                    "pjrt_attributes": {"xla_version": "2"},
                     "pythons": [
                         {
                             "python": "cp314",

@@ -15,7 +15,7 @@ from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.results import Outcome, ProgramResult, Proof, PythonProof, TargetProof
 from pjrtwheel.publish import publish
 from pjrtwheel.publish.release_file import make_entry, merge_entries
-from pjrtwheel.publish.summary import describe_level, describe_pythons, make_table, mixed_locks, render_table
+from pjrtwheel.publish.summary import describe_level, describe_pythons, make_table, render_table
 from published_wheels import COMPILED, ORIGIN, RAN, UNTRIED, make_proof, make_small_entry, make_wheel
 
 
@@ -80,14 +80,3 @@ def test_names_stay_whole_in_a_log(tmp_path: Path) -> None:
     text = console.export_text()
     assert wheel.report.wheel in text
     assert text.splitlines()[0].strip() == "wheels [old]/", "the folder is that which was given"
-
-
-def test_wheels_that_refuse_each_other_are_named() -> None:
-    """A plugin with another lock than the bindings of its folder is found."""
-    entries = [
-        make_small_entry("jaxlib.whl"),
-        make_small_entry("good.whl", "jaxlib-cpu"),
-        make_small_entry("bad.whl", "jaxlib-cuda", lock_id="b"),
-        make_small_entry("older.whl", "jaxlib-cpu", "0", "c"),
-    ]
-    assert mixed_locks(entries) == ("bad.whl",)

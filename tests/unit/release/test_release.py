@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.errors import FetchError, PinError, UsageError
-from pjrtwheel.release.model import Pin, Release, XlaSource, load_release, newest_release, parse_release
+from pjrtwheel.release.known import load_release, newest_release
+from pjrtwheel.release.model import Pin, Release, XlaSource, parse_release
 
 TEXT = f"""
 schema = 2

@@ -15,6 +15,7 @@ from packaging.version import InvalidVersion, Version
 
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
+from pjrtwheel.publish.mixed_sets import check_sets
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.read.directory import DAMAGE
@@ -48,9 +49,11 @@ def read_projects(dist: Path) -> tuple[Project, ...]:
 
     Raises:
         UsageError: There is no `release.json`.
-        WheelError: It is damaged, or a wheel is missing, damaged or not the one that it describes.
+        WheelError: It is damaged, or a wheel is missing, damaged or not the one that it describes; or wheels of one
+            version are of different sets.
     """
     entries = _read_listed(dist)
+    check_sets(entries, f"an index of {dist}")
     names = sorted({canonicalize_name(entry.distribution) for entry in entries})
     return tuple(
         _project(name, [entry for entry in entries if canonicalize_name(entry.distribution) == name], dist)

@@ -1,0 +1,194 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""A plugin is found together with the `jaxlib` of its set, and with that of no other set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pjrtwheel import cli
+from pjrtwheel.backend import Backend, find_backend
+from pjrtwheel.errors import ProofError, UsageError, WheelError
+from pjrtwheel.platforms import PLATFORMS, host_platform
+from pjrtwheel.publish.finished_set import FinishedSet, find_set
+from pjrtwheel.release.known import load_release
+from pjrtwheel.release.lock import ReleaseLock
+
+HERE = PLATFORMS["linux_x86_64"]
+JAXLIB = "jaxlib-{}-{}-{}-manylinux_2_27_x86_64.whl"
+PLUGIN = "jaxlib_cuda_13-{}-cp312-abi3-manylinux_2_27_x86_64.whl"
+RELEASE_FILE = """
+schema = 2
+release = "{version}"
+build = 1
+label = "split"
+
+[[pin]]
+key = "bindings.cp312.linux_x86_64"
+project = "jaxlib"
+version = "{version}"
+filename = "jaxlib-{version}-cp312-cp312-manylinux_2_27_x86_64.whl"
+sha256 = "{digest}"
+size = 1
+"""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A repository with two releases, and two folders for small wheels of sets."""
+
+    root: Path
+    dist: Path
+    away: Path
+    backend: Backend
+    write_wheel: Callable[..., Path]
+
+    def put(self, folder: Path, version: str, *pythons: str, plugin: bool = False, lock_id: str = "ab" * 16) -> None:
+        """Write the `jaxlib` of a set for some Pythons, and its plugin."""
+        release, _, label = version.partition("+")
+        lock = ReleaseLock(release, version, int(label.rpartition(".")[2] or 1), "prebuilt", lock_id).to_json()
+        for python in pythons:
+            name = JAXLIB.format(version, python, python)
+            self.write_wheel({"jaxlib/release_lock.json": lock.encode()}, name=name).rename(folder / name)
+        if plugin:
+            name = PLUGIN.format(version)
+            self.write_wheel({f"{self.backend.package}/release_lock.json": lock.encode()}, name=name).rename(
+                folder / name
+            )
+
+    def find(self, **options: Any) -> FinishedSet:
+        """Find the set in `dist`."""
+        return find_set(self.root, self.dist, self.backend, HERE, self.dist.parent / "cache", **options)
+
+
+@pytest.fixture
+def bench(root: Path, tmp_path: Path, make_wheel: Callable[..., Path]) -> Bench:
+    """Return the repository and its folders."""
+    repository, dist, away = (tmp_path / name for name in ("repository", "dist", "away"))
+    for path in (repository / "releases", dist, away):
+        path.mkdir(parents=True)
+    for version in ("1.2", "1.3"):
+        text = RELEASE_FILE.format(version=version, digest="ab" * 32)
+        (repository / "releases" / f"{version}.toml").write_text(text, "utf-8")
+    return Bench(repository, dist, away, find_backend(root, "cuda13"), make_wheel)
+
+
+def found_in(finished: FinishedSet, *pythons: str) -> tuple[str, list[str]]:
+    """Return the release of a set, and its wheels with the names of their folders."""
+    return finished.release.version, [f"{path.parent.name}/{path.name}" for path in finished.fetch(pythons)]
+
+
+def test_the_only_set_of_the_release_is_taken(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever it is called; wheels of other releases, backends and platforms stay where they are."""
+    bench.put(bench.dist, "1.3+acme.7", "cp312", "cp313", plugin=True)
+    bench.put(bench.dist, "1.2+split.1", "cp312", plugin=True)
+    for name in (PLUGIN.replace("cuda_13", "cpu"), PLUGIN.replace("x86_64", "aarch64")):
+        (bench.dist / name.format("1.3+other.1")).touch()
+    (bench.dist / JAXLIB.replace("x86_64", "aarch64").format("1.3+acme.7", "cp312", "cp312")).touch()
+    newest = ["dist/" + JAXLIB.format("1.3+acme.7", "cp312", "cp312"), "dist/" + PLUGIN.format("1.3+acme.7")]
+    assert found_in(bench.find(), "cp312") == ("1.3", newest)
+    plugin = bench.dist / PLUGIN.format("1.3+acme.7")
+    assert capsys.readouterr().err == f"set 1.3+acme.7: {plugin}, jaxlib of {bench.dist}\n"
+    older = ["dist/" + JAXLIB.format("1.2+split.1", "cp312", "cp312"), "dist/" + PLUGIN.format("1.2+split.1")]
+    assert found_in(bench.find(release="1.2"), "cp312") == ("1.2", older)
+
+
+def test_of_several_sets_one_has_to_be_named(bench: Bench) -> None:
+    """None is the right one by itself; the message says how to choose."""
+    for version in ("1.3+acme.9", "1.3+acme.10", "1.2+split.1"):
+        bench.put(bench.dist, version, "cp312", plugin=True)
+    with pytest.raises(UsageError) as caught:
+        bench.find()
+    assert str(caught.value).splitlines() == [
+        f"{bench.dist} has jaxlib-cuda-13 1.3 of 2 sets: 1.3+acme.9, 1.3+acme.10",
+        "choose one, as with --set 1.3+acme.10",
+    ]
+    for version in ("1.3+acme.9", "1.2+split.1"):
+        names = ["dist/" + JAXLIB.format(version, "cp312", "cp312"), "dist/" + PLUGIN.format(version)]
+        assert found_in(bench.find(where=version), "cp312") == (version[:3], names)
+
+
+def test_the_jaxlib_may_be_where_the_set_is_published(bench: Bench) -> None:
+    """Of several sets there, the newest that there is a plugin of."""
+    bench.put(bench.dist, "1.3+acme.9", plugin=True)
+    for version in ("1.3+acme.9", "1.3+acme.10"):
+        bench.put(bench.away, version, "cp312", "cp313")
+    names = ["away/" + JAXLIB.format("1.3+acme.9", "cp313", "cp313"), "dist/" + PLUGIN.format("1.3+acme.9")]
+    assert found_in(bench.find(where=str(bench.away)), "cp313") == ("1.3", names)
+
+
+def test_what_is_missing_is_named(bench: Bench) -> None:
+    """The plugin, its jaxlib, or any plugin for the set that was named; each with what helps."""
+    with pytest.raises(UsageError) as caught:
+        bench.find()
+    assert str(caught.value).splitlines() == [
+        f"no wheel of jaxlib-cuda-13 1.3 for linux_x86_64 in {bench.dist}",
+        "build it with: ./noxw -s build_cuda13, or name another folder with --dist",
+    ]
+    bench.put(bench.dist, "1.3+acme.9", plugin=True)
+    with pytest.raises(UsageError) as caught:
+        bench.find()
+    assert str(caught.value).splitlines() == [
+        f"no wheel of jaxlib 1.3+acme.9 for linux_x86_64 in {bench.dist}",
+        "say where it is with --set FOLDER|URL|1.3+acme.9, or build it: ./noxw -s build_cuda13",
+    ]
+    bench.put(bench.away, "1.3+other.1", "cp312")
+    with pytest.raises(UsageError) as caught:
+        bench.find(where=str(bench.away))
+    assert str(caught.value).splitlines() == [
+        f"{bench.dist} has no wheel of jaxlib-cuda-13 for linux_x86_64 of a set of {bench.away}",
+        "it has those of 1.3+acme.9",
+        f"build it with: ./noxw -s build_cuda13 -- --set {bench.away}",
+    ]
+
+
+def test_two_sets_of_one_version_are_not_taken_for_one(bench: Bench) -> None:
+    """A plugin whose lock is another one would be refused once it is installed."""
+    bench.put(bench.dist, "1.3+acme.9", plugin=True)
+    bench.put(bench.away, "1.3+acme.9", "cp312", lock_id="cd" * 16)
+    with pytest.raises(WheelError) as caught:
+        bench.find(where=str(bench.away)).fetch(["cp312"])
+    assert str(caught.value).splitlines() == [
+        f"{PLUGIN.format('1.3+acme.9')} and the jaxlib of {bench.away} are not of one set",
+        "they have one version, but different locks",
+        "build the plugin again, with --set if the jaxlib is somebody else's",
+    ]
+
+
+def test_a_pair_is_for_one_python(bench: Bench) -> None:
+    """A jaxlib for another one is no substitute."""
+    bench.put(bench.dist, "1.3+acme.9", "cp312", plugin=True)
+    assert [path.name for path in bench.find().fetch_pair("cp312")] == [
+        JAXLIB.format("1.3+acme.9", "cp312", "cp312"),
+        PLUGIN.format("1.3+acme.9"),
+    ]
+    with pytest.raises(ProofError) as caught:
+        bench.find().fetch_pair("cp313")
+    assert str(caught.value).splitlines() == [
+        "no wheels for cp313 in the set 1.3+acme.9",
+        f"looked in {bench.dist}, and for jaxlib in {bench.dist}",
+        "name another Python with --python, or pin and build jaxlib for this one",
+    ]
+
+
+@pytest.mark.parametrize("command", [["smoke", "--backend", "cpu"], ["conformance", "."]])
+def test_the_commands_take_the_choice(
+    bench: Bench, root: Path, tmp_path: Path, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--set` means to both what it means to `build`."""
+    release = load_release(root)
+    (tmp_path / "a_test.py").touch()
+    platform_tag = "manylinux_2_27_x86_64" if host_platform() == HERE else "manylinux_2_27_aarch64"
+    for number in (1, 2):
+        (bench.dist / f"jaxlib_cpu-{release.version}+acme.{number}-cp312-abi3-{platform_tag}.whl").touch()
+    words = [str(tmp_path) if word == "." else word for word in command]
+    options = ["--root", str(root), "--dist", str(bench.dist), "--release", release.version]
+    assert cli.main([*words, *options]) == UsageError.exit_code
+    assert "choose one, as with --set" in capsys.readouterr().err
+    assert cli.main([*words, *options, "--set", str(bench.dist)]) == UsageError.exit_code
+    assert f"{bench.dist} has no jaxlib wheel, so it is no set" in capsys.readouterr().err

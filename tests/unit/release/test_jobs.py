@@ -1,0 +1,160 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which wheels continuous integration builds, tests and starts, for several releases."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pjrtwheel.backend import load_backends
+from pjrtwheel.cli import main
+from pjrtwheel.errors import UsageError
+from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.release.jobs import Jobs, NativeJob, SuiteJob, WheelJob, list_jobs
+from pjrtwheel.release.known import list_releases, load_release
+from pjrtwheel.release.model import Pin, Release
+
+ROOT = Path(__file__).resolve().parents[3]
+BACKENDS = load_backends(ROOT)
+HOST = PLATFORMS["linux_x86_64"]
+X86, ARM, MAC = "linux_x86_64", "linux_aarch64", "macos_arm64"
+CPU = BACKENDS["cpu"]
+ABACUS = dataclasses.replace(CPU, name="abacus", pjrt_name="abacus")
+
+
+def make_release(version: str, *keys: str) -> Release:
+    """Return a release that has a compiler and some pins."""
+    pins = {key: Pin(key, "p", version, "p-1-py3-none-any.whl", "ab" * 32, 1) for key in (f"compiler.{X86}", *keys)}
+    return Release(pins=pins, digest="", path=Path(f"releases/{version}.toml"), version=version, build=1)
+
+
+def bindings(python: str, *platforms: str) -> list[str]:
+    """Return the keys of the bindings for a Python."""
+    return [f"bindings.{python}.{platform}" for platform in platforms]
+
+
+OLD = make_release(
+    "1.9", *bindings("cp312", X86, ARM, MAC), f"plugin.cpu.{X86}", f"plugin.abacus.{X86}", f"plugin.abacus.{ARM}"
+)
+NEW = make_release(
+    "1.10", *bindings("cp312", X86, MAC), *bindings("cp314t", X86, MAC), f"plugin.cpu.{X86}", f"plugin.abacus.{X86}"
+)
+LINUX, APPLE = "ubuntu-24.04", "macos-15"
+OLD_CPU, OLD_ABACUS, OLD_ARM, OLD_MAC = (
+    WheelJob("1.9", "cpu", X86, LINUX, "3.12"),
+    WheelJob("1.9", "abacus", X86, LINUX, "3.12"),
+    WheelJob("1.9", "abacus", ARM, "ubuntu-24.04-arm", "3.12"),
+    WheelJob("1.9", "jaxlib", MAC, LINUX, "3.12"),
+)
+NEW_WHEELS = (
+    WheelJob("1.10", "cpu", X86, LINUX, "3.14t\n3.12"),
+    WheelJob("1.10", "abacus", X86, LINUX, "3.14t\n3.12"),
+    WheelJob("1.10", "jaxlib", MAC, LINUX, "3.14t\n3.12"),
+)
+NEW_NATIVE = (NativeJob("1.10", MAC, APPLE, "3.12"), NativeJob("1.10", MAC, APPLE, "3.14t"))
+
+
+def jobs_of(*releases: Release, once: bool = False) -> Jobs:
+    """Return the jobs for two backends."""
+    return list_jobs(releases, (CPU, ABACUS), HOST, once=once)
+
+
+def test_every_release_is_built_tested_and_started_whole() -> None:
+    """Each on the machines of its platforms; only what is built elsewhere is started by a job of its own."""
+    assert jobs_of(OLD, NEW) == Jobs(
+        wheels=(*NEW_WHEELS, OLD_CPU, OLD_ABACUS, OLD_ARM, OLD_MAC),
+        tests=(SuiteJob("1.10", "dist-1.10-*", "3.14t\n3.12"), SuiteJob("1.9", "dist-1.9-*", "3.12")),
+        native=(*NEW_NATIVE, NativeJob("1.9", MAC, APPLE, "3.12")),
+    )
+
+
+def test_a_change_of_the_repository_builds_each_backend_and_platform_once() -> None:
+    """Out of the newest release that has it; the tests see all of them."""
+    assert jobs_of(OLD, NEW, once=True) == Jobs(
+        wheels=(*NEW_WHEELS, OLD_ARM), tests=(SuiteJob("1.10", "dist-*", "3.14t\n3.12"),), native=NEW_NATIVE
+    )
+
+
+def test_the_release_that_is_tested_is_built_whole() -> None:
+    """The tests need the CPU, so without it another release than the newest is tested."""
+    pins = {key: pin for key, pin in NEW.pins.items() if key != f"plugin.cpu.{X86}"}
+    without_cpu = dataclasses.replace(NEW, pins=pins)
+    assert jobs_of(OLD, without_cpu, once=True) == Jobs(
+        wheels=(*NEW_WHEELS[1:], OLD_CPU, OLD_ABACUS, OLD_ARM, OLD_MAC),
+        tests=(SuiteJob("1.9", "dist-*", "3.12"),),
+        native=(*NEW_NATIVE, NativeJob("1.9", MAC, APPLE, "3.12")),
+    )
+
+
+def run_matrix(*options: str) -> dict[str, list[dict[str, Any]]]:
+    """Return what the command prints where nothing is installed yet."""
+    command = [sys.executable, "-S", "-m", "pjrtwheel", "matrix", "--root", str(ROOT), *options]
+    done = subprocess.run(command, env={"PYTHONPATH": str(ROOT / "build")}, capture_output=True, check=True)
+    found: dict[str, list[dict[str, Any]]] = json.loads(done.stdout)
+    return found
+
+
+def expected(*versions: str, once: bool = False) -> dict[str, list[dict[str, Any]]]:
+    """Return the jobs of releases of the repository as JSON has them."""
+    releases = [load_release(ROOT, version) for version in versions]
+    table = dataclasses.asdict(list_jobs(releases, tuple(BACKENDS.values()), HOST, once=once))
+    return {name: list(jobs) for name, jobs in table.items()}
+
+
+def places(jobs: dict[str, list[dict[str, Any]]], version: str) -> list[tuple[str, str]]:
+    """Return backend and platform of the wheels of a release."""
+    return [(job["backend"], job["platform"]) for job in jobs["wheels"] if job["release"] == version]
+
+
+@pytest.mark.parametrize("version", list_releases(ROOT))
+def test_every_library_of_every_release_has_a_job(version: str) -> None:
+    """Without options all releases, with `--release` one; each platform of bindings occurs."""
+    keys = [key.split(".") for key in load_release(ROOT, version).pins]
+    libraries = [(parts[1], parts[2]) for parts in keys if parts[0] == "plugin"]
+    alone = {parts[2] for parts in keys if parts[0] == "bindings"} - {platform for _, platform in libraries}
+    everything, one = run_matrix(), run_matrix("--release", version)
+    assert sorted(places(everything, version)) == sorted([*libraries, *(("jaxlib", name) for name in alone)])
+    assert places(one, version) == places(everything, version)
+    assert everything == expected(*list_releases(ROOT))
+    assert one == expected(version)
+
+
+def test_a_pull_request_leaves_no_library_out() -> None:
+    """Every backend and platform of any release has exactly one job."""
+    jobs = run_matrix("--once")
+    assert jobs == expected(*list_releases(ROOT), once=True)
+    found = [(job["backend"], job["platform"]) for job in jobs["wheels"]]
+    everything = {(job["backend"], job["platform"]) for job in run_matrix()["wheels"]}
+    assert (len(found), set(found)) == (len(everything), everything)
+
+
+@pytest.mark.parametrize("version", list_releases(ROOT))
+def test_every_python_of_macos_and_windows_is_started(version: str) -> None:
+    """On a machine of its own."""
+    release = load_release(ROOT, version)
+    runners = {"macos_arm64": "macos-15", "windows_x86_64": "windows-2025"}
+    assert expected(version)["native"] == [
+        {
+            "release": version,
+            "platform": platform,
+            "runner": runner,
+            "python": f"3.{python.removeprefix('cp3')}",
+        }
+        for platform, runner in runners.items()
+        for python in release.pythons(platform)
+    ]
+
+
+def test_a_release_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """As after a wrong tag; nothing is printed for the workflow to read."""
+    assert main(["matrix", "--root", str(ROOT), "--release", "0.0.1"]) == UsageError.exit_code
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "unknown release: '0.0.1'" in captured.err
