@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import abacus_backend
-from abacus_backend import add_aarch64
+from abacus_backend import FOLLOWING_UPSTREAM, add_aarch64
 from folders import write_files
 from package_index import make_index, put_wheel
 from pjrtwheel.cli import main
@@ -27,15 +27,7 @@ project = "jaxlib"
 version = "{release}"
 platforms = ["linux_x86_64", "linux_aarch64"]
 """
-BACKEND = f"""{add_aarch64(abacus_backend.BACKEND)}
-[kernels]
-project = "abacus-plugin"
-package = "abacus_plugin"
-[extras.with-beads]
-upstream = "abacus-plugin[with-beads]"
-[jaxlib_extras]
-abacus = ["with-beads"]
-"""
+BACKEND = add_aarch64(abacus_backend.BACKEND) + FOLLOWING_UPSTREAM + '[jaxlib_extras]\nabacus = ["with-beads"]\n'
 CHANGELOG = "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- (build) It is new.\n\n### Fixed\n"
 X86, ARM = "manylinux_2_27_x86_64", "manylinux_2_27_aarch64"
 

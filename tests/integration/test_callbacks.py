@@ -6,20 +6,16 @@ from __future__ import annotations
 
 import ast
 import socket
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.release.model import Release
+from programs import run_code
 
 pytestmark = pytest.mark.integration
-
-# A program that hangs is a failure of its own kind; none of these computes for more than seconds.
-TIMEOUT_S = 120
 
 SETUP = """
 import jax, jax.numpy as jnp, numpy as np
@@ -35,15 +31,7 @@ def evaluate(wheel_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Ca
     work = tmp_path_factory.mktemp("work")
 
     def run(program: str, **environ: str) -> tuple[Any, str]:
-        result = subprocess.run(
-            [str(wheel_python), "-I", "-c", f"{SETUP}{program}\nprint(repr(answer))"],
-            cwd=work,
-            env={**clean_environ(), **environ},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=TIMEOUT_S,
-        )
+        result = run_code(wheel_python, f"{SETUP}{program}\nprint(repr(answer))", folder=work, environ=environ)
         assert result.returncode == 0, result.stderr
         return ast.literal_eval(result.stdout.splitlines()[-1]), result.stderr
 

@@ -5,28 +5,21 @@
 from __future__ import annotations
 
 import ast
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pjrtwheel.environment.processes import clean_environ
+from programs import RAISED, run_code
 
 pytestmark = pytest.mark.integration
 
 Run = Callable[..., Any]
 
-SETUP = """
+SETUP = f"""{RAISED}
 import ctypes, sys
 from jaxlib_cpu.pjrt import _pjrt
-
-def raised(function, *arguments):
-    try:
-        function(*arguments)
-    except Exception as error:
-        return type(error).__name__, str(error)
 
 def capsule(address):
     make = ctypes.pythonapi.PyCapsule_New
@@ -66,9 +59,7 @@ def run(wheel_python: Path) -> Run:
     """Return a function: an expression over `_pjrt`, and statements before it → its value, as a literal."""
 
     def evaluate(expression: str, statements: str = "") -> Any:
-        code = f"{SETUP}\n{statements}\nprint(repr({expression}))"
-        command = [str(wheel_python), "-I", "-c", code]
-        result = subprocess.run(command, capture_output=True, text=True, check=False, env=clean_environ())
+        result = run_code(wheel_python, f"{SETUP}\n{statements}\nprint(repr({expression}))")
         assert result.returncode == 0, result.stderr
         return ast.literal_eval(result.stdout)
 

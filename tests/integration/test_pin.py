@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import abacus_backend
-from abacus_backend import add_aarch64
+from abacus_backend import FOLLOWING_UPSTREAM, add_aarch64
 from folders import write_files
 from package_index import COMMIT, make_index, put_wheel
 from pjrtwheel.errors import PinError
@@ -27,14 +27,7 @@ project = "jaxlib"
 version = "{release}"
 platforms = ["linux_x86_64"]
 """
-BACKEND = f"""{abacus_backend.BACKEND}
-[kernels]
-project = "abacus-plugin"
-package = "abacus_plugin"
-[extras.with-beads]
-upstream = "abacus-plugin[with-beads]"
-same_major = true
-"""
+BACKEND = abacus_backend.BACKEND + FOLLOWING_UPSTREAM + "same_major = true\n"
 BEADS = 'beads>=5.1; extra == "with-beads"'
 OVERRIDE = '["1.2.3".abacus]\nversion = "1.2.2"\nreason = "its library of 1.2.3 is late"\n'
 JAX = "jax-1.2.3-py3-none-any.whl"

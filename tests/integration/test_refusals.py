@@ -15,10 +15,10 @@ import pytest
 
 from folders import replace_file, site_packages_of
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import install
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.release.model import Release
+from programs import run_code
 from release_under_test import release_under_test
 
 pytestmark = pytest.mark.integration
@@ -41,17 +41,7 @@ def rewrite_lock(path: Path, **changes: object) -> None:
 
 def run(python: Path, folder: Path, code: str = USE_JAX) -> subprocess.CompletedProcess[str]:
     """Run code as a user would, from an empty directory."""
-    work = folder / "work"
-    work.mkdir(exist_ok=True)
-    return subprocess.run(
-        [str(python), "-I", "-c", code],
-        cwd=work,
-        env=clean_environ(),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    return run_code(python, code, folder=folder / "work")
 
 
 def other_version(site: Path) -> None:

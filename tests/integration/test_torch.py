@@ -16,13 +16,13 @@ import pytest
 
 from pjrtwheel.backend import find_backend
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
-from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_venv, install, requirement_group, wheelhouse
 from pjrtwheel.fetch import cache_root
 from pjrtwheel.prove.results import Outcome
 from pjrtwheel.prove.smoke import run_program
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
+from programs import run_code
 
 pytestmark = pytest.mark.integration
 
@@ -84,14 +84,8 @@ def test_both_work_in_either_order(torch_python: Path, root: Path, tmp_path: Pat
 
 def test_cuda_without_a_gpu_is_one_line(torch_python: Path, tmp_path: Path) -> None:
     """Whatever PyTorch has loaded before: the CUDA plugin says that it is not needed, and JAX goes on with the CPU."""
-    result = subprocess.run(
-        [str(torch_python), "-I", "-c", "import torch, jax; print(torch.ones(1), jax.numpy.ones(1), jax.devices())"],
-        cwd=tmp_path,
-        env=clean_environ(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    code = "import torch, jax; print(torch.ones(1), jax.numpy.ones(1), jax.devices())"
+    result = run_code(torch_python, code, folder=tmp_path)
     assert (result.returncode, result.stdout) == (0, "tensor([1.]) [1.] [CpuDevice(id=0)]\n"), result.stderr
     (said,) = [line for line in result.stderr.splitlines() if "jaxlib-cuda-13" in line]
     assert "; JAX goes on without it" in said

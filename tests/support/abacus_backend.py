@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The `backend.toml` of an accelerator that exists only in tests; tables may be appended to it."""
+"""The `backend.toml` of an accelerator that exists only in tests, to which tables may be appended."""
 
 BACKEND = """
 distribution = "jaxlib-abacus"
@@ -17,6 +17,15 @@ linux_x86_64 = "manylinux_2_27_x86_64"
 [prebuilt]
 project = "abacus-pjrt"
 member = "abacus/abacus.so"
+"""
+
+# Tables for kernels of its vendor's, and an extra that follows theirs.
+FOLLOWING_UPSTREAM = """
+[kernels]
+project = "abacus-plugin"
+package = "abacus_plugin"
+[extras.with-beads]
+upstream = "abacus-plugin[with-beads]"
 """
 
 

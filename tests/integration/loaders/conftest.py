@@ -18,8 +18,8 @@ import pytest
 
 from loader_programs import Overlay, Program, put
 from pjrtwheel.backend import Backend, find_backend
-from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.fetch import unpack_wheel
+from programs import run_code
 
 
 @pytest.fixture(scope="session")
@@ -58,18 +58,8 @@ def run(wheel_python: Path, tmp_path: Path) -> Program:
     def start(
         code: str, *plugins: Path, inside: Sequence[str] = (), python: Path = wheel_python, **environ: str
     ) -> subprocess.CompletedProcess[str]:
-        work = tmp_path / "work"
-        work.mkdir(exist_ok=True)
         path = f"import sys; sys.path[:0] = {[str(plugin) for plugin in plugins]!r}\n"
-        return subprocess.run(
-            [*inside, str(python), "-I", "-c", path + code],
-            cwd=work,
-            env=clean_environ(**environ),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+        return run_code(python, path + code, folder=tmp_path / "work", inside=inside, environ=environ)
 
     return start
 

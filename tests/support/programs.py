@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that are run by the Python of an environment under test."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pjrtwheel.environment.processes import clean_environ
+
+# A program that hangs is a failure of its own kind; none of these computes for more than seconds.
+TIMEOUT_S = 300
+
+# A function of programs: a call → the name and the text of the exception that it ended with.
+RAISED = """
+def raised(function, *arguments):
+    try:
+        function(*arguments)
+    except Exception as error:
+        return type(error).__name__, str(error)
+"""
+
+
+def run_code(
+    python: Path,
+    code: str,
+    *arguments: str,
+    folder: Path | None = None,
+    inside: Sequence[str] = (),
+    environ: Mapping[str, str] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run code as a user would, without this process's own settings.
+
+    Args:
+        python: The Python of the environment.
+        code: The program.
+        arguments: Its arguments.
+        folder: Where it runs; made if need be.
+        inside: A command that runs another one.
+        environ: Further environment variables.
+    """
+    if folder is not None:
+        folder.mkdir(exist_ok=True)
+    return subprocess.run(
+        [*inside, str(python), "-I", "-c", code, *arguments],
+        cwd=folder,
+        env=clean_environ(**(environ or {})),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=TIMEOUT_S,
+    )
