@@ -25,10 +25,10 @@ our library is taken from.
 ## Side by side
 
 *Files* counts the wheels of one release for {pythons};
-*release* is their download together. *Download* and *installed* are for one environment with Python 3.12. *Unneeded* is
-what no loader reads: symbol tables, mostly. Of the *RPATH* elements those in brackets are repeated, absolute, of a
-build tree, or outside `site-packages`; ours keep such a one only where the vendor's libraries are installed there. *Exports*
-are the symbols that the PJRT plugin defines.
+*release* is their download together. *Download* and *installed* are for one environment with Python 3.12. *Unneeded*
+is what no loader reads: symbol tables, mostly. Of the *RPATH* elements those in brackets are repeated, absolute, of a
+build tree, or outside `site-packages`; ours keep such a one only where the vendor's libraries are installed there.
+*Exports* are the symbols that the PJRT plugin defines.
 """
 _FINDINGS = """\
 How many files of a wheel a finding is about; those for Python 3.12 stand for all. What is found on ours was left as it
