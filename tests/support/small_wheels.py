@@ -59,5 +59,5 @@ def build_wheel(directory: Path, files: Mapping[str, bytes], *, name: str, recor
     path = directory / name
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for member, data in members.items():
-            archive.writestr(member, data)
+            archive.writestr(zipfile.ZipInfo(member), data, zipfile.ZIP_DEFLATED)  # the same bytes on every day
     return path
