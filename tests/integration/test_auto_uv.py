@@ -81,13 +81,17 @@ def address(
     """Return the address of an index with small packages for everything, and `jaxlib-auto` as we build it."""
     dist = tmp_path_factory.mktemp("dist")
     facts = json.loads((root / FACTS / f"{RELEASE.version}.json").read_text())
-    code = {entry["name"]: entry["code"] for entry in facts["backends"]}
+    known = {entry["name"]: entry for entry in facts["backends"]}
     entries = [list_wheel(dist / f"{name}-py3-none-any.whl") for name in (f"jaxlib-{VERSION}", *NVIDIA)]
     for name, backend in load_backends(root).items():
         brings = [f'{BRINGS[name]}; extra == "with-cuda"'] if name in BRINGS else []
         for platform, tag in backend.tags.items():
             path = dist / f"{backend.distribution.replace('-', '_')}-{VERSION}-cp312-abi3-{tag}.whl"
-            entries.append(list_wheel(path, [f"jaxlib=={VERSION}", *brings], gpu_code=code[name].get(platform, [])))
+            entry = list_wheel(path, [f"jaxlib=={VERSION}", *brings], gpu_code=known[name]["code"].get(platform, []))
+            if toolkit := known[name]["select"].get("toolkit"):
+                major, minor = map(int, toolkit.split("."))
+                entry["proof"]["pjrt_attributes"] = {"cuda_version": str(1000 * major + 10 * minor)}
+            entries.append(entry)
     (dist / "release.json").write_text(json.dumps({"schema": 2, "wheels": entries}))
     build_auto(root, dist, Contents(VERSION))
     write_index(dist, dist / "simple")

@@ -19,7 +19,7 @@ from pjrtwheel.inspect.findings import find_library_findings, find_wheel_finding
 from pjrtwheel.inspect.lookup import AskIndex, FindTool, find_unresolvable
 from pjrtwheel.inspect.model import Inspection, PluginDescription, describe_wheel
 from pjrtwheel.platforms import BinaryFormat
-from pjrtwheel.probe.run import Job, ask_plugin
+from pjrtwheel.probe.run import Job, ask_plugin, read_api_version
 from pjrtwheel.verify.contents import read_contents
 from pjrtwheel.verify.formats import find_format, read_libraries, read_library
 from pjrtwheel.verify.library import Library
@@ -102,7 +102,7 @@ def _open_plugin(library: Path) -> PluginDescription:
     if refused:
         return PluginDescription(refused=str(refused))
     return PluginDescription(
-        pjrt_api=".".join(map(str, answer["api_version"])),
+        pjrt_api=read_api_version(answer),
         slots=answer["slots"],
         extensions=tuple(entry["name"] or f"type {entry['type']}" for entry in answer["extensions"]),
         attributes=answer["attributes"],

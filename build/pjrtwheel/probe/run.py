@@ -15,7 +15,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,7 @@ class ProbeResult:
         pjrt_api: Version of its PJRT API, such as `0.115`; empty when it was not opened.
         platform: What its client calls itself; empty without a client.
         extensions: Names of its extensions, in the order of the chain.
+        attributes: What it says of itself, as text, such as `13000` for `cuda_version`.
         checks: Every check, in order.
     """
 
@@ -82,6 +83,7 @@ class ProbeResult:
     pjrt_api: str = ""
     platform: str = ""
     extensions: tuple[str, ...] = ()
+    attributes: Mapping[str, str] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
 
     def summary(self) -> str:
@@ -155,11 +157,23 @@ def parse_answer(answer: Mapping[str, Any], settings: ProbeSettings, *, device: 
     return ProbeResult(
         outcome,
         reason,
-        pjrt_api=".".join(map(str, answer["api_version"])),
+        pjrt_api=read_api_version(answer),
         platform=answer["platform"],
         extensions=tuple(entry["name"] or f"type {entry['type']}" for entry in answer["extensions"]),
+        attributes=read_attributes(answer),
         checks=checks,
     )
+
+
+def read_api_version(report: Mapping[str, Any]) -> str:
+    """Return the version of the PJRT API out of a report of pypjrt."""
+    return ".".join(map(str, report["api_version"]))
+
+
+def read_attributes(report: Mapping[str, Any]) -> dict[str, str]:
+    """Return the attributes out of a report of pypjrt, as text; lists are versions, such as `1.22.0`."""
+    listed = report["attributes"].items()
+    return {name: ".".join(map(str, value)) if isinstance(value, list) else str(value) for name, value in listed}
 
 
 def _judge(checks: tuple[Check, ...], settings: ProbeSettings, *, device: bool) -> tuple[ProbeOutcome, str]:

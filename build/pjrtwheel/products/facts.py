@@ -4,8 +4,8 @@
 
 Nothing of what is written down is typed by hand. GPU code comes from the wheels' own records in `dist/release.json`, or
 from a library that is read now; platforms, and what is absent, from the release; everything else from the
-`backend.toml` files. Of what was recorded before, only GPU code stays, with the file it was read from, for platforms
-that the release still pins.
+`backend.toml` files. Of what was recorded before, only GPU code and the toolkit that made it stay, with the file they
+were read from, for platforms that the release still pins.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from packaging.version import Version
 
 from jaxlib_select import facts as selector
 from jaxlib_select import tables
@@ -98,11 +100,38 @@ def read_select(backend: Backend, toolkit: str = "") -> Select | None:
 
 
 def toolkit_of(backend: Backend, entry: Entry) -> str:
-    """Return the version, such as `13.0`, of the toolkit that made a library, as it stated in a proof; or nothing."""
-    for proof in entry.proofs():
-        if (number := proof.pjrt_attributes.get(backend.toolkit_attribute, "")).isdecimal():
-            return f"{int(number) // 1000}.{int(number) % 1000 // 10}"
-    return ""
+    """Return the version, such as `13.0`, of the toolkit that made a library, as it stated in a proof; or nothing.
+
+    Raises:
+        UsageError: What it stated is no version as CUDA_VERSION has it.
+    """
+    stated = (proof.pjrt_attributes.get(backend.toolkit_attribute, "") for proof in entry.proofs())
+    number = next(filter(None, stated), "")
+    if not number:
+        return ""
+    if not number.isdecimal() or int(number) < 1000:  # version 1.0
+        raise UsageError(
+            f"{backend.toolkit_attribute} of {entry.filename} is {number!r} in release.json",
+            cause="expected a number such as 13000, for 13.0",
+            remedy="build and prove the wheel again",
+        )
+    return f"{int(number) // 1000}.{int(number) % 1000 // 10}"
+
+
+def choose_toolkit(backend: Backend, stated: Collection[str]) -> str:
+    """Return the newest of the toolkits that made the libraries of a backend: a driver must serve that one.
+
+    Raises:
+        UsageError: There are libraries, and none was asked for its toolkit.
+    """
+    known = [version for version in stated if version]
+    if backend.toolkit_attribute and stated and not known:
+        raise UsageError(
+            f"no library of {backend.name} was asked for its {backend.toolkit_attribute}",
+            cause="it was built for another platform than this machine's, or recorded by an older version",
+            remedy=f"build it for this machine as well: ./noxw -s build_{backend.name}",
+        )
+    return max(known, key=Version, default="")
 
 
 def code_of_set(backends: Iterable[Backend], entries: Iterable[Entry], contents: Contents) -> list[KnownCode]:
@@ -175,7 +204,7 @@ def _malformed(backend: Backend, cause: str) -> UsageError:
 
 def _code_in(backends: Iterable[selector.Backend]) -> list[KnownCode]:
     return [
-        KnownCode(backend.name, platform, code, backend.sources[platform])
+        KnownCode(backend.name, platform, code, backend.sources[platform], _recorded_toolkit(backend))
         for backend in backends
         for platform, code in backend.code.items()
     ]
@@ -203,15 +232,13 @@ def _backend_facts(
         variants={name: tuple(extras) for name, extras in backend.jaxlib_extras.items()},
         code={platform: entry.code for platform, entry in coded.items()},
         sources={platform: entry.source for platform, entry in coded.items()},
-        select=read_select(backend, _find_toolkit(built.values(), before)),
+        select=read_select(backend, choose_toolkit(backend, [entry.toolkit for entry in built.values()])),
         absent={name: cause for name, cause in absent.items() if cause and name not in there},
     )
 
 
-def _find_toolkit(built: Iterable[KnownCode], before: selector.Backend | None) -> str:
-    """Return what the libraries of a release state, which is the same on all platforms, or what was recorded before."""
-    recorded = format_version(before.select.toolkit) if before and before.select else None
-    return next((entry.toolkit for entry in built if entry.toolkit), recorded or "")
+def _recorded_toolkit(backend: selector.Backend) -> str:
+    return format_version(backend.select.toolkit if backend.select else None) or ""
 
 
 def _check_known(

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 import zipfile
 from collections.abc import Iterable, Mapping
@@ -15,6 +14,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.processes import run_process
 from pjrtwheel.errors import ProofError
+from pjrtwheel.probe.run import Job, ask_plugin, read_api_version, read_attributes
 from pjrtwheel.prove.inside import library as inside
 from pjrtwheel.wheel.names import parse_name
 
@@ -28,7 +28,7 @@ class Opened:
     Attributes:
         api: Version of its PJRT API, such as `0.115`, as the library itself says; nothing when it did not open.
         reason: Why it did not.
-        attributes: Its PJRT attributes, such as `cuda_version`, as text.
+        attributes: Its PJRT attributes as text, such as `13000` for `cuda_version`; none unless they were asked for.
     """
 
     api: str | None
@@ -37,11 +37,11 @@ class Opened:
 
 
 def open_library(python: Path, path: Path) -> Opened:
-    """Open a library in a process of its own, and ask it for the version of its API and for its attributes."""
+    """Open a library in a process of its own, and ask for the version of its API."""
     with tempfile.TemporaryDirectory(prefix="load-") as scratch:
         end = run_process([str(python), "-I", inside.__file__, str(path)], Path(scratch), _SECONDS)
     if end.status == 0:
-        return Opened(**json.loads(end.last_line()))
+        return Opened(".".join(map(str, json.loads(end.last_line()))))
     return Opened(None, end.last_line() if end.status == 1 else end.describe())
 
 
@@ -75,8 +75,15 @@ def _site(python: Path) -> Path:
 
 
 def open_unpacked(wheel: Path, backend: Backend | None) -> Opened:
-    """Open the library in a wheel without installing the wheel; one without a library has nothing to open."""
+    """Open the library in a wheel without installing the wheel, and ask for its attributes as well.
+
+    A wheel without a library has nothing to open.
+    """
     with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory(prefix="unpacked-") as scratch:
         if backend is None or backend.library_member not in archive.namelist():
             return Opened(None)
-        return open_library(Path(sys.executable), Path(archive.extract(backend.library_member, scratch)))
+        library = Path(archive.extract(backend.library_member, scratch))
+        answer = ask_plugin(library, Job.DESCRIBE, time_limit=_SECONDS)
+    if reason := answer.get("refused") or answer.get("broke"):
+        return Opened(None, str(reason))
+    return Opened(read_api_version(answer), attributes=read_attributes(answer))

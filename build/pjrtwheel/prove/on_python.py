@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -123,23 +123,26 @@ def gather(
             detail = f"PJRT C API {opened.api} from {backend.library_member}"
             results = (ProgramResult("open", Outcome.PASSED, Level.LOAD, 0.0, detail, Kind.CHECK),)
     if opened.api:
-        results += (_check_conformance(python, backend, device=bool(devices.count)),)
+        conformance, attributes = _check_conformance(python, backend, device=bool(devices.count))
+        results, opened = (*results, conformance), replace(opened, attributes=attributes)
     return Evidence(_with(empty, results, plan.missed), targets, opened)
 
 
-def _check_conformance(python: Path, backend: Backend, *, device: bool) -> ProgramResult:
+def _check_conformance(python: Path, backend: Backend, *, device: bool) -> tuple[ProgramResult, Mapping[str, str]]:
     """Run PJRT's conformance checks on the installed library; without JAX they show no more than that it loads.
 
-    Without the device most checks cannot run; that is no failure where the backend's `probe.toml` has its message.
+    The attributes of the library come along. Without the device most checks cannot run; that is no failure where the
+    backend's `probe.toml` has its message.
     """
     start = time.monotonic()
     library = find_installed(python, backend)
     result = probe_plugin(library, load_settings(backend), environ=clean_environ(), device=device)
     outcome = {ProbeOutcome.FAILED: Outcome.FAILED, ProbeOutcome.NOT_OPENED: Outcome.NOT_RUN}
     seconds = round(time.monotonic() - start, 1)
-    return ProgramResult(
+    check = ProgramResult(
         "conformance", outcome.get(result.outcome, Outcome.PASSED), Level.LOAD, seconds, result.summary(), Kind.CHECK
     )
+    return check, result.attributes
 
 
 def requirements_for(inputs: ProofInputs, wheels: Sequence[Path], *, vendor: bool) -> list[str]:

@@ -35,6 +35,7 @@ def answer(*checks: tuple[str, str, str]) -> dict[str, Any]:
         "plugin": "demo.so",
         "api_version": [0, 115],
         "platform": "demo",
+        "attributes": {"number": 13000, "version": [1, 20, 0], "text": "x"},
         "extensions": [{"type": 5, "name": "FFI"}, {"type": 99, "name": ""}],
         "checks": [{"id": name, "category": "", "result": result, "detail": detail} for name, result, detail in checks],
     }
@@ -53,6 +54,7 @@ def test_missing_capabilities_are_no_failure() -> None:
         pjrt_api="0.115",
         platform="demo",
         extensions=("FFI", "type 99"),
+        attributes={"number": "13000", "version": "1.20.0", "text": "x"},
         checks=(
             Check("client.create", CheckResult.OK, "ok"),
             Check("stream.events", CheckResult.SKIP, "none"),

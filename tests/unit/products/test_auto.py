@@ -150,11 +150,15 @@ def test_code_for_one_chip_cannot_be_said() -> None:
     assert compiled(["compute_86"]) == ((9, 0), (10, 0), (11, 0))
 
 
+CUDA_VERSIONS = {"cuda12": "12090", "cuda13": "13000"}  # as the libraries state them
+
+
 def entry(backend: Backend, platform: str, code: Iterable[str] = (), version: str = VERSION) -> Entry:
     """Return an entry of release.json."""
     tag = f"cp312-abi3-{backend.tags[platform]}"
     name = f"{backend.distribution.replace('-', '_')}-{VERSION}-{tag}.whl"
-    return entry_of(name, version=version, lock_id="ff", gpu_code=tuple(code))
+    made = entry_of(name, version=version, lock_id="ff", gpu_code=tuple(code))
+    return stating(made, CUDA_VERSIONS.get(backend.name, ""))
 
 
 def stating(built: Entry, cuda_version: str) -> Entry:
@@ -215,9 +219,11 @@ def test_the_toolkit_of_the_release_decides_about_ptx(backends: dict[str, Backen
             for variant in make_variants(backends.values(), [cpu, stating(cuda, number)], Contents(VERSION))
             for text in variant.properties
         )
-        for number in ("13000", "13010", "")
+        for number in ("13000", "13010")
     ]
-    assert said == [True, False, False]
+    assert said == [True, False]
+    with pytest.raises(UsageError, match="no library of cuda13 was asked for its cuda_version"):
+        make_variants(backends.values(), [cpu, stating(cuda, "")], Contents(VERSION))
 
 
 def test_the_plain_wheel_needs_the_cpu(backends: dict[str, Backend]) -> None:

@@ -21,6 +21,7 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.products.facts import (
     Contents,
     KnownCode,
+    choose_toolkit,
     code_of_library,
     code_of_set,
     contents_of,
@@ -225,13 +226,27 @@ def test_the_toolkit_is_the_one_that_the_library_states() -> None:
     stated = entry("manylinux_2_27_x86_64", attributes={"bead_version": "13010", "xla_version": "2"})
     assert toolkit_of(backend, stated) == "13.1"
     assert toolkit_of(BACKEND, stated) == ""
+    assert choose_toolkit(backend, ["13.1", "", "9.2"]) == "13.1"
+    assert (choose_toolkit(backend, []), choose_toolkit(BACKEND, [""])) == ("", "")
     listed = dataclasses.replace(entry("manylinux_2_27_x86_64"), other_proofs=(stated.proof,))
     known = code_of_set([backend], [listed], CONTENTS)
     assert known == [dataclasses.replace(X86, toolkit="13.1")]
     old = make_facts([backend], CONTENTS, [*known, ARM])
     assert old.backends[0].select == Select("merchant", 0, driver=(1, 0), toolkit=(13, 1))
-    assert make_facts([backend], CONTENTS, [X86, ARM], old) == old
+    assert make_facts([backend], CONTENTS, [], old) == old
+    assert make_facts([backend], CONTENTS, [X86], old) == old  # as that for aarch64 was recorded with it
     assert read_select(dataclasses.replace(BACKEND, select=None), "13.1") is None
+    with pytest.raises(UsageError, match="no library of abacus was asked for its bead_version"):
+        make_facts([backend], CONTENTS, [X86, ARM])
+
+
+@pytest.mark.parametrize("number", ["13", "13.0", "x"])
+def test_a_toolkit_that_is_no_number_of_cuda_is_refused(number: str) -> None:
+    """Read as one, every driver would seem to be new enough."""
+    backend = dataclasses.replace(BACKEND, toolkit_attribute="bead_version")
+    with pytest.raises(UsageError) as caught:
+        toolkit_of(backend, entry("manylinux_2_27_x86_64", attributes={"bead_version": number}))
+    assert caught.value.what == f"bead_version of a.whl is {number!r} in release.json"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.auto.nvidia import Group, nvidia_groups
-from pjrtwheel.products.facts import Contents, read_select, toolkit_of
+from pjrtwheel.products.facts import Contents, choose_toolkit, read_select, toolkit_of
 from pjrtwheel.publish.release_file import Entry
 
 NULL = "null"  # the label of the variant without properties (PEP 825)
@@ -45,16 +45,16 @@ def make_variants(backends: Iterable[Backend], entries: Iterable[Entry], content
         UsageError: There is no wheel for the CPU, which the plain wheel asks for wherever the release has one.
     """
     listed = [entry for entry in entries if entry.version == contents.wheel_version]
-    tables = [(backend, read_select(backend, _find_toolkit(backend, listed))) for backend in backends]
+    tables = [(backend, _read_select(backend, listed)) for backend in backends]
     known = [(backend, select) for backend, select in tables if select is not None]
     plain = _cpu_requires([backend for backend, select in known if select.vendor == "cpu"], listed, contents)
     variants = [variant for pair in known for variant in _of_backend(*pair, listed, contents.wheel_version)]
     return [Variant("", _ANY, plain), Variant(NULL, _ANY, plain), *sorted(variants, key=lambda item: item.label)]
 
 
-def _find_toolkit(backend: Backend, entries: Iterable[Entry]) -> str:
-    stated = (toolkit_of(backend, entry) for entry in entries if entry.distribution == backend.distribution)
-    return next(filter(None, stated), "")
+def _read_select(backend: Backend, entries: Iterable[Entry]) -> Select | None:
+    stated = [toolkit_of(backend, entry) for entry in entries if entry.distribution == backend.distribution]
+    return read_select(backend, choose_toolkit(backend, stated))
 
 
 def _of_backend(backend: Backend, select: Select, entries: list[Entry], version: str) -> Iterator[Variant]:

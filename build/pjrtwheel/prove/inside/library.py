@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Open a plugin library and read what it says of itself, or make sure that this process has loaded it.
+"""Open a plugin library and read its PJRT API version, or make sure that this process has loaded it.
 
-Started as `python -I library.py PATH`; prints the version of its PJRT API and its attributes as JSON, the last line of
-its output. Needs no Python of the release and no JAX; a library that crashes takes only this process down. The other
-files here load `require_loaded` by path.
+Started as `python -I library.py PATH`; prints major and minor version as JSON, the last line of its output. Needs no
+Python of the release and no JAX; a library that crashes takes only this process down. The other files here load
+`require_loaded` by path.
 """
 
 from __future__ import annotations
@@ -35,65 +35,11 @@ class _Api(ctypes.Structure):
         ("struct_size", ctypes.c_size_t),
         ("extension_start", ctypes.c_void_p),
         ("version", _ApiVersion),
-        ("functions", ctypes.c_void_p * 5),  # Error_Destroy, _Message, _GetCode; Plugin_Initialize, Plugin_Attributes
     )
 
 
-class _Values(ctypes.Union):
-    """The values of `PJRT_NamedValue`, apart from a list of integers, which `text` points to as well."""
-
-    _fields_ = (
-        ("text", ctypes.c_void_p),
-        ("integer", ctypes.c_int64),
-        ("number", ctypes.c_float),
-        ("flag", ctypes.c_bool),
-    )
-
-
-class _NamedValue(ctypes.Structure):
-    """`PJRT_NamedValue`."""
-
-    _fields_ = (
-        ("struct_size", ctypes.c_size_t),
-        ("extension_start", ctypes.c_void_p),
-        ("name", ctypes.c_void_p),
-        ("name_size", ctypes.c_size_t),
-        ("type", ctypes.c_int),
-        ("value", _Values),
-        ("value_size", ctypes.c_size_t),
-    )
-
-    def read(self) -> tuple[str, str]:
-        """Return the name, and the value as text; a list is joined by dots, as versions are."""
-        name = ctypes.string_at(self.name, self.name_size).decode()
-        match self.type:
-            case 0:
-                return name, ctypes.string_at(self.value.text, self.value_size).decode()
-            case 1:
-                return name, str(self.value.integer)
-            case 2:
-                return name, ".".join(map(str, (ctypes.c_int64 * self.value_size).from_address(self.value.text or 0)))
-            case 3:
-                return name, str(self.value.number)
-            case 4:
-                return name, str(self.value.flag)
-            case other:
-                return name, f"a value of type {other}"
-
-
-class _AttributesArgs(ctypes.Structure):
-    """`PJRT_Plugin_Attributes_Args`."""
-
-    _fields_ = (
-        ("struct_size", ctypes.c_size_t),
-        ("extension_start", ctypes.c_void_p),
-        ("attributes", ctypes.POINTER(_NamedValue)),
-        ("count", ctypes.c_size_t),
-    )
-
-
-def _describe(path: str) -> dict[str, object]:
-    """Open a PJRT plugin and return the version of its API, as `api`, and its `attributes`.
+def _read_api_version(path: str) -> tuple[int, int]:
+    """Open a PJRT plugin and return the major and minor version of its API.
 
     Raises:
         OSError: The dynamic loader refuses it, or its entry point returns nothing.
@@ -104,14 +50,7 @@ def _describe(path: str) -> dict[str, object]:
     api = entry()
     if not api:
         raise OSError(f"GetPjrtApi of {path} returned nothing")
-    version = api.contents.version
-    ask = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_AttributesArgs))(api.contents.functions[4])
-    answer = _AttributesArgs(struct_size=ctypes.sizeof(_AttributesArgs))
-    listed = [] if ask(answer) else answer.attributes[: answer.count]
-    return {
-        "api": f"{version.major_version}.{version.minor_version}",
-        "attributes": dict(value.read() for value in listed),
-    }
+    return api.contents.version.major_version, api.contents.version.minor_version
 
 
 def require_loaded(member: str) -> str:
@@ -136,4 +75,4 @@ def require_loaded(member: str) -> str:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_describe(sys.argv[1])))
+    print(json.dumps(_read_api_version(sys.argv[1])))
