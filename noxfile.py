@@ -313,7 +313,7 @@ def update_schemas(session: nox.Session) -> None:
 
 @IN_BUILD(default=False, tags=["update"])
 def update_readme(session: nox.Session) -> None:
-    """Write the README's list of known differences from tests/conformance."""
+    """Write the README's table of releases, and its list of known differences from tests/conformance."""
     _run(session, "build", "python", "-m", "pjrtwheel.docs.readme", *session.posargs, PYTHONPATH="build")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.bump.changelog import CHANGELOG, add_entry, describe_release
 from pjrtwheel.bump.model import Bump
-from pjrtwheel.docs.readme import load_all_expected, render_differences, replace_section
+from pjrtwheel.docs.readme import render_readme
 from pjrtwheel.docs.schemas import render_schemas
 from pjrtwheel.docs.wheels import PAGE, read_measures
 from pjrtwheel.docs.wheels_page import render_page
@@ -86,7 +86,7 @@ def _render_docs(root: Path, backends: Sequence[Backend]) -> Iterator[tuple[str,
         yield PAGE, render_page(read_measures(root), backends)
     if (root / _README).is_file():
         text = (root / _README).read_text("utf-8")
-        yield _README, replace_section(text, render_differences(load_all_expected(root)))
+        yield _README, render_readme(text, root)
 
 
 def write_changelog(bump: Bump) -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Keep the README's list of known differences true: `python -m pjrtwheel.docs.readme [--root DIR]`."""
+"""Keep the README's table of releases and its list of differences true: `python -m pjrtwheel.docs.readme`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
+from pjrtwheel.backend import load_backends
 from pjrtwheel.conformance.comparison import Expected, load_expected
+from pjrtwheel.docs.releases import render_releases
 from pjrtwheel.errors import UsageError, count
 from pjrtwheel.files import write_atomically
 from pjrtwheel.program import program
+from pjrtwheel.release.known import list_releases, load_release
 
-BEGIN = "<!-- conformance: begin, written by nox -s update_readme -->"
-END = "<!-- conformance: end -->"
+_BEGIN = "<!-- {name}: begin, written by nox -s update_readme -->"
+_END = "<!-- {name}: end -->"
 _LINE_LENGTH = 120  # as in [tool.rumdl] of pyproject.toml
 
 
@@ -43,23 +46,35 @@ def load_all_expected(root: Path) -> list[Expected]:
     return [entry for path in files for entry in load_expected(root, path.stem)]
 
 
-def replace_section(text: str, section: str) -> str:
-    """Return a document with the text between the two marks replaced; raise a `UsageError` when it lacks one."""
-    if BEGIN not in text or END not in text:
-        raise UsageError(f"the README lacks its marks {BEGIN} and {END}")
-    before, rest = text.split(BEGIN, 1)
-    return f"{before}{BEGIN}\n{section}\n{END}{rest.split(END, 1)[1]}"
+def render_readme(text: str, root: Path) -> str:
+    """Return the README with its generated sections written again.
+
+    Raises:
+        UsageError: It lacks the marks of a section.
+    """
+    releases = [load_release(root, version) for version in reversed(list_releases(root))]
+    table = render_releases(releases, load_backends(root).values())
+    text = replace_section(text, "releases", table)
+    return replace_section(text, "conformance", render_differences(load_all_expected(root)))
+
+
+def replace_section(text: str, name: str, section: str) -> str:
+    """Return a document with the text between two marks replaced; raise a `UsageError` when it lacks one."""
+    begin, end = _BEGIN.format(name=name), _END.format(name=name)
+    if begin not in text or end not in text:
+        raise UsageError(f"the README lacks its marks {begin} and {end}")
+    before, rest = text.split(begin, 1)
+    return f"{before}{begin}\n{section}\n{end}{rest.split(end, 1)[1]}"
 
 
 @program
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the list into the README and return the exit status."""
+    """Write the sections into the README and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m pjrtwheel.docs.readme", description=__doc__)
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
     root = parser.parse_args(argv).root
     path = root / "README.md"
-    section = render_differences(load_all_expected(root))
-    write_atomically(path, replace_section(path.read_text("utf-8"), section))
+    write_atomically(path, render_readme(path.read_text("utf-8"), root))
     return 0
 
 

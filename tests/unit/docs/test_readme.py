@@ -13,7 +13,7 @@ from pjrtwheel import errors
 from pjrtwheel.bazel import locate
 from pjrtwheel.conformance.cases import CaseOutcome
 from pjrtwheel.conformance.comparison import Expected
-from pjrtwheel.docs.readme import BEGIN, END, load_all_expected, render_differences, replace_section
+from pjrtwheel.docs.readme import render_differences, render_readme, replace_section
 from pjrtwheel.errors import PjrtWheelError, UsageError
 from pjrtwheel.program import INTERRUPTED
 
@@ -39,19 +39,20 @@ def test_a_long_reason_is_wrapped() -> None:
 
 def test_section_is_replaced_and_the_rest_kept() -> None:
     """Only what stands between the marks changes."""
-    assert replace_section(f"a\n{BEGIN}\nold\n{END}\nb\n", "new") == f"a\n{BEGIN}\nnew\n{END}\nb\n"
+    marked = "a\n<!-- x: begin, written by nox -s update_readme -->\n{}\n<!-- x: end -->\nb\n".format
+    assert replace_section(marked("old"), "x", "new") == marked("new")
 
 
 def test_document_without_marks_is_refused() -> None:
     """A README that was rewritten without the section is noticed."""
     with pytest.raises(UsageError, match="lacks its marks"):
-        replace_section("a", "new")
+        replace_section("a", "x", "new")
 
 
-def test_readme_lists_the_known_differences(root: Path) -> None:
-    """Run `nox -s update_readme` after a change in tests/conformance."""
+def test_readme_is_up_to_date(root: Path) -> None:
+    """Run `nox -s update_readme` after a change in releases or tests/conformance."""
     text = (root / "README.md").read_text("utf-8")
-    assert replace_section(text, render_differences(load_all_expected(root))) == text
+    assert render_readme(text, root) == text
 
 
 def test_readme_has_every_exit_status(root: Path) -> None:
