@@ -22,7 +22,7 @@ from pjrtwheel.fetch.index import download_wheel
 from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
 from pjrtwheel.files import write_atomically
 from pjrtwheel.pin.choose import Chosen, choose_files, find_named, offered_versions
-from pjrtwheel.pin.said import gather_said
+from pjrtwheel.pin.metadata import gather_metadata
 from pjrtwheel.pin.text import XLA_FILE, find_overrides, find_xla, render_release
 from pjrtwheel.pin.upstream import UpstreamWheel, read_upstream
 from pjrtwheel.release.model import OVERRIDES_FILE, Absent, Override, Pin, Release, parse_release, read_release
@@ -78,7 +78,7 @@ def pin_release(
     wanted = plan_inputs(inputs, backends.values(), version, series=series, overrides=overrides)
     chosen = _choose_all(wanted, index, _keep_pins(old.pins, wanted) if old else {})
     check_unchanged(before.pins if before else {}, chosen.pins)
-    said = gather_said(chosen, old, jax, backends.values(), index.read)
+    metadata = gather_metadata(chosen, old, jax, backends.values(), index.read)
     release = Release(
         pins={pin.key: pin for pin in chosen.pins},
         digest="",
@@ -86,9 +86,9 @@ def pin_release(
         version=version,
         build=build if build is not None else before.build if before else 1,
         label=read_label(inputs),
-        commits=said.commits,
-        extras=said.extras,
-        absent=tuple(_keep_word(old, entry) for entry in chosen.absent),
+        commits=metadata.commits,
+        extras=metadata.extras,
+        absent=tuple(_keep_cause(old, entry) for entry in chosen.absent),
         overrides=overrides,
         xla=find_xla(_read(root / XLA_FILE), version),
     )
@@ -215,10 +215,10 @@ def _keep_pins(old: Mapping[str, Pin], wanted: Iterable[WantedFiles]) -> dict[st
     }
 
 
-def _keep_word(old: Release | None, entry: Absent) -> Absent:
+def _keep_cause(old: Release | None, entry: Absent) -> Absent:
     """Return what the index said the first time of an input that is still absent."""
-    said = old.find_absent(entry.key) if old else None
-    return said if said and (said.project, said.version) == (entry.project, entry.version) else entry
+    before = old.find_absent(entry.key) if old else None
+    return before if before and (before.project, before.version) == (entry.project, entry.version) else entry
 
 
 def _is_at(key: str, entry: WantedFiles) -> bool:

@@ -17,36 +17,36 @@ from pjrtwheel.release.model import Pin, Release
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ReleaseMetadata:
     """What upstream's wheels say of themselves, as `Release` has it."""
 
     commits: dict[str, str]
     extras: dict[str, dict[str, tuple[str, ...]]]
 
 
-def gather_said(
+def gather_metadata(
     chosen: Chosen,
     old: Release | None,
     jax: UpstreamWheel | None,
     backends: Collection[Backend],
     read: Callable[[Pin], UpstreamWheel],
-) -> Said:
+) -> ReleaseMetadata:
     """Return what upstream's wheels say; of those that were pinned before, what they said then."""
     fresh = [pin for pin in chosen.pins if old is None or old.pins.get(pin.key) != pin]
     first = _first_of_each(fresh, _projects_of_jax(backends))
     wheels = {project: read(pin) for project, pin in first.items()} | ({"jax": jax} if jax else {})
-    kept = _keep_said(old, chosen) if old else Said({}, {})
-    return Said(
+    kept = _keep_metadata(old, chosen) if old else ReleaseMetadata({}, {})
+    return ReleaseMetadata(
         commits=kept.commits | {name: wheel.commit for name, wheel in wheels.items() if wheel.commit},
         extras=kept.extras | _find_extras(backends, wheels),
     )
 
 
-def _keep_said(old: Release, chosen: Chosen) -> Said:
+def _keep_metadata(old: Release, chosen: Chosen) -> ReleaseMetadata:
     """Return the commits of the projects that are still pinned, and the extras of the backends that have a library."""
     projects = {"jax", *(pin.project for pin in chosen.pins)}
     backends = {pin.key.split(".")[1] for pin in chosen.pins if pin.key.startswith("plugin.")}
-    return Said(
+    return ReleaseMetadata(
         commits={project: commit for project, commit in old.commits.items() if project in projects},
         extras={backend: extras for backend, extras in old.extras.items() if backend in backends},
     )
