@@ -19,22 +19,21 @@ import pytest
 from pjrtwheel import tables
 from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import build
-from pjrtwheel.platforms import PLATFORMS, find_platform
+from pjrtwheel.platforms import find_platform
 from pjrtwheel.release.checks import check_inputs
-from pjrtwheel.release.jobs import Jobs, list_jobs
 from pjrtwheel.release.known import list_releases, load_release
+from pjrtwheel.workflows.jobs import REFERENCE, Jobs, list_jobs
 
 ROOT = Path(__file__).resolve().parents[3]
 WORKFLOWS = {path.stem: path.read_text("utf-8") for path in (ROOT / ".github/workflows").glob("*.yml")}
 BACKENDS = load_backends(ROOT)
-HOST = PLATFORMS["linux_x86_64"]
 
 
 @pytest.fixture(scope="module")
 def jobs() -> Jobs:
     """Return the jobs for all releases."""
     releases = [load_release(ROOT, version) for version in list_releases(ROOT)]
-    return list_jobs(releases, tuple(BACKENDS.values()), HOST)
+    return list_jobs(releases, tuple(BACKENDS.values()))
 
 
 def job_text(name: str) -> str:
@@ -66,12 +65,18 @@ def build_commands(jobs: Jobs) -> Iterator[tuple[str, list[str]]]:
 
 def test_each_job_uses_every_key_of_its_entries_and_no_other(jobs: Jobs) -> None:
     """The server takes a name that is not there for an empty text."""
-    for name in ("wheels", "tests", "native"):
+    for name in ("wheels", "releases", "native"):
         assert f"include: ${{{{ fromJSON(needs.matrix.outputs.jobs).{name} }}}}" in job_text(name)
         used = set(re.findall(r"\bmatrix\.(\w+)", job_text(name).replace("needs.matrix.outputs", "")))
         entries = tables.write(jobs)[name]
         assert entries
         assert [set(entry) for entry in entries] == [used] * len(entries)
+
+
+def test_a_list_of_jobs_that_may_be_empty_is_guarded() -> None:
+    """The server refuses an empty matrix; `matrix` itself refuses an empty list of wheels, and so of releases."""
+    assert line_with("if: ", "native").startswith("fromJSON(needs.matrix.outputs.jobs).native[0] != null")
+    assert "native" not in line_with("needs: ", "index")
 
 
 def test_each_build_is_one_that_can_be_run(jobs: Jobs) -> None:
@@ -82,7 +87,7 @@ def test_each_build_is_one_that_can_be_run(jobs: Jobs) -> None:
     for session, options in build_commands(jobs):
         args = parser.parse_args(["--bindings-only", *options] if session == "jaxlib" else [session, *options])
         backend = None if session == "jaxlib" else BACKENDS[session]
-        check_inputs(load_release(ROOT, args.release), backend, find_platform(args.platform), "prebuilt", HOST)
+        check_inputs(load_release(ROOT, args.release), backend, find_platform(args.platform), "prebuilt", REFERENCE)
         asked.append((args.release, session, args.platform))
     assert asked == [(entry.release, entry.backend, entry.platform) for entry in jobs.wheels]
 
@@ -91,13 +96,13 @@ def test_artifacts_are_found_by_the_jobs_that_need_them(jobs: Jobs) -> None:
     """Each has a name of its own; the tests take those of their release, the other systems their own."""
     uploaded = {fill_in(line_with("name: ", "wheels"), entry): entry for entry in jobs.wheels}
     assert len(uploaded) == len(jobs.wheels)
-    for suite in jobs.tests:
-        taken = [entry for name, entry in uploaded.items() if fnmatch(name, suite.artifacts)]
-        assert taken == [entry for entry in jobs.wheels if entry.release == suite.release]
+    for whole in jobs.releases:
+        taken = [entry for name, entry in uploaded.items() if fnmatch(name, whole.artifacts)]
+        assert taken == [entry for entry in jobs.wheels if entry.release == whole.release]
     for native in jobs.native:
         entry = uploaded[fill_in(line_with("name: ", "native"), native)]
         assert (entry.release, entry.backend, entry.platform) == (native.release, "jaxlib", native.platform)
-    assert fill_in(line_with("name: ", "tests"), jobs.tests[0]) == f"release-{jobs.tests[0].release}"
+    assert fill_in(line_with("name: ", "releases"), jobs.releases[0]) == f"release-{jobs.releases[0].release}"
     assert "artifact=release-$release" in WORKFLOWS["release"]
 
 
