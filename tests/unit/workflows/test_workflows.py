@@ -23,6 +23,7 @@ from pjrtwheel.platforms import find_platform
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.workflows.jobs import REFERENCE, Jobs, list_jobs
+from pjrtwheel.workflows.tags import Publication
 
 ROOT = Path(__file__).resolve().parents[3]
 WORKFLOWS = {path.stem: path.read_text("utf-8") for path in (ROOT / ".github/workflows").glob("*.yml")}
@@ -102,8 +103,6 @@ def test_artifacts_are_found_by_the_jobs_that_need_them(jobs: Jobs) -> None:
     for native in jobs.native:
         entry = uploaded[fill_in(line_with("name: ", "native"), native)]
         assert (entry.release, entry.backend, entry.platform) == (native.release, "jaxlib", native.platform)
-    assert fill_in(line_with("name: ", "releases"), jobs.releases[0]) == f"release-{jobs.releases[0].release}"
-    assert "artifact=release-$release" in WORKFLOWS["release"]
 
 
 def test_pythons_are_those_of_the_releases() -> None:
@@ -113,25 +112,42 @@ def test_pythons_are_those_of_the_releases() -> None:
         assert text.count("actions/setup-python@") == text.count("allow-prereleases: true")
 
 
-@pytest.mark.parametrize(
-    ("tag", "output"),
-    [
-        ("v1.2.3", "release=1.2.3 artifact=release-1.2.3"),
-        ("v1.2.3+2", "release=1.2.3 artifact=release-1.2.3"),
-        ("select-v0.1.0", "release= artifact=select"),
-        ("v1.3", None),
-    ],
-)
-def test_a_tag_chooses_what_is_built_and_published(tag: str, output: str | None, tmp_path: Path) -> None:
-    """Wheels with a label are refused before anything is built: the public index would not take them."""
-    found = re.search(r"- id: read\n +run: \|\n((?: {10}.*\n)+)", WORKFLOWS["release"])
+def run_step(workflow: str, start: str, folder: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run the script of the step that begins so, in a folder, as the server does."""
+    found = re.search(rf"- {re.escape(start)}.*\n((?: {{10}}.*\n)+)", WORKFLOWS[workflow])
     assert found
-    (tmp_path / "releases").mkdir()
-    (tmp_path / "releases/1.2.3.toml").write_text('label = ""\n', "utf-8")
-    (tmp_path / "releases/1.3.toml").write_text('label = "split"\n', "utf-8")
-    environ = {"PATH": os.environ["PATH"], "GITHUB_REF_NAME": tag, "GITHUB_OUTPUT": str(tmp_path / "output")}
     command = ["bash", "-e", "-c", textwrap.dedent(found[1])]
-    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout.startswith("::error::")) == ((0, False) if output else (1, True))
-    written = (tmp_path / "output").read_text("utf-8").split() if output else []
-    assert " ".join(written) == (output or "")
+    environ = {"PATH": os.environ["PATH"], "HOME": str(folder), **environ}
+    return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
+
+
+def git(folder: Path, *arguments: str) -> None:
+    """Run git in a folder."""
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main")
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def test_only_a_commit_of_main_is_published(tmp_path: Path) -> None:
+    """A tag can be on any commit; one of a branch has been reviewed by nobody."""
+    upstream, clone = tmp_path / "upstream", tmp_path / "clone"
+    upstream.mkdir()
+    git(upstream, "init")
+    git(upstream, "commit", "--allow-empty", "--message=1")
+    git(upstream, "tag", "--annotate", "--message=1", "v1")
+    git(upstream, "commit", "--allow-empty", "--message=2")
+    git(upstream, "checkout", "-b", "other")
+    git(upstream, "commit", "--allow-empty", "--message=3")
+    git(upstream, "tag", "v3")
+    git(tmp_path, "clone", str(upstream), str(clone))
+    statuses = {}
+    for tag in ("v1", "v3"):
+        git(clone, "checkout", tag)
+        statuses[tag] = run_step("release", "run: | # what is published has been", clone).returncode
+    assert statuses == {"v1": 0, "v3": 1}
+
+
+def test_the_artifacts_that_a_tag_names_are_uploaded(jobs: Jobs) -> None:
+    """The wheels of a release, and the selector's."""
+    uploaded = {fill_in(line_with("name: ", "releases"), entry) for entry in jobs.releases}
+    assert uploaded == {Publication(entry.release).artifact for entry in jobs.releases}
+    assert f"name: {Publication('').artifact}\n" in job_text("index")
