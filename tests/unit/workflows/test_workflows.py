@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import write_files
 from pjrtwheel import tables
 from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import build
@@ -152,6 +153,44 @@ def test_only_a_commit_of_main_is_published(tmp_path: Path) -> None:
         git(clone, "checkout", tag)
         statuses[tag] = run_step("release", "run: | # what is published has been", clone).returncode
     assert statuses == {"v1": 0, "v3": 1}
+
+
+PATCHES = {
+    "allowed": ({"docs/a.md": "b\n", "releases/1.toml": "new\n"}, 0),
+    "another file": ({"docs/a.md": "b\n", "ci/x.py": "new\n"}, 1),
+    "another name at the beginning": ({"docs2/a": "b\n"}, 1),
+    "code of the selector": ({"selector/jaxlib_select/x.py": "new\n"}, 1),
+    "a file that moves into a folder": ({"build/x.py": "", "docs/x.py": "code\n" * 9}, 1),
+}
+
+
+@pytest.mark.parametrize(("files", "status"), PATCHES.values(), ids=PATCHES)
+def test_a_pull_request_changes_what_a_new_release_changes(files: dict[str, str], status: int, tmp_path: Path) -> None:
+    """The job that writes it trusts nothing of what the one before says, which ran what it had downloaded."""
+    (written,) = re.findall(r"^  WRITTEN: (.*?) #", WORKFLOWS["bump"], re.MULTILINE)
+    write_files(tmp_path, {"docs/a.md": "a\n", "build/x.py": "code\n" * 9})
+    git(tmp_path, "init")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--message=1")
+    write_files(tmp_path, {name: text for name, text in files.items() if text})
+    for name in (name for name, text in files.items() if not text):
+        (tmp_path / name).unlink()
+    git(tmp_path, "add", "--all")
+    command = ["git", "diff", "--cached", "--binary"]
+    patch = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    git(tmp_path, "reset", "--hard")
+    write_files(tmp_path, {"bump/bump.patch": patch})
+    done = run_step("bump", "run: | # whatever the patch says", tmp_path, WRITTEN=written)
+    assert (done.returncode, done.stdout.startswith("::error::")) == (status, bool(status)), done.stderr
+
+
+def test_what_is_downloaded_writes_no_cache_and_a_release_reads_none() -> None:
+    """Each step that has a cache says so."""
+    assert re.findall(r"bazelisk-cache: (.*)", WORKFLOWS["bump"]) == [
+        "true, cache-save: false } # the cache of main is not written by what is downloaded here"
+    ]
+    caches = re.findall(r"bazelisk-cache: (.*)", WORKFLOWS["ci"])
+    assert caches == ["${{ github.ref_type != 'tag' }}"] * WORKFLOWS["ci"].count("setup-bazel@")
 
 
 def test_the_artifacts_that_a_tag_names_are_uploaded(jobs: Jobs) -> None:
