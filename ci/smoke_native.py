@@ -73,8 +73,9 @@ def run_program(python: Path, program: Path) -> dict[str, str]:
         except subprocess.TimeoutExpired:
             return {"outcome": "failed", "detail": f"no end within {SECONDS} s"}
         answer: dict[str, str] = json.loads(result.read_text("utf-8")) if result.is_file() else {}
-    if status and answer.get("outcome", "passed") == "passed":
-        return {"outcome": "failed", "detail": f"the process ended with status {status}"}
+    if not answer or (status and answer["outcome"] == "passed"):
+        missing = "" if answer else " and without a result"
+        return {"outcome": "failed", "detail": f"the process ended with status {status}{missing}"}
     return answer
 
 
@@ -82,13 +83,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Print what each program showed; the status is 0 if at least one ran, and none failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("dist", type=Path, help="folder with the wheels and release.json")
-    parser.add_argument("--program", action="append", help="name of a program of tests/smoke/ (default: all)")
+    programs = {path.stem: path for path in sorted((ROOT / "tests" / "smoke").glob("[a-z]*.py"))}
+    parser.add_argument(
+        "--program", action="append", choices=programs, metavar="NAME", help="program of tests/smoke/ (default: all)"
+    )
     parser.add_argument("--release", metavar="VERSION", help="JAX release, or version of a set (default: the only one)")
     arguments = parser.parse_args(argv)
     entries = find_bindings(arguments.dist, arguments.release)
     lock = read_lock(arguments.dist / entries[0]["filename"])
-    programs = sorted((ROOT / "tests" / "smoke").glob("[a-z]*.py"))
-    chosen = [path for path in programs if path.stem in (arguments.program or [path.stem])]
     with tempfile.TemporaryDirectory(prefix="native-", ignore_cleanup_errors=True) as scratch:
         python = make_environment(Path(scratch) / "venv")
         install(python, arguments.dist.resolve(), entries[0]["version"], lock["release"])
@@ -96,7 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if json.loads(shown.stdout) != lock:
             sys.exit("the jaxlib that was installed is another one: it has another lock, or none")
         print(f"jaxlib {entries[0]['version']} of lock {lock['lock_id'][:8]} on {sys.platform}, Python {sys.version}")
-        results = {path.stem: run_program(python, path) for path in chosen}
+        results = {name: run_program(python, programs[name]) for name in arguments.program or programs}
     for name, result in results.items():
         print(f"  {name:<16}{result['outcome']:<10}{result['detail']}")
     outcomes = {result["outcome"] for result in results.values()}

@@ -159,6 +159,11 @@ class Backend:
     toolkit_attribute: str = ""
 
     @property
+    def is_cpu(self) -> bool:
+        """Whether it is JAX's platform for the machine itself, which is always here."""
+        return self.pjrt_name == "cpu"
+
+    @property
     def library_member(self) -> str:
         """The place of the library in an environment, relative to `site-packages`."""
         return f"{self.package}/{self.library}" if self.prebuilt.bundled else self.prebuilt.member

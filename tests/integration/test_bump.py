@@ -108,7 +108,18 @@ def test_dry_run_changes_nothing(repository: Path, index: Path, capsys: pytest.C
         "JAX 1.4.0 is to be pinned, built and compared with 1.2.3",
         "newer than 1.2.3 as well, each by its name: 1.3.0",
     ]
+    assert run(repository, "--dry-run", "--json") == 0
+    found = {"version": "1.4.0", "before": "1.2.3", "passed_over": ["1.3.0"], "newest": "1.2.3"}
+    assert json.loads(capsys.readouterr().out) == found
     assert list_releases(repository) == ["1.2.3"]
+
+
+def test_json_is_of_what_would_be_done(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A report is no JSON; where there is nothing to do, that is said in it as well."""
+    assert run(repository, "--json") == UsageError.exit_code
+    assert "without --dry-run there is no JSON" in capsys.readouterr().err
+    assert run(repository, "--dry-run", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"version": "", "before": "", "passed_over": [], "newest": "1.2.3"}
 
 
 def test_next_release_that_lost_a_platform(repository: Path, index: Path) -> None:

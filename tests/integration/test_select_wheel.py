@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel of `jaxlib-select`: built here, listed, installed from the index, and run without anything else."""
+"""The wheel of `jaxlib-select`: listed, installed from the index, and run without anything else."""
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import tomllib
 from collections.abc import Callable
@@ -19,23 +21,37 @@ from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products.index import write_index
 from pjrtwheel.products.select import build_selector
-from pjrtwheel.publish.release_file import RELEASE_FILENAME, parse_entries
+from pjrtwheel.publish.release_file import RELEASE_FILENAME, format_entries, read_entries
 
 pytestmark = pytest.mark.integration
 
 
+@pytest.fixture
+def dist(root: Path, tmp_path: Path) -> Path:
+    """Return a folder with the wheel and its record: the one that PJRTWHEEL_DIST has, to be published, else built."""
+    folder, given = tmp_path / "dist", Path(os.environ.get("PJRTWHEEL_DIST", tmp_path))
+    entries = {name: entry for name, entry in read_entries(given).items() if entry.distribution == "jaxlib-select"}
+    if not entries:
+        build_selector(root, folder)
+        return folder
+    folder.mkdir()
+    for name in entries:
+        shutil.copy(given / name, folder)
+    (folder / RELEASE_FILENAME).write_text(format_entries(entries), "utf-8")
+    return folder
+
+
 def test_the_wheel_is_installed_from_the_index_and_runs(
-    root: Path, tmp_path: Path, interpreter: Interpreter, serve: Callable[..., AbstractContextManager[str]]
+    root: Path, dist: Path, tmp_path: Path, interpreter: Interpreter, serve: Callable[..., AbstractContextManager[str]]
 ) -> None:
     """The same bytes each time, an entry in the record, a project of the index, and a command that needs no package."""
-    built = build_selector(root, tmp_path / "dist")
-    assert hash_file(build_selector(root, tmp_path / "again").path) == built.report.sha256
-    (entry,) = parse_entries((tmp_path / "dist" / RELEASE_FILENAME).read_bytes()).values()
+    ((name, entry),) = read_entries(dist).items()
+    assert hash_file(build_selector(root, tmp_path / "again").path) == hash_file(dist / name)
     assert (entry.distribution, entry.tags, entry.requires) == ("jaxlib-select", ("py3-none-any",), ())
-    write_index(tmp_path / "dist", tmp_path / "dist" / "simple")
+    write_index(dist, dist / "simple")
     site = tmp_path / "site"
     uv = find_uv() or "uv"
-    with serve(tmp_path / "dist" / "simple") as address:
+    with serve(dist / "simple") as address:
         where = ["--index-url", address, "--python", interpreter.path, "--target", site]
         subprocess.run(list(map(str, [uv, "pip", "install", "--quiet", *where, "jaxlib-select"])), check=True)
     command = [str(site / "bin" / "jaxlib-select"), "detect", "--json"]

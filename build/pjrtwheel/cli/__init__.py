@@ -36,6 +36,7 @@ COMMANDS = {
     "repair": "repair a finished wheel",
     "select": "build jaxlib-select, which finds out what fits a machine",
     "smoke": "prove finished wheels in clean environments",
+    "tag": "say what a tag of git publishes, or why it must not be published",
     "verify": "check finished wheels against what their names and metadata promise",
 }
 

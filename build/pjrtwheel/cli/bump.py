@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import json
 import os
 import shutil
 import sys
@@ -22,6 +24,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("version", nargs="?", help="JAX release (default: the newest that is not pinned yet)")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument("--json", action="store_true", help="with --dry-run: as JSON, see bump/versions.py")
     parser.add_argument("--no-build", action="store_true", help="pin and compare only")
     parser.add_argument(
         "--backend", action="append", default=[], metavar="NAME", help="build this one only; may be given again"
@@ -39,13 +42,15 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.files import write_atomically
 
     check_repository(args.root)
+    if args.json and not args.dry_run:
+        raise UsageError("without --dry-run there is no JSON", remedy="add --dry-run, or leave out --json")
     for folder in filter(None, (args.jax_tests, args.report and args.report.absolute().parent)):
         if not folder.is_dir():  # said now, not after an hour of building
             raise UsageError(f"no such folder: {folder}")
     root = args.root.resolve()
     found = find_next(root, args.version)
     if not found.version or args.dry_run:
-        print(_describe(found))
+        print(json.dumps(dataclasses.asdict(found)) if args.json else _describe(found))
         return 0
     request = BumpRequest(
         root=root,

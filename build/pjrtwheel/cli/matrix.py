@@ -22,16 +22,17 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Print one JSON object with the lists `wheels`, `tests` and `native`; `release/jobs.py` documents the keys."""
+    """Print `workflows.jobs.Jobs`, which documents the keys, as one JSON object."""
     from pjrtwheel.backend import load_backends
-    from pjrtwheel.platforms import host_platform
-    from pjrtwheel.release.jobs import list_jobs
+    from pjrtwheel.errors import UsageError
     from pjrtwheel.release.known import list_releases, load_release
+    from pjrtwheel.workflows.jobs import list_jobs
 
     check_repository(args.root)
-    releases = [
-        load_release(args.root, name) for name in ([args.release] if args.release else list_releases(args.root))
-    ]
-    backends = tuple(load_backends(args.root).values())
-    print(json.dumps(dataclasses.asdict(list_jobs(releases, backends, host_platform(), once=args.once))))
+    versions = [args.release] if args.release else list_releases(args.root)
+    releases = [load_release(args.root, version) for version in versions]
+    jobs = list_jobs(releases, tuple(load_backends(args.root).values()), once=args.once)
+    if not jobs.wheels:  # GitHub refuses a job with an empty matrix, and would not say why
+        raise UsageError("there is nothing to build", cause=f"no wheels for: {', '.join(versions) or 'no release'}")
+    print(json.dumps(dataclasses.asdict(jobs)))
     return 0

@@ -16,7 +16,6 @@ from pjrtwheel.environment.processes import run_process
 from pjrtwheel.prove.inside import devices as inside
 
 _INSIDE = Path(inside.__file__)
-HOST = "cpu"  # JAX's name for the machine itself, which is always here
 
 # Classes of the plugins' loaders (plugins/pjrt/loader/errors.py).
 NO_DEVICE = "NoDeviceError"
@@ -77,8 +76,8 @@ def find_devices(python: Path, backend: Backend) -> Devices:
 
     The host's are taken for granted: a plugin for it that does not work must fail its programs, not be passed over.
     """
-    if backend.pjrt_name == HOST:
-        return Devices(1, HOST)
+    if backend.is_cpu:
+        return Devices(1, backend.pjrt_name)
     with tempfile.TemporaryDirectory(prefix="ask-") as scratch:
         command = [str(python), "-I", str(_INSIDE), backend.pjrt_name]
         end = run_process(command, Path(scratch), _SECONDS, variables={"JAX_LOGGING_LEVEL": "WARNING"})

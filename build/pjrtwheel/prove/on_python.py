@@ -19,7 +19,7 @@ from pjrtwheel.platforms import host_platform
 from pjrtwheel.probe.run import ProbeOutcome, probe_plugin
 from pjrtwheel.probe.settings import load_settings
 from pjrtwheel.prove import aot, smoke
-from pjrtwheel.prove.devices import HOST, Devices, ask_completed, find_devices
+from pjrtwheel.prove.devices import Devices, ask_completed, find_devices
 from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.level import Level, choose_level
 from pjrtwheel.prove.library import Opened, find_installed, open_library, require_installed
@@ -114,7 +114,7 @@ def gather(
     match plan.level:
         case Level.DEVICE:
             # An accelerator may belong to one process at a time.
-            results = smoke.run_programs(python, inputs.smoke, backend, jobs=0 if backend.pjrt_name == HOST else 1)
+            results = smoke.run_programs(python, inputs.smoke, backend, jobs=0 if backend.is_cpu else 1)
         case Level.AOT:
             chosen = chips if every_target else chips[:1]
             targets = aot.compile_for_targets(python, chosen, inputs.aot, backend)

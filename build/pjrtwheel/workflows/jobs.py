@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which jobs continuous integration has: wheels to build, releases to test, systems to start their wheels on."""
+"""Which jobs continuous integration has: wheels to build, releases to join and test, systems to start wheels on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pjrtwheel.abis import python_version
 from pjrtwheel.backend import Backend
-from pjrtwheel.platforms import PLATFORMS, Platform
+from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.checks import list_bindings_alone, list_prebuilt
 from pjrtwheel.release.model import Release
 
@@ -20,8 +20,9 @@ _RUNNERS = {
     "macos_arm64": "macos-15",
     "windows_x86_64": "windows-2025",
 }
+# The platform whose machines run the tests, and build for systems on which nothing can be built.
+REFERENCE = PLATFORMS["linux_x86_64"]
 _ALONE = "jaxlib"  # as in the name of the session that builds bindings alone
-_HOST = "cpu"  # JAX's name for the machine itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +43,18 @@ class WheelJob:
 
 
 @dataclass(frozen=True, slots=True)
-class SuiteJob:
+class ReleaseJob:
     """Put the wheels of a release into one folder, and run all tests on them.
 
     Attributes:
         artifacts: Pattern of what wheel jobs have uploaded, by release, backend and platform.
-        pythons: Those to install, see `install_order`.
+        tested: Whether the tests can run: they need the library for the CPU of their platform.
+        pythons: Those to install for the tests, see `install_order`.
     """
 
     release: str
     artifacts: str
+    tested: bool
     pythons: str
 
 
@@ -70,38 +73,43 @@ class Jobs:
     """All jobs of one run."""
 
     wheels: tuple[WheelJob, ...]
-    tests: tuple[SuiteJob, ...]
+    releases: tuple[ReleaseJob, ...]
     native: tuple[NativeJob, ...]
 
 
-def list_jobs(
-    releases: Sequence[Release], backends: Collection[Backend], host: Platform, *, once: bool = False
-) -> Jobs:
-    """Return the jobs for some releases, the newest of which comes last, on machines such as `host`.
+def list_jobs(releases: Sequence[Release], backends: Collection[Backend], *, once: bool = False) -> Jobs:
+    """Return the jobs for some releases, the newest of which comes last.
 
     `once` is for changes of the repository: each backend and platform is built once, out of the newest release that has
-    it, and the tests are those of the newest release that they can run on; that release is built whole.
+    it. One release is built whole: the newest that can be tested, or else the newest.
 
     Raises:
         FetchError: An input of a pinned library is not pinned.
     """
     newest_first = list(reversed(releases))
-    places = {release.version: _places(release, backends, host) for release in newest_first}
-    cpu_names = {backend.name for backend in backends if backend.pjrt_name == _HOST}
-    tested = [entry for entry in newest_first if any((name, host.name) in places[entry.version] for name in cpu_names)]
-    tested = tested[:1] if once else tested
+    places = {release.version: _places(release, backends) for release in newest_first}
+    cpu_places = {(backend.name, REFERENCE.name) for backend in backends if backend.is_cpu}
+    tested = {version for version in places if not cpu_places.isdisjoint(places[version])}
+    whole = [release for release in newest_first if places[release.version]]
+    if once:
+        whole = sorted(whole, key=lambda release: release.version not in tested)[:1]
     first = {place: version for version in reversed(places) for place in places[version]}
     wheels = [
         _wheel_job(release, *place)
         for release in newest_first
         for place in places[release.version]
-        if not once or release in tested or first[place] == release.version
+        if not once or release in whole or first[place] == release.version
     ]
     return Jobs(
         tuple(wheels),
         tuple(
-            SuiteJob(entry.version, "dist-*" if once else f"dist-{entry.version}-*", _pythons(entry, host.name))
-            for entry in tested
+            ReleaseJob(
+                entry.version,
+                "dist-*" if once else f"dist-{entry.version}-*",
+                entry.version in tested,
+                _pythons(entry, REFERENCE.name),
+            )
+            for entry in whole
         ),
         tuple(job for entry in newest_first for job in _native_jobs(entry, wheels)),
     )
@@ -120,13 +128,13 @@ def install_order(pythons: Iterable[str]) -> str:
     return "\n".join(map(_dotted, sorted(newest_first, key=lambda tag: not tag.endswith("t"))))
 
 
-def _places(release: Release, backends: Collection[Backend], host: Platform) -> tuple[tuple[str, str], ...]:
-    pairs = list_prebuilt(release, backends, host)
+def _places(release: Release, backends: Collection[Backend]) -> tuple[tuple[str, str], ...]:
+    pairs = list_prebuilt(release, backends, REFERENCE)
     return (*pairs, *((_ALONE, platform) for platform in list_bindings_alone(release, pairs)))
 
 
 def _wheel_job(release: Release, backend: str, platform: str) -> WheelJob:
-    runner = _RUNNERS[platform if PLATFORMS[platform].builds else "linux_x86_64"]
+    runner = _RUNNERS[platform if PLATFORMS[platform].builds else REFERENCE.name]
     return WheelJob(release.version, backend, platform, runner, _pythons(release, platform))
 
 

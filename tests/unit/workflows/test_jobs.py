@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import platform
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,14 +18,12 @@ import pytest
 from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
-from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.release.jobs import Jobs, NativeJob, SuiteJob, WheelJob, list_jobs
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Pin, Release
+from pjrtwheel.workflows.jobs import Jobs, NativeJob, ReleaseJob, WheelJob, list_jobs
 
 ROOT = Path(__file__).resolve().parents[3]
 BACKENDS = load_backends(ROOT)
-HOST = PLATFORMS["linux_x86_64"]
 X86, ARM, MAC = "linux_x86_64", "linux_aarch64", "macos_arm64"
 CPU = BACKENDS["cpu"]
 ABACUS = dataclasses.replace(CPU, name="abacus", pjrt_name="abacus")
@@ -63,14 +63,24 @@ NEW_NATIVE = (NativeJob("1.10", MAC, APPLE, "3.12"), NativeJob("1.10", MAC, APPL
 
 def jobs_of(*releases: Release, once: bool = False) -> Jobs:
     """Return the jobs for two backends."""
-    return list_jobs(releases, (CPU, ABACUS), HOST, once=once)
+    return list_jobs(releases, (CPU, ABACUS), once=once)
+
+
+def without_cpu(release: Release) -> Release:
+    """Return a release whose library for the CPU is not on the index."""
+    return dataclasses.replace(
+        release, pins={key: pin for key, pin in release.pins.items() if "plugin.cpu." not in key}
+    )
 
 
 def test_every_release_is_built_tested_and_started_whole() -> None:
     """Each on the machines of its platforms; only what is built elsewhere is started by a job of its own."""
     assert jobs_of(OLD, NEW) == Jobs(
         wheels=(*NEW_WHEELS, OLD_CPU, OLD_ABACUS, OLD_ARM, OLD_MAC),
-        tests=(SuiteJob("1.10", "dist-1.10-*", "3.14t\n3.12"), SuiteJob("1.9", "dist-1.9-*", "3.12")),
+        releases=(
+            ReleaseJob("1.10", "dist-1.10-*", tested=True, pythons="3.14t\n3.12"),
+            ReleaseJob("1.9", "dist-1.9-*", tested=True, pythons="3.12"),
+        ),
         native=(*NEW_NATIVE, NativeJob("1.9", MAC, APPLE, "3.12")),
     )
 
@@ -78,19 +88,37 @@ def test_every_release_is_built_tested_and_started_whole() -> None:
 def test_a_change_of_the_repository_builds_each_backend_and_platform_once() -> None:
     """Out of the newest release that has it; the tests see all of them."""
     assert jobs_of(OLD, NEW, once=True) == Jobs(
-        wheels=(*NEW_WHEELS, OLD_ARM), tests=(SuiteJob("1.10", "dist-*", "3.14t\n3.12"),), native=NEW_NATIVE
+        wheels=(*NEW_WHEELS, OLD_ARM),
+        releases=(ReleaseJob("1.10", "dist-*", tested=True, pythons="3.14t\n3.12"),),
+        native=NEW_NATIVE,
     )
 
 
 def test_the_release_that_is_tested_is_built_whole() -> None:
     """The tests need the CPU, so without it another release than the newest is tested."""
-    pins = {key: pin for key, pin in NEW.pins.items() if key != f"plugin.cpu.{X86}"}
-    without_cpu = dataclasses.replace(NEW, pins=pins)
-    assert jobs_of(OLD, without_cpu, once=True) == Jobs(
+    assert jobs_of(OLD, without_cpu(NEW), once=True) == Jobs(
         wheels=(*NEW_WHEELS[1:], OLD_CPU, OLD_ABACUS, OLD_ARM, OLD_MAC),
-        tests=(SuiteJob("1.9", "dist-*", "3.12"),),
+        releases=(ReleaseJob("1.9", "dist-*", tested=True, pythons="3.12"),),
         native=(*NEW_NATIVE, NativeJob("1.9", MAC, APPLE, "3.12")),
     )
+
+
+@pytest.mark.parametrize(("once", "artifacts"), [(False, "dist-1.10-*"), (True, "dist-*")])
+def test_a_release_without_the_cpu_is_joined_and_not_tested(artifacts: str, *, once: bool) -> None:
+    """The tests cannot run, but there is one folder of its wheels to be indexed and published."""
+    assert jobs_of(without_cpu(NEW), once=once) == Jobs(
+        wheels=NEW_WHEELS[1:],
+        releases=(ReleaseJob("1.10", artifacts, tested=False, pythons="3.14t\n3.12"),),
+        native=NEW_NATIVE,
+    )
+    (_, old) = jobs_of(without_cpu(OLD), NEW).releases
+    assert (old.release, old.tested) == ("1.9", False)
+
+
+def test_a_release_without_wheels_has_no_jobs() -> None:
+    """Nothing would be there to be joined."""
+    assert jobs_of(make_release("1.11")) == Jobs((), (), ())
+    assert jobs_of(NEW, make_release("1.11"), once=True) == jobs_of(NEW, once=True)
 
 
 def run_matrix(*options: str) -> dict[str, list[dict[str, Any]]]:
@@ -104,7 +132,7 @@ def run_matrix(*options: str) -> dict[str, list[dict[str, Any]]]:
 def expected(*versions: str, once: bool = False) -> dict[str, list[dict[str, Any]]]:
     """Return the jobs of releases of the repository as JSON has them."""
     releases = [load_release(ROOT, version) for version in versions]
-    table = dataclasses.asdict(list_jobs(releases, tuple(BACKENDS.values()), HOST, once=once))
+    table = dataclasses.asdict(list_jobs(releases, tuple(BACKENDS.values()), once=once))
     return {name: list(jobs) for name, jobs in table.items()}
 
 
@@ -150,6 +178,25 @@ def test_every_python_of_macos_and_windows_is_started(version: str) -> None:
         for platform, runner in runners.items()
         for python in release.pythons(platform)
     ]
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64", "riscv64"])
+def test_the_machine_that_asks_makes_no_difference(
+    machine: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where no wheels can be built."""
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    assert main(["matrix", "--root", str(ROOT)]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(expected(*list_releases(ROOT))))
+
+
+def test_nothing_to_build_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An empty list of jobs would be an error of the server that says nothing of the cause."""
+    shutil.copytree(ROOT / "plugins", tmp_path / "plugins")
+    (tmp_path / "releases").mkdir()
+    assert main(["matrix", "--root", str(tmp_path)]) == UsageError.exit_code
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "error: there is nothing to build\n       no wheels for: no release\n")
 
 
 def test_a_release_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`tag`: print what a tag of git publishes, line by line as a workflow writes its outputs."""
+
+from __future__ import annotations
+
+import argparse
+
+from pjrtwheel.cli import add_options, check_repository
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("tag", help="such as v0.11.2, v0.11.2+2 or select-v0.1.0")
+    add_options(parser, "--root")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Print `release=` and `artifact=`; `workflows.tags.Publication` documents them."""
+    from pjrtwheel.workflows.tags import read_tag
+
+    check_repository(args.root)
+    found = read_tag(args.root, args.tag)
+    print(f"release={found.release}\nartifact={found.artifact}")
+    return 0

@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""A tag publishes what it says, or nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.cli import main
+from pjrtwheel.errors import UsageError
+
+FACTS = "selector/jaxlib_select/facts"
+
+
+def write_release(root: Path, version: str, build: int, label: str = "") -> None:
+    """Write a release file that pins nothing."""
+    text = f'schema = 2\nrelease = "{version}"\nbuild = {build}\nlabel = "{label}"\npin = []\n'
+    (root / f"releases/{version}.toml").write_text(text, "utf-8")
+
+
+def write_facts(root: Path, release: str, version: str) -> None:
+    """Write what the selector knows of one package of a release."""
+    backend = {"name": "a", "distribution": "jaxlib-a", "version": version, "family": "a", "tags": {}, "variants": {}}
+    text = json.dumps({"schema": 1, "release": release, "backends": [backend]})
+    (root / FACTS / f"{release}.json").write_text(text, "utf-8")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Return a repository with two releases without a label, and one with."""
+    for folder in ("plugins", "releases", FACTS):
+        (tmp_path / folder).mkdir(parents=True)
+    write_release(tmp_path, "1.2.3", 1)
+    write_release(tmp_path, "1.3", 2)
+    write_release(tmp_path, "1.4", 1, "split")
+    (tmp_path / "selector/pyproject.toml").write_text('[project]\nversion = "0.1.0"\n', "utf-8")
+    write_facts(tmp_path, "1.2.3", "1.2.3")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("tag", "release", "artifact"),
+    [
+        ("v1.2.3", "1.2.3", "release-1.2.3"),
+        ("v1.3+2", "1.3", "release-1.3"),
+        ("select-v0.1.0", "", "select"),
+    ],
+)
+def test_a_tag_says_what_is_built_and_published(
+    repository: Path, tag: str, release: str, artifact: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A release and its folder of wheels, or the selector, which needs all releases."""
+    assert main(["tag", tag, "--root", str(repository)]) == 0
+    assert capsys.readouterr().out == f"release={release}\nartifact={artifact}\n"
+
+
+@pytest.mark.parametrize(
+    ("tag", "said"),
+    [
+        ("v1.2.3+2", "its tag is v1.2.3\n"),
+        ("v1.2.3+1", "its tag is v1.2.3\n"),
+        ("v1.3", "1.3.toml is of set 2\n       its tag is v1.3+2\n"),
+        ("v1.3+3", "its tag is v1.3+2\n"),
+        ("1.2.3", "its tag is v1.2.3\n"),
+        ("v1.4", "no version with a label, such as 1.4+split.1\n"),
+        ("v1.5", "unknown release: '1.5'\n"),
+        ("v../1.2.3", "unknown release: '../1.2.3'\n"),
+        ("select-v0.2.0", "has version 0.1.0\n       its tag is select-v0.1.0\n"),
+        ("select-0.1.0", "its tag is select-v0.1.0\n"),
+    ],
+)
+def test_another_tag_is_refused(repository: Path, tag: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before anything is built; nothing is printed for the workflow to read."""
+    assert main(["tag", tag, "--root", str(repository)]) == UsageError.exit_code
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert said in captured.err
+
+
+def test_a_selector_that_asks_for_labels_is_refused(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whichever release they are of: no index that a user has by default has such wheels."""
+    write_facts(repository, "1.4", "1.4+split.1")
+    assert main(["tag", "select-v0.1.0", "--root", str(repository)]) == UsageError.exit_code
+    assert "for versions with a label, such as jaxlib-a 1.4+split.1\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("tag", ["v0", "select-v0"])
+def test_it_needs_no_package(root: Path, tag: str) -> None:
+    """A workflow asks before anything is installed; the repository has neither tag."""
+    command = [sys.executable, "-S", "-m", "pjrtwheel", "tag", tag, "--root", str(root)]
+    environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(root / "build")}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr[:7]) == (UsageError.exit_code, "", "error: ")
