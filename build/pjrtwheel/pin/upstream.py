@@ -19,6 +19,7 @@ from pjrtwheel.backend import UpstreamExtra
 from pjrtwheel.errors import PinError
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import parse_name
+from pjrtwheel.wheel.read.directory import DAMAGE
 
 _MOST_BYTES = 2**20  # of a text file in a wheel
 # JAX's build writes it into the version.py of every wheel.
@@ -89,7 +90,7 @@ def read_upstream(wheel: Path) -> UpstreamWheel:
         with zipfile.ZipFile(wheel) as archive:
             metadata = _read_text(archive, r"[^/]+\.dist-info/METADATA")
             commit = _COMMIT.search(_read_text(archive, r"([^/]+/)+version\.py"))
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
+    except (*DAMAGE, OSError) as error:
         raise PinError(f"cannot read {wheel.name}", cause=f"{type(error).__name__}: {error}") from error
     name = parse_name(wheel.name)
     stated = ["".join(read_field(metadata, field)[:1]) for field in ("Name", "Version")]

@@ -12,6 +12,7 @@ import pytest
 from pjrtwheel.backend import UpstreamExtra
 from pjrtwheel.errors import PinError
 from pjrtwheel.pin.upstream import UpstreamWheel, read_upstream, take_over
+from small_wheels import build_wheel, damage_stream
 
 METADATA = """\
 Metadata-Version: 2.4
@@ -82,6 +83,14 @@ def test_what_is_no_wheel_is_refused(tmp_path: Path) -> None:
     wheel.write_text("<html>")
     with pytest.raises(PinError, match=r"cannot read abacus_plugin-1\.2-py3-none-any\.whl"):
         read_upstream(wheel)
+
+
+def test_damaged_metadata_is_refused(tmp_path: Path) -> None:
+    """The directory is right, the compressed bytes are not."""
+    info = "abacus_plugin-1.2.dist-info/METADATA"
+    wheel = build_wheel(tmp_path, {info: METADATA.encode()}, name="abacus_plugin-1.2-py3-none-any.whl")
+    with pytest.raises(PinError, match=r"cannot read abacus_plugin-1\.2-py3-none-any\.whl"):
+        read_upstream(damage_stream(wheel, info))
 
 
 def test_requirements_of_an_extra() -> None:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,7 +108,7 @@ def _wheel(path: Path, entry: Entry) -> IndexedFile:
         with zipfile.ZipFile(path) as archive:
             metadata = archive.read(f"{_stem(entry)}.dist-info/METADATA")
         requires = ",".join(read_field(metadata.decode(), "Requires-Python"))
-    except (*DAMAGE, KeyError, zlib.error) as error:
+    except (*DAMAGE, KeyError) as error:
         raise WheelError(f"{path} is no wheel with metadata: {error}", remedy=_BUILD_AGAIN) from error
     return IndexedFile(path.name, digest, path.stat().st_size, requires, metadata)
 
