@@ -65,9 +65,10 @@ def test_wheel_that_does_not_say_its_commit(tmp_path: Path) -> None:
     [
         (METADATA.replace("1.2.0", "1.3"), "abacus.plugin 1.3"),
         (METADATA.replace("abacus.plugin", "abacus"), "abacus 1.2.0"),
+        (METADATA.replace("1.2.0", "bogus"), "abacus.plugin bogus"),
         ("Metadata-Version: 2.4\n", "nothing"),
     ],
-    ids=["version", "name", "neither"],
+    ids=["version", "name", "no version", "neither"],
 )
 def test_metadata_that_contradicts_the_name_is_refused(tmp_path: Path, metadata: str, stated: str) -> None:
     """The bytes are what the index promised, but they are of another wheel."""
