@@ -8,7 +8,6 @@ index, next to a `release.json`, or on the package index that pip is configured 
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import urllib.parse
 from collections.abc import Callable, Iterable, Sequence
@@ -27,7 +26,7 @@ from pjrtwheel.publish.release_file import RELEASE_FILENAME, parse_entries, read
 from pjrtwheel.release.lock import LOCK_FILENAME, SCHEMA, ReleaseLock
 from pjrtwheel.release.model import Pin
 from pjrtwheel.tables import TableError, read_json
-from pjrtwheel.wheel.names import WheelName, find_plain_wheels, parse_name
+from pjrtwheel.wheel.names import WheelName, find_name, find_plain_wheels, parse_name
 from pjrtwheel.wheel.read.directory import open_wheel
 from pjrtwheel.wheel.report import BuiltWheel, Report
 
@@ -156,16 +155,9 @@ def list_folder(folder: Path) -> tuple[tuple[WheelName, Callable[[], Path]], ...
     digests = {name: entry.sha256 for name, entry in read_entries(folder).items()}
     return tuple(
         (name, functools.partial(_check_file, path.absolute(), digests.get(path.name)))
-        for path in find_plain_wheels(folder)
-        if (name := _read_name(path.name)) and name.distribution == _BINDINGS
+        for path, name in find_plain_wheels(folder).items()
+        if name.distribution == _BINDINGS
     )
-
-
-def _read_name(filename: str) -> WheelName | None:
-    """Return the name of a wheel; nothing for a file that only seems to be one."""
-    with contextlib.suppress(WheelError):
-        return parse_name(filename)
-    return None
 
 
 def _check_file(path: Path, digest: str | None) -> Path:
@@ -218,7 +210,7 @@ def _pinned(
     kept = WheelCache(cache, download)
     found = []
     for file in files:
-        name = _read_name(file.filename)
+        name = find_name(file.filename)
         if name is None or file.yanked:
             continue
         pin = Pin(f"set.{_BINDINGS}", _BINDINGS, name.version, file.filename, file.sha256, file.size)
