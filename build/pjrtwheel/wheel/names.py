@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +55,12 @@ class WheelName:
     def release(self) -> str:
         """The version without the label of a set (PEP 440), such as `0.11.2`."""
         return Version(self.version).public
+
+    @property
+    def build_order(self) -> tuple[()] | tuple[int, str]:
+        """What wheels of one version are ordered by: the number that a build tag begins with, then the rest of it."""
+        number = "".join(itertools.takewhile(str.isdigit, self.build))
+        return (int(number), self.build.removeprefix(number)) if number else ()
 
     @property
     def tags(self) -> tuple[Tag, ...]:
