@@ -201,9 +201,10 @@ def test_build_that_fails_keeps_what_was_done(
         (["9.9"], PinError, "the package index has no release 9.9 of jax"),
         (["1.2.3", "--backend", "soroban"], UsageError, "unknown backend: 'soroban'"),
         (["1.2.3", "--jax-tests", "nowhere"], UsageError, "no such folder: nowhere"),
+        (["1.2.3", "--jax-tests", ".", "--no-build"], UsageError, "--jax-tests runs on what is built"),
         (["1.2.3", "--report", "nowhere/report.md"], UsageError, "no such folder: "),
     ],
-    ids=["unknown release", "unknown backend", "no tests", "no place for the report"],
+    ids=["unknown release", "unknown backend", "no tests", "nothing to test", "no place for the report"],
 )
 def test_mistakes_are_reported_first(
     repository: Path, arguments: list[str], error: type[UsageError], message: str, capsys: pytest.CaptureFixture[str]

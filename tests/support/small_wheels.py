@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import struct
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -61,3 +62,14 @@ def build_wheel(directory: Path, files: Mapping[str, bytes], *, name: str, recor
         for member, data in members.items():
             archive.writestr(zipfile.ZipInfo(member), data, zipfile.ZIP_DEFLATED)  # the same bytes on every day
     return path
+
+
+def damage_stream(wheel: Path, member: str) -> Path:
+    """Give the compressed bytes of a member a first block of a kind that deflate does not have."""
+    with zipfile.ZipFile(wheel) as archive:
+        start = archive.getinfo(member).header_offset
+    data = bytearray(wheel.read_bytes())
+    name, extra = struct.unpack_from("<HH", data, start + 26)
+    data[start + 30 + name + extra] = 0xFF
+    wheel.write_bytes(data)
+    return wheel

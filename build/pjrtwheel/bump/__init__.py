@@ -49,11 +49,10 @@ def bump(request: BumpRequest, found: NextRelease) -> tuple[str, int]:
         asked = decide_failures(steps.done, backends, read_texts(request.root, found.version, backends))
         sections = [Section(_UNDECIDED, list_decisions(asked)), Section(_STEPS, list_steps(steps.done))]
         return render_report(_title(found), sections), steps.status()
-    if request.build:
-        _build(request, current, chosen, steps)
+    built = _build(request, current, chosen, steps) if request.build else []
     entries = tuple(read_entries(request.dist).values())
     steps.run("selector's facts", partial(write_facts, current, entries))
-    tested = _run_tests(request, current, chosen, steps)
+    tested = _run_tests(request, current, built, steps)
     steps.run("documents", partial(write_docs, current))
     steps.run("changelog", partial(write_changelog, current))
     changes = steps.run("comparison", partial(compare_with_before, current, entries), lambda _: "below")
@@ -81,27 +80,34 @@ def _pin(request: BumpRequest, found: NextRelease, backends: Mapping[str, Backen
     return Bump(root, request.dist, request.cache, release, before, backends)
 
 
-def _build(request: BumpRequest, current: Bump, chosen: Sequence[Backend], steps: Steps) -> None:
-    """Build each backend by itself: what the others gave stays when one fails. Without any, build jaxlib alone."""
+def _build(request: BumpRequest, current: Bump, chosen: Sequence[Backend], steps: Steps) -> list[Backend]:
+    """Build each backend by itself: what the others gave stays when one fails. Without any, build jaxlib alone.
+
+    Returns:
+        Those that were built.
+    """
     here = host_platform().name
     there = [backend for backend in chosen if here in current.release.platforms(backend.name)]
     for backend in chosen:
         if backend not in there:
             steps.add(f"build {backend.name}", f"nothing to build, the release has no library for {here}")
-    for backend in there:
-        steps.run(f"build {backend.name}", partial(build_wheels, current, backend))
+    built = [
+        backend
+        for backend in there
+        if steps.run(f"build {backend.name}", partial(build_wheels, current, backend)) is not None
+    ]
     if not there and not request.backends:
         steps.run("build jaxlib", partial(build_wheels, current, None))
+    return built
 
 
 def _run_tests(
-    request: BumpRequest, current: Bump, chosen: Sequence[Backend], steps: Steps
+    request: BumpRequest, current: Bump, built: Sequence[Backend], steps: Steps
 ) -> dict[str, tuple[Difference, ...]]:
-    """Run JAX's tests on the backends that have a list of files; a case that is worse fails the step."""
+    """Run JAX's tests on the built backends that have a list of files; a case that is worse fails the step."""
     found = {}
-    for backend in chosen:
-        listed = load_subset(current.root, backend.name) and current.release.platforms(backend.name)
-        if request.tests is None or not listed:
+    for backend in built:
+        if request.tests is None or not load_subset(current.root, backend.name):
             continue
         name = f"conformance {backend.name}"
         differences = steps.run(name, partial(run_subset, current, backend, request.tests), _count_files)

@@ -22,7 +22,7 @@ class BumpRequest:
         cache: Where downloads and evidence are kept.
         backends: Names of the backends to build; empty for all that the release has for this machine.
         build: Whether to build at all.
-        tests: Folder of JAX's tests; without one they are not run.
+        tests: Folder of JAX's tests, which run on what is built; without one they are not run.
     """
 
     root: Path

@@ -13,7 +13,7 @@ from packaging.version import Version
 from pjrtwheel.errors import PinError
 from pjrtwheel.fetch.listing import list_wheels, read_settings
 from pjrtwheel.pin.choose import find_named, offered_versions
-from pjrtwheel.release.known import list_releases, version_order
+from pjrtwheel.release.known import list_releases
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,9 @@ def newer_versions(offered: Iterable[str], known: Sequence[str]) -> tuple[str, .
     >>> newer_versions(["0.11.2", "0.12.0", "0.12.0.1", "0.12.1rc1"], ["0.11.2"])
     ('0.12.0', '0.12.0.1')
     """
-    newest = max(map(version_order, known), default=version_order(""))
-    fresh = (text for text in offered if version_order(text) > newest and not Version(text).is_prerelease)
-    return tuple(sorted(fresh, key=version_order))
+    newest = max(map(Version, known), default=Version("0"))
+    fresh = (text for text in offered if Version(text) > newest and not Version(text).is_prerelease)
+    return tuple(sorted(fresh, key=Version))
 
 
 def previous_release(version: str, known: Iterable[str]) -> str:
@@ -68,5 +68,5 @@ def previous_release(version: str, known: Iterable[str]) -> str:
     >>> previous_release("0.12.0", ["0.9.3", "0.11.2", "0.12.0", "0.13.0"])
     '0.11.2'
     """
-    older = (text for text in known if version_order(text) < version_order(version))
-    return max(older, key=version_order, default="")
+    older = (text for text in known if Version(text) < Version(version))
+    return max(older, key=Version, default="")

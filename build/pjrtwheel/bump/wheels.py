@@ -58,7 +58,7 @@ def run_subset(bump: Bump, backend: Backend, tests: Path) -> tuple[Difference, .
     root, release = bump.root, bump.release
     files = find_test_files(tests, load_subset(root, backend.name))
     wheels = find_set(root, bump.dist, backend, host_platform(), bump.cache, where=release.set_version)
-    interpreter, results = find_python(release, None), results_folder(bump.cache, backend, release)
+    interpreter, results = find_python(release, None), results_folder(bump.cache, backend, release.set_version)
     with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
         python = make_environment(Path(scratch), root, release, interpreter, wheels.fetch_pair(interpreter.tag))
         run_clients(python, files, backend, Limits(_FILE_SECONDS, _CASE_SECONDS), results=results)

@@ -82,11 +82,11 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
     """Declare options that several subcommands have, by name; without a release `load_release` takes the newest."""
     options: dict[str, dict[str, Any]] = {
         "--root": {"type": Path, "default": Path.cwd(), "help": "root of the repository (default: here)"},
-        "--release": {"metavar": "VERSION", "help": "JAX release (default: the newest of releases/)"},
+        "--release": {"metavar": "VERSION", "help": "JAX release (default: the newest in releases/, or of the wheels)"},
         "--dist": {"type": Path, "metavar": "DIR", "help": "folder of the wheels (default: dist/ of the repository)"},
         "--set": {
             "metavar": "FOLDER|URL|VERSION",
-            "help": "the set that the plugin was built for (default: the only one in the folder of the wheels)",
+            "help": "the set that the plugin was built for (default: that of the newest release in the wheels' folder)",
         },
         "--tool": {
             "action": "append",

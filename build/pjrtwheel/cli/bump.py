@@ -29,7 +29,9 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--backend", action="append", default=[], metavar="NAME", help="build this one only; may be given again"
     )
-    parser.add_argument("--jax-tests", type=Path, metavar="DIR", help="JAX's tests/ folder, to run some of them")
+    parser.add_argument(
+        "--jax-tests", type=Path, metavar="DIR", help="JAX's tests/, some of which run on what is built"
+    )
     parser.add_argument("--report", type=Path, metavar="FILE", help="write the report there as well")
     add_options(parser, "--root", "--dist")
 
@@ -44,6 +46,10 @@ def execute(args: argparse.Namespace) -> int:
     check_repository(args.root)
     if args.json and not args.dry_run:
         raise UsageError("without --dry-run there is no JSON", remedy="add --dry-run, or leave out --json")
+    if args.no_build and args.jax_tests:
+        raise UsageError(
+            "--jax-tests runs on what is built, and --no-build builds nothing", remedy="leave out one of the two"
+        )
     for folder in filter(None, (args.jax_tests, args.report and args.report.absolute().parent)):
         if not folder.is_dir():  # said now, not after an hour of building
             raise UsageError(f"no such folder: {folder}")

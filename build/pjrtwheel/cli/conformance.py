@@ -42,20 +42,33 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Run the files, print the comparison, and fail when a difference is not in the list of expected ones."""
     from pjrtwheel.backend import load_backends
-    from pjrtwheel.conformance.clients import CLIENTS, compare_runs, find_test_files, results_folder
+    from pjrtwheel.conformance.clients import (
+        CLIENTS,
+        compare_runs,
+        find_test_files,
+        installed_version,
+        results_folder,
+    )
     from pjrtwheel.conformance.comparison import format_report, listed_backends, load_expected
     from pjrtwheel.errors import ProofError
     from pjrtwheel.fetch.cache import cache_root
-    from pjrtwheel.release.known import choose_release
 
     check_repository(args.root)
     backend = choose_backend(load_backends(args.root), listed_backends(args.root), args.backend)
     expected = load_expected(args.root, backend.name)
     test_files = find_test_files(args.tests, args.files)
     cache = cache_root(os.environ)
-    wheels = None if args.report_only or args.environment else _find_set(args, backend, cache)
-    release = wheels.release if wheels else choose_release(args.root, args.release, backend.name, host_platform().name)
-    results = args.results or results_folder(cache, backend, release)
+    wheels = None if args.environment or (args.report_only and args.results) else _find_set(args, backend, cache)
+    if wheels is None and (args.set or args.release):
+        raise UsageError(
+            "there is no use for --set and --release where no set is looked for",
+            cause="--environment has one installed, and --results says which results to compare",
+            remedy="leave them out",
+        )
+    results = args.results
+    if results is None:
+        version = wheels.bindings.version if wheels else installed_version(args.environment, backend)
+        results = results_folder(cache, backend, version)
     clients = tuple(args.client or CLIENTS)
     if not args.report_only:
         _run(args, wheels, test_files, backend, results, clients)

@@ -14,7 +14,7 @@ from pjrtwheel.conformance.comparison import Difference, Expected, compare
 from pjrtwheel.conformance.run_file import FileRun, Limits, run_file
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.processes import run_all
-from pjrtwheel.environment.venv import create_environment, requirement_group
+from pjrtwheel.environment.venv import create_environment, last_lines, requirement_group, run_tool
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import write_atomically
@@ -114,9 +114,26 @@ def compare_runs(results: Path, names: Sequence[str], expected: Sequence[Expecte
     return tuple(differences)
 
 
-def results_folder(cache: Path, backend: Backend, release: Release) -> Path:
-    """Return where the results of a backend are kept, those of each release by themselves."""
-    return cache / "conformance" / f"{backend.name}-{release.version}"
+def results_folder(cache: Path, backend: Backend, version: str) -> Path:
+    """Return where the results of a backend are kept, those of each set by themselves."""
+    return cache / "conformance" / f"{backend.name}-{version}"
+
+
+def installed_version(python: Path, backend: Backend) -> str:
+    """Return the version of the plugin in an environment, by its Python.
+
+    Raises:
+        UsageError: The plugin is not there, or no Python.
+    """
+    code = f"from importlib.metadata import version; print(version({backend.distribution!r}))"
+    done = run_tool([str(python), "-I", "-c", code]) if python.is_file() else None
+    if done is None or done.returncode != 0:
+        raise UsageError(
+            f"no {backend.distribution} in the environment of {python}",
+            cause=last_lines(done.stderr, 1) if done else "there is no such file",
+            remedy="give the Python of an environment with both wheels and what JAX's tests need",
+        )
+    return done.stdout.strip()
 
 
 def result_path(results: Path, file: str, client: str) -> Path:

@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.errors import FetchError, ProofError, UsageError
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import parse_name
+from pjrtwheel.wheel.read.directory import open_wheel
 
 
 def scratch_place(cache: Path) -> Path:
@@ -114,7 +114,7 @@ def requirement_group(root: Path, name: str) -> tuple[str, ...]:
 
 def needs_of(wheel: Path) -> list[str]:
     """Return the `Requires-Dist` lines of a wheel, sorted."""
-    with zipfile.ZipFile(wheel) as archive:
+    with open_wheel(wheel) as archive:
         metadata = archive.read(f"{parse_name(wheel.name).dist_info}/METADATA")
     return sorted(read_field(metadata.decode("utf-8"), "Requires-Dist"))
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import shutil
 import stat
 import zipfile
-import zlib
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -54,6 +53,6 @@ def unpack_wheel(
                 with archive.open(name) as reader, target.open("wb") as writer:
                     shutil.copyfileobj(reader, writer, 1 << 20)
                 target.chmod(0o755 if files[name].external_attr >> 16 & stat.S_IXUSR else 0o644)
-    except (*DAMAGE, zlib.error) as error:
+    except DAMAGE as error:
         raise FetchError(f"damaged wheel: {wheel.name}", cause=str(error)) from error
     return tuple(sorted(chosen))

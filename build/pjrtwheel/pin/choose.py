@@ -51,7 +51,7 @@ def choose_files(wanted: WantedFiles, files: Iterable[IndexFile], pythons: Seque
         key = wanted.key.format(python=tag, platform=platform)
         fitting = [entry for entry in matching if _fits(entry, tag, platform)]
         if fitting:
-            file = max(fitting, key=lambda entry: (entry.name.build, entry.file.filename)).file
+            file = max(fitting, key=lambda entry: (entry.name.build_order, entry.file.filename)).file
             pins.append(Pin(key, wanted.project, version, file.filename, file.sha256, file.size))
         else:
             place = f"{tag} on {platform}" if tag else platform

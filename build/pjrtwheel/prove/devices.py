@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.processes import run_process
 from pjrtwheel.prove.inside import devices as inside
+from pjrtwheel.wheel.read.directory import open_wheel
 
 _INSIDE = Path(inside.__file__)
 
@@ -61,7 +61,7 @@ def detect_devices(python: Path, wheels: Sequence[Path], backend: Backend) -> De
     """
     wheel = next(path for path in wheels if path.name.startswith(f"{backend.package}-"))
     with tempfile.TemporaryDirectory(prefix="detect-") as scratch:
-        with zipfile.ZipFile(wheel) as archive:
+        with open_wheel(wheel) as archive:
             modules = [name for name in archive.namelist() if name.endswith(".py")]
             archive.extractall(scratch, [name for name in modules if name.startswith(f"{backend.package}/")])
         end = run_process([str(python), "-I", str(_INSIDE), scratch, backend.package], Path(scratch), _SECONDS)

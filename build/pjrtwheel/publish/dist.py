@@ -22,6 +22,7 @@ from pjrtwheel.files import copy_atomically, hash_file, write_atomically
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import find_origin
 from pjrtwheel.prove.results import Proof
+from pjrtwheel.publish.mixed_sets import check_sets
 from pjrtwheel.publish.release_file import (
     RELEASE_FILENAME,
     Entry,
@@ -65,30 +66,42 @@ def check_space(built: Sequence[BuiltWheel], dist: Path) -> None:
     files.require_space(dist, sum(fresh))
 
 
-def put_wheels(wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path) -> tuple[Entry, ...]:
+def put_wheels(
+    wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path, *, refuse_mixed: bool = False
+) -> tuple[Entry, ...]:
     """Copy wheels that have entries already into `dist`, as `publish` does.
 
     Several builds may publish into one folder at once: wheels are copied to one place and renamed into place under the
-    folder's lock, where the entries of the others are read again and kept. `release.json` is replaced last. Wheels that
-    it does not describe, which a killed run may have left, are named on stderr.
+    folder's lock, where what the others left is read again and kept. `release.json` is replaced last. Wheels that it
+    does not describe, which a killed run may have left, are named on stderr.
 
     Raises:
-        WheelError: A wheel is not the one its entry describes, or the disk is full.
+        WheelError: A wheel is not the one its entry describes, or the disk is full; or the folder would have wheels of
+            one version and different sets, which is to be refused.
     """
+    if refuse_mixed:  # before much is copied; what counts is the second look
+        _refuse_mixed(entries, dist)
     dist.mkdir(parents=True, exist_ok=True)
     with files.staging_folder(dist) as folder:
-        copied = [entry for entry in entries if not _is_published(entry.filename, entry.sha256, dist)]
-        files.require_space(dist, sum(wheels[entry.filename].stat().st_size for entry in copied))
-        for entry in copied:
-            _copy(wheels[entry.filename], entry, folder)
+        copied = {entry.filename: entry for entry in entries if not _is_published(entry.filename, entry.sha256, dist)}
+        files.require_space(dist, sum(wheels[name].stat().st_size for name in copied))
+        for name, entry in copied.items():
+            _copy(wheels[name], entry, folder)
         with files.locked(dist):
-            for entry in copied:
-                (folder / entry.filename).replace(dist / entry.filename)
-            merged = merge_entries(_read_replaceable(dist), entries, (path.name for path in dist.glob("*.whl")))
+            if refuse_mixed:
+                _refuse_mixed(entries, dist)
+            digests = {path.name: hash_file(path) for path in dist.glob("*.whl")}
+            for entry in entries:
+                name = entry.filename
+                if digests.get(name) != entry.sha256:
+                    if not (folder / name).is_file():  # it was there, and somebody took or replaced it meanwhile
+                        _copy(wheels[name], entry, folder)
+                    (folder / name).replace(dist / name)
+                    digests[name] = entry.sha256
+            merged = merge_entries(_read_replaceable(dist), entries, digests)
             write_atomically(dist / RELEASE_FILENAME, format_entries(merged))
             _flush_folder(dist)
-            warnings = _describe_unlisted(merged, {path.name: hash_file(path) for path in dist.glob("*.whl")})
-    for warning in warnings:
+    for warning in _describe_unlisted(merged, digests):
         print(f"warning: {warning}", file=sys.stderr, flush=True)
     return tuple(merged.values())
 
@@ -133,6 +146,14 @@ def _read_replaceable(dist: Path) -> dict[str, Entry]:
         shutil.copyfile(path, copy)
         print(f"warning: {error.what} ({error.cause}); a copy is kept as {copy.name}", file=sys.stderr, flush=True)
         return parse_entries(path.read_bytes())
+
+
+def _refuse_mixed(entries: Sequence[Entry], dist: Path) -> None:
+    """Raise a `WheelError` if wheels that come would be of another set than those of their version that are there."""
+    path = dist / RELEASE_FILENAME
+    known = parse_entries(path.read_bytes()) if path.is_file() else {}
+    present = {wheel.name for wheel in dist.glob("*.whl")} | {entry.filename for entry in entries}
+    check_sets(merge_entries(known, entries, present).values(), str(dist))
 
 
 def _is_published(name: str, digest: str, dist: Path) -> bool:

@@ -87,7 +87,8 @@ def find_set(
 ) -> FinishedSet:
     """Find the plugin of a backend in a folder, and say on stderr of which set it is.
 
-    Without `where`, a version or what else `--set` takes, its `jaxlib` is in the same folder.
+    Without `where`, a version or what else `--set` takes, its `jaxlib` is in the same folder. Without a release as well
+    it is that of the newest one in the folder, so the only set there is taken.
 
     Raises:
         UsageError: One of the two is not there, or the folder has plugins of several sets.
@@ -95,8 +96,9 @@ def find_set(
     """
     found = _Plugins(dist, backend, platform, _list_plugins(dist, backend, platform))
     if where is None:
-        pinned = choose_release(root, release, backend.name, platform.name)
-        offer = found.bindings_here(found.choose_version(pinned))
+        newest = None if release else found.newest_release()
+        wanted = newest or choose_release(root, release, backend.name, platform.name).version
+        offer = found.bindings_here(found.choose_version(wanted))
     else:
         offer = found.restrict(_list_own(dist, where) or find_offer(where, cache))
     chosen = choose_set(offer, release, platform)
@@ -114,10 +116,14 @@ class _Plugins:
     platform: Platform
     by_version: Mapping[str, Path]
 
-    def choose_version(self, release: Release) -> str:
+    def newest_release(self) -> str | None:
+        """Return the newest release of which there is a plugin."""
+        return max(map(Version, self.by_version)).public if self.by_version else None
+
+    def choose_version(self, release: str) -> str:
         """Return the version of the only set of a release that has a plugin."""
-        what = f"{self.backend.distribution} {release.version}"
-        found = sorted((text for text in self.by_version if Version(text).public == release.version), key=Version)
+        what = f"{self.backend.distribution} {release}"
+        found = sorted((text for text in self.by_version if Version(text).public == release), key=Version)
         if not found:
             raise UsageError(
                 f"no wheel of {what} for {self.platform.name} in {self.dist}",
@@ -155,8 +161,7 @@ class _Plugins:
 
 
 def _list_plugins(dist: Path, backend: Backend, platform: Platform) -> dict[str, Path]:
-    named = {path: parse_name(path.name) for path in find_plain_wheels(dist)}
-    ours = {path: name for path, name in named.items() if name.distribution == backend.distribution}
+    ours = {path: name for path, name in find_plain_wheels(dist).items() if name.distribution == backend.distribution}
     return {name.version: path for path, name in ours.items() if name.platform == platform}
 
 

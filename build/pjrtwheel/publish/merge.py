@@ -11,7 +11,6 @@ from pathlib import Path
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish.dist import put_wheels
-from pjrtwheel.publish.mixed_sets import check_sets
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.wheel.names import is_variant
 
@@ -53,12 +52,9 @@ def merge_folders(folders: Sequence[Path], dist: Path) -> tuple[Entry, ...]:
     for folder, entries in records.items():
         _check_bytes(folder, entries)
     _check_same(records, dist)
-    listed = read_entries(dist) | {name: entry for entries in records.values() for name, entry in entries.items()}
-    check_sets(listed.values(), str(dist))
-    merged: tuple[Entry, ...] = ()
-    for folder, entries in records.items():
-        merged = put_wheels({name: folder / name for name in entries}, tuple(entries.values()), dist)
-    return merged
+    wheels = {name: folder / name for folder, entries in records.items() for name in entries}
+    merged = [entry for entries in records.values() for entry in entries.values()]
+    return put_wheels(wheels, merged, dist, refuse_mixed=True)
 
 
 def _leave_out_variants(entries: Mapping[str, Entry], folder: Path, dist: Path) -> dict[str, Entry]:

@@ -8,10 +8,8 @@ index, next to a `release.json`, or on the package index that pip is configured 
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import urllib.parse
-import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,8 +26,8 @@ from pjrtwheel.publish.release_file import RELEASE_FILENAME, parse_entries, read
 from pjrtwheel.release.lock import LOCK_FILENAME, SCHEMA, ReleaseLock
 from pjrtwheel.release.model import Pin
 from pjrtwheel.tables import TableError, read_json
-from pjrtwheel.wheel.names import WheelName, find_plain_wheels, parse_name
-from pjrtwheel.wheel.read.directory import DAMAGE
+from pjrtwheel.wheel.names import WheelName, find_name, find_plain_wheels, parse_name
+from pjrtwheel.wheel.read.directory import open_wheel
 from pjrtwheel.wheel.report import BuiltWheel, Report
 
 _FORMS = "--set takes a folder of wheels, the URL of an index or of a release.json, or a version such as 0.11.2+split.1"
@@ -126,19 +124,20 @@ def read_lock(wheel: Path, package: str = _BINDINGS) -> ReleaseLock:
 
     Raises:
         UsageError: It has none, such as upstream's.
-        WheelError: It is damaged, or its lock is of another version than its name.
+        WheelError: It is damaged or hostile, or its lock is of another version than its name.
     """
     name = parse_name(wheel.name)
     try:
-        with zipfile.ZipFile(wheel) as archive:
-            lock = read_json(ReleaseLock, archive.read(f"{package}/{LOCK_FILENAME}"), ignore_unknown=True)
+        with open_wheel(wheel) as archive:
+            data = archive.read(f"{package}/{LOCK_FILENAME}")
+        lock = read_json(ReleaseLock, data, ignore_unknown=True)
     except KeyError as error:
         raise UsageError(
             f"{wheel.name} belongs to no set: it holds no {LOCK_FILENAME}",
             cause="it is upstream's, or was made by other tools",
             remedy="name the set by its version, as in --set 0.11.2+split.1, or its release by --release",
         ) from error
-    except (*DAMAGE, TableError) as error:
+    except TableError as error:
         raise WheelError(f"cannot read the lock of {wheel}", cause=str(error)) from error
     if (lock.version, lock.release) != (name.version, name.release):
         raise WheelError(f"{wheel.name} has the lock of {lock.version}", cause="it was renamed, or is damaged")
@@ -156,16 +155,9 @@ def list_folder(folder: Path) -> tuple[tuple[WheelName, Callable[[], Path]], ...
     digests = {name: entry.sha256 for name, entry in read_entries(folder).items()}
     return tuple(
         (name, functools.partial(_check_file, path.absolute(), digests.get(path.name)))
-        for path in find_plain_wheels(folder)
-        if (name := _read_name(path.name)) and name.distribution == _BINDINGS
+        for path, name in find_plain_wheels(folder).items()
+        if name.distribution == _BINDINGS
     )
-
-
-def _read_name(filename: str) -> WheelName | None:
-    """Return the name of a wheel; nothing for a file that only seems to be one."""
-    with contextlib.suppress(WheelError):
-        return parse_name(filename)
-    return None
 
 
 def _check_file(path: Path, digest: str | None) -> Path:
@@ -218,7 +210,7 @@ def _pinned(
     kept = WheelCache(cache, download)
     found = []
     for file in files:
-        name = _read_name(file.filename)
+        name = find_name(file.filename)
         if name is None or file.yanked:
             continue
         pin = Pin(f"set.{_BINDINGS}", _BINDINGS, name.version, file.filename, file.sha256, file.size)

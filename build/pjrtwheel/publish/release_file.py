@@ -131,7 +131,7 @@ def merge_entries(old: Mapping[str, Entry], new: Iterable[Entry], present: Itera
     """
     merged = dict(old)
     for entry in new:
-        before = old.get(entry.filename)
+        before = merged.get(entry.filename)
         same = before is not None and before.sha256 == entry.sha256
         merged[entry.filename] = add_proofs_to(entry, before.proofs()) if before and same else entry
     return {name: merged[name] for name in sorted(set(present) & set(merged))}

@@ -4,18 +4,21 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
 from pjrtwheel.errors import PinError, UsageError
 from pjrtwheel.release.model import Release, read_release
 
-_VERSION = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?")
+# As the package index spells them.
+_VERSION = re.compile(r"(\d+(?:\.\d+)*)(?:(a|b|rc)(\d+))?(?:\.post(\d+))?(?:\.dev(\d+))?")
 
 
 def list_releases(root: Path) -> list[str]:
     """Return the JAX versions that are pinned below `root`, the newest last."""
-    return sorted((path.stem for path in (root / "releases").glob("[0-9]*.toml")), key=version_order)
+    names = (path.stem for path in (root / "releases").glob("[0-9]*.toml"))
+    return sorted(filter(_VERSION.fullmatch, names), key=version_order)
 
 
 def newest_release(root: Path) -> str:
@@ -73,13 +76,23 @@ def choose_release(root: Path, version: str | None, backend: str, platform: str)
     return found or load_release(root)
 
 
-def version_order(version: str) -> tuple[tuple[int, ...], bool, str, int]:
-    """Return what releases are ordered by; a pre-release comes before its release, a post-release after it.
+def version_order(version: str) -> tuple[tuple[int, ...], tuple[str, int], int, float]:
+    """Return what releases are ordered by, as PEP 440 says.
 
-    >>> sorted(["0.11.2.post1", "0.11.2", "0.12.0", "0.9.3", "0.12.0rc10", "0.12.0rc9"], key=version_order)
-    ['0.9.3', '0.11.2', '0.11.2.post1', '0.12.0rc9', '0.12.0rc10', '0.12.0']
+    Not packaging's, which is missing where repository rules and `matrix` run: they have the standard library only.
+
+    >>> sorted(["1.0", "1.0.post1", "1.1.dev2", "1.1rc10", "1.1rc9", "1.1a1.dev1", "1.1a1", "0.9.3"], key=version_order)
+    ['0.9.3', '1.0', '1.0.post1', '1.1.dev2', '1.1a1.dev1', '1.1a1', '1.1rc9', '1.1rc10']
+    >>> version_order("1.1.0") == version_order("1.1")
+    True
     """
-    match = re.match(r"([\d.]*)([a-z]*)(\d*)", version)
-    numbers, letters, last = match.groups() if match else ("", version, "")
-    is_whole = letters in {"", "post"}
-    return tuple(int(part) for part in numbers.split(".") if part), is_whole, letters, int(last or 0)
+    match = _VERSION.fullmatch(version)
+    if match is None:
+        raise ValueError(f"no version: {version!r}")
+    numbers, letters, pre, post, dev = match.groups()
+    release = [int(part) for part in numbers.split(".")]
+    while release and not release[-1]:
+        release.pop()
+    whole = ("", 0) if dev and not post else ("whole", 0)  # behind a, b and rc
+    stage = (letters, int(pre)) if letters else whole
+    return tuple(release), stage, int(post or -1), int(dev) if dev else math.inf

@@ -10,7 +10,6 @@ import email.policy
 import hashlib
 import io
 import zipfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,7 +73,7 @@ def read_contents(wheel: Path, scratch: Path) -> WheelContents:
                     libraries[entry.filename] = target
                 elif ".dist-info/" in entry.filename or entry.filename.endswith(".json"):
                     texts[entry.filename] = archive.read(entry).decode("utf-8")
-    except (OSError, *DAMAGE, zlib.error) as error:
+    except (OSError, *DAMAGE) as error:
         if isinstance(error, OSError) and error.errno in FULL:
             raise
         raise WheelError(

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +55,12 @@ class WheelName:
     def release(self) -> str:
         """The version without the label of a set (PEP 440), such as `0.11.2`."""
         return Version(self.version).public
+
+    @property
+    def build_order(self) -> tuple[()] | tuple[int, str]:
+        """What wheels of one version are ordered by: the number that a build tag begins with, then the rest of it."""
+        number = "".join(itertools.takewhile(str.isdigit, self.build))
+        return (int(number), self.build.removeprefix(number)) if number else ()
 
     @property
     def tags(self) -> tuple[Tag, ...]:
@@ -128,9 +136,17 @@ def is_variant(filename: str) -> bool:
     return bool(split_label(filename)[1])
 
 
-def find_plain_wheels(folder: Path) -> list[Path]:
-    """Return the wheels of a folder by name, without variants."""
-    return sorted(path for path in folder.glob("*.whl") if not is_variant(path.name))
+def find_name(filename: str) -> WheelName | None:
+    """Return the parts of a wheel's file name; nothing for a file that only seems to be a wheel."""
+    with contextlib.suppress(WheelError):
+        return parse_name(filename)
+    return None
+
+
+def find_plain_wheels(folder: Path) -> dict[Path, WheelName]:
+    """Return the wheels of a folder in order, without variants and files that only seem to be wheels."""
+    paths = sorted(path for path in folder.glob("*.whl") if not is_variant(path.name))
+    return {path: name for path in paths if (name := find_name(path.name))}
 
 
 def requires_python(python_tag: str) -> str:

@@ -7,17 +7,20 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pjrtwheel import tables
 from pjrtwheel.backend import find_backend
+from pjrtwheel.cli import main
 from pjrtwheel.conformance.cases import Case, CaseOutcome, ReportLog, parse_report_log
 from pjrtwheel.conformance.clients import (
     client_environ,
     compare_runs,
     find_test_files,
+    installed_version,
     result_path,
     results_folder,
     run_clients,
@@ -33,7 +36,9 @@ from pjrtwheel.conformance.comparison import (
 )
 from pjrtwheel.conformance.run_file import FileRun, Limits, run_file
 from pjrtwheel.errors import ProofError, UsageError
-from pjrtwheel.release.model import Release
+from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.platforms import host_platform
+from pjrtwheel.release.known import load_release
 
 
 def cases(**outcomes: CaseOutcome) -> dict[str, Case]:
@@ -298,10 +303,40 @@ def test_the_lists_of_the_repository_are_well_formed(root: Path) -> None:
         assert all(len(entry.reason.split()) > 3 for entry in load_expected(root, path.stem))
 
 
-def test_results_of_every_release_are_kept_apart(root: Path, tmp_path: Path) -> None:
-    """Those of one would be taken for those of the other."""
-    releases = [Release({}, "", Path(f"releases/{version}.toml"), version, 1) for version in ("1.2", "1.3")]
-    assert [results_folder(tmp_path, find_backend(root, "cpu"), release) for release in releases] == [
-        tmp_path / "conformance/cpu-1.2",
-        tmp_path / "conformance/cpu-1.3",
-    ]
+def test_results_of_every_set_are_kept_apart(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Those of one would be taken for those of the other, also where nothing is run."""
+    tests, dist, cpu = tmp_path / "tests", tmp_path / "dist", find_backend(root, "cpu")
+    for folder in (tests, dist):
+        folder.mkdir()
+    (tests / "a_test.py").touch()
+    tag, version = cpu.tags[host_platform().name], load_release(root).version
+    for number in (1, 2):
+        for stem, python in (("jaxlib", "cp312-cp312"), (cpu.package, "cp312-abi3")):
+            (dist / f"{stem}-{version}+acme.{number}-{python}-{tag}.whl").touch()
+    command = ["conformance", str(tests), "--root", str(root), "--dist", str(dist), "--backend", "cpu", "--report-only"]
+    for number in (1, 2):
+        assert main([*command, "--set", f"{version}+acme.{number}"]) == UsageError.exit_code
+        folder = results_folder(cache_root(os.environ), cpu, f"{version}+acme.{number}")
+        assert folder.name == f"cpu-{version}+acme.{number}"
+        assert f"error: no results in {folder}: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("use", [["--environment", sys.executable], ["--results", "x", "--report-only"]])
+@pytest.mark.parametrize("choice", ["--set", "--release"])
+def test_a_choice_without_use_is_refused(
+    root: Path, tmp_path: Path, use: list[str], choice: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It would be passed over, and other results than were asked for compared."""
+    (tmp_path / "a_test.py").touch()
+    assert main(["conformance", str(tmp_path), "--root", str(root), *use, choice, "1.2"]) == UsageError.exit_code
+    assert "there is no use for --set and --release" in capsys.readouterr().err
+
+
+def test_an_environment_says_which_set_it_has(root: Path, tmp_path: Path) -> None:
+    """By the version of what is installed; one without the plugin is named."""
+    pytest_here = replace(find_backend(root, "cpu"), distribution="pytest")
+    assert installed_version(Path(sys.executable), pytest_here) == pytest.__version__
+    for python in (Path(sys.executable), tmp_path / "python"):
+        with pytest.raises(UsageError) as caught:
+            installed_version(python, replace(pytest_here, distribution="nobody-has-this"))
+        assert caught.value.what == f"no nobody-has-this in the environment of {python}"

@@ -75,14 +75,16 @@ def test_one_file_for_all_pythons() -> None:
     files = [
         *offer(
             "abacus_pjrt-1.2-py3-none-manylinux_2_27_x86_64",
-            "abacus_pjrt-1.2-2-py3-none-manylinux_2_27_x86_64",
-            "abacus_pjrt-1.2-9-py3-none-musllinux_1_1_x86_64",
-            "abacus_pjrt-1.2-8-cp313-cp313-manylinux_2_27_x86_64",
+            "abacus_pjrt-1.2-10-py3-none-manylinux_2_27_x86_64",
+            "abacus_pjrt-1.2-10a-py3-none-manylinux_2_27_x86_64",
+            "abacus_pjrt-1.2-9-py3-none-manylinux_2_27_x86_64",
+            "abacus_pjrt-1.2-19-py3-none-musllinux_1_1_x86_64",
+            "abacus_pjrt-1.2-18-cp313-cp313-manylinux_2_27_x86_64",
         ),
-        IndexFile("abacus_pjrt-1.2-7-py3-none-manylinux_2_27_x86_64.whl", "ab" * 32, 5, yanked=True),
+        IndexFile("abacus_pjrt-1.2-17-py3-none-manylinux_2_27_x86_64.whl", "ab" * 32, 5, yanked=True),
     ]
     (pin,) = choose_files(LIBRARY, files).pins
-    assert pin.filename == "abacus_pjrt-1.2-2-py3-none-manylinux_2_27_x86_64.whl"
+    assert pin.filename == "abacus_pjrt-1.2-10a-py3-none-manylinux_2_27_x86_64.whl"
 
 
 def test_one_python_stands_for_all_where_the_backend_says_so() -> None:

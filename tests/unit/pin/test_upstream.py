@@ -12,6 +12,7 @@ import pytest
 from pjrtwheel.backend import UpstreamExtra
 from pjrtwheel.errors import PinError
 from pjrtwheel.pin.upstream import UpstreamWheel, read_upstream, take_over
+from small_wheels import build_wheel, damage_stream
 
 METADATA = """\
 Metadata-Version: 2.4
@@ -64,9 +65,10 @@ def test_wheel_that_does_not_say_its_commit(tmp_path: Path) -> None:
     [
         (METADATA.replace("1.2.0", "1.3"), "abacus.plugin 1.3"),
         (METADATA.replace("abacus.plugin", "abacus"), "abacus 1.2.0"),
+        (METADATA.replace("1.2.0", "bogus"), "abacus.plugin bogus"),
         ("Metadata-Version: 2.4\n", "nothing"),
     ],
-    ids=["version", "name", "neither"],
+    ids=["version", "name", "no version", "neither"],
 )
 def test_metadata_that_contradicts_the_name_is_refused(tmp_path: Path, metadata: str, stated: str) -> None:
     """The bytes are what the index promised, but they are of another wheel."""
@@ -82,6 +84,14 @@ def test_what_is_no_wheel_is_refused(tmp_path: Path) -> None:
     wheel.write_text("<html>")
     with pytest.raises(PinError, match=r"cannot read abacus_plugin-1\.2-py3-none-any\.whl"):
         read_upstream(wheel)
+
+
+def test_damaged_metadata_is_refused(tmp_path: Path) -> None:
+    """The directory is right, the compressed bytes are not."""
+    info = "abacus_plugin-1.2.dist-info/METADATA"
+    wheel = build_wheel(tmp_path, {info: METADATA.encode()}, name="abacus_plugin-1.2-py3-none-any.whl")
+    with pytest.raises(PinError, match=r"cannot read abacus_plugin-1\.2-py3-none-any\.whl"):
+        read_upstream(damage_stream(wheel, info))
 
 
 def test_requirements_of_an_extra() -> None:

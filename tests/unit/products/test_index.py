@@ -272,7 +272,7 @@ def test_a_file_that_is_no_wheel_is_an_error(dist: Path) -> None:
     """Its hash is right, but it has no metadata."""
     (dist / NAME).write_bytes(b"no zip")
     write_release(dist, list_entry(dist / NAME))
-    with pytest.raises(WheelError, match="is no wheel with metadata"):
+    with pytest.raises(WheelError, match="is a damaged wheel"):
         write_index(dist, dist / "simple")
 
 

@@ -98,6 +98,16 @@ def test_the_only_set_of_the_release_is_taken(bench: Bench, capsys: pytest.Captu
     assert found_in(bench.find(release="1.2"), "cp312") == ("1.2", older)
 
 
+def test_the_only_set_of_the_folder_is_taken(bench: Bench) -> None:
+    """Also where a newer release is pinned, and next to what only seems to be a wheel."""
+    bench.put(bench.dist, "1.2+split.1", "cp312", plugin=True)
+    (bench.dist / "foo.whl").touch()
+    names = ["dist/" + JAXLIB.format("1.2+split.1", "cp312", "cp312"), "dist/" + PLUGIN.format("1.2+split.1")]
+    assert found_in(bench.find(), "cp312") == ("1.2", names)
+    with pytest.raises(UsageError, match=r"no wheel of jaxlib-cuda-13 1\.3 for"):
+        bench.find(release="1.3")
+
+
 def test_of_several_sets_one_has_to_be_named(bench: Bench) -> None:
     """None is the right one by itself; the message says how to choose."""
     for version in ("1.3+acme.9", "1.3+acme.10", "1.2+split.1"):

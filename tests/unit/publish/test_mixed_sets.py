@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pjrtwheel import files
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products.index import write_index
@@ -70,6 +72,42 @@ def test_folders_of_two_sets_are_not_merged(tmp_path: Path) -> None:
         assert sorted(tmp_path.rglob("*")) == before
     other = make_folder(tmp_path / "c", make_entry("jaxlib-cpu", "b", "1.2+split.2"))
     assert len(merge_folders([first, other], tmp_path / "dist")) == 2
+
+
+def test_a_wheel_that_was_taken_out_refuses_nothing(tmp_path: Path) -> None:
+    """It is what the refusal asks for; the record of the folder still names it."""
+    plugin = make_entry("jaxlib-cpu", "b")
+    dist = make_folder(tmp_path / "dist", make_entry("jaxlib", "a"))
+    (dist / make_entry("jaxlib", "a").filename).unlink()
+    assert [entry.filename for entry in merge_folders([make_folder(tmp_path / "b", plugin)], dist)] == [plugin.filename]
+
+
+def test_a_damaged_record_is_no_obstacle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A copy is kept, as a build does; entries of it that are whole count all the same."""
+    dist, plugin = make_folder(tmp_path / "dist", make_entry("jaxlib", "a")), make_entry("jaxlib-cpu", "b")
+    document = json.loads((dist / "release.json").read_text("utf-8"))
+    (dist / "release.json").write_text(json.dumps({**document, "wheels": [*document["wheels"], {}]}), "utf-8")
+    with pytest.raises(WheelError, match="would mix sets"):
+        merge_folders([make_folder(tmp_path / "b", plugin)], dist)
+    assert sorted(path.name for path in dist.iterdir()) == [make_entry("jaxlib", "a").filename, "release.json"]
+    same = make_folder(tmp_path / "a", make_entry("jaxlib-cpu", "a"))
+    assert len(merge_folders([same], dist)) == 2
+    assert "a copy is kept as release.json.damaged-1" in capsys.readouterr().err
+
+
+def test_sets_that_arrive_meanwhile_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another run published between the first look and the lock."""
+    folder, dist = make_folder(tmp_path / "b", make_entry("jaxlib-cpu", "b")), tmp_path / "dist"
+
+    def publish_meanwhile(place: Path, _: int) -> None:
+        other = make_folder(tmp_path / "other", make_entry("jaxlib", "a"))
+        for path in other.iterdir():
+            path.rename(place / path.name)
+
+    monkeypatch.setattr(files, "require_space", publish_meanwhile)
+    with pytest.raises(WheelError, match="would mix sets"):
+        merge_folders([folder], dist)
+    assert sorted(path.name for path in dist.iterdir()) == [make_entry("jaxlib", "a").filename, "release.json"]
 
 
 def test_an_index_offers_no_pair_that_refuses_each_other(tmp_path: Path) -> None:

@@ -185,6 +185,26 @@ def test_the_same_bytes_are_not_copied_again(tmp_path: Path) -> None:
     assert (tmp_path / "dist" / wheel.report.wheel).stat().st_ino == before
 
 
+@pytest.mark.parametrize("meanwhile", [b"other", None], ids=["replaced", "removed"])
+def test_a_wheel_that_is_replaced_meanwhile_is_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meanwhile: bytes | None
+) -> None:
+    """It was there before the lock was taken, so it was not copied; what is recorded is what is there."""
+    dist = tmp_path / "dist"
+    wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
+    proofs = {wheel.report.wheel: proof}
+    publish([wheel], proofs, dist)
+
+    def change_meanwhile(place: Path, _: int) -> None:
+        (place / wheel.report.wheel).unlink()
+        if meanwhile:
+            (place / wheel.report.wheel).write_bytes(meanwhile)
+
+    monkeypatch.setattr(files, "require_space", change_meanwhile)
+    (entry,) = publish([wheel], proofs, dist)
+    assert hash_file(dist / wheel.report.wheel) == entry.sha256 == wheel.report.sha256
+
+
 def test_a_read_only_wheel_is_published_writable(tmp_path: Path) -> None:
     """Build outputs are often read-only; users must be able to remove what is in dist."""
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")

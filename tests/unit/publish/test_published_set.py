@@ -23,6 +23,7 @@ from pjrtwheel.publish.release_file import format_entries, make_entry
 from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
+from small_wheels import damage_stream
 
 X86, ARM = PLATFORMS["linux_x86_64"], PLATFORMS["linux_aarch64"]
 PLATFORM_TAG = "manylinux_2_27_x86_64"
@@ -159,6 +160,14 @@ def test_a_jaxlib_that_is_of_no_set(
     with pytest.raises(error) as caught:
         read_lock(wheel)
     assert what in caught.value.what
+
+
+def test_a_damaged_lock_is_refused(publish: Callable[..., Path]) -> None:
+    """The directory is right, the compressed bytes are not."""
+    (wheel,) = publish("1.2+split.1").glob("*.whl")
+    with pytest.raises(WheelError) as caught:
+        read_lock(damage_stream(wheel, "jaxlib/release_lock.json"))
+    assert "Error -3 while decompressing" in str(caught.value)
 
 
 def test_wheels_of_two_sets_under_one_version_are_refused(publish: Callable[..., Path], tmp_path: Path) -> None:

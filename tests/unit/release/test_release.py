@@ -8,11 +8,18 @@ import hashlib
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from packaging.version import Version
 
 from pjrtwheel.errors import FetchError, PinError, UsageError
-from pjrtwheel.release.known import load_release, newest_release
+from pjrtwheel.release.known import load_release, newest_release, version_order
 from pjrtwheel.release.model import Pin, Release, XlaSource, parse_release
 
+VERSIONS = (
+    *("0.9.3", "1.1.dev2", "1.1a1.dev1", "1.1a1", "1.1a1.post1", "1.1b2", "1.1rc9", "1.1rc10", "1.1.0"),
+    *("1.1.post0.dev1", "1.1.post0", "1.1.post1", "1.1.0.1", "1.2.0.dev3", "1.2", "1.10"),
+)
 TEXT = f"""
 schema = 2
 release = "1.2.3"
@@ -135,6 +142,13 @@ def test_unknown_release_lists_the_known_ones_and_the_command(tmp_path: Path) ->
     ]
 
 
+@given(st.permutations(VERSIONS))
+def test_releases_are_in_the_order_of_their_versions(versions: list[str]) -> None:
+    """As packaging orders them, which is not there where the order has to be known."""
+    assert sorted(versions, key=version_order) == sorted(versions, key=Version)
+    assert version_order("1.1.0") == version_order("1.1")
+
+
 def test_the_newest_release_is_taken_unless_another_is_named(tmp_path: Path) -> None:
     """Adding a release file is all there is to making a release the default; without any, the command is named."""
     folder = tmp_path / "releases"
@@ -147,7 +161,8 @@ def test_the_newest_release_is_taken_unless_another_is_named(tmp_path: Path) -> 
     ]
     for version in ("1.9.0", "1.10.0", "1.10.0rc1"):
         (folder / f"{version}.toml").write_text(TEXT.replace('"1.2.3"', f'"{version}"', 1), "utf-8")
-    (folder / "xla.toml").touch()
+    for name in ("xla.toml", "2.0 (copy).toml"):
+        (folder / name).touch()
     assert newest_release(tmp_path) == "1.10.0"
     assert load_release(tmp_path).version == "1.10.0"
     assert load_release(tmp_path, "1.9.0").version == "1.9.0"

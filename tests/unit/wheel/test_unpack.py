@@ -18,8 +18,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pjrtwheel.errors import WheelError
-from pjrtwheel.wheel.read.directory import check_directory, is_safe_name
+from pjrtwheel.wheel.read.directory import check_directory, is_safe_name, open_wheel
 from pjrtwheel.wheel.read.unpack import read_text, unpack_wheel
+from small_wheels import damage_stream
 
 MakeWheel = Callable[..., Path]
 
@@ -218,6 +219,16 @@ def test_damage_never_surprises(make_wheel: MakeWheel, changes: list[tuple[int, 
             assert str(error).startswith(path.name)  # noqa: PT017 - refusing is one of two outcomes
         else:
             assert read_text(members, "a.py") == "some text, some text"
+
+
+def test_stream_that_is_not_deflate(make_wheel: MakeWheel) -> None:
+    """Whoever reads a member by himself gets one error, which names the wheel."""
+    path = damage_stream(make_wheel({"a.py": b"1" * 50}), "a.py")
+    with pytest.raises(WheelError, match="is a damaged wheel: Error -3"), open_wheel(path) as archive:
+        archive.read("a.py")
+    assert problems(path)[0].startswith("'a.py' is damaged: ")
+    record = damage_stream(make_wheel({"a.py": b"1"}), "demo-1.0.dist-info/RECORD")
+    assert refusal(record).what.endswith("has a malformed demo-1.0.dist-info/RECORD")
 
 
 def test_no_wheel_at_all(tmp_path: Path) -> None:

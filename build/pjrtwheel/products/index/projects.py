@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +16,7 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.publish.mixed_sets import check_sets
 from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.wheel.metadata import read_field
-from pjrtwheel.wheel.read.directory import DAMAGE
+from pjrtwheel.wheel.read.directory import open_wheel
 
 _BUILD_AGAIN = "build the wheels again, or give another folder with --dist"
 
@@ -105,12 +103,13 @@ def _wheel(path: Path, entry: Entry) -> IndexedFile:
         raise WheelError(f"{path} is not there, though {RELEASE_FILENAME} lists it", remedy=_BUILD_AGAIN)
     if (digest := hash_file(path)) != entry.sha256:
         raise WheelError(f"{path} has sha256 {digest}, {RELEASE_FILENAME} says {entry.sha256}", remedy=_BUILD_AGAIN)
+    member = f"{_stem(entry)}.dist-info/METADATA"
     try:
-        with zipfile.ZipFile(path) as archive:
-            metadata = archive.read(f"{_stem(entry)}.dist-info/METADATA")
-        requires = ",".join(read_field(metadata.decode(), "Requires-Python"))
-    except (*DAMAGE, KeyError, zlib.error) as error:
-        raise WheelError(f"{path} is no wheel with metadata: {error}", remedy=_BUILD_AGAIN) from error
+        with open_wheel(path) as archive:
+            metadata = archive.read(member)
+            requires = ",".join(read_field(metadata.decode(), "Requires-Python"))
+    except KeyError as error:
+        raise WheelError(f"{path} has no {member}", remedy=_BUILD_AGAIN) from error
     return IndexedFile(path.name, digest, path.stat().st_size, requires, metadata)
 
 

@@ -8,6 +8,7 @@ import contextlib
 import stat
 import struct
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
@@ -22,7 +23,7 @@ _ENCRYPTED = 0x1
 _SHOWN = 5  # problems that a message names one by one
 # What zipfile raises over a file that is not what its headers say; ValueError includes names that are no UTF-8,
 # RuntimeError an unknown compression and a password that is asked for, IndexError a name without a character.
-DAMAGE = (zipfile.BadZipFile, EOFError, IndexError, OverflowError, RuntimeError, ValueError, struct.error)
+DAMAGE = (zipfile.BadZipFile, EOFError, IndexError, OverflowError, RuntimeError, ValueError, struct.error, zlib.error)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,6 @@ import hashlib
 import stat
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from typing import IO, BinaryIO, cast
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.wheel.names import WheelName, parse_name
-from pjrtwheel.wheel.read.directory import open_wheel, refuse_problems
+from pjrtwheel.wheel.read.directory import DAMAGE, open_wheel, refuse_problems
 from pjrtwheel.wheel.record import RecordEntry, encode_digest, parse_record, unhashed_paths
 
 _IN_MEMORY = 1 << 20
@@ -100,7 +99,7 @@ def _read_record(archive: zipfile.ZipFile, record_path: str, path: Path) -> Mapp
         return parse_record(archive.read(record_path).decode())
     except KeyError:
         raise WheelError(f"{path.name} has no {record_path}", cause="it is not a wheel, or was renamed") from None
-    except (ValueError, zlib.error) as error:
+    except DAMAGE as error:
         raise WheelError(f"{path.name} has a malformed {record_path}", cause=str(error)) from error
 
 
@@ -110,7 +109,7 @@ def _inflate(
     try:
         with archive.open(info) as source:
             digest = _copy(source, target)
-    except (zipfile.BadZipFile, EOFError, zlib.error) as error:
+    except DAMAGE as error:
         yield f"{info.filename!r} is damaged: {error}"
         return
     if entry and entry.digest != digest:
