@@ -17,7 +17,7 @@ from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS, Platform, find_platform, host_platform
-from pjrtwheel.publish import render_table
+from pjrtwheel.publish import print_summary
 from pjrtwheel.publish.published_set import PublishedSet, choose_set, fetch_set, find_offer
 from pjrtwheel.release.known import choose_release, load_release
 from pjrtwheel.wheel.deflate.compress import HIGHEST_LEVEL, LEVEL
@@ -84,7 +84,7 @@ def execute(args: argparse.Namespace) -> int:
         smoke_tests=not args.no_smoke,
         bindings=published.bindings if published else (),
     )
-    render_table(entries, dist)
+    print_summary(entries, dist)
     return 0
 
 

@@ -6,6 +6,6 @@ from __future__ import annotations
 
 from pjrtwheel.publish.dist import add_proofs, check_space, publish
 from pjrtwheel.publish.release_file import Entry
-from pjrtwheel.publish.summary import render_table
+from pjrtwheel.publish.summary import print_summary
 
-__all__ = ["Entry", "add_proofs", "check_space", "publish", "render_table"]
+__all__ = ["Entry", "add_proofs", "check_space", "print_summary", "publish"]

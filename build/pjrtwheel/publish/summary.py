@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The summary table at the end of a build."""
+"""The summary at the end of a build."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Column, Table
+from rich.padding import Padding
+from rich.text import Text
 
 from pjrtwheel.errors import count
 from pjrtwheel.prove.results import Outcome, Proof
 from pjrtwheel.publish.mixed_sets import mixed_locks
 from pjrtwheel.publish.release_file import Entry, was_tried
-
-_LOG_WIDTH = 170
 
 
 def describe_pythons(entry: Entry) -> str:
@@ -53,37 +51,27 @@ def _describe_targets(proof: Proof) -> str:
     return f": {', '.join(parts)}" if parts else ""
 
 
-def make_table(entries: Sequence[Entry], dist: Path, *, whole_names: bool = False) -> Table:
-    """Lay out one row per wheel, under their folder; names may stay whole, however narrow that makes other columns."""
-    width = max((len(entry.filename) for entry in entries), default=0) if whole_names else None
-    table = Table(
-        Column("wheel", overflow="fold", min_width=width),
-        "MB",
-        "stripped MB",
-        "PJRT",
-        "proof",
-        "programs",
-        "lock",
-        title=escape(f"{dist}/"),
-    )
+def print_summary(entries: Sequence[Entry], dist: Path, console: Console | None = None) -> None:
+    """Print what each wheel is and what it showed, and warn of those that the jaxlib of the folder would refuse.
+
+    Lines wrap in a terminal, and stay whole in a log.
+    """
+    console = console or Console(soft_wrap=not sys.stdout.isatty())
+    console.print(Text(f"{dist}/"))
     for entry in entries:
-        table.add_row(
-            entry.filename,
-            f"{entry.size / 1e6:.1f}",
-            f"{entry.stripped_bytes / 1e6:.1f}",
-            entry.pjrt_api or "",
-            describe_level(entry),
-            describe_pythons(entry),
-            entry.lock_id[:8],
-        )
-    return table
-
-
-def render_table(entries: Sequence[Entry], dist: Path, console: Console | None = None) -> None:
-    """Print the table, and a warning for each wheel that the jaxlib of the folder would refuse."""
-    # A log has no width; the names of wheels should stay whole there.
-    log = not sys.stdout.isatty()
-    console = console or Console(width=_LOG_WIDTH if log else None)
-    console.print(make_table(entries, dist, whole_names=log))
+        console.print(Text(entry.filename, style="bold", overflow="fold"))
+        for line in (_describe_wheel(entry), describe_level(entry), describe_pythons(entry)):
+            console.print(Text(f"  {line}") if console.soft_wrap else Padding(Text(line), (0, 0, 0, 2)))
     for name in mixed_locks(entries):
-        console.print(f"warning: {name} has another lock than jaxlib in this folder, which refuses it: build it again")
+        text = f"warning: {name} has another lock than jaxlib in this folder, which refuses it: build it again"
+        console.print(Text(text))
+
+
+def _describe_wheel(entry: Entry) -> str:
+    parts = (
+        f"{entry.size / 1e6:.1f} MB",
+        f"{entry.stripped_bytes / 1e6:.1f} MB dropped" if entry.stripped_bytes else "",
+        f"PJRT {entry.pjrt_api}" if entry.pjrt_api else "",
+        f"lock {entry.lock_id[:8]}" if entry.lock_id else "",
+    )
+    return ", ".join(filter(None, parts))

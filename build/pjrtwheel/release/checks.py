@@ -10,6 +10,7 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.errors import FetchError, UsageError
 from pjrtwheel.platforms import PLATFORMS, Platform, find_platform
 from pjrtwheel.release.extras import extras_of
+from pjrtwheel.release.known import find_release_with
 from pjrtwheel.release.model import OVERRIDES_FILE, Release
 
 
@@ -36,20 +37,25 @@ def check_inputs(release: Release, backend: Backend | None, platform: Platform, 
             remedy=f"add it to releases/xla.toml, then run: ./noxw -s pin -- {release.version} --missing",
         )
     for key in required_pins(release, backend, platform, provider, host):
-        release.pin(key, advise(release, backend, key))
+        release.pin(key, "" if key in release.pins else advise(release, backend, key))
     extras_of(backend, release)
 
 
 def advise(release: Release, backend: Backend, key: str) -> str:
-    """Return what helps a build that lacks a pin: it can be pinned, or a library comes from elsewhere."""
+    """Return what helps a build that lacks a pin: pinning it, or a library or a release from elsewhere."""
     pinning = f"pin it with: ./noxw -s pin -- {release.version} --missing"
     if not key.startswith("plugin."):
         return pinning
+    absent, other = release.find_absent(key) is not None, find_release_with(release.path.parent.parent, key)
+    source = "build it from source with --xla source"
     ways = {
-        pinning: release.find_absent(key) is None,
-        "build it from source with --xla source": backend.source is not None and release.xla is not None,
+        pinning: not absent,
+        f"build {other} with --release {other}": absent and other,
+        source if release.xla else f"{source}, once releases/xla.toml has XLA's commit": backend.source is not None,
         "give a library with --xla PATH": backend.prebuilt.bundled,
-        f"take a version's library by an override in {OVERRIDES_FILE}": release.find_absent(key) is not None,
+        f"take a version's library by an override in {OVERRIDES_FILE} and pin again": (
+            absent and release.override(backend.name) is None
+        ),
     }
     return ", or ".join(way for way, is_open in ways.items() if is_open)
 

@@ -1,12 +1,14 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The table of finished wheels, as a build prints it."""
+"""The summary of finished wheels, as a build prints it."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -14,8 +16,8 @@ from rich.console import Console
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.results import Outcome, ProgramResult, Proof, PythonProof, TargetProof
 from pjrtwheel.publish import publish
-from pjrtwheel.publish.release_file import make_entry, merge_entries
-from pjrtwheel.publish.summary import describe_level, describe_pythons, make_table, render_table
+from pjrtwheel.publish.release_file import Entry, make_entry, merge_entries
+from pjrtwheel.publish.summary import describe_level, describe_pythons, print_summary
 from published_wheels import COMPILED, ORIGIN, RAN, UNTRIED, make_proof, make_small_entry, make_wheel
 
 
@@ -60,23 +62,39 @@ def test_pythons_that_showed_the_same_share_their_words() -> None:
     assert describe_pythons(entry) == "3.12, 3.13: 2 programs passed; 3.14: not run: no interpreter"
 
 
-def test_the_table_has_a_row_for_each_wheel(tmp_path: Path) -> None:
-    """The table and its cells come from the entries alone."""
+def summary_of(entries: Sequence[Entry], dist: Path, **options: Any) -> list[str]:
+    """Return the lines of a summary."""
+    console = Console(file=io.StringIO(), record=True, **options)
+    print_summary(entries, dist, console)
+    return console.export_text().splitlines()
+
+
+def test_each_wheel_is_summed_up_from_its_entry(tmp_path: Path) -> None:
+    """In a log nothing is wrapped or cropped; the folder is that which was given."""
     made = [make_wheel(tmp_path, name) for name in ("jaxlib_a", "jaxlib_b")]
-    entries = publish(
-        [wheel for wheel, _ in made], {wheel.report.wheel: proof for wheel, proof in made}, tmp_path / "dist"
-    )
-    assert make_table(entries, tmp_path).row_count == 2
-    assert describe_pythons(entries[0]) == "3.14: not run: no interpreter"
+    wheels, proofs = [wheel for wheel, _ in made], {wheel.report.wheel: proof for wheel, proof in made}
+    entries = publish(wheels, proofs, tmp_path / "dist")
+    assert summary_of(entries, Path("wheels [old]"), width=20, soft_wrap=True) == [
+        "wheels [old]/",
+        *(
+            line
+            for wheel in wheels
+            for line in (
+                wheel.report.wheel,
+                "  0.0 MB, 0.0 MB dropped, PJRT 0.115, lock ff",
+                "  load",
+                "  3.14: not run: no interpreter",
+            )
+        ),
+    ]
 
 
-def test_names_stay_whole_in_a_log(tmp_path: Path) -> None:
-    """However much is said of the Pythons, each row has the file's name in one piece."""
+def test_a_summary_fits_the_terminal(tmp_path: Path) -> None:
+    """Whatever is said of the Pythons, nothing of it is cut off."""
     wheel, _ = make_wheel(tmp_path, "jaxlib_of_some_length")
-    long = [replace(UNTRIED, python=f"cp3{minor}", reason="a long reason for it") for minor in range(10, 30)]
-    entry = make_entry(wheel.report, make_proof(Level.STATIC, *long))
-    console = Console(width=170, record=True, file=io.StringIO())
-    render_table([entry], Path("wheels [old]"), console)
-    text = console.export_text()
-    assert wheel.report.wheel in text
-    assert text.splitlines()[0].strip() == "wheels [old]/", "the folder is that which was given"
+    pythons = [replace(UNTRIED, python=f"cp3{minor}", reason=f"a reason for {minor}") for minor in range(10, 30)]
+    lines = summary_of([make_entry(wheel.report, make_proof(Level.STATIC, *pythons))], Path("dist"), width=40)
+    assert max(map(len, lines)) <= 40
+    assert "".join(lines[1:3]) == wheel.report.wheel
+    said = " ".join(line.strip() for line in lines[3:])
+    assert [minor for minor in range(10, 30) if f"not run: a reason for {minor}" not in said] == []
