@@ -34,6 +34,9 @@ HANDLERS = Path("/proc/sys/fs/binfmt_misc")
 _NEEDED_BYTES = 3_000_000_000  # what the larger roots of the sessions need while they are made
 # What debootstrap and apt print → what to do about it.
 _REMEDIES = {
+    r"Cannot check Release signature|signed by unknown key": "as root: apt-get install debian-archive-keyring",
+    r"Invalid Release signature": "name another mirror with --mirror: this one changes what Debian has signed",
+    r"Error executing gpgv": "as root: apt-get install gpgv",
     r"No such script": "name a suite of Debian, such as trixie or unstable; a newer debootstrap knows newer ones",
     r"no entry for main/binary-|unable to find (.*) in": "name an architecture that the suite has",
     r"No space left on device": "free some space, or set PJRTWHEEL_CACHE to a larger disk",
@@ -128,7 +131,8 @@ def make_root(root: DebianRoot, place: Path, *, mirror: str | None = None) -> Pa
     print(f"installing Debian {root.suite} for {root.architecture} into {folder} ...", file=sys.stderr, flush=True)
     with staging_folder(place) as scratch:
         staged = scratch / "root"
-        options = ["--variant=minbase", f"--arch={root.architecture}", "--include=ca-certificates"]
+        # Without the keyring debootstrap would only warn, and install what nobody has signed.
+        options = ["--force-check-gpg", "--variant=minbase", f"--arch={root.architecture}", "--include=ca-certificates"]
         _install(root, [*NAMESPACE, "debootstrap", *options, root.suite, str(staged), *([mirror] if mirror else [])])
         if root.packages:
             # Not by debootstrap, which cannot configure Java. The lists of packages are those that it has left.
@@ -142,6 +146,19 @@ def make_root(root: DebianRoot, place: Path, *, mirror: str | None = None) -> Pa
         if not folder.exists():  # otherwise another run was faster, and its root is as good
             staged.rename(folder)
     return folder
+
+
+def remove_root(root: DebianRoot, place: Path) -> None:
+    """Remove a root below `place` when nobody is in it any more; it goes at once, as it came.
+
+    Raises:
+        RootError: There is none.
+    """
+    folder = place / root.name
+    if not folder.is_dir():
+        raise RootError(f"no such root: {folder}", remedy="name what it was made with: --suite, --package and so on")
+    with staging_folder(place) as scratch, files.locked(folder):
+        folder.rename(scratch / "root")  # what a killed run leaves of it is removed by the next one
 
 
 def _install(root: DebianRoot, command: Sequence[str]) -> None:
@@ -218,8 +235,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("command", nargs=argparse.REMAINDER, help="the command; without one the root is only made")
     args = parser.parse_args(argv)
     if args.remove:
-        root = DebianRoot(args.suite, args.architecture, tuple(args.package))
-        shutil.rmtree(cache_root(os.environ) / "debian" / root.name)
+        remove_root(DebianRoot(args.suite, args.architecture, tuple(args.package)), cache_root(os.environ) / "debian")
         return 0
     _, folder = provide(args)
     command = without_dashes(args.command)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.files import locked
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
@@ -98,8 +99,11 @@ def temporary_folder() -> Iterator[Path]:
 
 
 def run_inside(folder: Path, visit: Visit, command: Sequence[str]) -> int:
-    """Run a command in a root, with this process's input and output, and return its exit status."""
-    with temporary_folder() as temporary:
+    """Run a command in a root, with this process's input and output, and return its exit status.
+
+    The root is not removed meanwhile.
+    """
+    with locked(folder, shared=True), temporary_folder() as temporary:
         return subprocess.run(enter(folder, visit, command, temporary=temporary), check=False).returncode
 
 

@@ -15,6 +15,7 @@ from pjrtwheel.bump.steps import Step
 from pjrtwheel.conformance.comparison import Difference
 from pjrtwheel.pin.text import XLA_FILE
 from pjrtwheel.pin.upstream import UnboundedError
+from pjrtwheel.release.checks import describe_commits, describe_contradiction
 from pjrtwheel.release.model import OVERRIDES_FILE, Release
 from pjrtwheel.verify.checkers import UNDECLARED
 
@@ -78,22 +79,17 @@ def decide_source(release: Release, texts: Texts) -> Iterator[Decision]:
     if release.xla is None:
         question = "nobody has written down which commit of XLA the release was made from; --xla source needs it"
         yield Decision(XLA_FILE, line, question, f'["{release.version}"] with commit, sha256, bazel, verified, origin')
-    elif release.xla.contradicted_by:
-        question = f"XLA commit {release.xla.commit[:12]} is contradicted by {release.xla.contradicted_by}"
+    elif question := describe_contradiction(release):
         yield Decision(XLA_FILE, line, question, "verified = true, once it was read in JAX's tree at the tag")
 
 
 def decide_commits(release: Release, path: str, texts: Texts) -> Iterator[Decision]:
     """Ask whether inputs that were built from different commits of JAX may go together."""
-    projects: dict[str, list[str]] = {}
-    for project, commit in release.commits.items():
-        projects.setdefault(commit, []).append(project)
-    if len(projects) > 1:
-        parts = "; ".join(f"{commit[:12]} ({', '.join(names)})" for commit, names in projects.items())
+    if commits := describe_commits(release):
         yield Decision(
             path,
             _find(texts[path], r"\[commits\]"),
-            f"inputs were built from different commits of JAX: {parts}. Take them as they are, or wait for others",
+            f"{commits}. Take them as they are, or wait for others",
             f"nothing by hand: ./noxw -s pin -- {release.version} reads it again",
         )
 

@@ -26,6 +26,7 @@ from pjrtwheel.products.facts import (
     code_of_library,
     code_of_set,
     contents_of,
+    facts_path,
     format_facts,
     make_facts,
     read_old,
@@ -34,11 +35,6 @@ from pjrtwheel.publish.release_file import Entry
 from pjrtwheel.release.model import Release
 
 _README = "README.md"
-
-
-def facts_path(root: Path, version: str) -> Path:
-    """Return where `jaxlib-select` has the facts of a release."""
-    return root / "selector" / "jaxlib_select" / "facts" / f"{version}.json"
 
 
 def write_facts(bump: Bump, entries: Iterable[Entry]) -> str:

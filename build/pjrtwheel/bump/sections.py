@@ -7,12 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from pjrtwheel.bump import comparison
-from pjrtwheel.bump.documents import facts_path
 from pjrtwheel.bump.model import Bump
 from pjrtwheel.bump.report import Section, list_rows, list_sizes
 from pjrtwheel.bump.wheels import read_plugins, sizes_of
 from pjrtwheel.conformance.comparison import Difference, format_report
-from pjrtwheel.products.facts import read_old
+from pjrtwheel.products.facts import facts_path, read_old
 from pjrtwheel.publish.release_file import Entry
 from pjrtwheel.release.model import Release
 

@@ -34,7 +34,7 @@ def execute(args: argparse.Namespace) -> int:
     """Write the file, or compare it."""
     from pjrtwheel.backend import load_backends
     from pjrtwheel.files import write_atomically
-    from pjrtwheel.products.facts import code_of_set, contents_of, format_facts, make_facts, read_old
+    from pjrtwheel.products.facts import code_of_set, contents_of, facts_path, format_facts, make_facts, read_old
     from pjrtwheel.publish.release_file import read_entries
     from pjrtwheel.release.known import load_release
 
@@ -42,7 +42,7 @@ def execute(args: argparse.Namespace) -> int:
     tools = parse_tools(args.tool)
     backends = load_backends(args.root)
     contents = contents_of(load_release(args.root, args.release))
-    path = args.root / "selector" / "jaxlib_select" / "facts" / f"{contents.version}.json"
+    path = facts_path(args.root, contents.version)
     entries = read_entries(args.dist or args.root / "dist")
     known = [
         *code_of_set(backends.values(), entries.values(), contents),

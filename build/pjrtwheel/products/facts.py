@@ -184,6 +184,11 @@ def make_facts(
     )
 
 
+def facts_path(root: Path, version: str) -> Path:
+    """Return where `jaxlib-select` has the facts of a release."""
+    return root / "selector" / "jaxlib_select" / "facts" / f"{version}.json"
+
+
 def read_old(path: Path) -> Facts | None:
     """Return what was written before, if anything was; raise a `UsageError` when it is damaged."""
     try:

@@ -52,10 +52,7 @@ def prove_python(
     The code that comes out does not depend on the Python.
     """
     if interpreter is None or not can_prove(wheels, tag):
-        version, reason = (
-            (interpreter.version, "no jaxlib wheel of this set") if interpreter else ("", "no interpreter")
-        )
-        return Evidence(PythonProof(tag, version, (), reason))
+        return untried(tag, interpreter)
     wheels = fitting(wheels, tag)
     print(f"proving on Python {interpreter.version}", file=sys.stderr, flush=True)
     with staging_folder(scratch_place(cache)) as scratch:

@@ -79,16 +79,24 @@ def list_prebuilt(release: Release, backends: Iterable[Backend], host: Platform)
 
 def describe_doubts(release: Release) -> Iterator[str]:
     """Yield what a person should know of a release's inputs: other commits of JAX, overrides, a doubtful XLA."""
+    overrides = (f"{entry.backend} takes version {entry.version}: {entry.reason}" for entry in release.overrides)
+    yield from filter(None, (describe_commits(release), *overrides, describe_contradiction(release)))
+
+
+def describe_commits(release: Release) -> str:
+    """Say which commits of JAX the inputs were built from; nothing where it is one."""
     by_commit: dict[str, list[str]] = {}
     for project, commit in release.commits.items():
         by_commit.setdefault(commit, []).append(project)
-    if len(by_commit) > 1:
-        parts = (f"{commit[:8]} ({', '.join(projects)})" for commit, projects in by_commit.items())
-        yield f"inputs were built from different commits of JAX: {', '.join(parts)}"
-    for entry in release.overrides:
-        yield f"{entry.backend} takes version {entry.version}: {entry.reason}"
-    if release.xla and release.xla.contradicted_by:
-        yield f"XLA commit {release.xla.commit[:8]} is contradicted by {release.xla.contradicted_by}"
+    parts = (f"{commit[:12]} ({', '.join(projects)})" for commit, projects in by_commit.items())
+    return f"inputs were built from different commits of JAX: {'; '.join(parts)}" if len(by_commit) > 1 else ""
+
+
+def describe_contradiction(release: Release) -> str:
+    """Say what speaks against the commit of XLA that was written down; nothing where nothing does."""
+    if release.xla is None or not release.xla.contradicted_by:
+        return ""
+    return f"XLA commit {release.xla.commit[:12]} is contradicted by {release.xla.contradicted_by}"
 
 
 def list_bindings_alone(release: Release, prebuilt: Iterable[tuple[str, str]]) -> tuple[str, ...]:

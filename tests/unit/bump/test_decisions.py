@@ -24,6 +24,7 @@ from pjrtwheel.conformance.cases import Case, CaseOutcome
 from pjrtwheel.conformance.comparison import Expected, compare
 from pjrtwheel.errors import BazelError, VerifyError
 from pjrtwheel.pin.upstream import UnboundedError
+from pjrtwheel.release.checks import describe_doubts
 from pjrtwheel.release.model import Release, XlaSource
 from pjrtwheel.verify.checkers import judge_platforms
 
@@ -57,6 +58,14 @@ def test_commit_of_xla(after: Release) -> None:
         6,
         "XLA commit c0ffee is contradicted by another document: decaf",
     )
+
+
+def test_pin_says_what_bump_asks(before: Release, after: Release) -> None:
+    """In the same words; an override, which is decided already, is said alone."""
+    (commits,) = decide_commits(before, "x", {"x": ""})
+    (said,) = describe_doubts(before)
+    assert commits.question.startswith(f"{said}. ")
+    assert list(describe_doubts(after)) == ["cpu takes version 0.0.48: nobody has made another one"]
 
 
 def test_inputs_of_different_commits(before: Release, after: Release) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import re
 import subprocess
@@ -12,9 +13,10 @@ from pathlib import Path
 import pytest
 
 import debian_root
-from debian_root import ARCHITECTURES, DebianRoot, RootError, explain, find_problem, make_root
+from debian_root import ARCHITECTURES, DebianRoot, RootError, explain, find_problem, make_root, remove_root
 from debian_visit import NAMESPACE, Visit, enter, plan_visit, temporary_folder
 from pjrtwheel.errors import UsageError
+from pjrtwheel.files import locked
 from pjrtwheel.platforms import host_platform
 
 HERE = debian_root.host_architecture()
@@ -109,13 +111,16 @@ def test_another_processor_needs_an_emulator(
     [
         ("E: No such script: /usr/share/debootstrap/scripts/x", "E: No such script", "name a suite of Debian"),
         ("E: Invalid Release file, no entry for main/binary-x/Packages", "E: Invalid", "name an architecture"),
+        ("W: Cannot check Release signature; keyring x", "W: Cannot", "as root: apt-get install debian-archive"),
+        ("E: Release signed by unknown key (x)", "E: Release", "as root: apt-get install debian-archive-keyring"),
+        ("E: Invalid Release signature (key id x)", "E: Invalid", "name another mirror"),
         ("E: Failed getting release file http://x/Release", "E: Failed getting", "check the network"),
         ("E: Unable to locate package x", "E: Unable to locate", "name packages"),
         ("tar: x: Cannot write: No space left on device", "tar: x", "free some space"),
         ("E: something new", "E: something new", "see above"),
         ("it stopped", "it stopped", "see above"),
     ],
-    ids=["suite", "architecture", "network", "package", "disk", "unknown error", "no error"],
+    ids=["suite", "architecture", "keyring", "key", "signature", "network", "package", "disk", "unknown", "none"],
 )
 def test_what_debian_says_becomes_the_message(printed: str, cause: str, remedy: str) -> None:
     """The line that says the most, and what to do about it."""
@@ -139,6 +144,35 @@ def test_a_root_that_is_half_made_is_removed(
     assert list(tmp_path.iterdir()) == []
     (tmp_path / ROOT.name).mkdir()
     assert make_root(ROOT, tmp_path) == tmp_path / ROOT.name
+
+
+def test_what_nobody_signed_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the keyring debootstrap would only warn."""
+    commands: list[list[str]] = []
+    monkeypatch.setattr(debian_root, "_NEEDED_BYTES", 0)
+
+    def install(_: DebianRoot, command: list[str]) -> None:
+        commands.append(command)
+        Path(command[-1]).mkdir()
+
+    monkeypatch.setattr(debian_root, "_install", install)
+    make_root(FOREIGN, tmp_path)
+    assert "--force-check-gpg" in commands[0][commands[0].index("debootstrap") :]
+
+
+def test_a_root_is_not_removed_under_a_command(tmp_path: Path) -> None:
+    """The removal waits for commands in it; others may enter meanwhile. Then it is gone at once."""
+    folder = tmp_path / ROOT.name
+    (folder / "usr").mkdir(parents=True)
+    remover = multiprocessing.get_context("spawn").Process(target=remove_root, args=(ROOT, tmp_path), daemon=True)
+    with locked(folder, shared=True), locked(folder, shared=True):
+        remover.start()
+        remover.join(2)
+        assert (remover.is_alive(), (folder / "usr").is_dir()) == (True, True)
+    remover.join(30)
+    assert (remover.exitcode, list(tmp_path.iterdir())) == (0, [])
+    with pytest.raises(RootError, match="no such root"):
+        remove_root(ROOT, tmp_path)
 
 
 def test_a_command_sees_the_repository_the_cache_and_what_is_named(root: Path, tmp_path: Path) -> None:
