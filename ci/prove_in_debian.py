@@ -101,7 +101,7 @@ def unpack_wheels(order: Order, environment: Path) -> Sequence[Path]:
     inputs = load_inputs(REPOSITORY, order.wheels.release, order.wheels.backend)
     ours = [parse_name(wheel.name).requirement for wheel in wheels]
     folders = {wheel.parent for wheel in wheels}
-    unpack_into(environment, order.root.platform, [*inputs.requirements, *ours], folders=sorted(folders))
+    unpack_into(environment, order.root.platform, [*inputs.all_requirements, *ours], folders=sorted(folders))
     return wheels
 
 

@@ -98,6 +98,7 @@ def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
     from pjrtwheel.errors import UsageError
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.prove.inputs import load_inputs
+    from pjrtwheel.prove.library import require_own_names
     from pjrtwheel.prove.on_python import prove_python
     from pjrtwheel.prove.run import platform_of
     from pjrtwheel.release.known import load_release
@@ -114,6 +115,7 @@ def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
             f"wheels for {platform} do not run on {here}",
             remedy="take the wheels and this repository to such a machine: python ci/smoke_native.py FOLDER",
         )
+    require_own_names(args.wheels)
     release = load_release(args.root, args.release or (names[0].release if names else None))
     inputs = load_inputs(args.root, release, backend)
     for tag, interpreter in find_interpreters(release.pythons(platform)).items():

@@ -13,12 +13,12 @@ from pathlib import Path
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import Specifier
 from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from pjrtwheel.backend import UpstreamExtra
 from pjrtwheel.errors import PinError, WheelError
 from pjrtwheel.wheel.metadata import read_field
-from pjrtwheel.wheel.names import WheelName, parse_name
+from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.read.directory import open_wheel
 
 _MOST_BYTES = 2**20  # of a text file in a wheel
@@ -94,7 +94,7 @@ def read_upstream(wheel: Path) -> UpstreamWheel:
         raise PinError(f"cannot read {wheel.name}", cause=error.what, remedy=error.remedy) from error
     name = parse_name(wheel.name)
     stated = ["".join(read_field(metadata, field)[:1]) for field in ("Name", "Version")]
-    if not _agrees(name, *stated):
+    if not name.is_of(*stated):
         raise PinError(
             f"METADATA of {wheel.name} says that it is {' '.join(stated).strip() or 'nothing'}",
             cause="the index offers another wheel under this name, or it was renamed",
@@ -125,14 +125,6 @@ def _bound(table: UpstreamExtra, entry: Requirement) -> str:
 
 
 _ORDER = ("==", "~=", "===", ">=", ">", "<", "<=", "!=")
-
-
-def _agrees(name: WheelName, project: str, version: str) -> bool:
-    """Whether a wheel's name is that of a project and a version, which may be any text."""
-    try:
-        return (canonicalize_name(project), Version(version)) == (name.distribution, Version(name.version))
-    except InvalidVersion:
-        return False
 
 
 def _is_of_extra(requirement: Requirement, extra: str) -> bool:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +15,9 @@ from pjrtwheel.environment.processes import run_process
 from pjrtwheel.errors import ProofError
 from pjrtwheel.probe.run import Job, ask_plugin, read_api_version, read_attributes
 from pjrtwheel.prove.inside import library as inside
+from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import parse_name
+from pjrtwheel.wheel.read.directory import open_wheel
 
 _SECONDS = 120.0
 
@@ -50,6 +51,27 @@ def find_installed(python: Path, backend: Backend) -> Path:
     return _site(python) / backend.library_member
 
 
+def require_own_names(wheels: Iterable[Path]) -> None:
+    """Make sure that METADATA of wheels names the project and version of their file names, which installers do not.
+
+    Raises:
+        ProofError: One says that it is another wheel.
+        WheelError: One is damaged or hostile.
+    """
+    for wheel in wheels:
+        name = parse_name(wheel.name)
+        with open_wheel(wheel) as archive:
+            member = f"{name.dist_info}/METADATA"
+            text = archive.read(member).decode("utf-8", "replace") if member in archive.namelist() else ""
+        project, version = ("".join(read_field(text, field)[:1]) for field in ("Name", "Version"))
+        if not name.is_of(project, version):
+            raise ProofError(
+                f"METADATA of {wheel.name} says that it is {f'{project} {version}'.strip() or 'nothing'}",
+                cause="the file was renamed, or changed",
+                remedy="build it again, or fetch it again",
+            )
+
+
 def require_installed(python: Path, wheels: Iterable[Path]) -> None:
     """Make sure that it is these very wheels that are in an environment: names and versions alone do not show it.
 
@@ -58,7 +80,7 @@ def require_installed(python: Path, wheels: Iterable[Path]) -> None:
     """
     for wheel in wheels:
         record = f"{parse_name(wheel.name).dist_info}/RECORD"
-        with zipfile.ZipFile(wheel) as archive:
+        with open_wheel(wheel) as archive:
             rows = archive.read(record).splitlines()
         installed = _site(python) / record
         if not installed.is_file() or not set(rows) <= set(installed.read_bytes().splitlines()):
@@ -79,10 +101,11 @@ def open_unpacked(wheel: Path, backend: Backend | None) -> Opened:
 
     A wheel without a library has nothing to open.
     """
-    with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory(prefix="unpacked-") as scratch:
-        if backend is None or backend.library_member not in archive.namelist():
-            return Opened(None)
-        library = Path(archive.extract(backend.library_member, scratch))
+    with tempfile.TemporaryDirectory(prefix="unpacked-") as scratch:
+        with open_wheel(wheel) as archive:
+            if backend is None or backend.library_member not in archive.namelist():
+                return Opened(None)
+            library = Path(archive.extract(backend.library_member, scratch))
         answer = ask_plugin(library, Job.DESCRIBE, time_limit=_SECONDS)
     if reason := answer.get("refused") or answer.get("broke"):
         return Opened(None, str(reason))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from packaging.tags import Tag, cpython_tags
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
-from packaging.version import Version
+from packaging.version import InvalidVersion, Version
 
 from pjrtwheel.abis import python_version
 from pjrtwheel.errors import WheelError
@@ -61,6 +61,13 @@ class WheelName:
         """What wheels of one version are ordered by: the number that a build tag begins with, then the rest of it."""
         number = "".join(itertools.takewhile(str.isdigit, self.build))
         return (int(number), self.build.removeprefix(number)) if number else ()
+
+    def is_of(self, project: str, version: str) -> bool:
+        """Return whether it names this project and version, which may be any text; each in any spelling."""
+        try:
+            return (canonicalize_name(project), Version(version)) == (self.distribution, Version(self.version))
+        except InvalidVersion:
+            return False
 
     @property
     def tags(self) -> tuple[Tag, ...]:
