@@ -26,7 +26,7 @@ def find_xla(text: str, release: str) -> XlaSource | None:
         table = read_toml(dict[str, Any], text)
         return read(XlaSource, table[release], f'"{release}"') if release in table else None
     except TableError as error:
-        raise PinError(f"malformed file: {XLA_FILE}", cause=str(error)) from error
+        raise PinError(f"malformed file: {XLA_FILE}", cause=str(error), remedy="correct it, or restore it") from error
 
 
 def find_overrides(text: str, release: str) -> tuple[Override, ...]:
@@ -39,7 +39,9 @@ def find_overrides(text: str, release: str) -> tuple[Override, ...]:
         tables = read_toml(dict[str, dict[str, dict[str, Any]]], text).get(release, {})
         return tuple(read(Override, table, f'"{release}".{name}', backend=name) for name, table in tables.items())
     except TableError as error:
-        raise PinError(f"malformed file: {OVERRIDES_FILE}", cause=str(error)) from error
+        raise PinError(
+            f"malformed file: {OVERRIDES_FILE}", cause=str(error), remedy="correct it, or restore it"
+        ) from error
 
 
 def render_release(release: Release) -> str:

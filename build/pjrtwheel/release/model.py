@@ -201,7 +201,11 @@ def parse_release(text: str, path: Path) -> Release:
             path=path,
         )
     except TableError as error:
-        raise PinError(f"malformed release file: {path}", cause=str(error)) from error
+        raise PinError(
+            f"malformed release file: {path}",
+            cause=str(error),
+            remedy=f"restore it, or delete it and run: ./noxw -s pin -- {path.stem}",
+        ) from error
 
 
 def read_release(path: Path) -> Release:
