@@ -97,11 +97,15 @@ def check_libraries(
     The given search paths are right although they lead out of `site-packages`, the `external` libraries although
     neither wheel nor system has them.
     """
-    expected = platform.binary_format if platform else BinaryFormat.ELF
+    if platform is None:
+        if wheel.libraries:
+            yield Finding("architecture", "", "the platform tag is that of no system and processor we have wheels for")
+        return
+    expected = platform.binary_format
     module = FORMATS[expected]
     for library in found:
         if library.binary_format is expected:
-            problems = module.check_library(library, platform.machine if platform else "", search_paths)
+            problems = module.check_library(library, platform.machine, search_paths)
         else:
             text = f"is a {library.binary_format} file for {library.machine}, expected {expected}"
             problems = iter([(library.member, text)])

@@ -177,6 +177,14 @@ def test_a_library_of_another_system_is_named(
     ]
 
 
+@pytest.mark.parametrize("platform", ["macosx_11_0_x86_64", "win_arm64", "any"])
+def test_a_platform_that_we_have_no_wheels_for_is_named(make_macho: MakeLibrary, check: Check, platform: str) -> None:
+    """Nothing is expected of its libraries then."""
+    expected = "the platform tag is that of no system and processor we have wheels for [architecture]"
+    assert check(f"demo-1.0-cp312-cp312-{platform}.whl", {"demo/a.so": make_macho()}) == [expected]
+    assert check(f"demo-1.0-cp312-cp312-{platform}.whl", {}) == []
+
+
 @pytest.mark.parametrize(("member", "kind"), [("a.dylib", "whole Mach-O"), ("a.pyd", "PE"), ("a.dll", "PE")])
 def test_a_text_is_no_library(check: Check, member: str, kind: str) -> None:
     """The name says what it should be, and the finding which file of the wheel it is."""
