@@ -170,11 +170,11 @@ def test_options_of_a_device_are_refused_for_wheels(
 
 
 def test_wheels_that_prove_nothing_are_an_error(
-    root: Path, release: Release, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    root: Path, release: Release, make_wheel: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A plugin without its bindings runs no program on any Python: that is no success."""
-    wheel = tmp_path / f"jaxlib_tpu-{release.version}-cp312-abi3-manylinux_2_31_x86_64.whl"
-    wheel.touch()
+    name = f"jaxlib_tpu-{release.version}-cp312-abi3-manylinux_2_31_x86_64.whl"
+    wheel = make_wheel({}, name=name)
     assert cli.main(["smoke", str(wheel), "--root", str(root)]) == 9
     assert capsys.readouterr().err == (
         "error: nothing was proven: no program ran\n       name the jaxlib wheel of the set as well\n"
