@@ -17,7 +17,7 @@ from packaging.version import Version
 
 from pjrtwheel.backend import UpstreamExtra
 from pjrtwheel.errors import PinError, WheelError
-from pjrtwheel.wheel.metadata import read_field
+from pjrtwheel.wheel.metadata import find_other_name, read_field
 from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.read.directory import open_wheel
 
@@ -92,11 +92,9 @@ def read_upstream(wheel: Path) -> UpstreamWheel:
             commit = _COMMIT.search(_read_text(archive, r"([^/]+/)+version\.py"))
     except WheelError as error:
         raise PinError(f"cannot read {wheel.name}", cause=error.what, remedy=error.remedy) from error
-    name = parse_name(wheel.name)
-    stated = ["".join(read_field(metadata, field)[:1]) for field in ("Name", "Version")]
-    if not name.is_of(*stated):
+    if other := find_other_name(metadata, parse_name(wheel.name)):
         raise PinError(
-            f"METADATA of {wheel.name} says that it is {' '.join(stated).strip() or 'nothing'}",
+            f"METADATA of {wheel.name} says that it is {other}",
             cause="the index offers another wheel under this name, or it was renamed",
         )
     return UpstreamWheel(wheel.name, metadata, commit[1] if commit else "")

@@ -17,10 +17,9 @@ from pathlib import Path
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import WheelError
-from pjrtwheel.files import hash_file
 from pjrtwheel.wheel import names
 from pjrtwheel.wheel.metadata import read_field
-from pjrtwheel.wheel.report import BuiltWheel, Report
+from pjrtwheel.wheel.report import BuiltWheel, report_finished
 
 _EARLIEST = "315532800"  # 1980-01-01, the first moment a zip file can state
 _LEFTOVERS = shutil.ignore_patterns("__pycache__", "build", "*.egg-info")
@@ -43,7 +42,8 @@ def build_pure_wheel(source: Path, folder: Path, lock_id: str = "") -> BuiltWhee
         (built,) = (scratch / "out").glob("*.whl")
         folder.mkdir(parents=True, exist_ok=True)
         wheel = Path(shutil.copy(built, folder))
-    return BuiltWheel(wheel, _report(wheel, lock_id))
+    requires = read_field(read_dist_info(wheel)["METADATA"], "Requires-Dist")
+    return BuiltWheel(wheel, report_finished(wheel, lock_id, "none", requires))
 
 
 def requires_python(backends: Iterable[Backend]) -> str:
@@ -85,21 +85,3 @@ def _run(module: str, *arguments: str | Path, folder: Path, failure: str) -> Non
     if done.returncode != 0:
         lines = [line for line in done.stdout.splitlines() if line.strip()]
         raise WheelError(failure, cause="".join(lines[-1:]))
-
-
-def _report(path: Path, lock_id: str) -> Report:
-    name = names.parse_name(path.name)
-    return Report(
-        wheel=path.name,
-        distribution=name.distribution,
-        version=name.version,
-        tag=name.tag,
-        sha256=hash_file(path),
-        size=path.stat().st_size,
-        requires=read_field(read_dist_info(path)["METADATA"], "Requires-Dist"),
-        lock_id=lock_id,
-        provider="none",
-        provenance={},
-        changes={},
-        stripped_bytes=0,
-    )

@@ -15,7 +15,7 @@ from pjrtwheel.environment.processes import run_process
 from pjrtwheel.errors import ProofError
 from pjrtwheel.probe.run import Job, ask_plugin, read_api_version, read_attributes
 from pjrtwheel.prove.inside import library as inside
-from pjrtwheel.wheel.metadata import read_field
+from pjrtwheel.wheel.metadata import find_other_name
 from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.read.directory import open_wheel
 
@@ -63,10 +63,9 @@ def require_own_names(wheels: Iterable[Path]) -> None:
         with open_wheel(wheel) as archive:
             member = f"{name.dist_info}/METADATA"
             text = archive.read(member).decode("utf-8", "replace") if member in archive.namelist() else ""
-        project, version = ("".join(read_field(text, field)[:1]) for field in ("Name", "Version"))
-        if not name.is_of(project, version):
+        if other := find_other_name(text, name):
             raise ProofError(
-                f"METADATA of {wheel.name} says that it is {f'{project} {version}'.strip() or 'nothing'}",
+                f"METADATA of {wheel.name} says that it is {other}",
                 cause="the file was renamed, or changed",
                 remedy="build it again, or fetch it again",
             )

@@ -28,7 +28,7 @@ from pjrtwheel.release.model import Pin
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.wheel.names import WheelName, find_name, find_plain_wheels, parse_name
 from pjrtwheel.wheel.read.directory import open_wheel
-from pjrtwheel.wheel.report import BuiltWheel, Report
+from pjrtwheel.wheel.report import BuiltWheel, report_finished
 
 _FORMS = "--set takes a folder of wheels, the URL of an index or of a release.json, or a version such as 0.11.2+split.1"
 _BINDINGS = "jaxlib"
@@ -116,7 +116,9 @@ def fetch_set(offer: Offer, chosen: WheelName, pythons: Sequence[str]) -> Publis
     lock = locks[paths[0]]
     if set(locks.values()) != {lock}:
         raise WheelError(f"the {_BINDINGS} wheels of {offer.where} carry different locks", remedy="choose another set")
-    return PublishedSet(lock, tuple(BuiltWheel(path, _describe(path, lock)) for path in paths))
+    return PublishedSet(
+        lock, tuple(BuiltWheel(path, report_finished(path, lock.lock_id, lock.provider)) for path in paths)
+    )
 
 
 def read_lock(wheel: Path, package: str = _BINDINGS) -> ReleaseLock:
@@ -216,22 +218,3 @@ def _pinned(
         pin = Pin(f"set.{_BINDINGS}", _BINDINGS, name.version, file.filename, file.sha256, file.size)
         found.append((name, functools.partial(kept.fetch, pin)))
     return tuple(found)
-
-
-def _describe(wheel: Path, lock: ReleaseLock) -> Report:
-    """Describe a wheel of somebody else for the steps that prove it together with ours."""
-    name = parse_name(wheel.name)
-    return Report(
-        wheel=wheel.name,
-        distribution=name.distribution,
-        version=name.version,
-        tag=name.tag,
-        sha256=hash_file(wheel),
-        size=wheel.stat().st_size,
-        requires=(),
-        lock_id=lock.lock_id,
-        provider=lock.provider,
-        provenance={},
-        changes={},
-        stripped_bytes=0,
-    )

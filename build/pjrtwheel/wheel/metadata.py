@@ -181,6 +181,18 @@ def read_field(metadata: str, field: str) -> tuple[str, ...]:
     return tuple(re.findall(rf"^{re.escape(field)}:[ \t]*(.*?)[ \t]*$", head, re.MULTILINE | re.IGNORECASE))
 
 
+def find_other_name(metadata: str, name: WheelName) -> str:
+    r"""Return which project and version METADATA names, if they are not those of the file name, in any spelling.
+
+    >>> find_other_name("Name: A\nVersion: 1.0", WheelName("a", "1", "", "py3-none-any"))
+    ''
+    >>> find_other_name("Name: b\nVersion: 1", WheelName("a", "1", "", "py3-none-any"))
+    'b 1'
+    """
+    project, version = ("".join(read_field(metadata, field)[:1]) for field in ("Name", "Version"))
+    return "" if name.is_of(project, version) else f"{project} {version}".strip() or "nothing"
+
+
 def wheel_metadata(name: WheelName, *, purelib: bool = False) -> str:
     """Return the file WHEEL; a pure wheel goes where wheels without libraries go."""
     fields = [

@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pjrtwheel.errors import WheelError, count
+from pjrtwheel.files import hash_file
 from pjrtwheel.gpucode.code import GpuCode
 from pjrtwheel.tables import TableError, read_json, write_json
+from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.record import Member
 
 REPORT_FILENAME = "report.json"
@@ -79,6 +81,25 @@ class BuiltWheel:
 
     path: Path
     report: Report
+
+
+def report_finished(path: Path, lock_id: str, provider: str, requires: Sequence[str] = ()) -> Report:
+    """Describe a wheel that was not assembled here, for the steps that verify, prove and publish it."""
+    name = parse_name(path.name)
+    return Report(
+        wheel=path.name,
+        distribution=name.distribution,
+        version=name.version,
+        tag=name.tag,
+        sha256=hash_file(path),
+        size=path.stat().st_size,
+        requires=tuple(requires),
+        lock_id=lock_id,
+        provider=provider,
+        provenance={},
+        changes={},
+        stripped_bytes=0,
+    )
 
 
 def parse_report(text: str) -> Report:
