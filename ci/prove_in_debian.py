@@ -20,6 +20,7 @@ from debian_tooling import add_python_option, create_venv_inside, provide_toolin
 from debian_visit import REPOSITORY, Visit, plan_visit, run_inside
 from pjrtwheel.backend import find_backend
 from pjrtwheel.cli import add_options
+from pjrtwheel.dist import add_proofs
 from pjrtwheel.environment.unpack import python_tag_of, unpack_into
 from pjrtwheel.environment.venv import scratch_place
 from pjrtwheel.errors import ProofError
@@ -30,8 +31,7 @@ from pjrtwheel.prove.cache import read_proofs
 from pjrtwheel.prove.inputs import load_inputs
 from pjrtwheel.prove.origin import find_origin
 from pjrtwheel.prove.results import Proof
-from pjrtwheel.publish import add_proofs
-from pjrtwheel.publish.finished_set import FinishedSet, find_set
+from pjrtwheel.sets.finished_set import FinishedSet, find_set
 from pjrtwheel.wheel.names import parse_name
 
 _SLOW_IMPORTS = "jax.experimental.topologies, jax.numpy"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The order of the steps from release pins to `dist/`: build, verify, prove, publish."""
+"""The order of the steps from release pins to `dist/`: build, verify, prove, add to the folder."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from pjrtwheel.abis import plugin_tag
 from pjrtwheel.backend import Backend
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
+from pjrtwheel.dist import Entry, add_wheels, check_space
 from pjrtwheel.elf import check_exports, read_image
 from pjrtwheel.errors import BazelError, UsageError, VerifyError, count
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.prove import explain_level, prove
-from pjrtwheel.publish import Entry, check_space, publish
 from pjrtwheel.release.checks import check_inputs
+from pjrtwheel.sets.promised import promised_bindings, promised_plugin
 from pjrtwheel.sources import import_closure
 from pjrtwheel.verify import verify_wheels
-from pjrtwheel.wheel.names import make_name, parse_name
 from pjrtwheel.wheel.report import BuiltWheel, Report, read_built
 
 # Whose versions decide what verification finds.
@@ -93,7 +92,7 @@ def build(
     smoke_tests: bool = True,
     bindings: Sequence[BuiltWheel] = (),
 ) -> tuple[Entry, ...]:
-    """Build and publish the wheels of one backend and their bindings, which have an extra for each of the backends.
+    """Build the wheels of one backend and their bindings, which have an extra for each of the backends.
 
     The `bindings` of a set that is published are not built: the plugin is proven with them, and published by itself.
 
@@ -126,7 +125,7 @@ def build(
     )
     if shortfall := explain_level(proofs):
         _say(shortfall)
-    return publish(built, proofs, dist)
+    return add_wheels(built, proofs, dist)
 
 
 def _check_request(request: BuildRequest) -> None:
@@ -146,14 +145,10 @@ def _check_request(request: BuildRequest) -> None:
 def promised_wheels(request: BuildRequest) -> tuple[str, ...]:
     """Return the file names of the wheels that a build has to give: one of `jaxlib` for each Python, and the plugin."""
     release, backend, platform = request.release, request.backend, request.platform.name
-    names = []
-    for python in release.pythons(platform) if request.with_bindings else ():
-        upstream = parse_name(release.pin(f"bindings.{python}.{platform}").filename)
-        names.append(make_name(upstream.distribution, release.set_version, upstream.tag, release.build_tag))
+    names = list(promised_bindings(release, platform)) if request.with_bindings else []
     if backend:
-        tag = plugin_tag(backend.python_tag, backend.tags[platform])
         version = request.lock.version if request.lock else release.set_version
-        names.append(make_name(backend.distribution, version, tag))
+        names.append(promised_plugin(backend, platform, version))
     return tuple(name.filename for name in names)
 
 

@@ -16,6 +16,7 @@ import pytest
 from pjrtwheel import cli
 from pjrtwheel.backend import find_backend, load_backends
 from pjrtwheel.bazel import shutdown
+from pjrtwheel.dist.release_file import read_entries
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.pin.text import render_release
@@ -24,7 +25,6 @@ from pjrtwheel.products.facts import contents_of, format_facts, make_facts, read
 from pjrtwheel.products.index import write_index
 from pjrtwheel.prove.results import Outcome
 from pjrtwheel.prove.smoke import run_program
-from pjrtwheel.publish.release_file import read_entries
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
 

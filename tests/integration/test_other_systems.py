@@ -21,6 +21,8 @@ import pytest
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.bazel import shutdown
+from pjrtwheel.dist.merge import read_folder
+from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_venv, find_uv
@@ -29,8 +31,6 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.inspect import inspect_wheel
 from pjrtwheel.platforms import PLATFORMS, find_platform
 from pjrtwheel.products.index import write_index
-from pjrtwheel.publish.merge import read_folder
-from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.lock import LOCK_FILENAME
 from pjrtwheel.release.model import Release

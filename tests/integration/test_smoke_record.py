@@ -14,6 +14,8 @@ import pytest
 
 from pjrtwheel import cli
 from pjrtwheel.backend import find_backend
+from pjrtwheel.dist.merge import read_folder
+from pjrtwheel.dist.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.docs.schemas import RELEASE_SCHEMA
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.environment.unpack import unpack_into
@@ -26,10 +28,8 @@ from pjrtwheel.prove.inputs import load_inputs
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
-from pjrtwheel.publish.finished_set import find_set
-from pjrtwheel.publish.merge import read_folder
-from pjrtwheel.publish.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.release.model import Release
+from pjrtwheel.sets.finished_set import find_set
 from pjrtwheel.wheel.names import parse_name
 from release_under_test import release_under_test
 

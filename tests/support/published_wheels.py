@@ -7,10 +7,10 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from pjrtwheel.dist.release_file import Entry
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Kind, Outcome, ProgramResult, Proof, PythonProof, TargetProof
-from pjrtwheel.publish.release_file import Entry
 from pjrtwheel.wheel.report import BuiltWheel, Report
 
 ORIGIN = Origin("0" * 40, dirty=False, version="0.1.0", date="2026-11-21T09:40:00Z")

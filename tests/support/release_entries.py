@@ -7,10 +7,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from pjrtwheel.dist.release_file import Entry
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
-from pjrtwheel.publish.release_file import Entry
 from pjrtwheel.wheel.names import parse_name
 
 NO_PROOF = Proof(Level.STATIC, None, (), Origin(None, None, "0", ""))

@@ -117,7 +117,7 @@ def test_a_field_of_release_json_is_nowhere_else(root: Path, text: str) -> None:
             if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "stripped_bytes":
                 writers.add(path.relative_to(root).as_posix())
     listed = files_of(text, "a field of `release.json`")
-    assert writers == {f"{TOOLING}/wheel/report.py", f"{TOOLING}/publish/release_file.py"}
+    assert writers == {f"{TOOLING}/wheel/report.py", f"{TOOLING}/dist/release_file.py"}
     assert writers <= listed
     assert listed - writers == {f"{TOOLING}/prove/results.py", "docs/release.schema.json"}
     assert "stripped_bytes" in (root / "docs/release.schema.json").read_text("utf-8")
@@ -129,7 +129,7 @@ def test_no_package_imports_what_imports_it(root: Path) -> None:
         order = list(TopologicalSorter(import_graph(root / TOOLING)).static_order())
     except CycleError as error:
         pytest.fail(f"a circle of imports: {' <- '.join(error.args[1])}")
-    assert order.index("environment") < order.index("probe") < order.index("prove") < order.index("publish")
+    assert order.index("environment") < order.index("probe") < order.index("prove") < order.index("dist")
 
 
 def test_the_checks_do_not_know_the_proofs(root: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.bump.changelog import CHANGELOG, add_entry, describe_release
 from pjrtwheel.bump.model import Bump
+from pjrtwheel.dist.release_file import Entry
 from pjrtwheel.docs.readme import render_readme
 from pjrtwheel.docs.schemas import render_schemas
 from pjrtwheel.docs.wheels import PAGE, read_measures
@@ -31,7 +32,6 @@ from pjrtwheel.products.facts import (
     make_facts,
     read_old,
 )
-from pjrtwheel.publish.release_file import Entry
 from pjrtwheel.release.model import Release
 
 _README = "README.md"

@@ -23,20 +23,20 @@ from pjrtwheel.conformance.clients import (
 )
 from pjrtwheel.conformance.comparison import Difference, load_expected, load_subset
 from pjrtwheel.conformance.run_file import Limits
+from pjrtwheel.dist.release_file import Entry
+from pjrtwheel.dist.summary import describe_level
 from pjrtwheel.errors import ProofError, count
 from pjrtwheel.fetch import unpack_wheel
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.publish.finished_set import find_set
-from pjrtwheel.publish.release_file import Entry
-from pjrtwheel.publish.summary import describe_level
 from pjrtwheel.release.model import Release
+from pjrtwheel.sets.finished_set import find_set
 from pjrtwheel.verify.formats import read_library
 
 _FILE_SECONDS, _CASE_SECONDS = 3600, 300  # as `conformance` has them
 
 
 def build_wheels(bump: Bump, backend: Backend | None) -> str:
-    """Build, prove and publish what the index has of a backend for this machine, and say what was proven.
+    """Build and prove what the index has of a backend for this machine, and say what was proven.
 
     Raises:
         PjrtWheelError: A step failed; nothing of this backend is published then.

@@ -22,7 +22,7 @@ PROGRAM = "python -m pjrtwheel"
 COMMANDS = {
     "assemble": "write a repaired wheel from a manifest",
     "auto": "build jaxlib-auto, whose wheel variants ask for what fits the machine",
-    "build": "build, verify, prove and publish the wheels of one backend",
+    "build": "build, verify and prove the wheels of one backend, into dist/",
     "bump": "pin, build and prove the next JAX release, and report what changed",
     "clean": "remove what Bazel left for checkouts that are gone",
     "conformance": "run JAX's own tests on the built-in client and on a plugin",

@@ -13,13 +13,13 @@ from pjrtwheel.backend import load_backends, pick_backend
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.build import build, parse_provider
 from pjrtwheel.cli import add_options
+from pjrtwheel.dist import print_summary
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS, Platform, find_platform, host_platform
-from pjrtwheel.publish import print_summary
-from pjrtwheel.publish.published_set import PublishedSet, choose_set, fetch_set, find_offer
 from pjrtwheel.release.known import choose_release, load_release
+from pjrtwheel.sets.published_set import PublishedSet, choose_set, fetch_set, find_offer
 from pjrtwheel.wheel.deflate.compress import HIGHEST_LEVEL, LEVEL
 
 

@@ -17,7 +17,7 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import host_platform
 
 if TYPE_CHECKING:
-    from pjrtwheel.publish.finished_set import FinishedSet
+    from pjrtwheel.sets.finished_set import FinishedSet
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +81,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _find_set(args: argparse.Namespace, backend: Backend, cache: Path) -> FinishedSet:
-    from pjrtwheel.publish.finished_set import find_set
+    from pjrtwheel.sets.finished_set import find_set
 
     dist = args.dist or args.root / "dist"
     return find_set(args.root, dist, backend, host_platform(), cache, release=args.release, where=args.set)

@@ -16,8 +16,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Merge, and print one table of what is now in the folder."""
-    from pjrtwheel.publish import print_summary
-    from pjrtwheel.publish.merge import merge_folders
+    from pjrtwheel.dist import print_summary
+    from pjrtwheel.dist.merge import merge_folders
 
     print_summary(merge_folders(args.folders, args.dist), args.dist)
     return 0

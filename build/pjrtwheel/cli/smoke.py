@@ -134,7 +134,7 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     from pjrtwheel.prove.on_python import can_prove, prove_unpacked, untried
     from pjrtwheel.prove.origin import find_origin
     from pjrtwheel.prove.run import combine
-    from pjrtwheel.publish.finished_set import find_set
+    from pjrtwheel.sets.finished_set import find_set
 
     backend, platform = find_backend(args.root, args.backend), host_platform()
     dist, cache = args.dist or args.root / "dist", cache_root(os.environ)
@@ -191,7 +191,7 @@ def _find_pythons(environment: Path | None, tags: Sequence[str]) -> dict[str, In
 
 def _record(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Path) -> None:
     """Put proofs into the `release.json` of a folder; that it cannot be written makes them no less true."""
-    from pjrtwheel.publish import add_proofs
+    from pjrtwheel.dist import add_proofs
 
     shown = {name: proof for name, proof in proofs.items() if any(python.results for python in proof.pythons)}
     try:

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jaxlib_select.machine.model import Machine
+from pjrtwheel.dist.release_file import ReleaseFile
 from pjrtwheel.files import write_atomically
 from pjrtwheel.json_schema import schema_of
 from pjrtwheel.program import program
-from pjrtwheel.publish.release_file import ReleaseFile
 
 RELEASE_SCHEMA = "docs/release.schema.json"
 MACHINE_SCHEMA = "docs/machine.schema.json"

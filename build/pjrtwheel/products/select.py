@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 from pjrtwheel.backend import load_backends
+from pjrtwheel.dist.folder import add_pure_python
 from pjrtwheel.products.pure_python import build_pure_wheel
-from pjrtwheel.publish.dist import publish_pure_python
 from pjrtwheel.wheel.report import BuiltWheel
 
 
@@ -22,5 +22,5 @@ def build_selector(root: Path, dist: Path) -> BuiltWheel:
     """
     with tempfile.TemporaryDirectory(prefix="select-") as scratch:
         wheel = build_pure_wheel(root / "selector", Path(scratch))
-        publish_pure_python([wheel], tuple(load_backends(root).values()), root, dist)
+        add_pure_python([wheel], tuple(load_backends(root).values()), root, dist)
     return BuiltWheel(dist / wheel.path.name, wheel.report)

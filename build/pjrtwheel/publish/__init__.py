@@ -1,11 +1,3 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Put finished wheels into `dist/` and keep `dist/release.json` true."""
-
-from __future__ import annotations
-
-from pjrtwheel.publish.dist import add_proofs, check_space, publish
-from pjrtwheel.publish.release_file import Entry
-from pjrtwheel.publish.summary import print_summary
-
-__all__ = ["Entry", "add_proofs", "check_space", "print_summary", "publish"]
+"""Bring a release to a destination: plan, upload, read back, promote from a stage, yank."""

@@ -84,7 +84,7 @@ class BuiltWheel:
 
 
 def report_finished(path: Path, lock_id: str, provider: str, requires: Sequence[str] = ()) -> Report:
-    """Describe a wheel that was not assembled here, for the steps that verify, prove and publish it."""
+    """Describe a wheel that was not assembled here, for the steps that verify it, prove it and add it to a folder."""
     name = parse_name(path.name)
     return Report(
         wheel=path.name,

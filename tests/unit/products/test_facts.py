@@ -17,6 +17,7 @@ from jaxlib_select.facts import Select, Source, known_releases, load_facts, read
 from jaxlib_select.machine.model import format_version
 from pjrtwheel.backend import load_backends, parse_backend
 from pjrtwheel.cli import main
+from pjrtwheel.dist.release_file import Entry, format_entries
 from pjrtwheel.errors import UsageError
 from pjrtwheel.products.facts import (
     Contents,
@@ -31,7 +32,6 @@ from pjrtwheel.products.facts import (
     read_select,
     toolkit_of,
 )
-from pjrtwheel.publish.release_file import Entry, format_entries
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.model import parse_release
 from release_entries import entry_of

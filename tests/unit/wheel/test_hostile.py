@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import load_backends
+from pjrtwheel.dist.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.environment.venv import needs_of
 from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.pin.upstream import read_upstream
 from pjrtwheel.products.index.projects import read_projects
 from pjrtwheel.prove.devices import detect_devices
-from pjrtwheel.publish.published_set import read_lock
-from pjrtwheel.publish.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock
+from pjrtwheel.sets.published_set import read_lock
 from release_entries import entry_of
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pjrtwheel.backend import Backend, load_backends
+from pjrtwheel.dist.folder import add_pure_python, withdraw
+from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.products.auto.variants import Variant, make_variants
 from pjrtwheel.products.auto.wheel import DISTRIBUTION, Common, release_document, write_wheels
 from pjrtwheel.products.facts import Contents
 from pjrtwheel.products.pure_python import requires_python
-from pjrtwheel.publish.dist import publish_pure_python, withdraw
-from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.wheel.report import BuiltWheel
 
 
@@ -34,7 +34,7 @@ def build_auto(root: Path, dist: Path, contents: Contents) -> list[Variant]:
     common = _common(root, backends, entries, version)
     with tempfile.TemporaryDirectory(prefix="auto-") as scratch:
         built = write_wheels(variants, common, Path(scratch))
-        publish_pure_python(built, backends, root, dist)
+        add_pure_python(built, backends, root, dist)
     labelled = [variant for variant in variants if variant.label]
     write_atomically(dist / f"{_stem(version)}-variants.json", release_document(labelled))
     withdraw(_others(built, dist, version), dist)  # last: until now nothing is missing there

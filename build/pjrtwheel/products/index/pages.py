@@ -15,9 +15,9 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
+from pjrtwheel.dist.release_file import Entry, compiled_chips
+from pjrtwheel.dist.summary import describe_level, describe_pythons
 from pjrtwheel.products.index.projects import IndexedFile, Project
-from pjrtwheel.publish.release_file import Entry, compiled_chips
-from pjrtwheel.publish.summary import describe_level, describe_pythons
 
 HTML_PAGE = "index.html"
 JSON_PAGE = "index.v1+json"  # what a server sends as JSON_TYPE

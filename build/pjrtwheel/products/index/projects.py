@@ -11,10 +11,10 @@ from pathlib import Path
 from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from pjrtwheel.dist.mixed_sets import check_sets
+from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
-from pjrtwheel.publish.mixed_sets import check_sets
-from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.read.directory import open_wheel
 

@@ -14,8 +14,8 @@ from rich.text import Text
 
 from pjrtwheel.errors import count
 from pjrtwheel.prove.results import Outcome, Proof
-from pjrtwheel.publish.mixed_sets import mixed_locks
-from pjrtwheel.publish.release_file import Entry, was_tried
+from pjrtwheel.dist.mixed_sets import mixed_locks
+from pjrtwheel.dist.release_file import Entry, was_tried
 
 
 def describe_pythons(entry: Entry) -> str:

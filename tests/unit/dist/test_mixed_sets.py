@@ -17,9 +17,9 @@ from pjrtwheel.products.index import write_index
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
-from pjrtwheel.publish.merge import merge_folders
-from pjrtwheel.publish.mixed_sets import mixed_locks
-from pjrtwheel.publish.release_file import Entry, format_entries
+from pjrtwheel.dist.merge import merge_folders
+from pjrtwheel.dist.mixed_sets import mixed_locks
+from pjrtwheel.dist.release_file import Entry, format_entries
 
 X86, ARM = "manylinux_2_27_x86_64", "manylinux_2_27_aarch64"
 PROOF = Proof(Level.STATIC, None, (), Origin(None, None, "0.1.0", "2026-11-21T09:40:00Z"))

@@ -15,9 +15,9 @@ from rich.console import Console
 
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.results import Outcome, ProgramResult, Proof, PythonProof, TargetProof
-from pjrtwheel.publish import publish
-from pjrtwheel.publish.release_file import Entry, make_entry, merge_entries
-from pjrtwheel.publish.summary import describe_level, describe_pythons, print_summary
+from pjrtwheel.dist import add_wheels
+from pjrtwheel.dist.release_file import Entry, make_entry, merge_entries
+from pjrtwheel.dist.summary import describe_level, describe_pythons, print_summary
 from published_wheels import COMPILED, ORIGIN, RAN, UNTRIED, make_proof, make_small_entry, make_wheel
 
 
@@ -73,7 +73,7 @@ def test_each_wheel_is_summed_up_from_its_entry(tmp_path: Path) -> None:
     """In a log nothing is wrapped or cropped; the folder is that which was given."""
     made = [make_wheel(tmp_path, name) for name in ("jaxlib_a", "jaxlib_b")]
     wheels, proofs = [wheel for wheel, _ in made], {wheel.report.wheel: proof for wheel, proof in made}
-    entries = publish(wheels, proofs, tmp_path / "dist")
+    entries = add_wheels(wheels, proofs, tmp_path / "dist")
     assert summary_of(entries, Path("wheels [old]"), width=20, soft_wrap=True) == [
         "wheels [old]/",
         *(

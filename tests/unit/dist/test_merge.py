@@ -16,8 +16,8 @@ from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
-from pjrtwheel.publish.merge import merge_folders, read_folder
-from pjrtwheel.publish.release_file import Entry, format_entries
+from pjrtwheel.dist.merge import merge_folders, read_folder
+from pjrtwheel.dist.release_file import Entry, format_entries
 from release_entries import entry_of
 
 ORIGIN = Origin(None, None, "0.1.0", "2026-11-21T09:40:00Z")

@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.cli import main
+from pjrtwheel.dist.release_file import format_entries, make_entry
 from pjrtwheel.errors import FetchError, PjrtWheelError, UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
-from pjrtwheel.publish.published_set import choose_set, fetch_set, find_offer, read_lock
-from pjrtwheel.publish.release_file import format_entries, make_entry
 from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.release.model import Release
+from pjrtwheel.sets.published_set import choose_set, fetch_set, find_offer, read_lock
 from pjrtwheel.wheel.names import parse_name
 from small_wheels import damage_stream
 

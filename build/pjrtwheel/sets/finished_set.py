@@ -18,9 +18,9 @@ from packaging.version import InvalidVersion, Version
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.platforms import Platform
-from pjrtwheel.publish.published_set import Offer, choose_set, fetch_set, find_offer, list_folder, read_lock
 from pjrtwheel.release.known import choose_release, load_release
 from pjrtwheel.release.model import Release
+from pjrtwheel.sets.published_set import Offer, choose_set, fetch_set, find_offer, list_folder, read_lock
 from pjrtwheel.wheel.names import WheelName, find_plain_wheels, parse_name
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.results import Proof, TargetProof
-from pjrtwheel.publish import add_proofs, publish
-from pjrtwheel.publish.release_file import Entry, format_entries, make_entry, merge_entries, parse_entries
+from pjrtwheel.dist import add_proofs, add_wheels
+from pjrtwheel.dist.release_file import Entry, format_entries, make_entry, merge_entries, parse_entries
 from pjrtwheel.wheel.report import Report
 from published_wheels import COMPILED, MISSED, RAN, UNTRIED, make_proof, make_small_entry, make_wheel
 
@@ -74,7 +74,7 @@ def test_a_proof_of_a_published_wheel_enters_the_record(tmp_path: Path) -> None:
     """A machine with the accelerator adds what it showed; a wheel that the record has as other bytes is named."""
     dist = tmp_path / "dist"
     built = [make_wheel(tmp_path, name) for name in ("jaxlib_a", "jaxlib_b")]
-    publish([wheel for wheel, _ in built], {wheel.report.wheel: proof for wheel, proof in built}, dist)
+    add_wheels([wheel for wheel, _ in built], {wheel.report.wheel: proof for wheel, proof in built}, dist)
     names = [wheel.report.wheel for wheel, _ in built]
     proofs = dict.fromkeys((*names, "jaxlib_c.whl"), make_proof(Level.DEVICE, RAN))
     digests = {names[0]: built[0][0].report.sha256, names[1]: "00", "jaxlib_c.whl": "00"}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pjrtwheel.errors import WheelError
-from pjrtwheel.publish.release_file import Entry
+from pjrtwheel.dist.release_file import Entry
 
 
 def mixed_locks(entries: Iterable[Entry]) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
-from pjrtwheel.publish.dist import put_wheels
-from pjrtwheel.publish.release_file import RELEASE_FILENAME, Entry, read_entries
+from pjrtwheel.dist.folder import put_wheels
+from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.wheel.names import is_variant
 
 

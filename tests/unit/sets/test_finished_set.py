@@ -15,9 +15,9 @@ from pjrtwheel import cli
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.platforms import PLATFORMS, host_platform
-from pjrtwheel.publish.finished_set import FinishedSet, find_set
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.lock import ReleaseLock
+from pjrtwheel.sets.finished_set import FinishedSet, find_set
 
 HERE = PLATFORMS["linux_x86_64"]
 JAXLIB = "jaxlib-{}-{}-{}-manylinux_2_27_x86_64.whl"

@@ -22,8 +22,8 @@ from pjrtwheel.files import copy_atomically, hash_file, write_atomically
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import find_origin
 from pjrtwheel.prove.results import Proof
-from pjrtwheel.publish.mixed_sets import check_sets
-from pjrtwheel.publish.release_file import (
+from pjrtwheel.dist.mixed_sets import check_sets
+from pjrtwheel.dist.release_file import (
     RELEASE_FILENAME,
     Entry,
     add_proofs_to,
@@ -37,7 +37,7 @@ from pjrtwheel.verify import verify_wheels
 from pjrtwheel.wheel.report import BuiltWheel
 
 
-def publish(built: Sequence[BuiltWheel], proofs: Mapping[str, Proof], dist: Path) -> tuple[Entry, ...]:
+def add_wheels(built: Sequence[BuiltWheel], proofs: Mapping[str, Proof], dist: Path) -> tuple[Entry, ...]:
     """Copy wheels into `dist`, record them in its `release.json`, and return the entries of all that are there now.
 
     Raises:
@@ -47,7 +47,7 @@ def publish(built: Sequence[BuiltWheel], proofs: Mapping[str, Proof], dist: Path
     return put_wheels({wheel.report.wheel: wheel.path for wheel in built}, entries, dist)
 
 
-def publish_pure_python(built: Sequence[BuiltWheel], backends: Sequence[Backend], root: Path, dist: Path) -> None:
+def add_pure_python(built: Sequence[BuiltWheel], backends: Sequence[Backend], root: Path, dist: Path) -> None:
     """Publish wheels without a library, of which there is nothing to run.
 
     Raises:
@@ -56,7 +56,7 @@ def publish_pure_python(built: Sequence[BuiltWheel], backends: Sequence[Backend]
     """
     verify_wheels(built, backends)
     unproven = Proof(Level.STATIC, None, (), find_origin(root, os.environ))
-    publish(built, {wheel.report.wheel: unproven for wheel in built}, dist)
+    add_wheels(built, {wheel.report.wheel: unproven for wheel in built}, dist)
 
 
 def check_space(built: Sequence[BuiltWheel], dist: Path) -> None:
@@ -69,9 +69,9 @@ def check_space(built: Sequence[BuiltWheel], dist: Path) -> None:
 def put_wheels(
     wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path, *, refuse_mixed: bool = False
 ) -> tuple[Entry, ...]:
-    """Copy wheels that have entries already into `dist`, as `publish` does.
+    """Copy wheels that have entries already into `dist`, as `add_wheels` does.
 
-    Several builds may publish into one folder at once: wheels are copied to one place and renamed into place under the
+    Several builds may write into one folder at once: wheels are copied to one place and renamed into place under the
     folder's lock, where what the others left is read again and kept. `release.json` is replaced last. Wheels that it
     does not describe, which a killed run may have left, are named on stderr.
 

@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""A folder with one release: the wheels of a tag and the documents about them, all under their sha256.
+
+Such a folder is what is published, staged, promoted, verified and reproduced. Nothing else lies in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pjrtwheel.attest.checksums import SUMS_FILENAME, parse_sums
+from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
+from pjrtwheel.errors import UsageError, WheelError, shorten
+from pjrtwheel.files import hash_file
+
+_REMEDY = "make it again with: ./noxw -s attest -- --tag TAG, or copy it again"
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFolder:
+    """One release.
+
+    Attributes:
+        path: The folder.
+        entries: Its wheels, in order of file name.
+        digests: Name → sha256 of every file that `SHA256SUMS` lists: wheels and documents.
+    """
+
+    path: Path
+    entries: tuple[Entry, ...]
+    digests: Mapping[str, str]
+
+    @property
+    def wheels(self) -> Mapping[str, Entry]:
+        """File name → wheel."""
+        return {entry.filename: entry for entry in self.entries}
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """Names of all files that are no wheels, `SHA256SUMS` last."""
+        return (*sorted(self.digests.keys() - self.wheels.keys()), SUMS_FILENAME)
+
+
+def read_release_folder(path: Path) -> ReleaseFolder:
+    """Read a release, after each of its files was held to `SHA256SUMS`.
+
+    Raises:
+        UsageError: There is no such folder, or no release in it.
+        WheelError: A file is missing, altered or listed nowhere, or `release.json` describes other wheels.
+    """
+    sums = path / SUMS_FILENAME
+    if not sums.is_file():
+        raise UsageError(f"{path} is no folder with a release: it has no {SUMS_FILENAME}", remedy=_REMEDY)
+    digests = parse_sums(sums.read_text("utf-8"))
+    present = {file.name for file in path.iterdir()} - {SUMS_FILENAME}
+    missing, unlisted = sorted(digests.keys() - present), sorted(present - digests.keys())
+    altered = [name for name in sorted(digests.keys() & present) if hash_file(path / name) != digests[name]]
+    _refuse(path, {"missing": missing, "not listed": unlisted, "altered": altered})
+    entries = read_entries(path)
+    _refuse(path, {f"described otherwise by {RELEASE_FILENAME}": _differing(entries, digests)})
+    return ReleaseFolder(path, tuple(entries.values()), digests)
+
+
+def _differing(entries: Mapping[str, Entry], digests: Mapping[str, str]) -> list[str]:
+    """Return the wheels that only one of the two lists, or with another digest."""
+    listed = {name: digest for name, digest in digests.items() if name.endswith(".whl")}
+    described = {name: entry.sha256 for name, entry in entries.items()}
+    return sorted({name for name, _ in listed.items() ^ described.items()})
+
+
+def _refuse(path: Path, problems: Mapping[str, Iterable[str]]) -> None:
+    found = [f"{what}: {shorten(names, _SHOWN)}" for what, names in problems.items() if names]
+    if found:
+        raise WheelError(
+            f"{path} is not the release that its {SUMS_FILENAME} describes", cause="; ".join(found), remedy=_REMEDY
+        )

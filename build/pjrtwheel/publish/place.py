@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What publishing needs of a destination, whatever its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFile:
+    """A file that is at a destination.
+
+    Attributes:
+        name: File name.
+        sha256: What the destination says of its bytes; empty if it says nothing.
+        size: Length in bytes; -1 if it says nothing.
+        url: Where it can be downloaded from.
+        yanked: Why it was withdrawn (PEP 592); nothing if it was not. A yanked file without a reason has "".
+    """
+
+    name: str
+    sha256: str
+    size: int
+    url: str
+    yanked: str | None = None
+
+
+class Place(Protocol):
+    """One release at a destination, as far as it is there."""
+
+    @property
+    def address(self) -> str:
+        """The destination's address without credentials, for messages."""
+
+    def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:
+        """Return what is there of some projects (normalized names), and the release's documents, by file name."""
+
+    def upload(self, file: Path, sha256: str) -> None:
+        """Send one file, whole or not at all; a file of the same name and bytes that is there is no error."""
+
+    def download(self, file: PublishedFile, target: Path) -> None:
+        """Fetch one file back; the caller compares its hash."""
+
+    def finish(self) -> None:
+        """Make all that was uploaded visible, where the destination has a step of its own for that (drafts, pages)."""
+
+    def yank(self, names: Collection[str], reason: str) -> None:
+        """Withdraw files so that installers take them only when pinned (PEP 592)."""

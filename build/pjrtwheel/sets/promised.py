@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The wheels that a release promises, by their file names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pjrtwheel.abis import plugin_tag
+from pjrtwheel.backend import Backend
+from pjrtwheel.platforms import Platform
+from pjrtwheel.release.checks import list_bindings_alone, list_prebuilt
+from pjrtwheel.release.model import Release
+from pjrtwheel.wheel.names import WheelName, make_name, parse_name
+
+
+def promised_bindings(release: Release, platform: str) -> tuple[WheelName, ...]:
+    """Return the names of the `jaxlib` wheels for a platform, one for each Python."""
+    pins = (release.pin(f"bindings.{python}.{platform}") for python in release.pythons(platform))
+    upstream = (parse_name(pin.filename) for pin in pins)
+    return tuple(make_name(name.distribution, release.set_version, name.tag, release.build_tag) for name in upstream)
+
+
+def promised_plugin(backend: Backend, platform: str, version: str) -> WheelName:
+    """Return the name of a backend's wheel for a platform, of the set with a version."""
+    return make_name(backend.distribution, version, plugin_tag(backend.python_tag, backend.tags[platform]))
+
+
+def promised_set(release: Release, backends: Iterable[Backend], host: Platform) -> tuple[WheelName, ...]:
+    """Return the names of all wheels of a release whose inputs are pinned, by what one `host` can build.
+
+    Raises:
+        FetchError: An input of a pinned library is not pinned.
+    """
+    known = {backend.name: backend for backend in backends}
+    pairs = list_prebuilt(release, known.values(), host)
+    platforms = dict.fromkeys((*(platform for _, platform in pairs), *list_bindings_alone(release, pairs)))
+    bindings = [name for platform in platforms for name in promised_bindings(release, platform)]
+    plugins = [promised_plugin(known[name], platform, release.set_version) for name, platform in pairs]
+    return (*bindings, *plugins)
