@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pjrtwheel.errors import UsageError
-from pjrtwheel.program import program
+from pjrtwheel.program import CommandParser, program
 
 PROGRAM = "python -m pjrtwheel"
 
@@ -45,19 +45,21 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Import the module of one subcommand, run it and return its status."""
     commands = "\n".join(f"  {name:<13}{summary}" for name, summary in COMMANDS.items())
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=PROGRAM,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description=f"commands:\n{commands}",
         epilog="--debug shows the traceback of an error",
     )
-    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
+    parser.add_argument("command", metavar="COMMAND")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
-    chosen = parser.parse_args(argv)
+    chosen = parser.parse_all(argv)
+    if chosen.command not in COMMANDS:
+        parser.refuse_unknown("command", chosen.command, COMMANDS)
     module = importlib.import_module(f"pjrtwheel.cli.{chosen.command}")
-    subparser = argparse.ArgumentParser(prog=f"{PROGRAM} {chosen.command}", description=COMMANDS[chosen.command])
+    subparser = CommandParser(prog=f"{PROGRAM} {chosen.command}", description=COMMANDS[chosen.command])
     module.configure_parser(subparser)
-    status: int = module.execute(subparser.parse_args(chosen.arguments))
+    status: int = module.execute(subparser.parse_all(chosen.arguments))
     return status
 
 
