@@ -48,8 +48,11 @@ def test_only_our_projects_go_where_a_project_has_to_opt_in() -> None:
 
 
 def test_labels_and_variants_are_refused_where_they_are_not_taken() -> None:
-    """In order of file name."""
-    assert list(check_limits(replace(ANY, labels=False, variants=False), [VARIANT, CPU])) == [
-        f"{VARIANT.filename} is a wheel variant, which anywhere does not take",
-        f"{CPU.filename} has a local version label, which anywhere does not take",
+    """With the files in order of name, of which there may be many."""
+    refusing = replace(ANY, labels=False, variants=False)
+    assert list(check_limits(refusing, [VARIANT, CPU])) == [
+        f"anywhere takes no local version label: {CPU.filename}",
+        f"anywhere takes no wheel variants: {VARIANT.filename}",
     ]
+    several = [replace(CPU, filename=f"{letter}.whl") for letter in "cab"]
+    assert list(check_limits(refusing, several)) == ["anywhere takes no local version label: a.whl, b.whl and 1 more"]
