@@ -126,9 +126,7 @@ CHANGES: dict[str, tuple[Change, list[tuple[str, str]]]] = {
         [("LOCK", f"{PLUGIN}: lock ffffffff does not follow from the release file")],
     ),
     "two locks": (
-        lambda small: small.change(
-            ALONE, lock_id=make_lock(load_release(small.root), "source").lock_id, provider="source"
-        ),
+        lambda small: build_from_source(small, ALONE),
         [("LOCK", f"{BINDINGS} and 1 more: lock "), ("LOCK", f"{ALONE}: lock ")],
     ),
     "no lock": (
