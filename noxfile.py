@@ -170,7 +170,11 @@ COMMANDS = {
     "build_jaxlib": ("wheel", "Build, repair, lock and check the jaxlib wheels alone.", ("build", "--bindings-only")),
     "build_select": ("wheel", "Build jaxlib-select; its wheel ends up in dist/.", ("select",)),
     "build_auto": ("wheel", "Build jaxlib-auto, a plain wheel and variants for what is in dist/.", ("auto",)),
-    "merge": ("wheel", "Merge the wheels and records of several builds: -- FOLDER... --dist FOLDER.", ("merge",)),
+    "merge": (
+        "wheel",
+        "Merge builds, or proofs made elsewhere: -- FOLDER...|--proofs FILE... --dist FOLDER.",
+        ("merge",),
+    ),
     "index": ("wheel", "Write dist/simple, a static package index that any web server can serve.", ("index",)),
     **{
         f"smoke_{name}": (
@@ -192,6 +196,11 @@ COMMANDS = {
         "Say what is in a wheel, ours or any other JAX plugin's: -- WHEEL... [--json] [--open].",
         ("inspect",),
     ),
+    "release_check": (
+        "release",
+        "Check a release before anything of it is published: -- --tag TAG [--dist DIR] [--to DESTINATION].",
+        ("release_check",),
+    ),
     "clean": (
         "tidy",
         "Remove what Bazel left in the cache for deleted checkouts; with -- --all for this one as well.",
@@ -202,6 +211,11 @@ COMMANDS = {
         "update",
         "Pin, build and prove the next JAX release, and report what changed: -- [VERSION] [--dry-run] [--report FILE].",
         ("bump",),
+    ),
+    "update_sizes": (
+        "update",
+        "Write down how large the wheels of a release are: -- --tag TAG [--dist DIR].",
+        ("sizes",),
     ),
     "update_facts": ("update", "Write for jaxlib-select what the wheels in dist/ serve.", ("facts",)),
 }

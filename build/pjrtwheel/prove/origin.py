@@ -15,6 +15,8 @@ from pathlib import Path
 
 from pjrtwheel.errors import UsageError
 
+_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -41,9 +43,9 @@ def find_origin(root: Path, environ: Mapping[str, str]) -> Origin:
     Raises:
         UsageError: SOURCE_DATE_EPOCH is no moment.
     """
-    ours = _git(root, "rev-parse", "--show-toplevel") == str(root.resolve())
-    commit = _git(root, "rev-parse", "HEAD") if ours else None
-    changes = _git(root, "status", "--porcelain") if commit else None
+    ours = ask_git(root, "rev-parse", "--show-toplevel") == str(root.resolve())
+    commit = ask_git(root, "rev-parse", "HEAD") if ours else None
+    changes = ask_git(root, "status", "--porcelain") if commit else None
     version = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     return Origin(commit, None if changes is None else bool(changes), version, find_date(environ))
 
@@ -62,10 +64,22 @@ def find_date(environ: Mapping[str, str]) -> str:
         moment = datetime.fromtimestamp(int(text), UTC)
     except (ValueError, OverflowError, OSError):
         raise UsageError(f"SOURCE_DATE_EPOCH is {text!r}", remedy="expected seconds since 1970") from None
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.strftime(_FORMAT)
 
 
-def _git(root: Path, *arguments: str) -> str | None:
+def read_moment(text: str) -> datetime | None:
+    """Return the moment that such a date names; nothing for another text.
+
+    >>> read_moment("2026-11-21T09:40:00Z").isoformat(), read_moment("yesterday")
+    ('2026-11-21T09:40:00+00:00', None)
+    """
+    try:
+        return datetime.strptime(text, _FORMAT).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def ask_git(root: Path, *arguments: str) -> str | None:
     """Return what git answers about a folder; nothing if it has no answer, or is not installed."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     command = ["git", "--no-optional-locks", "-C", str(root), *arguments]
