@@ -57,6 +57,8 @@ def read_release_folder(path: Path) -> ReleaseFolder:
         raise UsageError(f"{path} is no folder with a release: it has no {SUMS_FILENAME}", remedy=_REMEDY)
     digests = parse_sums(sums.read_text("utf-8"))
     present = {file.name for file in path.iterdir()} - {SUMS_FILENAME}
+    irregular = sorted(file.name for file in path.iterdir() if file.is_symlink() or not file.is_file())
+    _refuse(path, {"no regular file": irregular})
     missing, unlisted = sorted(digests.keys() - present), sorted(present - digests.keys())
     altered = [name for name in sorted(digests.keys() & present) if hash_file(path / name) != digests[name]]
     _refuse(path, {"missing": missing, "not listed": unlisted, "altered": altered})
