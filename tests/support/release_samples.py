@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.release.lock import LOCK_FILENAME, make_lock
 from pjrtwheel.release.model import Release, read_release
+from pjrtwheel.wheel.deflate.compress import LEVEL, Compression
 from pjrtwheel.wheel.metadata import wheel_metadata
 from pjrtwheel.wheel.names import WheelName, parse_name
 from pjrtwheel.wheel.record import format_record
@@ -52,11 +53,19 @@ def make_repository(folder: Path, *, label: str = "split", build: int = 1) -> Pa
         text += _PIN.format(key=key, project=project, filename=filename, digest=f"{number}" * 64)
     (folder / "releases").mkdir(parents=True)
     (folder / "plugins").mkdir()
+    (folder / "pyproject.toml").write_text('[project]\nversion = "0.1.0"\n', "utf-8")
     (folder / "releases" / "1.2.3.toml").write_text(text, "utf-8")
     return folder
 
 
-def make_dist(root: Path, dist: Path, *, provider: str = "prebuilt", origins: Sequence[Origin] = (ORIGIN,)) -> Path:
+def make_dist(
+    root: Path,
+    dist: Path,
+    *,
+    provider: str = "prebuilt",
+    origins: Sequence[Origin] = (ORIGIN,),
+    levels: Mapping[str, int] | None = None,
+) -> Path:
     """Make a folder with all wheels of the release file: bindings, the CPU's plugin, `jaxlib-auto` and `-select`.
 
     Args:
@@ -64,6 +73,7 @@ def make_dist(root: Path, dist: Path, *, provider: str = "prebuilt", origins: Se
         dist: The folder.
         provider: Where the plugin library came from.
         origins: From where and when the proofs of each wheel are.
+        levels: Python tag → level of compression of the bindings, where it is not the default.
     """
     release = read_release(root / "releases" / "1.2.3.toml")
     version, build = release.set_version, f"-{release.build_tag}" if release.build_tag else ""
@@ -73,7 +83,10 @@ def make_dist(root: Path, dist: Path, *, provider: str = "prebuilt", origins: Se
     selector = "jaxlib_select-0.1.0-py3-none-any.whl"
     dist.mkdir(parents=True)
     entries = [
-        *(write_wheel(dist, name, release, provider, f"bindings.{parse_name(name).tags[0].abi}") for name in bindings),
+        *(
+            write_wheel(dist, name, release, provider, f"bindings.{tag}", (levels or {}).get(tag, LEVEL))
+            for tag, name in zip(BINDINGS, bindings, strict=True)
+        ),
         write_wheel(dist, plugin, release, provider, "plugin.cpu"),
         write_wheel(dist, auto, release, provider),
         write_wheel(dist, selector, None, provider),
@@ -85,7 +98,9 @@ def make_dist(root: Path, dist: Path, *, provider: str = "prebuilt", origins: Se
     return dist
 
 
-def write_wheel(dist: Path, filename: str, release: Release | None, provider: str, key: str = "") -> Entry:
+def write_wheel(
+    dist: Path, filename: str, release: Release | None, provider: str, key: str = "", level: int = LEVEL
+) -> Entry:
     """Write a wheel with METADATA, WHEEL, RECORD and, as far as it has them, library, lock and bill of materials."""
     name = parse_name(filename)
     package = name.distribution.replace("-", "_")
@@ -98,7 +113,7 @@ def write_wheel(dist: Path, filename: str, release: Release | None, provider: st
     files |= {f"{name.dist_info}/WHEEL": wheel_metadata(name, purelib=not pin)}
     files |= {f"{name.dist_info}/METADATA": _metadata(name)}
     path = dist / filename
-    with ArchiveWriter(path, stamp=timestamp({})) as archive:
+    with ArchiveWriter(path, stamp=timestamp({}), compression=Compression(level)) as archive:
         members = {member: archive.add(text_source(member, text)) for member, text in files.items()}
         record = f"{name.dist_info}/RECORD"
         archive.add(text_source(record, format_record(members, record)))

@@ -24,7 +24,7 @@ def write_release_folder(found: ReleaseSet, dist: Path, output: Path, documents:
         found: The wheels, and what goes with them.
         dist: Where these are.
         output: The folder to write; a release of the same name there is replaced.
-        documents: Further documents by name. `release.json` and `SHA256SUMS` are made here.
+        documents: Further documents by name; `release.json` and `SHA256SUMS` are made here.
 
     Raises:
         UsageError: Something else is in the way.
