@@ -78,6 +78,12 @@ class AttestError(PjrtWheelError):
     exit_code = 12
 
 
+class ReproduceError(PjrtWheelError):
+    """A release that was not, or cannot be, built again to the same bytes."""
+
+    exit_code = 13
+
+
 def shorten(values: Iterable[str], shown: int, separator: str = ", ") -> str:
     """Return a list in words, cut after some entries.
 
