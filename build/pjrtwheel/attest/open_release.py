@@ -84,9 +84,13 @@ def _fetch_documents(base: str, digests: Mapping[str, str], folder: Path, certif
 
 
 def _fetch_wheels(base: str, digests: Mapping[str, str], folder: Path, cache: Path, certificate: str) -> None:
-    """Put the wheels into a folder, out of the cache; one that is listed nowhere else is refused with the others."""
+    """Put the wheels into a folder, out of the cache.
+
+    Only those that both documents give one digest: it becomes a path in the cache. Others are refused when the folder
+    is read.
+    """
     for name, entry in read_entries(folder).items():
-        if name in digests:
+        if digests.get(name) == entry.sha256:
             os.link(_fetch_wheel(base, entry, cache, certificate), folder / name)
 
 

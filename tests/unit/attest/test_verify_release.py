@@ -294,6 +294,19 @@ def test_a_server_that_lies_is_refused(
     assert not list((release.parent / "cache").glob(f"wheels/{digest}/*"))
 
 
+def test_a_hostile_digest_reaches_no_path(release: Path, run: Run, address: str) -> None:
+    """The digest in release.json is a path in the cache only if SHA256SUMS has the same."""
+    document = release / RELEASE_FILENAME
+    before = hash_file(document)
+    digest = hash_file(release / PLUGIN)
+    document.write_text(document.read_text("utf-8").replace(digest, "../../evil"), "utf-8")
+    sums = release / SUMS_FILENAME
+    sums.write_text(sums.read_text("utf-8").replace(before, hash_file(document)), "utf-8")
+    status, _, err = run(f"{address}/{TAG}")
+    assert (status, f"missing: {PLUGIN}" in err) == (12, True)
+    assert not list(release.parent.rglob("*evil*"))
+
+
 def test_a_server_that_is_down_is_named(release: Path, run: Run) -> None:
     """The address is the user's, the message names it."""
     status, _, err = run("http://127.0.0.1:9/none")
