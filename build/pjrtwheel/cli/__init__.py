@@ -21,6 +21,7 @@ PROGRAM = "python -m pjrtwheel"
 
 COMMANDS = {
     "assemble": "write a repaired wheel from a manifest",
+    "attest": "write a release as it is published: wheels, checksums, bill of materials, provenance",
     "auto": "build jaxlib-auto, whose wheel variants ask for what fits the machine",
     "build": "build, verify and prove the wheels of one backend, into dist/",
     "bump": "pin, build and prove the next JAX release, and report what changed",
@@ -35,18 +36,22 @@ COMMANDS = {
     "probe": "run PJRT's conformance checks on plugin libraries, without JAX",
     "release_check": "check a release before anything of it is published",
     "repair": "repair a finished wheel",
+    "reproduce": "build a published release again, and compare it byte for byte",
     "select": "build jaxlib-select, which finds out what fits a machine",
     "sizes": "write down the sizes of a release's wheels, for the next release to be held to",
     "smoke": "prove finished wheels in clean environments",
     "tag": "say what a tag of git publishes, or why it must not be published",
     "verify": "check finished wheels against what their names and metadata promise",
+    "verify_release": "verify a release as those who receive it: checksums, documents, signature, wheels",
 }
 
 
 @program
 def main(argv: Sequence[str] | None = None) -> int:
     """Import the module of one subcommand, run it and return its status."""
-    commands = "\n".join(f"  {name:<13}{summary}" for name, summary in COMMANDS.items())
+    width = max(map(len, COMMANDS)) + 2
+    commands = "
+".join(f"  {name:<{width}}{summary}" for name, summary in COMMANDS.items())
     parser = CommandParser(
         prog=PROGRAM,
         formatter_class=argparse.RawDescriptionHelpFormatter,
