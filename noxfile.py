@@ -192,6 +192,11 @@ COMMANDS = {
         "Say what is in a wheel, ours or any other JAX plugin's: -- WHEEL... [--json] [--open].",
         ("inspect",),
     ),
+    "verify_installs": (
+        "proof",
+        "Install a release from a stage as users do, and start JAX: -- --index URL|FOLDER [--json FILE].",
+        ("verify_installs",),
+    ),
     "clean": (
         "tidy",
         "Remove what Bazel left in the cache for deleted checkouts; with -- --all for this one as well.",
