@@ -50,6 +50,7 @@ class UploadServer:
         times: How often it does; without end if negative.
         digests: Whether the list has a sha256 for each file.
         yanked: Name → reason.
+        text: What is sent in place of every page, if it is anything.
         uploads: Names, for each request that began to send one.
         downloads: Names, for each request of a file.
         requests: All headers and addresses that came.
@@ -61,6 +62,7 @@ class UploadServer:
     times: int = -1
     digests: bool = True
     yanked: dict[str, str] = field(default_factory=dict)
+    text: bytes = b""
     uploads: list[str] = field(default_factory=list)
     downloads: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
@@ -114,7 +116,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.state.requests.append(f"{self.path} {self.headers}")
         kind, _, name = self.path.strip("/").partition("/")
         page = self.state.page(name) if kind == "simple" else None
-        if page is not None:
+        if self.state.text:
+            self._answer(200, self.state.text, _JSON)
+        elif page is not None:
             self._answer(200, json.dumps(page).encode(), _JSON)
         elif kind == "files" and name in self.state.files:
             self._send_file(name)

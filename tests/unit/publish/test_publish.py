@@ -392,3 +392,31 @@ def test_a_folder_that_is_none_is_named(publish: Publish, tmp_path: Path, folder
         2,
         f"{tmp_path / 'dist'} is no folder with a release: it has no SHA256SUMS",
     )
+
+
+@pytest.mark.parametrize("text", [b"<html>", b"[]", b'{"meta": {"api-version": "9.0"}, "files": []}', b'{"files": 7}'])
+def test_a_page_that_is_none_is_an_error(publish: Publish, server: UploadServer, folder: Path, text: bytes) -> None:
+    """As one that was edited by hand, or of a portal that asks for a password."""
+    server.text = text
+    printed = publish(folder)
+    assert (printed.status, server.uploads) == (11, [])
+    assert printed.lines[0] == "cannot read what company has of jaxlib"
+    assert printed.lines[1].strip().startswith("it answers with something else than the simple repository API")
+
+
+def test_two_runs_do_not_publish_the_same_at_once(
+    publish: Publish, server: UploadServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one ends at once, and leaves the first one alone."""
+    find = Publication.find_local
+    inner: list[Any] = []
+
+    def publish_again(publication: Publication, file: LocalFile) -> Path:
+        if not inner:
+            inner.append(publish(folder))
+        return find(publication, file)
+
+    monkeypatch.setattr(Publication, "find_local", publish_again)
+    assert (publish(folder).status, server.uploads) == (0, ORDER)
+    assert inner[0].status == 11
+    assert inner[0].lines[0] == "v1.2.3+split.1 is being published to company by another run"
