@@ -45,6 +45,7 @@ class UploadServer:
 
     Attributes:
         url: Its address; uploads go to `upload/`, `simple/` lists files.
+        files_url: The address that the list has for files, if it is another one.
         files: Name → bytes, in the order in which they came.
         faults: Name → what goes wrong with it.
         times: How often it does; without end if negative.
@@ -57,6 +58,7 @@ class UploadServer:
     """
 
     url: str = ""
+    files_url: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
     faults: dict[str, Fault] = field(default_factory=dict)
     times: int = -1
@@ -91,7 +93,11 @@ class UploadServer:
         digest = "0" * 64 if self.faults.get(name) == Fault.LYING_DIGEST else hashlib.sha256(data).hexdigest()
         if self.faults.get(name) == Fault.ALTERED:
             digest = hashlib.sha256(data[:-1]).hexdigest()
-        entry: dict[str, Any] = {"filename": name, "url": f"{self.url}files/{name}", "size": len(data)}
+        entry: dict[str, Any] = {
+            "filename": name,
+            "url": f"{self.files_url or self.url}files/{name}",
+            "size": len(data),
+        }
         entry["hashes"] = {"sha256": digest} if self.digests else {}
         return {**entry, "yanked": self.yanked[name]} if name in self.yanked else entry
 

@@ -320,14 +320,16 @@ def test_a_finished_plan_is_forgotten(publish: Publish, folder: Path, tmp_path: 
 def test_credentials_go_to_their_host_and_into_no_message(
     command: Publish, server: UploadServer, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those in an address are used, and cut out of it."""
+    """Those in an address are used, and cut out of it; another host that files are on does not get them."""
     monkeypatch.delenv("TWINE_USERNAME")
     monkeypatch.delenv("TWINE_PASSWORD")
     host = server.url.replace("http://", f"http://{USERNAME}:{PASSWORD}@")
+    server.files_url = server.url.replace("127.0.0.1", "localhost")
     server.faults[BINDINGS[0]] = Fault.FORBIDDEN
     printed = command("publish", "company", folder, "--upload-url", f"{host}upload/", "--index-url", f"{host}simple/")
     assert printed.status == 11
-    assert [text for text in server.requests if "Authorization: Basic " not in text] == []
+    signed = {text.split("/")[1]: "Authorization: Basic " in text for text in server.requests}
+    assert signed == {"simple": True, "upload": True, "files": False}
     assert USERNAME not in printed.out + printed.err
 
 
