@@ -303,10 +303,33 @@ def test_a_plan_of_another_release_is_not_continued(
     assert printed.lines[0] == "v1.2.3+split.1 was begun at company as another release, and is not finished"
     assert begun in printed.lines[1]
     assert "this one of 222222222222 with SHA256SUMS " in printed.lines[1]
-    journal = Path(printed.lines[2].rpartition("remove ")[2])
-    assert journal.is_file()
-    journal.unlink()
-    assert publish(other).status == 0
+    server.files.clear()
+    server.faults.clear()
+    assert (publish(other).status, len(server.files)) == (0, 2)
+
+
+def test_a_plan_of_which_nothing_arrived_binds_nobody(
+    publish: Publish, command: Publish, server: UploadServer, folder: Path, tmp_path: Path
+) -> None:
+    """As after the first file was refused, or no address for uploads was given."""
+    server.faults[ABACUS] = Fault.FORBIDDEN
+    assert publish(folder).status == 11
+    printed = command("publish", "company", folder, "--index-url", f"{server.url}simple/")
+    assert (printed.status, printed.lines[0]) == (2, "where files for company are uploaded to is not known")
+    server.faults.clear()
+    assert publish(write_release_folder(tmp_path / "other", content=b"other").path).status == 0
+
+
+def test_a_journal_that_is_damaged_is_named(
+    publish: Publish, server: UploadServer, folder: Path, tmp_path: Path
+) -> None:
+    """It is ours, and may be removed."""
+    server.faults[BEAD] = Fault.BROKEN
+    publish(folder)
+    (journal,) = (tmp_path / "cache" / "publish").glob("*.json")
+    journal.write_text("{")
+    printed = publish(folder)
+    assert (printed.status, printed.lines[0], list(server.files)) == (11, f"{journal} is damaged", [ABACUS])
 
 
 def test_a_finished_plan_is_forgotten(publish: Publish, folder: Path, tmp_path: Path) -> None:
