@@ -208,11 +208,22 @@ COMMANDS = {
         "Check a release before anything of it is published: -- --tag TAG [--dist DIR] [--to DESTINATION].",
         ("release_check",),
     ),
+    "verify_installs": (
+        "proof",
+        "Install a release from a stage as users do, and start JAX: -- --index URL|FOLDER [--json FILE].",
+        ("verify_installs",),
+    ),
     "clean": (
         "tidy",
         "Remove what Bazel left in the cache for deleted checkouts; with -- --all for this one as well.",
         ("clean",),
     ),
+    "publish": (
+        "release",
+        "Publish a release: -- DESTINATION FOLDER [--dry-run] [--from STAGE] [options for addresses].",
+        ("publish",),
+    ),
+    "yank": ("release", "Withdraw a published release: -- DESTINATION TAG --reason TEXT.", ("yank",)),
     "pin": ("update", "Write releases/VERSION.toml from the package index: -- VERSION.", ("pin",)),
     "bump": (
         "update",

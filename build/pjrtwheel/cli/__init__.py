@@ -34,6 +34,7 @@ COMMANDS = {
     "merge": "put the wheels and records of several builds into one folder",
     "pin": "write releases/VERSION.toml from the package index",
     "probe": "run PJRT's conformance checks on plugin libraries, without JAX",
+    "publish": "bring a release to a destination, or promote it from a stage",
     "release_check": "check a release before anything of it is published",
     "repair": "repair a finished wheel",
     "reproduce": "build a published release again, and compare it byte for byte",
@@ -42,7 +43,9 @@ COMMANDS = {
     "smoke": "prove finished wheels in clean environments",
     "tag": "say what a tag of git publishes, or why it must not be published",
     "verify": "check finished wheels against what their names and metadata promise",
+    "verify_installs": "install a release from a stage as users do, and start JAX",
     "verify_release": "verify a release as those who receive it: checksums, documents, signature, wheels",
+    "yank": "withdraw a published release, with the reason",
 }
 
 
@@ -50,8 +53,7 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Import the module of one subcommand, run it and return its status."""
     width = max(map(len, COMMANDS)) + 2
-    commands = "
-".join(f"  {name:<{width}}{summary}" for name, summary in COMMANDS.items())
+    commands = "\n".join(f"  {name:<{width}}{summary}" for name, summary in COMMANDS.items())
     parser = CommandParser(
         prog=PROGRAM,
         formatter_class=argparse.RawDescriptionHelpFormatter,
