@@ -14,10 +14,10 @@ from pjrtwheel.errors import AttestError, UsageError, shorten
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.lock import make_lock
 from pjrtwheel.release.model import Release
+from pjrtwheel.sets.projects import SELECTOR
+from pjrtwheel.sets.tags import Tag, parse_tag, tag_of
 from pjrtwheel.wheel.names import make_name
 
-SELECTOR = "jaxlib-select"
-_SELECTOR_TAG = "select-v"
 VARIANTS_SUFFIX = "-variants.json"
 _SHOWN = 5
 
@@ -41,12 +41,6 @@ class ReleaseSet:
     others: tuple[str, ...] = ()
 
 
-def tag_of(release: Release) -> str:
-    """Return the tag of a release's set: `v0.11.2+split.1`, or `v0.11.2` and then `v0.11.2+2` without a label."""
-    number = "" if release.label or release.build == 1 else f"+{release.build}"
-    return f"v{release.set_version}{number}"
-
-
 def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
     """Return what a tag stands for, out of a folder with `release.json`.
 
@@ -55,8 +49,9 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
         AttestError: Its wheels were made from another release file than the one in the repository.
         WheelError: They are of several sets, or `release.json` is damaged.
     """
-    release = None if tag.startswith(_SELECTOR_TAG) else _find_release(root, tag)
-    version = release.set_version if release else tag.removeprefix(_SELECTOR_TAG)
+    said = parse_tag(tag)
+    release = None if said.selector and str(said) == tag else _find_release(root, tag)
+    version = release.set_version if release else said.version
     listed = read_entries(dist).values()
     entries = tuple(
         entry
@@ -79,7 +74,7 @@ def _find_release(root: Path, tag: str) -> Release:
     known = {tag_of(release): release for release in (load_release(root, name) for name in list_releases(root))}
     if tag not in known:
         raise UsageError(
-            f"unknown tag: {tag!r}", remedy=f"known: {', '.join(known) or 'none'}, and {_SELECTOR_TAG}VERSION"
+            f"unknown tag: {tag!r}", remedy=f"known: {', '.join(known) or 'none'}, and {Tag('VERSION', selector=True)}"
         )
     return known[tag]
 

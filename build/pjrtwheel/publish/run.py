@@ -22,8 +22,9 @@ from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.limits import check_limits
 from pjrtwheel.publish.place import Place, PublishedFile
 from pjrtwheel.publish.plan import Action, LocalFile, Plan, find_differences, make_plan, projects_of
-from pjrtwheel.publish.tag import BINDINGS, SELECTOR, tag_of_release
-from pjrtwheel.wheel.names import is_variant
+from pjrtwheel.sets.projects import BINDINGS, SELECTOR
+from pjrtwheel.sets.tags import tag_of_wheels
+from pjrtwheel.wheel.names import is_variant, parse_name
 
 # How long to wait for a file that was sent to be listed: some indexes list from a cache.
 LISTING_WAITS_S = (0.5, 2.0, 5.0, 15.0)
@@ -78,7 +79,7 @@ class Publication:
     @property
     def tag(self) -> str:
         """The tag of the release."""
-        return tag_of_release(self.release.wheels)
+        return tag_of_wheels(map(parse_name, self.release.wheels))
 
     def find_local(self, file: LocalFile) -> Path:
         """Return where a file of the release is on this disk."""
