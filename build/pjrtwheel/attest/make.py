@@ -13,7 +13,7 @@ from securesystemslib.signer import CryptoSigner
 
 from pjrtwheel.attest.bom import BOM_FILENAME, make_bom
 from pjrtwheel.attest.envelope import format_envelope
-from pjrtwheel.attest.pep740 import ATTESTATION_SUFFIX, PROVENANCE_SUFFIX, make_provenance
+from pjrtwheel.attest.pep740 import make_provenance
 from pjrtwheel.attest.provenance import choose_commit, make_statement
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.attest.release_set import ReleaseSet, find_release_set
@@ -21,6 +21,7 @@ from pjrtwheel.attest.statement import STATEMENT_FILENAME, format_statement
 from pjrtwheel.attest.write import release_document, write_release_folder
 from pjrtwheel.dist.release_file import RELEASE_FILENAME
 from pjrtwheel.files import hash_file
+from pjrtwheel.wheel.names import ATTESTATION_SUFFIX, PROVENANCE_SUFFIX
 
 
 def make_release(

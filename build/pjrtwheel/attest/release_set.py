@@ -7,7 +7,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pjrtwheel.attest.pep740 import ATTESTATION_SUFFIX
 from pjrtwheel.dist.mixed_sets import check_sets
 from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.errors import AttestError, UsageError, shorten
@@ -16,9 +15,8 @@ from pjrtwheel.release.lock import make_lock
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets.projects import SELECTOR
 from pjrtwheel.sets.tags import Tag, parse_tag, tag_of
-from pjrtwheel.wheel.names import make_name
+from pjrtwheel.wheel.names import ATTESTATION_SUFFIX, VARIANTS_SUFFIX, make_name
 
-VARIANTS_SUFFIX = "-variants.json"
 _SHOWN = 5
 
 

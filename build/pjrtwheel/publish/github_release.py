@@ -36,14 +36,11 @@ from github.Repository import Repository
 from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.errors import PublishError, UsageError
 from pjrtwheel.products.index import write_pages
-from pjrtwheel.products.index.pages import METADATA_SUFFIX
 from pjrtwheel.products.index.projects import (
-    PROVENANCE_SUFFIX,
     IndexedFile,
     IndexedRelease,
     join_url,
     list_projects,
-    read_metadata,
     read_requires_python,
 )
 from pjrtwheel.prove.origin import find_date
@@ -51,7 +48,8 @@ from pjrtwheel.publish.answers import PassingError, explain_answer, explained
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting
 from pjrtwheel.publish.yanked import YANKED_FILENAME, add_yanked, find_reasons, read_yanked
-from pjrtwheel.wheel.names import find_name, parse_name
+from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX, VARIANTS_SUFFIX, find_name
+from pjrtwheel.wheel.read.metadata import read_metadata
 
 INDEX = "simple"
 RETRY_WAITS_S = (1.0, 4.0)
@@ -128,7 +126,7 @@ class GithubRelease:
                 published without it.
         """
         if file.name.endswith(".whl"):
-            metadata = read_metadata(file, parse_name(file.name).stem)
+            metadata = read_metadata(file)
             name = f"{file.name}{METADATA_SUFFIX}"
             self._send(name, hashlib.sha256(metadata).hexdigest(), len(metadata), lambda: io.BytesIO(metadata))
         self._send(file.name, sha256, file.stat().st_size, lambda: file.open("rb"))
@@ -277,7 +275,7 @@ class GithubRelease:
         files += [
             IndexedFile(name, hashlib.sha256(self._read(asset)).hexdigest(), asset.size, url=join_url(url, name))
             for name, asset in assets.items()
-            if name.endswith("-variants.json")
+            if name.endswith(VARIANTS_SUFFIX)
         ]
         return IndexedRelease(tuple(entries.values()), tuple(files))
 

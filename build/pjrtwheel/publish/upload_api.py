@@ -32,12 +32,12 @@ from pjrtwheel.errors import PublishError, UsageError, count
 from pjrtwheel.publish.answers import PassingError, explain_answer, explained
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting
+from pjrtwheel.wheel.names import ATTESTATION_SUFFIX
 
 T = TypeVar("T")
 
 # How long to wait before a request is repeated that the server or the network failed.
 RETRY_WAITS_S = (1.0, 4.0)
-ATTESTATION_SUFFIX = ".publish.attestation"  # next to a file, as twine has it
 _SILENCE_S = 120.0
 _CHUNK = 1 << 20
 

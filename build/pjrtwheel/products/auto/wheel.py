@@ -21,7 +21,7 @@ from pjrtwheel.products.auto.variants import Variant
 from pjrtwheel.products.pure_python import build_pure_wheel, read_dist_info
 from pjrtwheel.sets.projects import AUTO
 from pjrtwheel.wheel.metadata import wheel_metadata
-from pjrtwheel.wheel.names import WheelName, make_name
+from pjrtwheel.wheel.names import VARIANTS_SUFFIX, WheelName, make_name
 from pjrtwheel.wheel.report import BuiltWheel
 from pjrtwheel.wheel.write.assemble import write_wheel
 from pjrtwheel.wheel.write.plan import WheelPlan, text_source
@@ -87,7 +87,7 @@ def variant_name(variant: Variant, version: str) -> WheelName:
 
 def list_filename(version: str) -> str:
     """Return the name of the list of all variants of a release, which lies next to the wheels."""
-    return f"{AUTO.replace('-', '_')}-{version}-variants.json"
+    return f"{AUTO.replace('-', '_')}-{version}{VARIANTS_SUFFIX}"
 
 
 def release_document(variants: Iterable[Variant]) -> str:
