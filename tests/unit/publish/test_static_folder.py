@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
-from pjrtwheel.attest.release_folder import ReleaseFolder
+from pjrtwheel.attest.release_folder import ReleaseFolder, read_release_folder
 from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish import static_folder
@@ -71,6 +72,7 @@ def test_a_release_appears_as_a_whole(release: ReleaseFolder, site: Path) -> Non
     metadata = site / "files" / TAG / f"{WHEEL}.metadata"
     assert entry["core-metadata"] == {"sha256": hash_file(metadata)}
     assert (site / "simple/jaxlib-abacus" / f"../../files/{TAG}/{WHEEL}").is_file()
+    assert read_release_folder(site / "files" / TAG) == replace(release, path=site / "files" / TAG)
 
 
 def test_a_second_run_changes_nothing(release: ReleaseFolder, site: Path) -> None:
