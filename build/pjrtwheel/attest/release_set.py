@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,7 +66,9 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
     check_sets(entries, f"the release {tag}")
     if release:
         _check_locks(release, entries)
-    return ReleaseSet(tag, version, release, entries, _find_others(dist, entries))
+    return ReleaseSet(
+        tag, version, release, entries, find_others(entries, {path.name for path in dist.iterdir() if path.is_file()})
+    )
 
 
 def _find_release(root: Path, tag: str) -> Release:
@@ -98,9 +101,9 @@ def _check_locks(release: Release, entries: tuple[Entry, ...]) -> None:
         )
 
 
-def _find_others(dist: Path, entries: tuple[Entry, ...]) -> tuple[str, ...]:
+def find_others(entries: Collection[Entry], present: Collection[str]) -> tuple[str, ...]:
     """Return the files next to wheels that are published with them: lists of variants (PEP 825), attestations."""
     stems = {make_name(entry.distribution, entry.version, "").stem for entry in entries}
     names = {f"{stem}{VARIANTS_SUFFIX}" for stem in stems}
     names |= {f"{entry.filename}{ATTESTATION_SUFFIX}" for entry in entries}
-    return tuple(sorted(name for name in names if (dist / name).is_file()))
+    return tuple(sorted(names & set(present)))

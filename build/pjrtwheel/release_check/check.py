@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pjrtwheel.attest.make import list_documents
 from pjrtwheel.errors import UsageError, count
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.prove.level import Level
@@ -105,7 +106,8 @@ def check_destination(candidate: Candidate) -> Iterator[Problem]:
     place = candidate.destination
     if place is None:
         return
-    for text in check_limits(place, candidate.entries, documents=len(candidate.promise.documents)):
+    documents = list_documents(candidate.entries, candidate.documents)
+    for text in check_limits(place, candidate.entries, documents):
         yield Problem(Kind.DESTINATION, text)
     if candidate.promise.labelled and not place.labels:
         shown = candidate.promise.labelled[0]

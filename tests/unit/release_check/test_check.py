@@ -276,6 +276,22 @@ def test_the_destination_is_asked(small: SmallRelease) -> None:
     assert len(find(small, destination=place)) == 2 + 3 + 1
 
 
+def test_a_destination_is_held_to_what_is_published_there(small: SmallRelease) -> None:
+    """All documents of the release, which are not in the folder yet; no variants where none are taken."""
+    (small.dist / f"jaxlib_auto-{VERSION}-variants.json").write_text("{}")
+    for label in ("", "-null"):
+        small.add_wheel(f"jaxlib_auto-{VERSION}-py3-none-any{label}.whl", lock=small.lock())
+    documents = ("variants.json", "sbom.cdx.json", "provenance.intoto.jsonl", "release.json", "SHA256SUMS")
+    place = Destination(Kind.FOLDER, "small", "takes few files", file_count=4 + len(documents))
+    assert find(small, destination=place) == []
+    assert find(small, destination=replace(place, variants=True)) == [
+        ("DESTINATION", "small takes 9 files of one release, this one has 10")
+    ]
+    assert find(small, destination=replace(place, documents=False, file_count=3)) == [
+        ("DESTINATION", "small takes 3 files of one release, this one has 4")
+    ]
+
+
 def test_the_selector_has_a_release_of_its_own(small: SmallRelease) -> None:
     """One wheel, and no demand on it that its destination cannot meet."""
     tag = "select-v0.1.0"
