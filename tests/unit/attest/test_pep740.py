@@ -16,7 +16,7 @@ from pjrtwheel.attest.pep740 import make_provenance
 from pjrtwheel.attest.statement import STATEMENT_FILENAME
 from pjrtwheel.errors import AttestError
 from pjrtwheel.files import hash_file
-from release_samples import PLUGIN, TAG, make_dist, make_repository
+from sound_wheels import PLUGIN, TAG, make_dist, make_repository
 
 DIGEST = "a" * 64
 

@@ -17,7 +17,7 @@ from pjrtwheel.dist.release_file import RELEASE_FILENAME, read_entries
 from pjrtwheel.errors import AttestError, PjrtWheelError, UsageError
 from pjrtwheel.files import hash_file
 from pjrtwheel.wheel.read.metadata import read_metadata
-from release_samples import PLUGIN, TAG, make_dist, make_repository
+from sound_wheels import PLUGIN, TAG, make_dist, make_repository
 
 WHEELS = [
     "jaxlib-1.2.3+split.1-cp312-cp312-manylinux_2_27_x86_64.whl",
