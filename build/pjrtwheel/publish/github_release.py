@@ -44,7 +44,7 @@ from pjrtwheel.products.index.projects import (
     read_requires_python,
 )
 from pjrtwheel.prove.origin import find_date
-from pjrtwheel.publish.answers import PassingError, explain_answer, explained
+from pjrtwheel.publish.answers import RETRY_WAITS_S, PassingError, explained, printable, save_answer
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting
 from pjrtwheel.publish.yanked import YANKED_FILENAME, add_yanked, find_reasons, read_yanked
@@ -52,12 +52,9 @@ from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX, VARIANTS_S
 from pjrtwheel.wheel.read.metadata import read_metadata
 
 INDEX = "simple"
-RETRY_WAITS_S = (1.0, 4.0)
 _SILENCE_S = 120
-_CHUNK = 1 << 20
 _WHOLE = "uploaded"  # state of an asset; one of a cut upload is a `starter`
 _DIGEST = "sha256:"
-_SHOWN = 200
 
 # Status → what it means, and what to do.
 _MEANINGS = {
@@ -140,11 +137,7 @@ class GithubRelease:
             explained(what),
             requests.get(file.url, headers=headers, stream=True, timeout=_SILENCE_S) as answer,  # leads elsewhere
         ):
-            if not answer.ok:
-                raise explain_answer(what, answer)
-            with target.open("wb") as stream:
-                for chunk in answer.iter_content(_CHUNK):
-                    stream.write(chunk)
+            save_answer(what, answer, target)
 
     def finish(self) -> None:
         """Publish the draft, then write the index.
@@ -330,7 +323,7 @@ def _asked(what: str) -> Iterator[None]:
         with explained(what):
             yield
     except GithubException as error:
-        said = "".join(letter if letter.isprintable() else " " for letter in str(error.message or ""))[:_SHOWN]
+        said = printable(str(error.message or ""))
         answered = f"GitHub answered {error.status}{f': {said}' if said else ''}"
         if error.status >= 500:
             raise PassingError(what, cause=answered, remedy="wait until GitHub works again") from error

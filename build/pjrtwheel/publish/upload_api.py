@@ -29,17 +29,14 @@ from twine.repository import Repository
 from twine.settings import Settings
 
 from pjrtwheel.errors import PublishError, UsageError, count
-from pjrtwheel.publish.answers import PassingError, explain_answer, explained
+from pjrtwheel.publish.answers import RETRY_WAITS_S, PassingError, explain_answer, explained, save_answer
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX
 
 T = TypeVar("T")
 
-# How long to wait before a request is repeated that the server or the network failed.
-RETRY_WAITS_S = (1.0, 4.0)
 _SILENCE_S = 120.0
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,11 +184,7 @@ class UploadIndex:
     def _fetch(self, file: PublishedFile, target: Path) -> None:
         what = f"cannot download {file.name} from {self.name}"
         with explained(what), self._reading() as session, session.get(file.url, stream=True) as answer:
-            if not answer.ok:
-                raise explain_answer(what, answer)
-            with target.open("wb") as stream:
-                for chunk in answer.iter_content(_CHUNK):
-                    stream.write(chunk)
+            save_answer(what, answer, target)
 
     def _is_there(self, project: str, name: str, sha256: str) -> bool:
         """Return whether a file of which the upload failed is there, under its digest."""
