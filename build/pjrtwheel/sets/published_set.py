@@ -19,8 +19,9 @@ from packaging.version import InvalidVersion, Version
 from pjrtwheel.dist.release_file import RELEASE_FILENAME, parse_entries, read_entries
 from pjrtwheel.errors import FetchError, UsageError, WheelError
 from pjrtwheel.fetch.cache import WheelCache
+from pjrtwheel.fetch.download import read_document
 from pjrtwheel.fetch.index import download_wheel
-from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_document, read_settings
+from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform
 from pjrtwheel.release.lock import LOCK_FILENAME, SCHEMA, ReleaseLock
