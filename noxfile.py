@@ -176,13 +176,13 @@ COMMANDS = {
         ("merge",),
     ),
     "index": ("wheel", "Write dist/simple, a static package index that any web server can serve.", ("index",)),
-    "attest": ("publish", "Write dist/TAG, a release as it is published: -- --tag TAG [--key FILE].", ("attest",)),
+    "attest": ("release", "Write dist/TAG, a release as it is published: -- --tag TAG [--key FILE].", ("attest",)),
     "verify_release": (
-        "publish",
+        "release",
         "Verify a release as those who receive it: -- FOLDER|URL [--key PUBLIC] [--tag TAG].",
         ("verify_release",),
     ),
-    "reproduce": ("publish", "Build a release again and compare it byte for byte: -- FOLDER|URL.", ("reproduce",)),
+    "reproduce": ("release", "Build a release again and compare it byte for byte: -- FOLDER|URL.", ("reproduce",)),
     **{
         f"smoke_{name}": (
             "proof",
