@@ -19,6 +19,13 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     only.add_argument(
         "--once", action="store_true", help="each backend and platform once, out of the newest release that has it"
     )
+    for name, example in (("backends", "cpu cuda13"), ("platforms", "linux_x86_64")):
+        parser.add_argument(
+            f"--{name}", metavar="NAMES", default="", help=f"these alone, in one argument such as '{example}'"
+        )
+    parser.add_argument(
+        "--accelerators", metavar="JSON", default="", help="backend to labels of the runner that has its hardware"
+    )
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -26,13 +33,19 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.backend import load_backends
     from pjrtwheel.errors import UsageError
     from pjrtwheel.release.known import list_releases, load_release
-    from pjrtwheel.workflows.jobs import list_jobs
+    from pjrtwheel.workflows.jobs import Selection, list_jobs
+    from pjrtwheel.workflows.machines import read_machines
 
     check_repository(args.root)
     versions = [args.release] if args.release else list_releases(args.root)
     releases = [load_release(args.root, version) for version in versions]
-    jobs = list_jobs(releases, tuple(load_backends(args.root).values()), once=args.once)
+    backends = tuple(load_backends(args.root).values())
+    machines = read_machines(args.accelerators, backends)
+    selection = Selection(frozenset(args.backends.split()), frozenset(args.platforms.split()))
+    jobs = list_jobs(releases, backends, once=args.once, selection=selection, machines=machines)
     if not jobs.wheels:  # GitHub refuses a job with an empty matrix, and would not say why
-        raise UsageError("there is nothing to build", cause=f"no wheels for: {', '.join(versions) or 'no release'}")
+        wanted = " ".join(filter(None, (args.backends, args.platforms)))
+        cause = f"no wheels for: {', '.join(versions) or 'no release'}{f' ({wanted})' if wanted else ''}"
+        raise UsageError("there is nothing to build", cause=cause)
     print(json.dumps(dataclasses.asdict(jobs)))
     return 0
