@@ -192,6 +192,11 @@ COMMANDS = {
         "Say what is in a wheel, ours or any other JAX plugin's: -- WHEEL... [--json] [--open].",
         ("inspect",),
     ),
+    "release_check": (
+        "release",
+        "Check a release before anything of it is published: -- --tag TAG [--dist DIR] [--to DESTINATION].",
+        ("release_check",),
+    ),
     "clean": (
         "tidy",
         "Remove what Bazel left in the cache for deleted checkouts; with -- --all for this one as well.",
@@ -202,6 +207,11 @@ COMMANDS = {
         "update",
         "Pin, build and prove the next JAX release, and report what changed: -- [VERSION] [--dry-run] [--report FILE].",
         ("bump",),
+    ),
+    "update_sizes": (
+        "update",
+        "Write down how large the wheels of a release are: -- --tag TAG [--dist DIR].",
+        ("sizes",),
     ),
     "update_facts": ("update", "Write for jaxlib-select what the wheels in dist/ serve.", ("facts",)),
 }

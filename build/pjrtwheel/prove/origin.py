@@ -41,9 +41,9 @@ def find_origin(root: Path, environ: Mapping[str, str]) -> Origin:
     Raises:
         UsageError: SOURCE_DATE_EPOCH is no moment.
     """
-    ours = _git(root, "rev-parse", "--show-toplevel") == str(root.resolve())
-    commit = _git(root, "rev-parse", "HEAD") if ours else None
-    changes = _git(root, "status", "--porcelain") if commit else None
+    ours = ask_git(root, "rev-parse", "--show-toplevel") == str(root.resolve())
+    commit = ask_git(root, "rev-parse", "HEAD") if ours else None
+    changes = ask_git(root, "status", "--porcelain") if commit else None
     version = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     return Origin(commit, None if changes is None else bool(changes), version, find_date(environ))
 
@@ -65,7 +65,7 @@ def find_date(environ: Mapping[str, str]) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _git(root: Path, *arguments: str) -> str | None:
+def ask_git(root: Path, *arguments: str) -> str | None:
     """Return what git answers about a folder; nothing if it has no answer, or is not installed."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     command = ["git", "--no-optional-locks", "-C", str(root), *arguments]

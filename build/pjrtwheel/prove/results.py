@@ -206,6 +206,11 @@ class Proof:
         """Derive from the Pythons whether the machine was emulated."""
         object.__setattr__(self, "emulated", any(python.emulated for python in self.pythons))
 
+    def shown_level(self) -> Level:
+        """Return the level that the results show, which a proof from elsewhere may overstate."""
+        opened = [Level.LOAD] if self.pjrt_api is not None else []
+        return highest([*(python.level for python in self.pythons), *opened])
+
     def describe_level(self) -> str:
         """Return the level, as `aot`, or as `aot (emulated)`."""
         return f"{self.level}{' (emulated)' if self.emulated else ''}"

@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a tag of git publishes on the public index, which takes no version with a local label (PEP 440)."""
+"""What a tag of git publishes: `v` and the version of a set, or a version of `jaxlib-select`.
+
+Tags follow from what is in the repository, and say nothing of where it is published: whether a destination takes local
+version labels (PEP 440) is written in `releases/destinations.toml`. The standard library is enough.
+"""
 
 from __future__ import annotations
 
@@ -34,44 +38,41 @@ class Publication:
 
 
 def read_tag(root: Path, tag: str) -> Publication:
-    """Return what a tag publishes: `v0.11.2` the first set of a release, `v0.11.2+2` its second, `select-v0.1.0`.
+    """Return what a tag publishes, such as `v0.12.0.1+split.1` a set of a release, and `select-v0.1.0` the selector.
+
+    Without a label, `v0.11.2` is the first set of a release, and `v0.11.2+2` its second.
 
     Raises:
-        UsageError: It is not the tag of what is in the repository, or a version has a local label.
+        UsageError: It is not the tag of what is in the repository.
     """
     if tag.startswith(_SELECTOR):
-        check_selector(root / "selector", tag)
+        version = selector_version(root)
+        _compare(tag, f"{_SELECTOR}v{version}", f"selector/pyproject.toml has version {version}")
         return Publication("")
-    version = tag.removeprefix("v").partition("+")[0]
-    check_set(load_release(root, version), tag)
-    return Publication(version)
+    release = load_release(root, tag.removeprefix("v").partition("+")[0])
+    _compare(tag, tag_of(release), f"{release.path.name} is of set {release.set_version}, number {release.build}")
+    return Publication(release.version)
 
 
-def check_set(release: Release, tag: str) -> None:
-    """Raise a `UsageError` unless a tag is that of a release's set, and the set may be published."""
-    if release.label:
-        raise UsageError(
-            f"the public index takes no version with a label, such as {release.set_version}",
-            remedy='set label = "" in releases/inputs.toml, and pin again',
-        )
-    number = "" if release.build == 1 else f"+{release.build}"
-    _compare(tag, f"v{release.version}{number}", f"{release.path.name} is of set {release.build}")
+def tag_of(release: Release) -> str:
+    """Return the tag of a release's set; without a label its version does not say which set it is, the tag does."""
+    number = "" if release.label or release.build == 1 else f"+{release.build}"
+    return f"v{release.set_version}{number}"
 
 
-def check_selector(project: Path, tag: str) -> None:
-    """Raise a `UsageError` unless a tag is that of the selector, and it asks for wheels that may be published."""
-    table = read_toml(dict[str, Any], (project / "pyproject.toml").read_text("utf-8"))
-    version = table["project"]["version"]
-    _compare(tag, f"{_SELECTOR}v{version}", f"selector/pyproject.toml has version {version}")
-    folder = project / "jaxlib_select" / "facts"
+def selector_version(root: Path) -> str:
+    """Return the version of `jaxlib-select` in the repository."""
+    table = read_toml(dict[str, Any], (root / "selector" / "pyproject.toml").read_text("utf-8"))
+    version: str = table["project"]["version"]
+    return version
+
+
+def list_labelled(root: Path) -> tuple[str, ...]:
+    """Return what `jaxlib-select` asks for with a local version label, which not every destination takes."""
+    folder = root / "selector" / "jaxlib_select" / "facts"
     facts = [load_facts(name, folder) for name in known_releases(folder)]
-    labelled = [f"{entry.distribution} {entry.version}" for one in facts for entry in one.backends]
-    labelled = [name for name in labelled if "+" in name]
-    if labelled:
-        raise UsageError(
-            f"jaxlib-select would ask the public index for versions with a label, such as {labelled[0]}",
-            remedy="write the facts of wheels without one: ./noxw -s update_facts -- --release VERSION",
-        )
+    needs = (f"{entry.distribution}=={entry.version}" for one in facts for entry in one.backends)
+    return tuple(need for need in needs if "+" in need)
 
 
 def _compare(tag: str, expected: str, cause: str) -> None:

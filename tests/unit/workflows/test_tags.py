@@ -14,6 +14,7 @@ import pytest
 
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
+from pjrtwheel.workflows.tags import Publication, list_labelled, read_tag
 
 FACTS = "selector/jaxlib_select/facts"
 
@@ -49,6 +50,7 @@ def repository(tmp_path: Path) -> Path:
     [
         ("v1.2.3", "1.2.3", "release-1.2.3"),
         ("v1.3+2", "1.3", "release-1.3"),
+        ("v1.4+split.1", "1.4", "release-1.4"),
         ("select-v0.1.0", "", "select"),
     ],
 )
@@ -65,10 +67,12 @@ def test_a_tag_says_what_is_built_and_published(
     [
         ("v1.2.3+2", "its tag is v1.2.3\n"),
         ("v1.2.3+1", "its tag is v1.2.3\n"),
-        ("v1.3", "1.3.toml is of set 2\n       its tag is v1.3+2\n"),
+        ("v1.3", "1.3.toml is of set 1.3, number 2\n       its tag is v1.3+2\n"),
         ("v1.3+3", "its tag is v1.3+2\n"),
         ("1.2.3", "its tag is v1.2.3\n"),
-        ("v1.4", "no version with a label, such as 1.4+split.1\n"),
+        ("v1.4", "1.4.toml is of set 1.4+split.1, number 1\n       its tag is v1.4+split.1\n"),
+        ("v1.4+split.2", "its tag is v1.4+split.1\n"),
+        ("v1.2.3+split.1", "its tag is v1.2.3\n"),
         ("v1.5", "unknown release: '1.5'\n"),
         ("v../1.2.3", "unknown release: '../1.2.3'\n"),
         ("select-v0.2.0", "has version 0.1.0\n       its tag is select-v0.1.0\n"),
@@ -83,11 +87,12 @@ def test_another_tag_is_refused(repository: Path, tag: str, said: str, capsys: p
     assert said in captured.err
 
 
-def test_a_selector_that_asks_for_labels_is_refused(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whichever release they are of: no index that a user has by default has such wheels."""
+def test_what_the_selector_asks_for_with_a_label_is_listed(repository: Path) -> None:
+    """Whichever release it is of; whether that may be published depends on where."""
+    assert list_labelled(repository) == ()
     write_facts(repository, "1.4", "1.4+split.1")
-    assert main(["tag", "select-v0.1.0", "--root", str(repository)]) == UsageError.exit_code
-    assert "for versions with a label, such as jaxlib-a 1.4+split.1\n" in capsys.readouterr().err
+    assert list_labelled(repository) == ("jaxlib-a==1.4+split.1",)
+    assert read_tag(repository, "select-v0.1.0") == Publication("")
 
 
 @pytest.mark.parametrize("tag", ["v0", "select-v0"])

@@ -14,7 +14,7 @@ from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.products.auto.variants import Variant, make_variants
-from pjrtwheel.products.auto.wheel import DISTRIBUTION, Common, release_document, write_wheels
+from pjrtwheel.products.auto.wheel import DISTRIBUTION, Common, list_filename, release_document, write_wheels
 from pjrtwheel.products.facts import Contents
 from pjrtwheel.products.pure_python import requires_python
 from pjrtwheel.wheel.report import BuiltWheel
@@ -36,7 +36,7 @@ def build_auto(root: Path, dist: Path, contents: Contents) -> list[Variant]:
         built = write_wheels(variants, common, Path(scratch))
         add_pure_python(built, backends, root, dist)
     labelled = [variant for variant in variants if variant.label]
-    write_atomically(dist / f"{_stem(version)}-variants.json", release_document(labelled))
+    write_atomically(dist / list_filename(version), release_document(labelled))
     withdraw(_others(built, dist, version), dist)  # last: until now nothing is missing there
     return variants
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from pjrtwheel.products.auto.variants import Variant
 from pjrtwheel.products.pure_python import build_pure_wheel, read_dist_info
 from pjrtwheel.wheel.metadata import wheel_metadata
-from pjrtwheel.wheel.names import make_name
+from pjrtwheel.wheel.names import WheelName, make_name
 from pjrtwheel.wheel.report import BuiltWheel
 from pjrtwheel.wheel.write.assemble import write_wheel
 from pjrtwheel.wheel.write.plan import WheelPlan, text_source
@@ -80,6 +80,16 @@ def write_wheels(variants: Iterable[Variant], common: Common, folder: Path) -> l
     return [first, *(_write_variant(variant, common, model, folder / variant.label) for variant in labelled)]
 
 
+def variant_name(variant: Variant, version: str) -> WheelName:
+    """Return the name of a variant's wheel, or of the plain one."""
+    return make_name(DISTRIBUTION, version, f"py3-none-{variant.platform}", label=variant.label)
+
+
+def list_filename(version: str) -> str:
+    """Return the name of the list of all variants of a release, which lies next to the wheels."""
+    return f"{DISTRIBUTION.replace('-', '_')}-{version}-variants.json"
+
+
 def release_document(variants: Iterable[Variant]) -> str:
     """Return the list of all variants of a release, which lies next to the wheels."""
     from variantlib.variants_json import VariantsJson  # noqa: PLC0415 - only those who make variants have it
@@ -106,7 +116,7 @@ def _build_plain(plain: Variant, common: Common, folder: Path) -> BuiltWheel:
 
 def _write_variant(variant: Variant, common: Common, plain: Mapping[str, str], folder: Path) -> BuiltWheel:
     """Write one variant after the `.dist-info` of the plain wheel."""
-    name = make_name(DISTRIBUTION, common.version, f"py3-none-{variant.platform}", label=variant.label)
+    name = variant_name(variant, common.version)
     metadata = _with_requires(plain["METADATA"], variant.requires)
     files = {
         "METADATA": metadata,

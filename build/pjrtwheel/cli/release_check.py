@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`release_check`: say whether a release can be published, and all that is wrong with it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.release_check.problems import describe_statuses
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = f"exit status (below 10: it could not be checked):\n{describe_statuses()}"
+    parser.add_argument("--tag", required=True, help="such as v0.12.0.1+split.1, or select-v0.1.0")
+    parser.add_argument("--to", metavar="DESTINATION", help="also hold it to what a destination takes, by its name")
+    add_options(parser, "--root")
+    parser.add_argument("--dist", type=Path, metavar="DIR", help="folder of the wheels (default: dist)")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Print one line if all is well, and otherwise every problem; return the status of their kind."""
+    from pjrtwheel.publish.destinations import find_destination
+    from pjrtwheel.release_check.check import check_release
+    from pjrtwheel.release_check.problems import format_problems, status_of
+
+    check_repository(args.root)
+    root = args.root.resolve()
+    destination = find_destination(root, args.to) if args.to else None
+    outcome = check_release(root, args.tag, args.dist or root / "dist", destination)
+    for warning in outcome.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    for line in format_problems(outcome.problems):
+        print(line, file=sys.stderr)
+    if not outcome.problems:
+        print(outcome.summary)
+    return status_of(outcome.problems)

@@ -1,0 +1,36 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`sizes`: write down the sizes of a release's wheels, which those of the next release are held to."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from pjrtwheel.cli import add_options, check_repository
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--tag", required=True, help="such as v0.12.0.1+split.1")
+    add_options(parser, "--root")
+    parser.add_argument("--dist", type=Path, metavar="DIR", help="folder of the wheels (default: dist)")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Put the sizes that the folder's `release.json` states into the place of what was known of the release."""
+    from pjrtwheel.dist.merge import read_folder
+    from pjrtwheel.errors import UsageError
+    from pjrtwheel.release.known import load_release
+    from pjrtwheel.release_check.sizes import SIZES_FILE, measure, write_sizes
+    from pjrtwheel.workflows.tags import read_tag
+
+    check_repository(args.root)
+    release, dist = load_release(args.root, read_tag(args.root, args.tag).release), args.dist or args.root / "dist"
+    entries = [entry for entry in read_folder(dist).values() if entry.version == release.set_version]
+    sizes = measure(args.tag, entries)
+    if not sizes:
+        raise UsageError(f"no wheel of {release.set_version} in {dist}", remedy="name another folder with --dist")
+    write_sizes(args.root, sizes, args.tag)
+    print(f"{len(sizes)} sizes of {args.tag} in {SIZES_FILE}")
+    return 0

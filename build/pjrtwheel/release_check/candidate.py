@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Gather what the checks look at: a tag's release as it lies in a folder, the repository, and this moment."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pjrtwheel.backend import Backend, load_backends
+from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
+from pjrtwheel.errors import ProofError, UsageError, WheelError
+from pjrtwheel.files import hash_file
+from pjrtwheel.products.auto.variants import make_variants
+from pjrtwheel.products.auto.wheel import DISTRIBUTION as AUTO
+from pjrtwheel.products.auto.wheel import list_filename, variant_name
+from pjrtwheel.products.facts import contents_of
+from pjrtwheel.prove.library import require_own_names
+from pjrtwheel.publish.destinations import Destination
+from pjrtwheel.release.lock import make_lock
+from pjrtwheel.release.model import Release
+from pjrtwheel.release_check.checkout import Checkout, look_at_checkout
+from pjrtwheel.release_check.policy import Policy, load_policy
+from pjrtwheel.release_check.sizes import Size, load_sizes
+from pjrtwheel.release_check.wheels import WheelFile
+from pjrtwheel.sets.promised import promised_set
+from pjrtwheel.wheel.names import find_name, make_name
+from pjrtwheel.workflows.jobs import REFERENCE
+from pjrtwheel.workflows.tags import list_labelled, selector_version
+
+SELECTOR = "jaxlib-select"
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What a tag promises.
+
+    Attributes:
+        version: Version of its wheels.
+        wheels: Their file names.
+        documents: Names of files that are published with them.
+        locks: The lock ids that follow from the release file; none for wheels without a lock.
+        with_plugin: Platforms that a plugin is promised for.
+        labelled: What the wheels ask for with a local version label, where that is not their own set.
+        names: How the changelog may name the release.
+        fault: Why not all of this is known; empty otherwise.
+    """
+
+    version: str
+    wheels: frozenset[str]
+    documents: tuple[str, ...] = ()
+    locks: frozenset[str] = frozenset()
+    with_plugin: frozenset[str] = frozenset()
+    labelled: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A release that may be published.
+
+    Attributes:
+        tag: Its tag.
+        promise: What it promises.
+        listed: File name → entry of all wheels that the folder's `release.json` lists.
+        present: File name → file, of its wheels and of those that nothing lists.
+        documents: Names of the other files in the folder.
+        checkout: The repository.
+        policy: What persons decided.
+        projects: Names of all projects that there are wheels of.
+        baselines: Sizes of other releases.
+        destination: Where it is to be published, if that is known yet.
+        now: This moment.
+    """
+
+    tag: str
+    promise: Promise
+    listed: Mapping[str, Entry]
+    present: Mapping[str, WheelFile]
+    documents: Collection[str]
+    checkout: Checkout
+    policy: Policy
+    projects: Collection[str]
+    baselines: tuple[Size, ...]
+    destination: Destination | None
+    now: datetime
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The entries of the wheels that are promised and listed."""
+        return tuple(entry for name, entry in sorted(self.listed.items()) if name in self.promise.wheels)
+
+
+def gather(root: Path, tag: str, release: Release | None, dist: Path, destination: Destination | None) -> Candidate:
+    """Read all that is to be checked of a tag; without a release it is that of the selector.
+
+    Raises:
+        UsageError: The folder has no `release.json`.
+        WheelError: It is damaged.
+        PinError: Policy or sizes are malformed.
+    """
+    if not (dist / RELEASE_FILENAME).is_file():
+        raise UsageError(f"no such file: {dist / RELEASE_FILENAME}", remedy="give the folder of the wheels with --dist")
+    listed, backends = read_entries(dist), tuple(load_backends(root).values())
+    promise = promise_of_set(release, backends, listed.values()) if release else promise_of_selector(root)
+    proofs = (proof for name in promise.wheels if name in listed for proof in listed[name].proofs())
+    commits = {proof.origin.commit for proof in proofs}
+    names = {path.name for path in dist.glob("*.whl")}
+    return Candidate(
+        tag=tag,
+        promise=promise,
+        listed=listed,
+        present={
+            name: read_file(dist / name, listed.get(name))
+            for name in sorted(names)
+            if name in promise.wheels or name not in listed
+        },
+        documents={path.name for path in dist.iterdir()} - names,
+        checkout=look_at_checkout(root, tag, filter(None, commits)),
+        policy=load_policy(root),
+        projects={"jaxlib", AUTO, SELECTOR, *(backend.distribution for backend in backends)},
+        baselines=load_sizes(root),
+        destination=destination,
+        now=datetime.now(UTC),
+    )
+
+
+def promise_of_set(release: Release, backends: Collection[Backend], listed: Iterable[Entry]) -> Promise:
+    """Return what the tag of a release promises: the wheels of its file, and if there is any all of `jaxlib-auto`."""
+    version = release.set_version
+    wheels = promised_set(release, backends, REFERENCE)
+    names = {wheel.filename for wheel in wheels}
+    ours = [entry for entry in listed if entry.version == version]
+    has_auto, fault = any(entry.distribution == AUTO for entry in ours), ""
+    if has_auto:
+        try:
+            promised = [entry for entry in ours if entry.filename in names]
+            variants = make_variants(backends, promised, contents_of(release))
+            names |= {variant_name(variant, version).filename for variant in variants}
+        except UsageError as error:
+            fault = f"the wheels of {AUTO} cannot be listed: {error.what}"
+            names |= {entry.filename for entry in ours if entry.distribution == AUTO}
+    providers = {entry.provider for entry in ours if entry.provider != "none"}
+    plugins = [wheel.platform for wheel in wheels if wheel.distribution != "jaxlib"]
+    return Promise(
+        version=version,
+        wheels=frozenset(names),
+        documents=(list_filename(version),) if has_auto else (),
+        locks=frozenset(make_lock(release, provider).lock_id for provider in providers),
+        with_plugin=frozenset(platform.name for platform in plugins if platform),
+        names=(version, release.version),
+        fault=fault,
+    )
+
+
+def promise_of_selector(root: Path) -> Promise:
+    """Return what the tag of the selector promises: its wheel."""
+    version = selector_version(root)
+    name = make_name(SELECTOR, version, "py3-none-any").filename
+    return Promise(version, frozenset({name}), labelled=list_labelled(root), names=(f"{SELECTOR} {version}",))
+
+
+def read_file(path: Path, entry: Entry | None) -> WheelFile:
+    """Hash a wheel; if it is the one that its entry describes, look at its METADATA as well."""
+    digest, fault = hash_file(path), ""
+    if entry is not None and digest == entry.sha256 and find_name(path.name):
+        try:
+            require_own_names([path])
+        except (ProofError, WheelError) as error:
+            fault = error.what
+    return WheelFile(digest, path.stat().st_size, fault)

@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Hold the proofs of wheels to the policy: their levels, and from which commit and when they are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from pjrtwheel.dist.release_file import Entry
+from pjrtwheel.errors import shorten
+from pjrtwheel.prove.level import ORDER, Level
+from pjrtwheel.prove.origin import Origin
+from pjrtwheel.prove.results import Proof
+from pjrtwheel.release_check.policy import Demand, Waiver
+from pjrtwheel.release_check.problems import Kind, Problem
+
+_CLOCKS_DIFFER = timedelta(minutes=5)
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What proofs are held to.
+
+    Attributes:
+        commits: Those of the proofs' commits that are the release's own, or came before it.
+        now: This moment, by the clock.
+    """
+
+    commits: Collection[str]
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a wheel was found to show.
+
+    Attributes:
+        entry: The wheel.
+        demanded: The level that it must have.
+        shown: That of its best proof that counts.
+        waiver: The waiver that it needs, if there is one.
+    """
+
+    entry: Entry
+    demanded: Level
+    shown: Level
+    waiver: Waiver | None = None
+
+    @property
+    def suffices(self) -> bool:
+        """Whether the wheel may be published."""
+        return self.waiver is not None or _reaches(self.shown, self.demanded)
+
+
+def choose_demand(demand: Demand, entry: Entry, with_plugin: Collection[str]) -> Level:
+    """Return the level that a wheel must have, given the platforms that plugins are promised for."""
+    if entry.platform == "any" or entry.provider == "none":
+        return demand.pure_python
+    if entry.distribution != "jaxlib":
+        return demand.plugin
+    return demand.jaxlib if entry.platform in with_plugin else demand.jaxlib_alone
+
+
+def judge(entry: Entry, demanded: Level, waivers: Sequence[Waiver], history: History) -> Verdict:
+    """Return whether the proofs of a wheel suffice, with the help of the waivers that hold today.
+
+    On an emulated machine nothing is shown of a device; only a waiver makes its proofs count.
+    """
+    counting = [proof for proof in entry.proofs() if not list(find_faults(proof, history))]
+    real = highest_shown(proof for proof in counting if not proof.emulated)
+    if _reaches(real, demanded):
+        return Verdict(entry, demanded, real)
+    any_machine = highest_shown(counting)
+    for waiver in waivers:
+        shown = any_machine if waiver.emulated else real
+        if waiver.covers(entry) and _reaches(shown, waiver.level):
+            return Verdict(entry, demanded, shown, waiver)
+    return Verdict(entry, demanded, real)
+
+
+def check_levels(verdicts: Iterable[Verdict]) -> Iterator[Problem]:
+    """Yield each wheel that shows less than is demanded of it."""
+    for verdict in verdicts:
+        if not verdict.suffices:
+            name, reason = verdict.entry.filename, _explain(verdict.entry)
+            yield Problem(Kind.LEVEL, f"{name}: {verdict.shown}, where {verdict.demanded} is demanded{reason}")
+
+
+def list_unneeded(waivers: Iterable[Waiver], verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Yield a sentence for each waiver about wheels of the release, none of which needs it any more."""
+    needed = [verdict.waiver for verdict in verdicts]
+    for waiver in waivers:
+        if waiver not in needed and any(waiver.covers(verdict.entry) for verdict in verdicts):
+            yield f"{waiver.describe()} is not needed any more: remove it from releases/policy.toml"
+
+
+def check_origins(entries: Iterable[Entry], history: History) -> Iterator[Problem]:
+    """Yield why proofs do not count, with the wheels that they are of."""
+    found: dict[str, list[str]] = {}
+    for entry in entries:
+        for proof in entry.proofs():
+            for fault in find_faults(proof, history):
+                found.setdefault(fault, []).append(entry.filename)
+    for fault, names in found.items():
+        yield Problem(Kind.ORIGIN, f"{fault}: {shorten(dict.fromkeys(names), _SHOWN)}")
+
+
+def find_faults(proof: Proof, history: History) -> Iterator[str]:
+    """Yield why a proof does not count."""
+    if proof.level is not proof.shown_level():
+        yield f"claims {proof.level}, but its programs show {proof.shown_level()}"
+    yield from _check_commit(proof.origin, history.commits)
+    moment = read_moment(proof.origin.date)
+    if moment is None:
+        yield f"has no date, but {proof.origin.date!r}"
+    elif moment > history.now + _CLOCKS_DIFFER:
+        yield f"dated in the future, {proof.origin.date}"
+
+
+def _check_commit(origin: Origin, commits: Collection[str]) -> Iterator[str]:
+    if origin.commit is None:
+        yield "proven outside git, from no commit"
+    elif origin.commit not in commits:
+        yield f"proven at commit {origin.commit[:12]}, which the release does not come from"
+    elif origin.dirty is not False:
+        yield f"proven with uncommitted changes at {origin.commit[:12]}"
+
+
+def read_moment(text: str) -> datetime | None:
+    """Return the moment that the date of a proof names; nothing for another text.
+
+    >>> read_moment("2026-11-21T09:40:00Z").isoformat(), read_moment("yesterday")
+    ('2026-11-21T09:40:00+00:00', None)
+    """
+    try:
+        return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def highest_shown(proofs: Iterable[Proof]) -> Level:
+    """Return the highest level that proofs show; `static` for none."""
+    return max((proof.shown_level() for proof in proofs), key=ORDER.index, default=Level.STATIC)
+
+
+def _reaches(shown: Level, demanded: Level) -> bool:
+    return ORDER.index(shown) >= ORDER.index(demanded)
+
+
+def _explain(entry: Entry) -> str:
+    """Return, in brackets, why no more was shown, as far as the proofs say it."""
+    pythons = [python for proof in entry.proofs() for python in proof.pythons]
+    reasons = dict.fromkeys(reason for python in pythons for reason in (*python.missed, python.reason) if reason)
+    return f" ({shorten(reasons, 1, '; ')})" if reasons else ""
