@@ -172,6 +172,7 @@ COMMANDS = {
     "build_auto": ("wheel", "Build jaxlib-auto, a plain wheel and variants for what is in dist/.", ("auto",)),
     "merge": ("wheel", "Merge the wheels and records of several builds: -- FOLDER... --dist FOLDER.", ("merge",)),
     "index": ("wheel", "Write dist/simple, a static package index that any web server can serve.", ("index",)),
+    "attest": ("publish", "Write dist/TAG, a release as it is published: -- --tag TAG [--key FILE].", ("attest",)),
     **{
         f"smoke_{name}": (
             "proof",

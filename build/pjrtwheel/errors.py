@@ -72,6 +72,12 @@ class ProofError(PjrtWheelError):
     exit_code = 9
 
 
+class AttestError(PjrtWheelError):
+    """A release that is not what its checksums, statement or signature say."""
+
+    exit_code = 12
+
+
 def shorten(values: Iterable[str], shown: int, separator: str = ", ") -> str:
     """Return a list in words, cut after some entries.
 

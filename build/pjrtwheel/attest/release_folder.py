@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.attest.checksums import SUMS_FILENAME, parse_sums
+from pjrtwheel.attest.envelope import parse_envelope
+from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement, parse_statement
 from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
-from pjrtwheel.errors import UsageError, WheelError, shorten
+from pjrtwheel.errors import AttestError, UsageError, WheelError, shorten
 from pjrtwheel.files import hash_file
 
 _REMEDY = "make it again with: ./noxw -s attest -- --tag TAG, or copy it again"
@@ -28,11 +30,23 @@ class ReleaseFolder:
         path: The folder.
         entries: Its wheels, in order of file name.
         digests: Name → sha256 of every file that `SHA256SUMS` lists: wheels and documents.
+        statement: What its provenance says; nothing where it has none.
     """
 
     path: Path
     entries: tuple[Entry, ...]
     digests: Mapping[str, str]
+    statement: Statement | None = None
+
+    @property
+    def tag(self) -> str:
+        """Its tag; empty without a statement."""
+        return self.statement.parameters.tag if self.statement else ""
+
+    @property
+    def commit(self) -> str:
+        """The commit of the repository that it was built from; empty without a statement."""
+        return self.statement.commit if self.statement else ""
 
     @property
     def wheels(self) -> Mapping[str, Entry]:
@@ -51,18 +65,45 @@ def read_release_folder(path: Path) -> ReleaseFolder:
     Raises:
         UsageError: There is no such folder, or no release in it.
         WheelError: A file is missing, altered or listed nowhere, or `release.json` describes other wheels.
+        AttestError: Its statement is damaged, or about other files.
     """
     sums = path / SUMS_FILENAME
     if not sums.is_file():
         raise UsageError(f"{path} is no folder with a release: it has no {SUMS_FILENAME}", remedy=_REMEDY)
     digests = parse_sums(sums.read_text("utf-8"))
     present = {file.name for file in path.iterdir()} - {SUMS_FILENAME}
+    irregular = sorted(file.name for file in path.iterdir() if file.is_symlink() or not file.is_file())
+    _refuse(path, {"no regular file": irregular})
     missing, unlisted = sorted(digests.keys() - present), sorted(present - digests.keys())
     altered = [name for name in sorted(digests.keys() & present) if hash_file(path / name) != digests[name]]
     _refuse(path, {"missing": missing, "not listed": unlisted, "altered": altered})
     entries = read_entries(path)
     _refuse(path, {f"described otherwise by {RELEASE_FILENAME}": _differing(entries, digests)})
-    return ReleaseFolder(path, tuple(entries.values()), digests)
+    return ReleaseFolder(path, tuple(entries.values()), digests, _read_statement(path, digests))
+
+
+def check_subjects(statement: Statement, digests: Mapping[str, str]) -> None:
+    """Make sure that a statement is about all files of `SHA256SUMS` but the one it is in, and about no others.
+
+    Raises:
+        AttestError: It is not; the message names them.
+    """
+    expected = {name: digest for name, digest in digests.items() if name != STATEMENT_FILENAME}
+    if different := dict(expected.items() ^ statement.digests.items()):
+        raise AttestError(
+            f"{STATEMENT_FILENAME} is about other files than {SUMS_FILENAME}",
+            cause=f"only in one of the two, or other bytes: {shorten(sorted(different), _SHOWN)}",
+            remedy=_REMEDY,
+        )
+
+
+def _read_statement(path: Path, digests: Mapping[str, str]) -> Statement | None:
+    """Return the statement of a release that has one; it must be about the release, whoever signed it."""
+    if STATEMENT_FILENAME not in digests:
+        return None
+    statement = parse_statement(parse_envelope((path / STATEMENT_FILENAME).read_bytes()).payload)
+    check_subjects(statement, digests)
+    return statement
 
 
 def _differing(entries: Mapping[str, Entry], digests: Mapping[str, str]) -> list[str]:

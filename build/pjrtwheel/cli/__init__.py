@@ -21,6 +21,7 @@ PROGRAM = "python -m pjrtwheel"
 
 COMMANDS = {
     "assemble": "write a repaired wheel from a manifest",
+    "attest": "write a release as it is published: wheels, checksums, bill of materials, provenance",
     "auto": "build jaxlib-auto, whose wheel variants ask for what fits the machine",
     "build": "build, verify and prove the wheels of one backend, into dist/",
     "bump": "pin, build and prove the next JAX release, and report what changed",

@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The bill of materials of a release: its wheels, and what each was made from, as their own documents say (PEP 770).
+
+It holds nothing that changes between two runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from cyclonedx.model import HashAlgorithm, HashType
+from cyclonedx.model.bom import Bom, BomMetaData
+from cyclonedx.model.component import Component, ComponentType
+from cyclonedx.output.json import JsonV1Dot6
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+from packageurl import PackageURL
+
+from pjrtwheel.attest.release_set import ReleaseSet
+from pjrtwheel.dist.release_file import Entry
+from pjrtwheel.errors import AttestError, WheelError
+from pjrtwheel.tables import TableError, read_json
+from pjrtwheel.wheel.names import parse_name
+from pjrtwheel.wheel.read.directory import open_wheel
+from pjrtwheel.wheel.sbom import SBOM_FILENAME
+
+BOM_FILENAME = "sbom.cdx.json"
+
+
+def make_bom(found: ReleaseSet, dist: Path) -> bytes:
+    """Return the document for the wheels of a release.
+
+    Raises:
+        WheelError: A wheel, or the document in it, is damaged.
+    """
+    root = Component(
+        type=ComponentType.FRAMEWORK, name=found.tag, version=found.version, bom_ref=f"release:{found.tag}"
+    )
+    metadata = BomMetaData(component=root)
+    metadata.timestamp = None  # type: ignore[assignment]  # the time of the run; the schema wants none
+    identity = " ".join([found.tag, *(entry.sha256 for entry in found.entries)])
+    bom = Bom(metadata=metadata, serial_number=uuid.uuid5(uuid.NAMESPACE_URL, identity))
+    known: dict[str, Component] = {}
+    wheels = []
+    for entry in found.entries:
+        wheel = _wheel_component(entry)
+        parts = [known.setdefault(str(part.bom_ref), part) for part in _read_parts(dist / entry.filename)]
+        wheels.append(wheel)
+        bom.register_dependency(wheel, parts)
+    bom.register_dependency(root, wheels)
+    bom.components.update([*wheels, *known.values()])
+    return f"{JsonV1Dot6(bom).output_as_string(indent=2)}\n".encode()
+
+
+def check_bom(data: bytes, entries: Iterable[Entry]) -> None:
+    """Make sure that a document follows its schema, and is about these wheels and no others.
+
+    Raises:
+        AttestError: It does not, or is not.
+    """
+    try:
+        text = data.decode()
+        document = read_json(dict[str, Any], text)
+    except (TableError, UnicodeDecodeError) as error:
+        raise AttestError(f"{BOM_FILENAME} is damaged", cause=str(error)) from error
+    if problem := JsonStrictValidator(SchemaVersion.V1_6).validate_str(text):
+        cause = str(problem).splitlines()[0]
+        raise AttestError(f"{BOM_FILENAME} is no bill of materials (CycloneDX 1.6)", cause=cause)
+    expected = {str(_wheel_component(entry).bom_ref): entry.sha256 for entry in entries}
+    listed = _listed_wheels(document)
+    if different := sorted(dict(expected.items() ^ listed.items())):
+        raise AttestError(f"{BOM_FILENAME} is about other wheels", cause=f"only in one of the two: {different[0]}")
+
+
+def _listed_wheels(document: Mapping[str, Any]) -> dict[str, str]:
+    """Return of what a release consists, by the document itself, and their digests."""
+    root = document.get("metadata", {}).get("component", {}).get("bom-ref")
+    needs = {entry["ref"]: entry.get("dependsOn", []) for entry in document.get("dependencies", [])}
+    digests = {part["bom-ref"]: _digest(part) for part in document.get("components", []) if "bom-ref" in part}
+    return {ref: digests.get(ref, "") for ref in needs.get(root, [])}
+
+
+def _digest(component: Mapping[str, Any]) -> str:
+    return next((entry["content"] for entry in component.get("hashes", []) if entry["alg"] == "SHA-256"), "")
+
+
+def _wheel_component(entry: Entry) -> Component:
+    purl = PackageURL("pypi", None, entry.distribution, entry.version, {"file_name": entry.filename})
+    return Component(
+        type=ComponentType.LIBRARY,
+        name=entry.distribution,
+        version=entry.version,
+        purl=purl,
+        bom_ref=purl.to_string(),
+        hashes=[HashType(alg=HashAlgorithm.SHA_256, content=entry.sha256)],
+    )
+
+
+def _read_parts(wheel: Path) -> list[Component]:
+    """Return what a wheel was made from; nothing for one without a document.
+
+    Wheels of different Pythons are made from different files of one project, so the digest becomes part of a reference.
+    """
+    member = f"{parse_name(wheel.name).dist_info}/sboms/{SBOM_FILENAME}"
+    try:
+        with open_wheel(wheel) as archive:
+            document = json.loads(archive.read(member)) if member in archive.namelist() else {}
+        # What the library declares by a decorator, type checkers do not see.
+        bom: Bom = Bom.from_json(document)  # type: ignore[attr-defined]
+    except (ValueError, TypeError, KeyError) as error:
+        raise WheelError(f"{wheel.name} holds a damaged {SBOM_FILENAME}", cause=str(error)) from error
+    for component in bom.components:
+        content = repr((component.hashes, component.properties, component.version, component.purl))
+        digest = hashlib.sha256(content.encode()).hexdigest()[:16]
+        component.bom_ref.value = f"{component.bom_ref.value}#{digest}"
+    return list(bom.components)

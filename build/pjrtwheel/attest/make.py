@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Make a release out of `dist/`: find its wheels, describe them in documents, and write all into one folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from securesystemslib.signer import CryptoSigner
+
+from pjrtwheel.attest.bom import BOM_FILENAME, make_bom
+from pjrtwheel.attest.envelope import format_envelope
+from pjrtwheel.attest.provenance import choose_commit, make_statement
+from pjrtwheel.attest.release_folder import ReleaseFolder
+from pjrtwheel.attest.release_set import find_release_set
+from pjrtwheel.attest.statement import STATEMENT_FILENAME, format_statement
+from pjrtwheel.attest.write import release_document, write_release_folder
+from pjrtwheel.dist.release_file import RELEASE_FILENAME
+from pjrtwheel.files import hash_file
+
+
+def make_release(
+    root: Path,
+    tag: str,
+    dist: Path,
+    output: Path,
+    *,
+    signer: CryptoSigner | None = None,
+    commit: str = "",
+    environ: Mapping[str, str] = os.environ,
+) -> ReleaseFolder:
+    """Write the release of a tag, and return it.
+
+    Args:
+        root: The repository.
+        tag: The tag.
+        dist: The folder of finished wheels.
+        output: The folder to write.
+        signer: The key that signs the statement, if any.
+        commit: From which commit the wheels are, if several could be.
+        environ: Of the process; see `make_statement`.
+
+    Raises:
+        PjrtWheelError: The wheels are not one release; nothing is written then.
+    """
+    found = find_release_set(root, tag, dist)
+    origin = choose_commit(found.entries, root, commit)
+    bom = make_bom(found, dist)
+    digests = {entry.filename: entry.sha256 for entry in found.entries}
+    digests |= {name: hash_file(dist / name) for name in found.others}
+    made = {RELEASE_FILENAME: release_document(found), BOM_FILENAME: bom}
+    digests |= {name: hashlib.sha256(data).hexdigest() for name, data in made.items()}
+    statement = make_statement(found, dist, digests, origin, environ)
+    envelope = format_envelope(format_statement(statement), signer)
+    return write_release_folder(found, dist, output, {BOM_FILENAME: bom, STATEMENT_FILENAME: envelope})

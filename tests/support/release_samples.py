@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""A small release of an invented JAX: its release file, and a `dist/` with its finished wheels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, format_entries
+from pjrtwheel.files import hash_file
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.origin import Origin
+from pjrtwheel.prove.results import Proof
+from pjrtwheel.release.lock import LOCK_FILENAME, make_lock
+from pjrtwheel.release.model import Release, read_release
+from pjrtwheel.wheel.deflate.compress import LEVEL, Compression
+from pjrtwheel.wheel.metadata import wheel_metadata
+from pjrtwheel.wheel.names import WheelName, parse_name
+from pjrtwheel.wheel.record import format_record
+from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
+from pjrtwheel.wheel.write.archive import ArchiveWriter, timestamp
+from pjrtwheel.wheel.write.plan import text_source
+
+COMMIT = "c0ffee" + "0" * 34
+ORIGIN = Origin(COMMIT, dirty=False, version="0.1.0", date="2026-11-20T10:00:00Z")
+TAG = "v1.2.3+split.1"
+BINDINGS = ("cp312", "cp313")
+PLUGIN = "jaxlib_cpu-1.2.3+split.1-cp312-abi3-manylinux_2_27_x86_64.whl"
+_PIN = """
+[[pin]]
+key = "{key}"
+project = "{project}"
+version = "1.2.3"
+filename = "{filename}"
+sha256 = "{digest}"
+size = 10
+"""
+
+
+def make_repository(folder: Path, *, label: str = "split", build: int = 1) -> Path:
+    """Make a folder with the release file of JAX 1.2.3, whose plugin for the CPU is pinned, and return it."""
+    pins = [
+        ("plugin.cpu.linux_x86_64", "upstream-cpu", "upstream_cpu-1.2.3-py3-none-manylinux_2_27_x86_64.whl"),
+        *(
+            (f"bindings.{tag}.linux_x86_64", "jaxlib", f"jaxlib-1.2.3-{tag}-{tag}-manylinux_2_27_x86_64.whl")
+            for tag in BINDINGS
+        ),
+    ]
+    text = f'schema = 2\nrelease = "1.2.3"\nbuild = {build}\nlabel = "{label}"\n'
+    for number, (key, project, filename) in enumerate(pins):
+        text += _PIN.format(key=key, project=project, filename=filename, digest=f"{number}" * 64)
+    (folder / "releases").mkdir(parents=True)
+    (folder / "plugins").mkdir()
+    (folder / "pyproject.toml").write_text('[project]\nversion = "0.1.0"\n', "utf-8")
+    (folder / "releases" / "1.2.3.toml").write_text(text, "utf-8")
+    return folder
+
+
+def make_dist(
+    root: Path,
+    dist: Path,
+    *,
+    provider: str = "prebuilt",
+    origins: Sequence[Origin] = (ORIGIN,),
+    levels: Mapping[str, int] | None = None,
+) -> Path:
+    """Make a folder with all wheels of the release file: bindings, the CPU's plugin, `jaxlib-auto` and `-select`.
+
+    Args:
+        root: What `make_repository` made.
+        dist: The folder.
+        provider: Where the plugin library came from.
+        origins: From where and when the proofs of each wheel are.
+        levels: Python tag → level of compression of the bindings, where it is not the default.
+    """
+    release = read_release(root / "releases" / "1.2.3.toml")
+    version, build = release.set_version, f"-{release.build_tag}" if release.build_tag else ""
+    bindings = [f"jaxlib-{version}{build}-{tag}-{tag}-manylinux_2_27_x86_64.whl" for tag in BINDINGS]
+    plugin = f"jaxlib_cpu-{version}-cp312-abi3-manylinux_2_27_x86_64.whl"
+    auto = f"jaxlib_auto-{version}-py3-none-any.whl"
+    selector = "jaxlib_select-0.1.0-py3-none-any.whl"
+    dist.mkdir(parents=True)
+    entries = [
+        *(
+            write_wheel(dist, name, release, provider, f"bindings.{tag}", (levels or {}).get(tag, LEVEL))
+            for tag, name in zip(BINDINGS, bindings, strict=True)
+        ),
+        write_wheel(dist, plugin, release, provider, "plugin.cpu"),
+        write_wheel(dist, auto, release, provider),
+        write_wheel(dist, selector, None, provider),
+    ]
+    (dist / f"jaxlib_auto-{version}-variants.json").write_text("{}\n", "utf-8")
+    proofs = [Proof(Level.STATIC, None, (), origin) for origin in origins]
+    proven = [replace(entry, proof=proofs[0], other_proofs=tuple(proofs[1:])) for entry in entries]
+    (dist / RELEASE_FILENAME).write_text(format_entries({entry.filename: entry for entry in proven}), "utf-8")
+    return dist
+
+
+def write_wheel(
+    dist: Path, filename: str, release: Release | None, provider: str, key: str = "", level: int = LEVEL
+) -> Entry:
+    """Write a wheel with METADATA, WHEEL, RECORD and, as far as it has them, library, lock and bill of materials."""
+    name = parse_name(filename)
+    package = name.distribution.replace("-", "_")
+    lock = make_lock(release, provider) if release else None
+    pin = release.pin(f"{key}.linux_x86_64") if release and key else None
+    provenance = {"project": pin.project, "version": pin.version, "sha256": pin.sha256} if pin else {}
+    files = {f"{package}/__init__.py": f'"""{package}"""\n' + "".join(f"n{n} = {n * n}\n" for n in range(3000))}
+    files |= {f"{package}/{LOCK_FILENAME}": lock.to_json()} if lock and pin else {}
+    files |= {f"{name.dist_info}/sboms/{SBOM_FILENAME}": format_sbom(name, provenance)} if pin else {}
+    files |= {f"{name.dist_info}/WHEEL": wheel_metadata(name, purelib=not pin)}
+    files |= {f"{name.dist_info}/METADATA": _metadata(name)}
+    path = dist / filename
+    with ArchiveWriter(path, stamp=timestamp({}), compression=Compression(level)) as archive:
+        members = {member: archive.add(text_source(member, text)) for member, text in files.items()}
+        record = f"{name.dist_info}/RECORD"
+        archive.add(text_source(record, format_record(members, record)))
+    unproven = Proof(Level.STATIC, None, (), ORIGIN)
+    return Entry(
+        filename=filename,
+        distribution=name.distribution,
+        version=name.version,
+        sha256=hash_file(path),
+        size=path.stat().st_size,
+        tags=tuple(sorted(map(str, name.tags))),
+        lock_id=lock.lock_id if lock else "",
+        stripped_bytes=0,
+        gpu_code=(),
+        proof=unproven,
+        other_proofs=(),
+        provider=provider if pin else "none",
+        provenance=provenance,
+    )
+
+
+def _metadata(name: WheelName) -> str:
+    return f"Metadata-Version: 2.4\nName: {name.distribution}\nVersion: {name.version}\n"
