@@ -203,6 +203,12 @@ COMMANDS = {
         "Remove what Bazel left in the cache for deleted checkouts; with -- --all for this one as well.",
         ("clean",),
     ),
+    "publish": (
+        "release",
+        "Publish a release: -- DESTINATION FOLDER [--dry-run] [--from STAGE] [options for addresses].",
+        ("publish",),
+    ),
+    "yank": ("release", "Withdraw a published release: -- DESTINATION TAG --reason TEXT.", ("yank",)),
     "pin": ("update", "Write releases/VERSION.toml from the package index: -- VERSION.", ("pin",)),
     "bump": (
         "update",

@@ -78,6 +78,12 @@ class AttestError(PjrtWheelError):
     exit_code = 12
 
 
+class PublishError(PjrtWheelError):
+    """A destination that refuses a release, fails, or has something else than what was sent."""
+
+    exit_code = 11
+
+
 def shorten(values: Iterable[str], shown: int, separator: str = ", ") -> str:
     """Return a list in words, cut after some entries.
 

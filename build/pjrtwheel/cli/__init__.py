@@ -35,12 +35,14 @@ COMMANDS = {
     "pin": "write releases/VERSION.toml from the package index",
     "probe": "run PJRT's conformance checks on plugin libraries, without JAX",
     "release_check": "check a release before anything of it is published",
+    "publish": "bring a release to a destination, or promote it from a stage",
     "repair": "repair a finished wheel",
     "select": "build jaxlib-select, which finds out what fits a machine",
     "sizes": "write down the sizes of a release's wheels, for the next release to be held to",
     "smoke": "prove finished wheels in clean environments",
     "tag": "say what a tag of git publishes, or why it must not be published",
     "verify": "check finished wheels against what their names and metadata promise",
+    "yank": "withdraw a published release, with the reason",
 }
 
 

@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from pjrtwheel.publish.destinations import Destination
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +52,34 @@ class Place(Protocol):
 
     def yank(self, names: Collection[str], reason: str) -> None:
         """Withdraw files so that installers take them only when pinned (PEP 592)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What has to be known of a place that is in no file: an address, a folder.
+
+    `places.py` makes an option `--NAME` and an environment variable of each; credentials are never settings.
+
+    Attributes:
+        name: Such as `upload-url`.
+        summary: What it is, for `--help`.
+        reading: Whether it is needed where a release is only read from a place, as from a stage (`--from-NAME`).
+    """
+
+    name: str
+    summary: str
+    reading: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceKind:
+    """How places of one kind are opened.
+
+    Attributes:
+        settings: What can be set.
+        open: Destination, settings by name (those that were given), tag of the release → the place. Raises a
+            `UsageError` if a setting is missing, and touches no network yet.
+    """
+
+    settings: tuple[Setting, ...]
+    open: Callable[[Destination, Mapping[str, str], str], Place]

@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`publish`: bring a release to a destination, or promote it from a stage; run again, it goes on."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from pjrtwheel.cli import add_options, check_repository
+
+_EPILOG = """\
+Each VALUE can also be in the environment, under a name with the destination in it: PJRTWHEEL_STAGE_INDEX_URL is
+--index-url for the destination stage, and --from-index-url where another one takes the release --from stage.
+Credentials are twine's: TWINE_USERNAME and TWINE_PASSWORD, .pypirc, keyring; those for reading are in the address or
+in .netrc. REQUESTS_CA_BUNDLE names certificates to trust. With CI=true in the environment --dry-run is the default.
+"""
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    from pjrtwheel.publish.places import add_place_options
+
+    parser.epilog = _EPILOG
+    parser.add_argument("destination", metavar="DESTINATION", help="one of releases/destinations.toml")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="the release, as ./noxw -s attest writes it")
+    parser.add_argument(
+        "--dry-run",
+        action=argparse.BooleanOptionalAction,
+        default=os.environ.get("CI", "") not in {"", "0", "false"},
+        help="print the plan, and send nothing",
+    )
+    parser.add_argument("--from", dest="stage", metavar="STAGE", help="send the bytes that this stage serves")
+    parser.add_argument(
+        "--trust-index-hashes",
+        action="store_true",
+        help="do not download what was sent, but believe the sha256 that the destination states",
+    )
+    add_options(parser, "--root")
+    add_place_options(parser, stage=True)
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Print the plan and, unless that is all, follow it."""
+    from pjrtwheel.attest.release_folder import read_release_folder
+    from pjrtwheel.fetch.cache import cache_root
+    from pjrtwheel.files import staging_folder
+    from pjrtwheel.publish.destinations import find_destination
+    from pjrtwheel.publish.places import open_place
+    from pjrtwheel.publish.run import Publication
+    from pjrtwheel.publish.steps import publish_release
+    from pjrtwheel.publish.tag import tag_of_release
+
+    check_repository(args.root)
+    release, cache = read_release_folder(args.folder), cache_root(os.environ)
+    tag = tag_of_release(release.wheels)
+    with staging_folder(cache / "publish") as scratch:
+
+        def at(name: str, *, stage: bool = False) -> Publication:
+            destination = find_destination(args.root, name)
+            place = open_place(destination, args, os.environ, tag, stage=stage)
+            return Publication(destination, place, release, scratch, trust_hashes=args.trust_index_hashes)
+
+        stage = at(args.stage, stage=True) if args.stage else None
+        publish_release(at(args.destination), stage, cache, dry_run=args.dry_run)
+    return 0

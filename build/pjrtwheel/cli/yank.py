@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`yank`: withdraw a published release, with the reason."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from pjrtwheel.cli import add_options, check_repository
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    from pjrtwheel.publish.places import add_place_options
+
+    parser.add_argument("destination", metavar="DESTINATION", help="one of releases/destinations.toml")
+    parser.add_argument("tag", metavar="TAG", help="such as v0.11.2+split.1 or select-v0.1.0")
+    parser.add_argument("--reason", required=True, metavar="TEXT", help="what installers say of it")
+    add_options(parser, "--root")
+    add_place_options(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Yank all wheels of the tag, and list them."""
+    from pjrtwheel.backend import load_backends
+    from pjrtwheel.errors import UsageError
+    from pjrtwheel.products.auto.wheel import DISTRIBUTION as AUTO
+    from pjrtwheel.publish.destinations import find_destination
+    from pjrtwheel.publish.places import open_place
+    from pjrtwheel.publish.tag import BINDINGS, SELECTOR
+    from pjrtwheel.publish.yank import yank_release
+
+    check_repository(args.root)
+    if not args.reason.strip():
+        raise UsageError("--reason is empty", remedy="say what is wrong, and which release to take in its place")
+    place = open_place(find_destination(args.root, args.destination), args, os.environ, args.tag)
+    plugins = [backend.distribution for backend in load_backends(args.root).values()]
+    for name in yank_release(place, args.tag, (BINDINGS, SELECTOR, AUTO, *plugins), args.reason.strip()):
+        print(f"yanked {name}")
+    return 0

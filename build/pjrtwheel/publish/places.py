@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The kinds of destinations, and how each is opened: by options of the command line and environment variables.
+
+A kind is a module with a `PlaceKind`; all that is to do for a new one is a line in `KINDS`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+
+from pjrtwheel.errors import UsageError
+from pjrtwheel.publish.destinations import Destination, Kind
+from pjrtwheel.publish.place import Place, PlaceKind, Setting
+from pjrtwheel.publish.upload_api import UPLOAD_API
+
+KINDS: Mapping[Kind, PlaceKind] = {Kind.UPLOAD_API: UPLOAD_API}
+
+_FROM = "from-"
+
+
+def add_place_options(parser: argparse.ArgumentParser, *, stage: bool = False) -> None:
+    """Declare an option for each setting of all kinds; with `stage` also those of a stage that is read from."""
+    for setting in _settings():
+        parser.add_argument(f"--{setting.name}", metavar="VALUE", help=setting.summary)
+        if stage and setting.reading:
+            parser.add_argument(
+                f"--{_FROM}{setting.name}", metavar="VALUE", help=f"of the stage that --from names: {setting.summary}"
+            )
+
+
+def open_place(
+    destination: Destination, args: argparse.Namespace, environ: Mapping[str, str], tag: str, *, stage: bool = False
+) -> Place:
+    """Return the place of a release at a destination, or at the stage that it is read from; nothing is asked yet.
+
+    Each setting is an option, or an environment variable that has the destination's name in it.
+
+    Raises:
+        UsageError: A setting is missing, or no code for this kind is here.
+    """
+    if destination.kind not in KINDS:
+        raise UsageError(f"{destination.name} is a {destination.kind}, which cannot be published to yet")
+    kind = KINDS[destination.kind]
+    settings = {}
+    for setting in kind.settings:
+        option = f"{_FROM if stage else ''}{setting.name}".replace("-", "_")
+        value = getattr(args, option, None) or environ.get(variable_of(destination.name, setting.name))
+        if value:
+            settings[setting.name] = value
+    return kind.open(destination, settings, tag)
+
+
+def variable_of(destination: str, setting: str) -> str:
+    """Return the environment variable of a setting.
+
+    >>> variable_of("stage", "index-url")
+    'PJRTWHEEL_STAGE_INDEX_URL'
+    """
+    return f"PJRTWHEEL_{destination}_{setting}".upper().replace("-", "_")
+
+
+def _settings() -> tuple[Setting, ...]:
+    """Return the settings of all kinds, each name once: kinds may share an option of the same meaning."""
+    return tuple({setting.name: setting for kind in KINDS.values() for setting in kind.settings}.values())

@@ -1,0 +1,268 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""An index that speaks the upload API: twine sends, the simple repository API (PEP 503, PEP 691) says what is there.
+
+Credentials for uploads are twine's affair: `TWINE_USERNAME` and `TWINE_PASSWORD`, `.pypirc`, keyring. Those for reading
+are in the address or in `.netrc`. None of them is in an address that is printed, and none goes to another host.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import functools
+import sys
+import time
+import urllib.parse
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import requests
+from pypi_simple import NoSuchProjectError, PyPISimple
+from requests.adapters import HTTPAdapter
+from requests.auth import AuthBase, HTTPBasicAuth
+from twine.package import PackageFile
+from twine.repository import Repository
+from twine.settings import Settings
+
+from pjrtwheel.errors import PublishError, UsageError, count
+from pjrtwheel.publish.answers import PassingError, explain_answer, explained
+from pjrtwheel.publish.destinations import Destination
+from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting
+
+T = TypeVar("T")
+
+# How long to wait before a request is repeated that the server or the network failed.
+RETRY_WAITS_S = (1.0, 4.0)
+_SILENCE_S = 120.0
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """Who reads or uploads, as an address states it; empty where it states none."""
+
+    username: str = ""
+    password: str = field(default="", repr=False)
+
+
+class SameHost(AuthBase):
+    """Credentials that are sent to one host only: an index may link to files on others."""
+
+    def __init__(self, url: str, credentials: Credentials) -> None:
+        """Remember the host of an address."""
+        self._host = urllib.parse.urlsplit(url).netloc
+        self._basic = HTTPBasicAuth(credentials.username, credentials.password)
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        """Sign a request if it is for that host."""
+        same = urllib.parse.urlsplit(request.url or "").netloc == self._host
+        return self._basic(request) if same else request
+
+
+class Impatient(HTTPAdapter):
+    """Give up when a server stays silent for some seconds, which twine would wait for without end."""
+
+    def __init__(self, seconds: float) -> None:
+        """Remember the limit."""
+        super().__init__()
+        self._seconds = seconds
+
+    def send(self, request: requests.PreparedRequest, *args: Any, **options: Any) -> requests.Response:
+        """Send a request within the limit."""
+        return super().send(request, *args, **{**options, "timeout": self._seconds})
+
+
+@dataclass(frozen=True, slots=True)
+class UploadIndex:
+    """A place of this kind.
+
+    Attributes:
+        name: Name of the destination, for messages.
+        address: Address of the simple repository API, without credentials.
+        reader: Who reads.
+        upload_url: Where files are sent to, without credentials; empty for a section of `.pypirc`, or where nothing is.
+        uploader: Who uploads; twine finds out if the address does not state it.
+        section: Section of `.pypirc`.
+        silence: After how many seconds without a byte to give up.
+        wait: Called with seconds to wait.
+    """
+
+    name: str
+    address: str
+    reader: Credentials = Credentials()
+    upload_url: str = ""
+    uploader: Credentials = Credentials()
+    section: str = ""
+    silence: float = _SILENCE_S
+    wait: Callable[[float], None] = time.sleep
+
+    def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:
+        """Return what the index lists of some projects; it has no documents."""
+        pages = [self._repeat(functools.partial(self._read_page, project)) for project in projects]
+        return {file.name: file for page in pages for file in page}
+
+    def upload(self, file: Path, sha256: str) -> None:
+        """Send one file with twine; what was refused or cut off may still be there, and then all is well."""
+        try:
+            self._repeat(functools.partial(self._send, file))
+        except PublishError:
+            project = PackageFile.from_filename(str(file), None).safe_name
+            if not self._is_there(project, file.name, sha256):
+                raise
+
+    def download(self, file: PublishedFile, target: Path) -> None:
+        """Fetch a file back."""
+        self._repeat(functools.partial(self._fetch, file, target))
+
+    def finish(self) -> None:
+        """Do nothing: an index shows a file as soon as it has it."""
+
+    def yank(self, names: Collection[str], reason: str) -> None:
+        """Say that there is no call for this.
+
+        Raises:
+            PublishError: Always.
+        """
+        raise PublishError(
+            f"{self.name} cannot yank {count(len(names), 'file')} for {reason!r}",
+            cause="the upload API has no such call; each index has its own way",
+            remedy="yank the release on the pages of the index; with devpi, remove it: devpi remove PROJECT==VERSION",
+        )
+
+    def _read_page(self, project: str) -> list[PublishedFile]:
+        with self._reading() as session, PyPISimple(self.address, session=session) as client:
+            try:
+                with explained(f"cannot read what {self.name} has of {project}"):
+                    packages = client.get_project_page(project).packages
+            except NoSuchProjectError:
+                return []
+        return [
+            PublishedFile(
+                package.filename,
+                package.digests.get("sha256", ""),
+                -1 if package.size is None else package.size,
+                package.url,
+                (package.yanked_reason or "") if package.is_yanked else None,
+            )
+            for package in packages
+        ]
+
+    def _send(self, file: Path) -> None:
+        what = f"{self.name} did not take {file.name}"
+        with explained(what), contextlib.redirect_stdout(sys.stderr), contextlib.closing(self._twine()) as twine:
+            answer = twine.upload(PackageFile.from_filename(str(file), None), max_redirects=1)
+        if not answer.ok or answer.is_redirect:
+            raise explain_answer(what, answer)
+
+    def _twine(self) -> Repository:
+        """Return twine's side of an upload, with its own environment variables and configuration."""
+        if not self.upload_url and not self.section:
+            raise UsageError(
+                f"where files for {self.name} are uploaded to is not known",
+                remedy="give the address with --upload-url or --repository, or in the environment: see --help",
+            )
+        parser = argparse.ArgumentParser()
+        Settings.register_argparse_arguments(parser)
+        args = parser.parse_args(["--non-interactive", "--disable-progress-bar"])
+        args.repository, args.repository_url = self.section, self.upload_url or None  # whatever the environment says
+        if self.uploader.username:
+            args.username, args.password = self.uploader.username, self.uploader.password
+        repository = Settings.from_argparse(args).create_repository()
+        _limit_silence(repository.session, self.silence)
+        return repository
+
+    def _fetch(self, file: PublishedFile, target: Path) -> None:
+        what = f"cannot download {file.name} from {self.name}"
+        with explained(what), self._reading() as session, session.get(file.url, stream=True) as answer:
+            if not answer.ok:
+                raise explain_answer(what, answer)
+            with target.open("wb") as stream:
+                for chunk in answer.iter_content(_CHUNK):
+                    stream.write(chunk)
+
+    def _is_there(self, project: str, name: str, sha256: str) -> bool:
+        """Return whether a file of which the upload failed is there, under its digest."""
+        try:
+            found = self.list_files([project]).get(name)
+        except PublishError:
+            return False
+        return found is not None and found.sha256 == sha256
+
+    def _repeat(self, request: Callable[[], T]) -> T:
+        """Make a request, and repeat it after a while if the server or the network failed it."""
+        for seconds in RETRY_WAITS_S:
+            try:
+                return request()
+            except PassingError:
+                self.wait(seconds)
+        return request()
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[requests.Session]:
+        with requests.Session() as session:
+            _limit_silence(session, self.silence)
+            if self.reader.username:
+                session.auth = SameHost(self.address, self.reader)
+            yield session
+
+
+def open_index(destination: Destination, settings: Mapping[str, str], tag: str) -> Place:  # noqa: ARG001
+    """Return the place that settings name; a stage that is read from needs no address for uploads."""
+    if "index-url" not in settings:
+        raise UsageError(
+            f"the address of {destination.name} is not known",
+            cause="where its files are listed is in no file of the repository",
+            remedy="give it with --index-url (--from-index-url for a stage), or in the environment: see --help",
+        )
+    address, reader = split_credentials(settings["index-url"])
+    upload_url, uploader = split_credentials(settings.get("upload-url", ""))
+    return UploadIndex(
+        destination.name,
+        address,
+        reader,
+        upload_url,
+        uploader,
+        settings.get("repository", ""),
+        _read_seconds(settings.get("timeout", "")),
+    )
+
+
+def split_credentials(url: str) -> tuple[str, Credentials]:
+    """Return an address without the credentials in it, which are for no message, and these.
+
+    >>> split_credentials("https://me:p%40ss@example.org:8080/simple/")[0]
+    'https://example.org:8080/simple/'
+    """
+    parts = urllib.parse.urlsplit(url)
+    _, _, host = parts.netloc.rpartition("@")
+    named = Credentials(urllib.parse.unquote(parts.username or ""), urllib.parse.unquote(parts.password or ""))
+    return parts._replace(netloc=host).geturl(), named
+
+
+def _limit_silence(session: requests.Session, seconds: float) -> None:
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, Impatient(seconds))
+
+
+def _read_seconds(text: str) -> float:
+    try:
+        seconds = float(text or _SILENCE_S)
+    except ValueError:
+        seconds = 0
+    if not seconds > 0:
+        raise UsageError(f"--timeout is {text!r}", remedy="expected seconds, such as 120")
+    return seconds
+
+
+UPLOAD_API = PlaceKind(
+    settings=(
+        Setting("index-url", "address of its simple repository API, such as https://example.org/simple/", reading=True),
+        Setting("upload-url", "address that files are uploaded to, for an index with the upload API"),
+        Setting("repository", "section of .pypirc with that address, and credentials"),
+        Setting("timeout", f"seconds that a server may stay silent (default: {_SILENCE_S:.0f})"),
+    ),
+    open=open_index,
+)
