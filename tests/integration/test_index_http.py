@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -17,7 +18,8 @@ from folders import site_packages_of
 from package_index import NotingHandler, run_installer
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import create_venv, find_uv
-from pjrtwheel.products.index import write_index
+from pjrtwheel.products.index import write_index, write_joint_index
+from pjrtwheel.products.index.projects import Source
 
 pytestmark = pytest.mark.integration
 
@@ -74,10 +76,45 @@ def test_installers_take_what_they_need_from_the_index(
 ) -> None:
     """Metadata comes before the wheels, hashes are checked, and Requires-Python is respected."""
     python = create_venv(interpreter, tmp_path / "venv")
-    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-input")
-    uv = (find_uv() or "uv", "pip", "install", "--python", python)
-    run_installer(*(pip if installer == "pip" else uv), "--index-url", address, "jaxlib-abacus")
+    run_installer(*install_command(installer, python), "--index-url", address, "jaxlib-abacus")
     assert installed(python) == ["jaxlib_abacus-1.0.dist-info", "jaxlib_bead-2.0.dist-info"]
     asked = NotingHandler.asked
     first = asked.index("/jaxlib-abacus/jaxlib_abacus-1.0-py3-none-any.whl.metadata")
     assert first < asked.index("/jaxlib-abacus/jaxlib_abacus-1.0-py3-none-any.whl")
+
+
+def install_command(installer: str, python: Path) -> list[str | Path]:
+    """Return the command of an installer."""
+    pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", python, "install", "--no-input"]
+    return pip if installer == "pip" else [find_uv() or "uv", "pip", "install", "--python", python]
+
+
+@pytest.mark.parametrize("choosing", [NotingHandler, ChoosingHandler], ids=["plain", "choosing"])
+@pytest.mark.parametrize("installer", ["pip", "uv"])
+def test_installers_follow_absolute_links_and_read_withdrawals(
+    installer: str,
+    choosing: type[NotingHandler],
+    list_wheel: Callable[..., dict[str, Any]],
+    serve: Callable[..., AbstractContextManager[str]],
+    interpreter: Interpreter,
+    tmp_path: Path,
+) -> None:
+    """Wheels lie below a tag with a plus at one server, pages at another; a withdrawn wheel is taken if pinned only."""
+    folder = tmp_path / "files" / "v1.0+split.1"
+    folder.mkdir(parents=True)
+    names = [f"jaxlib_abacus-{version}+split.1-py3-none-any.whl" for version in ("1.0", "1.1")]
+    entries = [list_wheel(folder / name) for name in names]
+    (folder / "release.json").write_text(json.dumps({"schema": 2, "wheels": entries}))
+    with serve(tmp_path / "files", NotingHandler) as files, serve(tmp_path / "simple", choosing) as address:
+        source = Source(folder, f"{files}{quote(folder.name)}")
+        for file in write_joint_index([source], tmp_path / "simple", {names[1]: "crashes"})[0].files:
+            (folder / f"{file.name}.metadata").write_bytes(file.metadata)
+        NotingHandler.asked.clear()
+        for wanted, expected in (("jaxlib-abacus", "1.0"), ("jaxlib-abacus==1.1+split.1", "1.1")):
+            python = create_venv(interpreter, tmp_path / expected)
+            said = run_installer(*install_command(installer, python), "--index-url", address, wanted)
+            assert installed(python) == [f"jaxlib_abacus-{expected}+split.1.dist-info"]
+            assert ("crashes" in said) == (expected == "1.1")
+    asked = [path for path in NotingHandler.asked if "split" in path]
+    wheels = [f"/{quote(folder.name)}/{quote(name)}" for name in names]
+    assert asked == [f"{wheel}{suffix}" for wheel in wheels for suffix in (".metadata", "")]

@@ -19,12 +19,14 @@ from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products import index
-from pjrtwheel.products.index import write_index
+from pjrtwheel.products.index import write_index, write_joint_index
 from pjrtwheel.products.index.pages import chips
+from pjrtwheel.products.index.projects import Source
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof, PythonProof, TargetProof
 from release_entries import entry_of
+from small_wheels import build_wheel
 
 NAME = "jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
 METADATA = b"Metadata-Version: 2.4\nName: jaxlib-abacus\nVersion: 1.0\nRequires-Python: >=3.12\n"
@@ -79,7 +81,7 @@ def test_the_pages_say_what_the_standards_ask_for(dist: Path) -> None:
     variants = hash_file(dist / VARIANTS)
     assert (folder / "index.html").read_text() == (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="pypi:repository-version" content="1.1">\n<meta name="generator" content="pjrtwheel index">\n'
+        '<meta name="pypi:repository-version" content="1.3">\n<meta name="generator" content="pjrtwheel index">\n'
         "<title>Links for jaxlib-abacus</title>\n</head>\n<body>\n<h1>Links for jaxlib-abacus</h1>\n"
         f'<a href="{NAME}#sha256={digest}" data-requires-python="&gt;=3.12" data-core-metadata="sha256={metadata}" '
         f'data-dist-info-metadata="sha256={metadata}">{NAME}</a><br>\n'
@@ -87,7 +89,7 @@ def test_the_pages_say_what_the_standards_ask_for(dist: Path) -> None:
         "</body>\n</html>\n"
     )
     assert json.loads((folder / "index.v1+json").read_text()) == {
-        "meta": {"api-version": "1.1"},
+        "meta": {"api-version": "1.3"},
         "name": "jaxlib-abacus",
         "versions": ["1.0"],
         "files": [
@@ -106,7 +108,7 @@ def test_the_pages_say_what_the_standards_ask_for(dist: Path) -> None:
     }
     assert (folder / f"{NAME}.metadata").read_bytes() == METADATA
     root = json.loads((dist / "simple" / "index.v1+json").read_text())
-    assert root == {"meta": {"api-version": "1.1"}, "projects": [{"name": "jaxlib-abacus"}]}
+    assert root == {"meta": {"api-version": "1.3"}, "projects": [{"name": "jaxlib-abacus"}]}
     assert '<a href="jaxlib-abacus/">jaxlib-abacus</a>' in (dist / "simple" / "index.html").read_text()
 
 
@@ -298,3 +300,97 @@ def test_the_command_says_what_it_wrote(dist: Path, capsys: pytest.CaptureFixtur
         "warning: jaxlib_stray-1.0-py3-none-any.whl is not in the index, for release.json does not list it\n",
     )
     assert main(["index", "--dist", str(dist / "nothing")]) == 2
+
+
+def make_release(folder: Path, name: str) -> Path:
+    """Return the folder of a release with one wheel of that name."""
+    folder.mkdir(parents=True)
+    project, version, *_ = name.split("-")
+    info = f"{project}-{version}.dist-info/METADATA"
+    wheel = build_wheel(folder, {info: METADATA.replace(b"1.0", version.encode())}, name=name)
+    write_release(folder, list_entry(wheel, version=version))
+    return folder
+
+
+def test_wheels_elsewhere_are_linked_by_absolute_addresses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two tags, each below an address of its own, quoted; wheels are not in the index, METADATA where asked for."""
+    names = [NAME.replace("1.0", "1.1+split.1"), NAME.replace("1.0", "1.2")]
+    tags = ["v1.1+split.1", "v1.2"]
+    folders = [make_release(tmp_path / tag, name) for tag, name in zip(tags, names, strict=True)]
+    (folders[0] / f"{names[0]}.provenance").write_text("{}")
+    url = "https://example.org/releases/download"
+    options = ["--output", str(tmp_path / "simple"), "--files-url", f"{url}/{{tag}}"]
+    assert main(["index", *map(str, folders), *options]) == 0
+    quoted = f"{url}/v1.1%2Bsplit.1/{names[0].replace('+', '%2B')}"
+    page = json.loads((tmp_path / "simple/jaxlib-abacus/index.v1+json").read_text())
+    digest = hash_file(folders[0] / names[0])
+    first, second = page["files"]
+    assert first == {
+        "filename": names[0],
+        "url": quoted,
+        "hashes": {"sha256": digest},
+        "size": (folders[0] / names[0]).stat().st_size,
+        "yanked": False,
+        "requires-python": ">=3.12",
+        "provenance": f"{quoted}.provenance",
+    }
+    assert second["url"] == f"{url}/v1.2/{names[1]}"
+    html = (tmp_path / "simple/jaxlib-abacus/index.html").read_text()
+    link = f'<a href="{quoted}#sha256={digest}" data-requires-python="&gt;=3.12" data-provenance="{quoted}.provenance">'
+    assert f"{link}{names[0]}</a><br>" in html
+    assert f'<a href="{quoted}">{names[0]}</a>' in (tmp_path / "simple/about.html").read_text()
+    assert sorted(path.name for path in (tmp_path / "simple/jaxlib-abacus").iterdir()) == [
+        "about.html",
+        "index.html",
+        "index.v1+json",
+    ]
+    assert main(["index", *map(str, folders), *options, "--metadata", str(tmp_path / "metadata")]) == 0
+    page = json.loads((tmp_path / "simple/jaxlib-abacus/index.v1+json").read_text())
+    written = tmp_path / "metadata" / f"{names[0]}.metadata"
+    assert page["files"][0]["core-metadata"] == {"sha256": hash_file(written)}
+    assert sorted(path.name for path in written.parent.iterdir()) == [f"{name}.metadata" for name in names]
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--files-url", "example.org"], "expected an address"),
+        (["--files-url", "https://example.org/{tag}"], "does not fit the folders"),
+        (["--metadata", "m"], "--metadata needs --files-url"),
+    ],
+)
+def test_addresses_that_cannot_be_right_are_refused(
+    dist: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before anything is written."""
+    assert main(["index", "--dist", str(dist), *options]) == 2
+    assert message in capsys.readouterr().err
+    assert not (dist / "simple").exists()
+
+
+def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
+    """Installers could not tell which one they get."""
+    first, second = (make_release(tmp_path / tag, NAME) for tag in ("a", "b"))
+    write_joint_index([Source(first), Source(second)], tmp_path / "simple")  # the same bytes are no harm
+    build_wheel(second, {"jaxlib_abacus-1.0.dist-info/METADATA": METADATA, "x.py": b""}, name=NAME)
+    write_release(second, list_entry(second / NAME))
+    with pytest.raises(WheelError, match="has two files of the name"):
+        write_joint_index([Source(first), Source(second)], tmp_path / "simple")
+
+
+def test_withdrawn_wheels_have_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In HTML, in JSON and for people; the decision names the tag or the wheel."""
+    folder = make_release(tmp_path / "dist", NAME)
+    (tmp_path / "releases").mkdir()
+    for decided in ('tag = "v1.0"', f'wheel = "{NAME}"'):
+        text = f'[[yanked]]\n{decided}\nreason = "crashes <on> start"\ndate = "2026-11-22"\n'
+        (tmp_path / "releases/yanked.toml").write_text(text)
+        assert main(["index", "--root", str(tmp_path), "--dist", str(folder)]) == 0
+        page = folder / "simple/jaxlib-abacus"
+        assert json.loads((page / "index.v1+json").read_text())["files"][0]["yanked"] == "crashes <on> start"
+        assert 'data-yanked="crashes &lt;on&gt; start"' in (page / "index.html").read_text()
+        assert "(withdrawn: crashes &lt;on&gt; start)" in (page / "about.html").read_text()
+    (tmp_path / "releases/yanked.toml").write_text('[[yanked]]\nreason = "x"\ndate = "2026-11-22"\n')
+    assert main(["index", "--root", str(tmp_path), "--dist", str(folder)]) == 3
+    assert "each entry has either a tag or a wheel" in capsys.readouterr().err

@@ -2,22 +2,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write a static package index of the wheels in `dist/`, which any web server can serve.
 
-The folder is complete: it holds the wheels as hard links, so no bytes are doubled, and a wheel that is built anew
-afterwards does not change an index that is being served. All of it appears at once.
+The folder is complete unless the wheels have addresses elsewhere: it holds them as hard links, so no bytes are doubled,
+and a wheel that is built anew afterwards does not change an index that is being served. All of it appears at once.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from pjrtwheel import files
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import copy_atomically
 from pjrtwheel.products.index import pages
-from pjrtwheel.products.index.projects import Project, read_projects
+from pjrtwheel.products.index.projects import (
+    PROVENANCE_SUFFIX,
+    IndexedRelease,
+    Project,
+    Source,
+    list_projects,
+    project_of,
+    read_release,
+)
 
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
 _HERE = -100  # AT_FDCWD
@@ -30,19 +39,51 @@ def write_index(dist: Path, output: Path) -> tuple[Project, ...]:
         UsageError: There is no `release.json`, or `output` holds something that is no index.
         WheelError: `release.json` or a wheel is damaged, or the disk is full.
     """
+    return write_joint_index([Source(dist)], output)
+
+
+def write_joint_index(
+    sources: Sequence[Source], output: Path, yanked: Mapping[str, str] | None = None
+) -> tuple[Project, ...]:
+    """Write one index of several folders, in place of the one before, and return its projects.
+
+    Args:
+        sources: The folders; wheels that have no address elsewhere are put next to the pages.
+        output: Root of the index.
+        yanked: The reason for each wheel that was withdrawn, by file name.
+
+    Raises:
+        UsageError: A folder has no `release.json`, or `output` holds something that is no index.
+        WheelError: `release.json` or a wheel is damaged, folders contradict each other, or the disk is full.
+    """
     _check_place(output)
-    if not dist.is_dir():
-        raise UsageError(f"{dist} is no folder", remedy="build wheels first, or give their folder with --dist")
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with files.staging_folder(output.parent) as folder:
-        finished = folder / "index"
-        with files.locked(dist):  # or a build could replace a wheel between its check and its link
-            projects = read_projects(dist)
-            for project in projects:
-                _link_files(project, dist, finished / project.name)
-        _write_pages(_all_pages(projects), finished)
-        _replace_folder(finished, output)
+    for folder in (source.folder for source in sources):
+        if not folder.is_dir():
+            raise UsageError(f"{folder} is no folder", remedy="build wheels first, or give their folder with --dist")
+    with files.staging_folder(output.parent) as staging, ExitStack() as locks:
+        for folder in dict.fromkeys(source.folder.resolve() for source in sources):
+            locks.enter_context(files.locked(folder))  # or a build could replace a wheel between its check and its link
+        releases = [read_release(source, yanked) for source in sources]
+        projects = list_projects(releases, f"an index of {', '.join(str(source.folder) for source in sources)}")
+        for source, release in zip(sources, releases, strict=True):
+            if not source.url:
+                _link_files(release, source.folder, staging / "index")
+        _write_pages(all_pages(projects), staging / "index")
+        _replace_folder(staging / "index", output)
     return projects
+
+
+def write_pages(projects: tuple[Project, ...], output: Path) -> None:
+    """Write the pages of projects whose files have addresses elsewhere, in place of the index before.
+
+    Raises:
+        UsageError: `output` holds something that is no index.
+        WheelError: The disk is full.
+    """
+    _check_place(output)
+    with files.staging_folder(output.parent) as staging:
+        _write_pages(all_pages(projects), staging / "index")
+        _replace_folder(staging / "index", output)
 
 
 def _check_place(output: Path) -> None:
@@ -52,17 +93,20 @@ def _check_place(output: Path) -> None:
         raise UsageError(f"{output} is not an index made here", remedy="give a new folder with --output")
 
 
-def _link_files(project: Project, dist: Path, folder: Path) -> None:
-    """Put a project's files next to its pages, without their bytes where the file system allows it."""
-    folder.mkdir(parents=True)
-    for file in project.files:
-        try:
-            os.link(dist / file.name, folder / file.name)
-        except OSError:  # another disk, or a file system without hard links
-            copy_atomically(dist / file.name, folder / file.name)
+def _link_files(release: IndexedRelease, dist: Path, index: Path) -> None:
+    """Put a release's files next to the pages, without their bytes where the file system allows it."""
+    for file in release.files:
+        folder = index / project_of(file.name)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in (file.name, *([f"{file.name}{PROVENANCE_SUFFIX}"] if file.provenance else [])):
+            try:
+                os.link(dist / name, folder / name)
+            except OSError:  # another disk, or a file system without hard links
+                copy_atomically(dist / name, folder / name)
 
 
-def _all_pages(projects: tuple[Project, ...]) -> dict[str, bytes]:
+def all_pages(projects: tuple[Project, ...]) -> dict[str, bytes]:
+    """Return path → bytes of everything that is in an index, but for the wheels."""
     written = {
         pages.HTML_PAGE: pages.projects_html(projects),
         pages.JSON_PAGE: pages.projects_json(projects),
@@ -76,7 +120,7 @@ def _all_pages(projects: tuple[Project, ...]) -> dict[str, bytes]:
         f"{project.name}/{file.name}{pages.METADATA_SUFFIX}": file.metadata
         for project in projects
         for file in project.files
-        if file.metadata
+        if file.metadata and not file.url
     }
     return {path: text.encode() for path, text in written.items()} | metadata
 
@@ -84,6 +128,7 @@ def _all_pages(projects: tuple[Project, ...]) -> dict[str, bytes]:
 def _write_pages(contents: Mapping[str, bytes], folder: Path) -> None:
     """Write the pages durably, before the folder gets its name."""
     for path, data in contents.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
         with (folder / path).open("xb") as file:
             file.write(data)
             file.flush()

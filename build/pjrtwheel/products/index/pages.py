@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages of an index, plain HTML without script and JSON.
 
-Installers read HTML (PEP 503, 658, 714) or JSON (PEP 691, 700, 714). People read which chips each wheel serves, and
-what was proven.
+Installers read HTML (PEP 503, 592, 658, 714, 740) or JSON (PEP 691, 700, 714, 740). People read which chips each wheel
+serves, and what was proven.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from urllib.parse import quote
 
 from pjrtwheel.dist.release_file import Entry, compiled_chips
 from pjrtwheel.dist.summary import describe_level, describe_pythons
-from pjrtwheel.products.index.projects import IndexedFile, Project
+from pjrtwheel.products.index.projects import PROVENANCE_SUFFIX, IndexedFile, Project
 
 HTML_PAGE = "index.html"
 JSON_PAGE = "index.v1+json"  # what a server sends as JSON_TYPE
 JSON_TYPE = "application/vnd.pypi.simple.v1+json"
 METADATA_SUFFIX = ".metadata"
 GENERATOR = '<meta name="generator" content="pjrtwheel index">'
-_API = "1.1"
+_API = "1.3"  # the first with `provenance` (PEP 740)
 ABOUT_PAGE = "about.html"
 _COLUMNS = ("wheel", "chips", "proof", "Pythons", "MB", "sha256")
 _STYLE = (
@@ -45,7 +45,7 @@ def projects_json(projects: Iterable[Project]) -> str:
 
 
 def project_html(project: Project) -> str:
-    """Return the list of a project's files as HTML; links are relative, so the index may lie anywhere."""
+    """Return the list of a project's files as HTML; relative links let the index lie anywhere."""
     return _html(f"Links for {project.name}", [_link(file) for file in project.files])
 
 
@@ -62,12 +62,16 @@ def project_json(project: Project) -> str:
 
 def _link(file: IndexedFile) -> str:
     """Return the anchor of a file. `data-dist-info-metadata` is the name under which older pips look (PEP 714)."""
-    attributes = {"href": f"{quote(file.name)}#sha256={file.sha256}"}
+    attributes = {"href": f"{file.link}#sha256={file.sha256}"}
     if file.requires_python:
         attributes["data-requires-python"] = file.requires_python
     if file.metadata:
         digest = f"sha256={hashlib.sha256(file.metadata).hexdigest()}"
         attributes |= {"data-core-metadata": digest, "data-dist-info-metadata": digest}
+    if file.yanked is not None:
+        attributes["data-yanked"] = file.yanked
+    if file.provenance and file.url:  # the standard has no relative address here
+        attributes["data-provenance"] = f"{file.url}{PROVENANCE_SUFFIX}"
     text = " ".join(f'{name}="{escape(value)}"' for name, value in attributes.items())
     return f"<a {text}>{escape(file.name)}</a>"
 
@@ -75,16 +79,18 @@ def _link(file: IndexedFile) -> str:
 def _file(file: IndexedFile) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "filename": file.name,
-        "url": quote(file.name),
+        "url": file.link,
         "hashes": {"sha256": file.sha256},
         "size": file.size,
-        "yanked": False,
+        "yanked": False if file.yanked is None else file.yanked or True,
     }
     if file.requires_python:
         entry["requires-python"] = file.requires_python
     if file.metadata:
         digest = {"sha256": hashlib.sha256(file.metadata).hexdigest()}
         entry |= {"core-metadata": digest, "dist-info-metadata": digest}
+    if file.provenance:
+        entry["provenance"] = f"{file.link}{PROVENANCE_SUFFIX}"
     return entry
 
 
@@ -126,10 +132,12 @@ def chips(entry: Entry) -> str:
 
 
 def _rows(project: Project, folder: str) -> Iterator[str]:
+    files = {file.name: file for file in project.files}
     for entry in project.entries:
-        name = escape(entry.filename)
+        file = files[entry.filename]
+        withdrawn = "" if file.yanked is None else f" (withdrawn: {escape(file.yanked or 'no reason given')})"
         cells = (
-            f'<a href="{folder}{quote(entry.filename)}">{name}</a>',
+            f'<a href="{file.url or folder + file.link}">{escape(file.name)}</a>{withdrawn}',
             escape(chips(entry)),
             escape(describe_level(entry)),
             escape(describe_pythons(entry)) or "any",

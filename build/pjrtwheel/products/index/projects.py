@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
@@ -18,18 +19,61 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.read.directory import open_wheel
 
+PROVENANCE_SUFFIX = ".provenance"
 _BUILD_AGAIN = "build the wheels again, or give another folder with --dist"
 
 
 @dataclass(frozen=True, slots=True)
 class IndexedFile:
-    """One file that an index offers; the METADATA of a wheel can be read without the wheel (PEP 658)."""
+    """One file that an index offers.
+
+    Attributes:
+        name: File name.
+        sha256: Hexadecimal digest.
+        size: Length in bytes.
+        requires_python: The wheel's Requires-Python.
+        metadata: The wheel's METADATA, if installers find it at the wheel's address and `.metadata` (PEP 658).
+        url: Address of the file; empty if it lies next to the pages.
+        yanked: Why it was withdrawn (PEP 592); nothing if it was not.
+        provenance: Whether its attestations lie next to it, under its name and `.provenance` (PEP 740).
+    """
 
     name: str
     sha256: str
     size: int
     requires_python: str = ""
     metadata: bytes = b""
+    url: str = ""
+    yanked: str | None = None
+    provenance: bool = False
+
+    @property
+    def link(self) -> str:
+        """What the pages of its project link to."""
+        return self.url or quote(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A folder of wheels with `release.json`, and where installers find these.
+
+    Attributes:
+        folder: The folder.
+        url: Address of the folder that the files are in; empty if they are put next to the pages.
+        metadata: Whether the METADATA of each wheel is there as well, under the wheel's name and `.metadata`.
+    """
+
+    folder: Path
+    url: str = ""
+    metadata: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedRelease:
+    """What an index offers of one release: its wheels, and the lists of their variants."""
+
+    entries: tuple[Entry, ...]
+    files: tuple[IndexedFile, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +94,54 @@ def read_projects(dist: Path) -> tuple[Project, ...]:
         WheelError: It is damaged, or a wheel is missing, damaged or not the one that it describes; or wheels of one
             version are of different sets.
     """
-    entries = _read_listed(dist)
-    check_sets(entries, f"an index of {dist}")
+    return list_projects([read_release(Source(dist))], f"an index of {dist}")
+
+
+def read_release(source: Source, yanked: Mapping[str, str] | None = None) -> IndexedRelease:
+    """Return what a folder offers; `yanked` has the reason for each wheel that was withdrawn, by file name.
+
+    Raises:
+        UsageError: There is no `release.json`.
+        WheelError: It is damaged, or a wheel is missing, damaged or not the one that it describes.
+    """
+    reasons = yanked or {}
+    entries = _read_listed(source.folder)
+    files = [_wheel(source, entry, reasons.get(entry.filename)) for entry in entries]
+    lists = [source.folder / f"{stem}-variants.json" for stem in dict.fromkeys(map(_stem, entries))]  # PEP 825
+    files += [
+        IndexedFile(path.name, hash_file(path), path.stat().st_size, url=join_url(source.url, path.name))
+        for path in lists
+        if path.is_file()
+    ]
+    return IndexedRelease(tuple(entries), tuple(files))
+
+
+def join_url(folder: str, name: str) -> str:
+    """Return the address of a file in a folder; empty for files that have none.
+
+    >>> join_url("https://example.org/v1%2B2", "a-1+2.whl"), join_url("", "a-1+2.whl")
+    ('https://example.org/v1%2B2/a-1%2B2.whl', '')
+    """
+    return f"{folder.rstrip('/')}/{quote(name)}" if folder else ""
+
+
+def list_projects(releases: Iterable[IndexedRelease], what: str) -> tuple[Project, ...]:
+    """Return the projects of several releases, by name; `what` names the index in messages.
+
+    Raises:
+        WheelError: Wheels of one version are of different sets, or two files have one name.
+    """
+    listed = list(releases)
+    entries = [entry for release in listed for entry in release.entries]
+    check_sets(entries, what)
+    files: dict[str, IndexedFile] = {}
+    for file in (file for release in listed for file in release.files):
+        if files.setdefault(file.name, file).sha256 != file.sha256:
+            raise WheelError(f"{what} has two files of the name {file.name}", remedy="leave out one of the releases")
+    unique = {entry.filename: entry for entry in reversed(entries)}
     names = sorted({canonicalize_name(entry.distribution) for entry in entries})
     return tuple(
-        _project(name, [entry for entry in entries if canonicalize_name(entry.distribution) == name], dist)
+        _project(name, [entry for entry in unique.values() if canonicalize_name(entry.distribution) == name], files)
         for name in names
     )
 
@@ -88,29 +175,56 @@ def _is_plain(entry: Entry) -> bool:
     return Path(name).name == name and name.startswith(f"{stem}-") and name.endswith(".whl") and bool(entry.tags)
 
 
-def _project(name: str, entries: Iterable[Entry], dist: Path) -> Project:
+def _project(name: str, entries: Iterable[Entry], files: Mapping[str, IndexedFile]) -> Project:
     listed = sorted(entries, key=lambda entry: (Version(entry.version), entry.filename))
-    lists = [dist / f"{stem}-variants.json" for stem in dict.fromkeys(map(_stem, listed))]  # PEP 825
-    files = [_wheel(dist / entry.filename, entry) for entry in listed]
-    files += [IndexedFile(path.name, hash_file(path), path.stat().st_size) for path in lists if path.is_file()]
+    lists = [f"{stem}-variants.json" for stem in dict.fromkeys(map(_stem, listed))]  # PEP 825
+    named = [*(entry.filename for entry in listed), *lists]
     versions = sorted({entry.version for entry in listed}, key=Version)
-    return Project(name, tuple(versions), tuple(files), tuple(listed))
+    return Project(name, tuple(versions), tuple(files[file] for file in named if file in files), tuple(listed))
 
 
-def _wheel(path: Path, entry: Entry) -> IndexedFile:
+def _wheel(source: Source, entry: Entry, yanked: str | None) -> IndexedFile:
     """Read a wheel's metadata, after its bytes have been compared with its entry."""
+    path = source.folder / entry.filename
     if not path.is_file():
         raise WheelError(f"{path} is not there, though {RELEASE_FILENAME} lists it", remedy=_BUILD_AGAIN)
     if (digest := hash_file(path)) != entry.sha256:
         raise WheelError(f"{path} has sha256 {digest}, {RELEASE_FILENAME} says {entry.sha256}", remedy=_BUILD_AGAIN)
+    metadata = read_metadata(path, entry)
+    return IndexedFile(
+        path.name,
+        digest,
+        path.stat().st_size,
+        read_requires_python(metadata),
+        metadata if source.metadata else b"",
+        join_url(source.url, path.name),
+        yanked,
+        provenance=path.with_name(f"{path.name}{PROVENANCE_SUFFIX}").is_file(),
+    )
+
+
+def read_metadata(path: Path, entry: Entry) -> bytes:
+    """Return the METADATA of a wheel.
+
+    Raises:
+        WheelError: It has none, or is damaged.
+    """
     member = f"{_stem(entry)}.dist-info/METADATA"
     try:
         with open_wheel(path) as archive:
-            metadata = archive.read(member)
-            requires = ",".join(read_field(metadata.decode(), "Requires-Python"))
+            return archive.read(member)
     except KeyError as error:
         raise WheelError(f"{path} has no {member}", remedy=_BUILD_AGAIN) from error
-    return IndexedFile(path.name, digest, path.stat().st_size, requires, metadata)
+
+
+def read_requires_python(metadata: bytes) -> str:
+    """Return the Requires-Python of a METADATA."""
+    return ",".join(read_field(metadata.decode(), "Requires-Python"))
+
+
+def project_of(filename: str) -> str:
+    """Return the normalized name of the project that a wheel, or a list of variants, is of."""
+    return canonicalize_name(filename.split("-", maxsplit=1)[0])
 
 
 def _stem(entry: Entry) -> str:

@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which wheels of static indexes were withdrawn, and why (PEP 592): decisions of a person, in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import tomli_w
+
+from pjrtwheel.errors import PinError, UsageError
+from pjrtwheel.files import write_atomically
+from pjrtwheel.publish.tag import tag_of_wheel
+from pjrtwheel.tables import TableError, column, read_toml, write
+from pjrtwheel.wheel.names import parse_name
+
+YANKED_FILE = "releases/yanked.toml"
+YANKED_FILENAME = "yanked.toml"  # next to a static index that was published
+
+
+@dataclass(frozen=True, slots=True)
+class Yanked:
+    """One decision.
+
+    Attributes:
+        reason: Why, as installers show it.
+        date: When it was decided, such as `2026-11-22`.
+        tag: The release that all withdrawn wheels are of; empty if `wheel` names one.
+        wheel: File name of the one wheel; empty for all of `tag`.
+    """
+
+    reason: str = column(pattern=r"[^\r\n]+")
+    date: str = column(pattern=r"\d{4}-\d{2}-\d{2}")
+    tag: str = ""
+    wheel: str = column(pattern=r"|[^/]+\.whl", default="")
+
+
+@dataclass(frozen=True, slots=True)
+class _YankedFile:
+    yanked: tuple[Yanked, ...] = ()
+
+
+def read_yanked(path: Path) -> tuple[Yanked, ...]:
+    """Return the decisions of a file; none where there is no file.
+
+    Raises:
+        PinError: It is malformed.
+    """
+    if not path.is_file():
+        return ()
+    try:
+        listed = read_toml(_YankedFile, path.read_text("utf-8")).yanked
+    except (TableError, UnicodeDecodeError) as error:
+        raise PinError(f"malformed file: {path}", cause=str(error)) from error
+    if any(bool(entry.tag) == bool(entry.wheel) for entry in listed):
+        raise PinError(f"malformed file: {path}", cause="each entry has either a tag or a wheel")
+    return listed
+
+
+def add_yanked(path: Path, names: Iterable[str], reason: str, date: str) -> tuple[Yanked, ...]:
+    """Add wheels to a file of decisions, unless they are in it, and return all of them.
+
+    Raises:
+        PinError: The file is malformed.
+        UsageError: The reason is empty or has several lines.
+    """
+    if not reason.strip() or len(reason.splitlines()) > 1:
+        raise UsageError("a withdrawal needs a reason of one line", remedy="say what is wrong, and what to use instead")
+    listed = read_yanked(path)
+    known = {entry.wheel for entry in listed}
+    added = [Yanked(reason.strip(), date, wheel=name) for name in sorted(names) if name not in known]
+    if added:
+        tables = [{key: value for key, value in write(entry).items() if value} for entry in (*listed, *added)]
+        write_atomically(path, tomli_w.dumps({"yanked": tables}))
+    return (*listed, *added)
+
+
+def find_reasons(decisions: Iterable[Yanked], filenames: Iterable[str], tag: str = "") -> dict[str, str]:
+    """Return wheel → why it was withdrawn, for some wheels.
+
+    Args:
+        decisions: What was decided.
+        filenames: The wheels.
+        tag: The release that they are of; empty if only their names say that.
+    """
+    by_wheel = {entry.wheel: entry.reason for entry in decisions if entry.wheel}
+    by_tag = {entry.tag: entry.reason for entry in decisions if entry.tag}
+    reasons = {}
+    for name in filenames:
+        found = by_wheel.get(name, by_tag.get(tag or tag_of_wheel(parse_name(name))))
+        if found is not None:
+            reasons[name] = found
+    return reasons
