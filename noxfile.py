@@ -173,6 +173,7 @@ COMMANDS = {
     "merge": ("wheel", "Merge the wheels and records of several builds: -- FOLDER... --dist FOLDER.", ("merge",)),
     "index": ("wheel", "Write dist/simple, a static package index that any web server can serve.", ("index",)),
     "attest": ("publish", "Write dist/TAG, a release as it is published: -- --tag TAG [--key FILE].", ("attest",)),
+    "table": ("wheel", "Print the wheels of dist/ as a table in Markdown: -- [--dist FOLDER].", ("table",)),
     **{
         f"smoke_{name}": (
             "proof",

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+from collections.abc import Collection
 
 from pjrtwheel.cli import add_options, check_repository
 
@@ -32,8 +33,9 @@ def execute(args: argparse.Namespace) -> int:
     """Print `workflows.jobs.Jobs`, which documents the keys, as one JSON object."""
     from pjrtwheel.backend import load_backends
     from pjrtwheel.errors import UsageError
+    from pjrtwheel.platforms import PLATFORMS
     from pjrtwheel.release.known import list_releases, load_release
-    from pjrtwheel.workflows.jobs import Selection, list_jobs
+    from pjrtwheel.workflows.jobs import BINDINGS_ALONE, Selection, list_jobs
     from pjrtwheel.workflows.machines import read_machines
 
     check_repository(args.root)
@@ -41,7 +43,10 @@ def execute(args: argparse.Namespace) -> int:
     releases = [load_release(args.root, version) for version in versions]
     backends = tuple(load_backends(args.root).values())
     machines = read_machines(args.accelerators, backends)
-    selection = Selection(frozenset(args.backends.split()), frozenset(args.platforms.split()))
+    selection = Selection(
+        _names("backends", args.backends, (*(backend.name for backend in backends), BINDINGS_ALONE)),
+        _names("platforms", args.platforms, PLATFORMS),
+    )
     jobs = list_jobs(releases, backends, once=args.once, selection=selection, machines=machines)
     if not jobs.wheels:  # GitHub refuses a job with an empty matrix, and would not say why
         wanted = " ".join(filter(None, (args.backends, args.platforms)))
@@ -49,3 +54,15 @@ def execute(args: argparse.Namespace) -> int:
         raise UsageError("there is nothing to build", cause=cause)
     print(json.dumps(dataclasses.asdict(jobs)))
     return 0
+
+
+def _names(option: str, text: str, known: Collection[str]) -> frozenset[str]:
+    """Return the names in an argument; raise a `UsageError` for one that nothing has."""
+    from pjrtwheel.errors import UsageError
+
+    names = frozenset(text.split())
+    if unknown := names.difference(known):
+        raise UsageError(
+            f"--{option}: nothing is called {', '.join(sorted(unknown))}", remedy=f"known: {', '.join(known)}"
+        )
+    return names

@@ -22,7 +22,7 @@ _RUNNERS = {
 }
 # The platform whose machines run the tests, and build for systems on which nothing can be built.
 REFERENCE = PLATFORMS["linux_x86_64"]
-_ALONE = "jaxlib"  # as in the name of the session that builds bindings alone
+BINDINGS_ALONE = "jaxlib"  # as in the name of the session that builds bindings alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def install_order(pythons: Iterable[str]) -> str:
 
 def _places(release: Release, backends: Collection[Backend], selection: Selection) -> tuple[tuple[str, str], ...]:
     pairs = list_prebuilt(release, backends, REFERENCE)
-    places = (*pairs, *((_ALONE, platform) for platform in list_bindings_alone(release, pairs)))
+    places = (*pairs, *((BINDINGS_ALONE, platform) for platform in list_bindings_alone(release, pairs)))
     return tuple(place for place in places if selection.has(*place))
 
 
