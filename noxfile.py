@@ -170,7 +170,11 @@ COMMANDS = {
     "build_jaxlib": ("wheel", "Build, repair, lock and check the jaxlib wheels alone.", ("build", "--bindings-only")),
     "build_select": ("wheel", "Build jaxlib-select; its wheel ends up in dist/.", ("select",)),
     "build_auto": ("wheel", "Build jaxlib-auto, a plain wheel and variants for what is in dist/.", ("auto",)),
-    "merge": ("wheel", "Merge the wheels and records of several builds: -- FOLDER... --dist FOLDER.", ("merge",)),
+    "merge": (
+        "wheel",
+        "Merge records and wheels of builds: -- FOLDER... --dist FOLDER [--proofs FILE...].",
+        ("merge",),
+    ),
     "index": ("wheel", "Write dist/simple, a static package index that any web server can serve.", ("index",)),
     "attest": ("publish", "Write dist/TAG, a release as it is published: -- --tag TAG [--key FILE].", ("attest",)),
     "table": ("wheel", "Print the wheels of dist/ as a table in Markdown: -- [--dist FOLDER].", ("table",)),

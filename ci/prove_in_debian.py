@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from debian_root import ARCHITECTURES, DebianRoot, RootError, add_root_options, provide
@@ -27,9 +28,9 @@ from pjrtwheel.errors import ProofError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file, staging_folder
 from pjrtwheel.program import program
-from pjrtwheel.prove.cache import read_proofs
 from pjrtwheel.prove.inputs import load_inputs
 from pjrtwheel.prove.origin import find_origin
+from pjrtwheel.prove.proof_file import read_proof_file
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.sets.finished_set import FinishedSet, find_set
 from pjrtwheel.wheel.names import parse_name
@@ -78,17 +79,18 @@ def prove(order: Order) -> tuple[Mapping[str, Proof], Mapping[str, str]]:
         options = {"root": REPOSITORY, "release": order.wheels.release.version, "dist": order.dist}
         options |= {"backend": order.wheels.backend.name, "environment": environment}
         options |= {"set": order.wheels.bindings.version if bindings == order.dist else bindings}
-        options |= {"proofs": scratch / "proofs.json"}
+        options |= {"proofs": scratch / "proofs.json", "signed-off-by": Path(__file__).name}
         # What the folder lacks, it does not record: the jaxlib may be somebody else's.
         digests = {wheel.name: hash_file(wheel) for wheel in wheels if (order.dist / wheel.name).is_file()}
         # Python's own compiler takes minutes under an emulator, longer than programs may; what it makes is kept.
         run_inside(order.folder, order.visit, [f"{environment}/bin/python", "-I", "-c", f"import {_SLOW_IMPORTS}"])
         command = [str(tooling), "-m", "pjrtwheel", "smoke", *(f"--{name}={value}" for name, value in options.items())]
         status = run_inside(order.folder, order.visit, command)
-        proofs = read_proofs(scratch / "proofs.json")
-    if status != 0 or proofs is None:
-        raise ProofError(f"not proven on {order.python} of {order.root.suite} for {order.root.architecture}")
-    return {name: replace(proof, origin=origin) for name, proof in proofs.items() if name in digests}, digests
+        if status != 0:
+            raise ProofError(f"not proven on {order.python} of {order.root.suite} for {order.root.architecture}")
+        proven = read_proof_file(scratch / "proofs.json", datetime.now(UTC)).wheels
+    proofs = {found.wheel: replace(found.proof, origin=origin) for found in proven if found.wheel in digests}
+    return proofs, digests
 
 
 def unpack_wheels(order: Order, environment: Path) -> Sequence[Path]:

@@ -3,7 +3,8 @@
 """Install `jaxlib` out of a folder on this machine, whatever its system, and run the smoke programs on JAX's client.
 
 For macOS and Windows, where nothing is built: the tooling is for Linux. Needs the standard library, the package index
-for what `jaxlib` needs, and a folder with `release.json`. pip picks the wheel, as it does for users.
+for what `jaxlib` needs, and a folder with `release.json`. pip picks the wheel, as it does for users. `--proofs FILE`
+writes what was shown, for `merge --proofs` where the release is made.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from native_proof import find_installed, find_origin, find_signer, write_proof
 
 ROOT = Path(__file__).resolve().parent.parent
 INSIDE = ROOT / "build" / "pjrtwheel" / "prove" / "inside" / "smoke.py"
@@ -88,7 +91,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--program", action="append", choices=programs, metavar="NAME", help="program of tests/smoke/ (default: all)"
     )
     parser.add_argument("--release", metavar="VERSION", help="JAX release, or version of a set (default: the only one)")
+    parser.add_argument("--proofs", type=Path, metavar="FILE", help="write there what was shown")
+    parser.add_argument("--signed-off-by", metavar="NAME", help="who vouches for the proofs (default: git's user)")
     arguments = parser.parse_args(argv)
+    origin, signer = find_origin(), find_signer(arguments.signed_off_by) if arguments.proofs else ""
     entries = find_bindings(arguments.dist, arguments.release)
     lock = read_lock(arguments.dist / entries[0]["filename"])
     with tempfile.TemporaryDirectory(prefix="native-", ignore_cleanup_errors=True) as scratch:
@@ -98,11 +104,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         if json.loads(shown.stdout) != lock:
             sys.exit("the jaxlib that was installed is another one: it has another lock, or none")
         print(f"jaxlib {entries[0]['version']} of lock {lock['lock_id'][:8]} on {sys.platform}, Python {sys.version}")
+        wheel = find_installed(python, entries, arguments.dist)
         results = {name: run_program(python, programs[name]) for name in arguments.program or programs}
     for name, result in results.items():
         print(f"  {name:<16}{result['outcome']:<10}{result['detail']}")
     outcomes = {result["outcome"] for result in results.values()}
-    return 0 if "passed" in outcomes and "failed" not in outcomes else 1
+    if "passed" not in outcomes or "failed" in outcomes:
+        return 1
+    if arguments.proofs:
+        write_proof(arguments.proofs, wheel, results, origin, signer)
+    return 0
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import tomllib
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -31,6 +32,8 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.inspect import inspect_wheel
 from pjrtwheel.platforms import PLATFORMS, find_platform
 from pjrtwheel.products.index import write_index
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.proof_file import read_proof_file
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.lock import LOCK_FILENAME
 from pjrtwheel.release.model import Release
@@ -279,12 +282,25 @@ def test_pip_takes_ours_for_linux(project: Path, interpreter: Interpreter, tmp_p
     assert _platform(unquote(chosen["jaxlib"].rsplit("/", 1)[1])) == "linux_x86_64"
 
 
-def test_the_programs_for_other_systems_run_here_as_well(root: Path, dist: Path, interpreter: Interpreter) -> None:
-    """The script that CI starts on macOS and Windows: pip picks the wheel, and it is of the set."""
+def test_the_programs_for_other_systems_run_here_as_well(
+    root: Path, dist: Path, interpreter: Interpreter, tmp_path: Path
+) -> None:
+    """The script that CI starts on macOS and Windows: pip picks the wheel, it is of the set, and its proof travels."""
+    proofs = tmp_path / "proofs.json"
     command = [str(interpreter.path), str(root / "ci/smoke_native.py"), str(dist), "--program=jit"]
+    command += [f"--proofs={proofs}", "--signed-off-by=A Tester"]
     result = subprocess.run(command, capture_output=True, text=True, check=False, env=clean_environ())
     assert result.returncode == 0, result.stderr
     first, second = result.stdout.splitlines()
-    lock = next(iter(read_folder(dist).values())).lock_id
+    entries = read_folder(dist)
+    lock = next(iter(entries.values())).lock_id
     assert f" of lock {lock[:8]} on linux, Python {interpreter.version}" in first
     assert second.split()[:2] == ["jit", "passed"]
+    document = read_proof_file(proofs, datetime.now(UTC))
+    (proven,) = document.wheels
+    assert (document.signed_off_by, proven.sha256) == ("A Tester", entries[proven.wheel].sha256)
+    assert parse_name(proven.wheel).fits(interpreter.tag)
+    (shown,) = proven.proof.pythons
+    assert (proven.proof.level, shown.python, shown.interpreter, shown.summary) == (
+        Level.LOAD, interpreter.tag, interpreter.version, "1 program passed",
+    )  # fmt: skip

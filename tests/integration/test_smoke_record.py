@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import json
+import platform as host
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import jsonschema  # type: ignore[import-untyped]
@@ -22,11 +24,12 @@ from pjrtwheel.environment.unpack import unpack_into
 from pjrtwheel.environment.venv import create_venv
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.fetch import unpack_wheel
+from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.prove.cache import read_proofs
 from pjrtwheel.prove.inputs import load_inputs
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
+from pjrtwheel.prove.proof_file import read_proof_file
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets.finished_set import find_set
@@ -88,7 +91,7 @@ def test_what_ran_on_the_device_enters_the_record(checkout: Path, dist: Path) ->
 def test_an_environment_that_was_filled_from_outside_is_proven(
     checkout: Path, dist: Path, release: Release, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It has all that is needed; the proof goes to a file, from which another machine records it."""
+    """It has all that is needed; the proof goes to a file, which another machine merges unless it is of other bytes."""
     before = (dist / RELEASE_FILENAME).read_bytes()
     platform = host_platform()
     found = find_interpreters(release.pythons(platform.name))
@@ -100,13 +103,28 @@ def test_an_environment_that_was_filled_from_outside_is_proven(
     ours = [parse_name(wheel.name).requirement for wheel in wheels]
     unpack_into(tmp_path / "venv", platform, [*requirements, *ours], folders=[dist])
     options = ["--environment", str(tmp_path / "venv"), "--proofs", str(tmp_path / "proofs.json")]
+    options += ["--signed-off-by", "A Tester"]
     command = [*SMOKE, "--root", str(checkout), "--dist", str(dist), *options]
     assert cli.main(command) == 0
-    proofs = read_proofs(tmp_path / "proofs.json") or {}
-    shown = {name: (proof.level, proof.emulated) for name, proof in proofs.items() if proof.level is Level.DEVICE}
-    assert shown == {wheel.name: (Level.DEVICE, False) for wheel in wheels}
+    document = read_proof_file(tmp_path / "proofs.json", datetime.now(UTC))
+    shown = {proven.wheel: (proven.sha256, proven.proof.level, proven.proof.emulated) for proven in document.wheels}
+    assert shown == {wheel.name: (hash_file(wheel), Level.DEVICE, False) for wheel in wheels}
+    assert document.signed_off_by == "A Tester"
+    machine = document.wheels[0].proof.machine
+    assert machine is not None
+    assert (machine.system, machine.chip, machine.chips, machine.driver) == (host.platform(), "cpu", 1, "")
     assert (dist / RELEASE_FILENAME).read_bytes() == before
-    assert cli.main([*command[:-4], "--environment", str(tmp_path)]) == UsageError.exit_code
+    merge = ["merge", "--dist", str(dist), "--proofs", str(tmp_path / "proofs.json")]
+    assert cli.main(merge) == 0
+    after = read_folder(dist)
+    assert {name: after[name].proof for name in shown} == {found.wheel: found.proof for found in document.wheels}
+    (plugin,) = dist.glob("jaxlib_cpu-*.whl")
+    altered = (tmp_path / "proofs.json").read_text("utf-8").replace(hash_file(plugin), "0" * 64)
+    (tmp_path / "proofs.json").write_text(altered, "utf-8")
+    assert cli.main(merge) == ProofError.exit_code
+    assert f"they are of {plugin.name} with sha256 {'0' * 12}, " in capsys.readouterr().err
+    assert read_folder(dist) == after
+    assert cli.main([*command[:-6], "--environment", str(tmp_path)]) == UsageError.exit_code
     assert f"no Python of the release in {tmp_path}" in capsys.readouterr().err
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pjrtwheel.prove.on_python import Evidence
     from pjrtwheel.prove.results import Proof, PythonProof
 
-_DEVICE_OPTIONS = ("dist", "set", "wheelhouse", "system_site_packages", "environment", "proofs", "xla")
+_DEVICE_OPTIONS = ("dist", "set", "wheelhouse", "system_site_packages", "environment", "proofs", "signed_off_by", "xla")
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +58,12 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
         help="virtual environment in which all is installed; proven at the highest level available here",
     )
     kept = device.add_mutually_exclusive_group()
-    kept.add_argument("--proofs", type=Path, metavar="FILE", help="write the proofs there, instead of recording them")
+    kept.add_argument(
+        "--proofs", type=Path, metavar="FILE", help="write the proofs there, for `merge --proofs`, and record nothing"
+    )
+    device.add_argument(
+        "--signed-off-by", metavar="NAME", help="with --proofs: who vouches for them (default: git's user)"
+    )
     kept.add_argument(
         "--xla", type=Path, metavar="PATH", help="plugin library of this machine, in place of the wheel's"
     )
@@ -129,10 +134,10 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.files import hash_file
     from pjrtwheel.prove import on_device
-    from pjrtwheel.prove.cache import write_proofs
     from pjrtwheel.prove.inputs import load_inputs
     from pjrtwheel.prove.on_python import can_prove, prove_unpacked, untried
     from pjrtwheel.prove.origin import find_origin
+    from pjrtwheel.prove.proof_file import find_signer, write_proof_file
     from pjrtwheel.prove.run import combine
     from pjrtwheel.sets.finished_set import find_set
 
@@ -143,6 +148,7 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     for path in (*args.wheelhouse, *filter(None, [args.xla, args.environment])):
         if not path.exists():
             raise UsageError(f"no such file or folder: {path}")
+    signer = find_signer(args.root, args.signed_off_by) if args.proofs else ""
     inputs = load_inputs(args.root, release, backend)
     found = _find_pythons(args.environment, release.pythons(platform.name))
     wheels = finished.fetch([tag for tag, python in found.items() if python])
@@ -163,13 +169,14 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
         )
         yield evidence[tag].python
     failed = any(shown.python.failures() for shown in evidence.values())
-    if args.proofs and not failed:
-        write_proofs(args.proofs, combine(wheels, evidence, backend, origin))
+    kept = [wheel for wheel in wheels if (dist / wheel.name).is_file()]  # the jaxlib may be somebody else's
+    proofs = {} if failed else _shown(combine(kept, evidence, backend, origin))
+    if args.proofs and proofs:
+        write_proof_file(args.proofs, proofs, digests, signed_off_by=signer, date=origin.date)
     elif args.xla:
         _say("not recorded: another library took the place of the wheel's own (--xla)")
-    elif not failed:
-        kept = [wheel for wheel in wheels if (dist / wheel.name).is_file()]  # the jaxlib may be somebody else's
-        _record(combine(kept, evidence, backend, origin), digests, dist)
+    elif proofs:
+        _record(proofs, digests, dist)
 
 
 def _find_pythons(environment: Path | None, tags: Sequence[str]) -> dict[str, Interpreter | None]:
@@ -189,17 +196,21 @@ def _find_pythons(environment: Path | None, tags: Sequence[str]) -> dict[str, In
     return {**dict.fromkeys(tags), python.tag: python}
 
 
+def _shown(proofs: Mapping[str, Proof]) -> dict[str, Proof]:
+    """Return the proofs of wheels for which something ran."""
+    return {name: proof for name, proof in proofs.items() if any(python.results for python in proof.pythons)}
+
+
 def _record(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Path) -> None:
     """Put proofs into the `release.json` of a folder; that it cannot be written makes them no less true."""
     from pjrtwheel.dist import add_proofs
 
-    shown = {name: proof for name, proof in proofs.items() if any(python.results for python in proof.pythons)}
     try:
-        unlisted = add_proofs(shown, digests, dist)
+        unlisted = add_proofs(proofs, digests, dist)
     except OSError as error:
         _say(f"warning: not recorded: {error}")
         return
-    if len(unlisted) < len(shown):
+    if len(unlisted) < len(proofs):
         _say(f"recorded in {dist / 'release.json'}")
     for name in unlisted:
         _say(f"warning: not recorded: {dist / 'release.json'} does not describe this {name}")

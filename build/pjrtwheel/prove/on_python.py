@@ -23,6 +23,7 @@ from pjrtwheel.prove.devices import Devices, ask_completed, find_devices
 from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.level import Level, choose_level
 from pjrtwheel.prove.library import Opened, find_installed, open_library, require_installed
+from pjrtwheel.prove.machine import ProofMachine, find_machine
 from pjrtwheel.prove.results import Kind, Outcome, ProgramResult, PythonProof, TargetProof
 from pjrtwheel.prove.targets import choose_targets
 from pjrtwheel.wheel.names import parse_name
@@ -30,11 +31,12 @@ from pjrtwheel.wheel.names import parse_name
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one Python showed: all programs, code compiled ahead of time, and whether the installed library opened."""
+    """What one Python showed: programs, code compiled ahead of time, whether the library opened; and the machine."""
 
     python: PythonProof
     targets: tuple[TargetProof, ...] = ()
     opened: Opened = Opened(None)  # noqa: RUF009  # frozen
+    machine: ProofMachine | None = None
 
 
 def prove_python(
@@ -98,8 +100,9 @@ def gather(
 ) -> Evidence:
     """Gather evidence in an environment that is ready: on a device, else ahead of time, else by opening the library."""
     backend = inputs.backend
+    machine = find_machine(python, backend, devices)
     if backend is None:
-        return Evidence(_with(empty, smoke.run_programs(python, inputs.smoke, None)))
+        return Evidence(_with(empty, smoke.run_programs(python, inputs.smoke, None)), machine=machine)
     opened = open_library(python, find_installed(python, backend))
     chips = choose_targets(inputs.targets, host_platform().name, emulated=empty.emulated)
     plan = choose_level(backend.name, devices, opened, targets=bool(chips))
@@ -122,7 +125,7 @@ def gather(
     if opened.api:
         conformance, attributes = _check_conformance(python, backend, device=bool(devices.count))
         results, opened = (*results, conformance), replace(opened, attributes=attributes)
-    return Evidence(_with(empty, results, plan.missed), targets, opened)
+    return Evidence(_with(empty, results, plan.missed), targets, opened, machine)
 
 
 def _check_conformance(python: Path, backend: Backend, *, device: bool) -> tuple[ProgramResult, Mapping[str, str]]:

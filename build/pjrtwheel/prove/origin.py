@@ -15,6 +15,8 @@ from pathlib import Path
 
 from pjrtwheel.errors import UsageError
 
+_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -62,7 +64,19 @@ def find_date(environ: Mapping[str, str]) -> str:
         moment = datetime.fromtimestamp(int(text), UTC)
     except (ValueError, OverflowError, OSError):
         raise UsageError(f"SOURCE_DATE_EPOCH is {text!r}", remedy="expected seconds since 1970") from None
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.strftime(_FORMAT)
+
+
+def read_moment(text: str) -> datetime | None:
+    """Return the moment that such a date names; nothing for another text.
+
+    >>> read_moment("2026-11-21T09:40:00Z").isoformat(), read_moment("yesterday")
+    ('2026-11-21T09:40:00+00:00', None)
+    """
+    try:
+        return datetime.strptime(text, _FORMAT).replace(tzinfo=UTC)
+    except ValueError:
+        return None
 
 
 def ask_git(root: Path, *arguments: str) -> str | None:

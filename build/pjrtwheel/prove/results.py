@@ -14,6 +14,7 @@ from enum import StrEnum
 
 from pjrtwheel.errors import count
 from pjrtwheel.prove.level import ORDER, Level, highest
+from pjrtwheel.prove.machine import ProofMachine
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.tables import column, metadata
 
@@ -190,6 +191,7 @@ class Proof:
         targets: What was compiled ahead of time, in full, on the first Python; empty unless the wheel has a plugin.
         backend: With which plugin the wheel was proven; nothing for bindings by themselves.
         pjrt_attributes: What the library says of itself, as text: `cuda_version` 13000, say.
+        machine: On which machine; nothing where nothing ran, or an older version wrote it.
         emulated: Whether the machine was emulated, which shows less than the same level on a real one.
     """
 
@@ -200,6 +202,7 @@ class Proof:
     targets: tuple[TargetProof, ...] = ()
     backend: str | None = None
     pjrt_attributes: Mapping[str, str] = field(default_factory=dict)
+    machine: ProofMachine | None = field(default=None, metadata=metadata(omit_default=True))
     emulated: bool = field(init=False)
 
     def __post_init__(self) -> None:

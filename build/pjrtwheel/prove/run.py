@@ -133,6 +133,7 @@ def _combine(wheel: str, evidence: Mapping[str, Evidence], backend: Backend | No
         targets=max((entry.targets for entry in found), key=len, default=()) if is_plugin else (),
         backend=backend.name if backend else None,
         pjrt_attributes=opened.attributes,
+        machine=next((entry.machine for entry in found if entry.machine), None),
     )
 
 

@@ -24,7 +24,11 @@ class Kind(Enum):
     ALTERED = 25, "altered or renamed wheels", "copy the folder again, or build these again"
     LOCK = 26, "locks", "build all wheels of the set again from this release file"
     LEVEL = 27, "proofs", "prove them: ./noxw -s smoke_BACKEND; or waive it with a reason in releases/policy.toml"
-    ORIGIN = 28, "proofs that do not count", "prove these again from a commit of this release"
+    ORIGIN = (
+        28,
+        "proofs that do not count",
+        "prove them again at a commit of this release; if the clone is shallow, git fetch --unshallow",
+    )
     POLICY = 29, "policy", "decide anew, and write it into releases/policy.toml"
     SIZE = 30, "sizes", "make the wheel smaller, or note the reason in releases/policy.toml"
     DESTINATION = 31, "destination", "choose another one with --to, or change releases/destinations.toml"

@@ -6,17 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 from pjrtwheel.dist.release_file import Entry
 from pjrtwheel.errors import shorten
 from pjrtwheel.prove.level import ORDER, Level
-from pjrtwheel.prove.origin import Origin
+from pjrtwheel.prove.origin import Origin, read_moment
+from pjrtwheel.prove.proof_file import CLOCKS_DIFFER
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.release_check.policy import Demand, Waiver
 from pjrtwheel.release_check.problems import Kind, Problem
 
-_CLOCKS_DIFFER = timedelta(minutes=5)
 _SHOWN = 3
 
 
@@ -116,7 +116,7 @@ def find_faults(proof: Proof, history: History) -> Iterator[str]:
     moment = read_moment(proof.origin.date)
     if moment is None:
         yield f"has no date, but {proof.origin.date!r}"
-    elif moment > history.now + _CLOCKS_DIFFER:
+    elif moment > history.now + CLOCKS_DIFFER:
         yield f"dated in the future, {proof.origin.date}"
 
 
@@ -127,18 +127,6 @@ def _check_commit(origin: Origin, commits: Collection[str]) -> Iterator[str]:
         yield f"proven at commit {origin.commit[:12]}, which the release does not come from"
     elif origin.dirty is not False:
         yield f"proven with uncommitted changes at {origin.commit[:12]}"
-
-
-def read_moment(text: str) -> datetime | None:
-    """Return the moment that the date of a proof names; nothing for another text.
-
-    >>> read_moment("2026-11-21T09:40:00Z").isoformat(), read_moment("yesterday")
-    ('2026-11-21T09:40:00+00:00', None)
-    """
-    try:
-        return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
-    except ValueError:
-        return None
 
 
 def highest_shown(proofs: Iterable[Proof]) -> Level:

@@ -76,10 +76,10 @@ def check_locks(entries: Iterable[Entry], expected: Collection[str]) -> Iterator
     by_lock: dict[str, list[str]] = {}
     for entry in entries:
         by_lock.setdefault(entry.lock_id, []).append(entry.filename)
-    several = len(by_lock) > 1
+    fitting = [lock for lock in by_lock if lock in expected]
     for lock, names in sorted(by_lock.items()):
         shown = f"{names[0]}{f' and {len(names) - 1} more' if names[1:] else ''}"
         if lock not in expected:
             yield Problem(Kind.LOCK, f"{shown}: lock {lock[:8] or 'none'} does not follow from the release file")
-        elif several:
-            yield Problem(Kind.LOCK, f"{shown}: lock {lock[:8]} is one of {len(by_lock)} in this set")
+        elif len(fitting) > 1:
+            yield Problem(Kind.LOCK, f"{shown}: lock {lock[:8]} is one of {len(fitting)} in this set")

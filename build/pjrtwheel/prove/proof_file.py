@@ -1,0 +1,135 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Proofs that travel without the wheels: a small document that somebody signs off, and the record of a set takes in.
+
+It names each wheel by the sha256 of its bytes. What was read is untrusted until it was compared with these wheels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+from pjrtwheel.errors import ProofError, UsageError
+from pjrtwheel.files import write_atomically
+from pjrtwheel.prove.origin import ask_git, read_moment
+from pjrtwheel.prove.results import Proof
+from pjrtwheel.tables import TableError, column, read, read_json, write_json
+
+SCHEMA: Literal[1] = 1
+CLOCKS_DIFFER = timedelta(minutes=5)
+_LARGEST = 16 * 1024 * 1024  # bytes; a proof of all Pythons and chips has some hundred thousand
+_WHEEL = r"[A-Za-z0-9][\w.+!]*(-[\w.+!]+){4,5}\.whl"  # PEP 427, and no separator of paths
+_PRINTABLE = r"[^\x00-\x1f\x7f-\x9f]*\S[^\x00-\x1f\x7f-\x9f]*"
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenWheel:
+    """A wheel, by its bytes, and what was shown of it.
+
+    Attributes:
+        proof: What was shown.
+        wheel: Its file name.
+        sha256: Hexadecimal digest of the bytes that were proven.
+    """
+
+    proof: Proof
+    wheel: str = column(pattern=_WHEEL)
+    sha256: str = column(pattern="[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class ProofFile:
+    """Proofs of one machine.
+
+    Attributes:
+        schema: Version of this format.
+        wheels: One entry per wheel that something was shown of.
+        date: When the run began that it is of; each proof has date and commit by itself, and the machine.
+        signed_off_by: Who vouches for it.
+    """
+
+    schema: Literal[1]
+    wheels: tuple[ProvenWheel, ...]
+    date: str = column(pattern=r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
+    signed_off_by: str = column(pattern=_PRINTABLE)
+
+
+def write_proof_file(
+    path: Path, proofs: Mapping[str, Proof], digests: Mapping[str, str], *, signed_off_by: str, date: str
+) -> None:
+    """Write proofs by file name of the wheel, with the digests of the bytes that were proven."""
+    wheels = tuple(ProvenWheel(proofs[name], name, digests[name]) for name in sorted(proofs))
+    write_atomically(path, write_json(ProofFile(SCHEMA, wheels, date, signed_off_by)))
+
+
+def find_signer(root: Path, given: str | None) -> str:
+    """Return who signs off: who is named, or else git's user.
+
+    Raises:
+        UsageError: Nobody is named, and git knows no user; or the name cannot be printed.
+    """
+    name, address = (ask_git(root, "config", f"user.{key}") or "" for key in ("name", "email"))
+    signer = given or (f"{name} <{address}>" if address else name)
+    if not re.fullmatch(_PRINTABLE, signer):
+        raise UsageError(
+            "nobody signs off the proofs" if not signer.strip() else f"not a name: {signer!r}",
+            remedy="say who does: --signed-off-by 'NAME <ADDRESS>', or git config user.name",
+        )
+    return signer
+
+
+def read_proof_file(path: Path, now: datetime) -> ProofFile:
+    """Read proofs that were made elsewhere, and hold them to themselves: dates, levels, names.
+
+    Raises:
+        UsageError: There is no such file.
+        ProofError: It is damaged, of another schema, dated in the future, or claims what it does not show.
+    """
+    if not path.is_file():
+        raise UsageError(f"no such file: {path}")
+    if path.stat().st_size > _LARGEST:
+        raise _refusal(path, f"it has more than {_LARGEST} bytes")
+    try:
+        document = read_json(dict[str, Any], path.read_bytes())
+        if document.get("schema") != SCHEMA:
+            raise _refusal(path, f"it has schema {document.get('schema')!r}, this version reads {SCHEMA}")
+        proofs = read(ProofFile, document)
+    except TableError as error:
+        raise _refusal(path, f"it is damaged: {error}") from error
+    for fault in _find_faults(proofs, now):
+        raise _refusal(path, fault)
+    return proofs
+
+
+def _find_faults(proofs: ProofFile, now: datetime) -> Iterator[str]:
+    """Yield why proofs are refused, whatever wheels there are."""
+    names = [proven.wheel for proven in proofs.wheels]
+    if not names:
+        yield "it has no proofs"
+    if len(set(names)) < len(names):
+        yield "it names a wheel twice"
+    for proven in proofs.wheels:
+        proof = proven.proof
+        if proof.level is not proof.shown_level():
+            yield f"it claims {proof.level} for {proven.wheel}, but its results show {proof.shown_level()}"
+        if any(python.failures() for python in proof.pythons):
+            yield f"a program failed on {proven.wheel}"
+        for date in (proofs.date, proof.origin.date):
+            moment = read_moment(date)
+            if moment is None:
+                yield f"{date!r} is no date"
+            elif moment > now + CLOCKS_DIFFER:
+                yield f"it is dated in the future: {date}"
+
+
+def _refusal(path: Path, cause: str) -> ProofError:
+    return ProofError(
+        f"the proofs in {str(path)!r} are refused; nothing was changed",
+        cause=cause,
+        remedy="write them again, on the machine that ran the programs: ./noxw -s smoke_BACKEND -- --proofs FILE",
+    )

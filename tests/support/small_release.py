@@ -1,0 +1,138 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""A small repository with one release, tagged in git, and a folder with the proven wheels that it promises."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from abacus_backend import BACKEND
+from pjrtwheel.abis import plugin_tag
+from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, format_entries, read_entries
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.origin import Origin
+from pjrtwheel.prove.results import Outcome, ProgramResult, Proof, PythonProof
+from pjrtwheel.release.known import load_release
+from pjrtwheel.release.lock import make_lock
+from pjrtwheel.wheel.names import parse_name
+from release_entries import entry_of
+from small_wheels import build_wheel, describe_wheel
+
+VERSION = "1.2.3+split.1"
+TAG = f"v{VERSION}"
+BINDINGS = f"jaxlib-{VERSION}-cp312-cp312-manylinux_2_27_x86_64.whl"
+PLUGIN = f"jaxlib_abacus-{VERSION}-{plugin_tag('cp312', 'manylinux_2_27_x86_64')}.whl"
+ALONE = f"jaxlib-{VERSION}-cp312-cp312-macosx_11_0_arm64.whl"
+SELECTOR = "jaxlib_select-0.1.0-py3-none-any.whl"
+
+_RELEASE = 'schema = 2\nrelease = "1.2.3"\nbuild = 1\nlabel = "split"\n'
+_PIN = '\n[[pin]]\nkey = "{key}"\nproject = "p"\nversion = "1"\nfilename = "{file}"\nsha256 = "{digest}"\nsize = 1\n'
+_PINS = {
+    "bindings.cp312.linux_x86_64": "jaxlib-1.2.3-cp312-cp312-manylinux_2_27_x86_64.whl",
+    "bindings.cp312.macos_arm64": "jaxlib-1.2.3-cp312-cp312-macosx_11_0_arm64.whl",
+    "plugin.abacus.linux_x86_64": "abacus_pjrt-1.2.3-py3-none-manylinux_2_27_x86_64.whl",
+    "compiler.linux_x86_64": "ziglang-1-py3-none-any.whl",
+}
+_POLICY = """\
+schema = 1
+growth_percent = 2
+[demand]
+plugin = "device"
+jaxlib = "device"
+jaxlib_alone = "load"
+pure_python = "static"
+"""
+_DATE = "2026-11-21T09:40:00Z"
+
+
+@dataclass(frozen=True, slots=True)
+class SmallRelease:
+    """The repository and the folder."""
+
+    root: Path
+    dist: Path
+
+    def commit(self, *, tag: str = TAG) -> str:
+        """Commit all files, put the tag there, and return the commit."""
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message=A change")
+        self.git("tag", "--force", tag)
+        return self.git("rev-parse", "HEAD")
+
+    def git(self, *arguments: str) -> str:
+        """Run git in the repository, as a user of its own, and return its answer."""
+        people = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+        environ = {"PATH": os.environ["PATH"], "HOME": str(self.root), "GIT_CONFIG_NOSYSTEM": "1", **people}
+        command = ["git", "-C", str(self.root), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True, env=environ).stdout.strip()
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file of the repository."""
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text, "utf-8")
+
+    def entries(self) -> dict[str, Entry]:
+        """Return what the folder lists."""
+        return read_entries(self.dist)
+
+    def record(self, *entries: Entry) -> None:
+        """Put entries over those of the folder."""
+        listed = self.entries() | {entry.filename: entry for entry in entries}
+        (self.dist / RELEASE_FILENAME).write_text(format_entries(listed), "utf-8")
+
+    def change(self, name: str, **changes: object) -> None:
+        """Change what the folder lists of a wheel."""
+        self.record(replace(self.entries()[name], **changes))  # type: ignore[arg-type]
+
+    def forget(self, name: str) -> None:
+        """Remove a wheel from the list of the folder."""
+        listed = {known: entry for known, entry in self.entries().items() if known != name}
+        (self.dist / RELEASE_FILENAME).write_text(format_entries(listed), "utf-8")
+
+    def add_wheel(self, name: str, level: Level = Level.STATIC, *, lock: str = "", provider: str = "none") -> Entry:
+        """Put a wheel into the folder, proven at a level at the commit that is checked out."""
+        path = build_wheel(self.dist, describe_wheel(name), name=name)
+        entry = entry_of(
+            name,
+            sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+            size=path.stat().st_size,
+            tags=tuple(sorted(map(str, parse_name(name).tags))),
+            lock_id=lock,
+            provider=provider,
+            proof=proof_of(level, self.git("rev-parse", "HEAD")),
+        )
+        self.record(entry)
+        return entry
+
+
+def proof_of(level: Level, commit: str | None, *, date: str = _DATE, dirty: bool = False) -> Proof:
+    """Return a proof of one program that passed."""
+    results = (ProgramResult("jit", Outcome.PASSED, level, 1.0, ""),) if level is not Level.STATIC else ()
+    pythons = (PythonProof("cp312", "3.12.1", results, "" if results else "no interpreter"),)
+    return Proof(level, None, pythons, Origin(commit, dirty, "0", date))
+
+
+def make_small_release(folder: Path) -> SmallRelease:
+    """Make both, so that nothing is wrong with the release."""
+    made = SmallRelease(folder / "repository", folder / "dist")
+    made.dist.mkdir(parents=True)
+    pins = "".join(_PIN.format(key=key, file=file, digest="ab" * 32) for key, file in _PINS.items())
+    made.write("releases/1.2.3.toml", _RELEASE + pins)
+    made.write("releases/policy.toml", _POLICY)
+    made.write("plugins/abacus/backend.toml", BACKEND)
+    made.write("selector/pyproject.toml", '[project]\nversion = "0.1.0"\n')
+    made.write("selector/jaxlib_select/facts/1.2.3.json", json.dumps({"schema": 1, "release": "1.2.3", "backends": []}))
+    made.write("CHANGELOG.md", "# Changelog\n\n- (build) JAX 1.2.3, and jaxlib-select 0.1.0.\n")
+    made.git("init", "--quiet", "--initial-branch=main")
+    made.commit()
+    (made.dist / RELEASE_FILENAME).write_text(format_entries({}), "utf-8")
+    lock = make_lock(load_release(made.root, "1.2.3"), "prebuilt").lock_id
+    levels = {BINDINGS: Level.DEVICE, PLUGIN: Level.DEVICE, ALONE: Level.LOAD}
+    for name, level in levels.items():
+        made.add_wheel(name, level, lock=lock, provider="prebuilt")
+    return made

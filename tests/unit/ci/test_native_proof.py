@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The proof that is written on macOS and Windows is one that the tooling takes in."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from native_proof import find_installed, find_origin, find_signer, write_proof
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.machine import ProofMachine
+from pjrtwheel.prove.origin import Origin
+from pjrtwheel.prove.proof_file import SCHEMA, ProofFile, ProvenWheel, read_proof_file
+from pjrtwheel.prove.results import Outcome, ProgramResult, Proof, PythonProof
+
+NAME = "jaxlib-1.2.3-cp312-cp312-macosx_11_0_arm64.whl"
+WHEEL = {"filename": NAME, "sha256": hashlib.sha256(b"zip").hexdigest(), "tags": ["cp312-cp312-macosx_11_0_arm64"]}
+ORIGIN = {"commit": "c" * 40, "dirty": False, "version": "0", "date": "2026-11-22T12:00:00Z"}
+
+
+def test_the_tooling_reads_what_the_script_writes(tmp_path: Path) -> None:
+    """All that follows from other values is derived there."""
+    results = {
+        "jit": {"outcome": "passed", "detail": "10 dtypes", "level": "load"},
+        "torch": {"outcome": "not run", "detail": "no torch", "level": "load"},
+    }
+    write_proof(tmp_path / "proofs.json", WHEEL, results, ORIGIN, "A Tester")
+    programs = (
+        ProgramResult("jit", Outcome.PASSED, Level.LOAD, 0.0, "10 dtypes"),
+        ProgramResult("torch", Outcome.NOT_RUN, Level.LOAD, 0.0, "no torch"),
+    )
+    machine = ProofMachine(platform.platform(), platform.processor() or platform.machine())
+    pythons = (PythonProof("cp312", platform.python_version(), programs),)
+    proof = Proof(Level.LOAD, None, pythons, Origin(**ORIGIN), machine=machine)  # type: ignore[arg-type]
+    expected = ProofFile(SCHEMA, (ProvenWheel(proof, NAME, str(WHEEL["sha256"])),), str(ORIGIN["date"]), "A Tester")
+    assert read_proof_file(tmp_path / "proofs.json", datetime(2026, 11, 22, 12, 1, tzinfo=UTC)) == expected
+
+
+def write_python(folder: Path, *tags: str) -> Path:
+    """Write a program in the place of a Python into which a wheel with some tags was installed."""
+    path = folder / "python"
+    lines = "".join(f"Tag: {tag}\n" for tag in tags)
+    path.write_text(f"#!{sys.executable}\nprint({lines!r})\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_wheel_that_was_installed_is_found(tmp_path: Path) -> None:
+    """By its tags, with the bytes that the record has."""
+    (tmp_path / NAME).write_bytes(b"zip")
+    other = {**WHEEL, "tags": ["cp313-cp313-macosx_11_0_arm64"]}
+    python = write_python(tmp_path, "cp312-cp312-macosx_11_0_arm64")
+    assert find_installed(python, [other, WHEEL], tmp_path) == WHEEL
+    with pytest.raises(SystemExit, match="has 0 wheels with the tags that were installed"):
+        find_installed(python, [other], tmp_path)
+    (tmp_path / NAME).write_bytes(b"other")
+    with pytest.raises(SystemExit, match=r"is not the file that release\.json describes"):
+        find_installed(python, [WHEEL], tmp_path)
+
+
+def test_origin_and_signer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As the tooling finds them."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    origin = Origin(**find_origin())
+    assert (origin.date, bool(origin.version)) == ("1970-01-01T00:00:00Z", True)
+    assert find_signer("A Tester") == "A Tester"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert (find_origin()["commit"], find_origin()["dirty"]) == (None, None)
+    with pytest.raises(SystemExit, match="nobody signs off"):
+        find_signer(None)

@@ -1,0 +1,216 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Proofs that were made elsewhere enter the record of a folder, all of them or none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+
+from pjrtwheel.cli import main
+from pjrtwheel.dist.foreign_proofs import add_proof_files
+from pjrtwheel.dist.release_file import RELEASE_FILENAME, format_entries, read_entries
+from pjrtwheel.docs.schemas import PROOFS_SCHEMA
+from pjrtwheel.errors import ProofError, UsageError, WheelError
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.machine import ProofMachine
+from pjrtwheel.prove.proof_file import read_proof_file, write_proof_file
+from release_entries import entry_of
+from small_release import proof_of
+
+COMMIT = "c" * 40
+DATE = "2026-11-22T12:00:00Z"
+NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
+PLUGIN = "jaxlib_abacus-1.2.3+split.1-cp312-abi3-manylinux_2_27_x86_64.whl"
+BINDINGS = "jaxlib-1.2.3+split.1-cp312-cp312-manylinux_2_27_x86_64.whl"
+DIGESTS = {PLUGIN: "ab" * 32, BINDINGS: "cd" * 32}
+MACHINE = ProofMachine("Linux-6.1", "A processor", "Abacus 3000", 2, "driver 7")
+PROOF = replace(proof_of(Level.DEVICE, COMMIT), backend="abacus", machine=MACHINE)
+Damage = Callable[[dict[str, Any]], object]
+
+
+@pytest.fixture
+def dist(tmp_path: Path) -> Path:
+    """Return the record of two wheels that are not proven; the wheels themselves are not needed."""
+    folder = tmp_path / "dist"
+    folder.mkdir()
+    entries = {name: entry_of(name, sha256=digest) for name, digest in DIGESTS.items()}
+    (folder / RELEASE_FILENAME).write_text(format_entries(entries), "utf-8")
+    return folder
+
+
+@pytest.fixture
+def proofs(tmp_path: Path) -> Path:
+    """Return a file with proofs of both."""
+    path = tmp_path / "proofs.json"
+    write_proof_file(path, dict.fromkeys(DIGESTS, PROOF), DIGESTS, signed_off_by="A Tester", date=DATE)
+    return path
+
+
+def test_a_file_says_all_that_makes_it_a_proof(root: Path, proofs: Path) -> None:
+    """Bytes, level, programs, chip, driver, date, commit, and who vouches for it; it fits its schema."""
+    document = json.loads(proofs.read_text("utf-8"))
+    jsonschema.validate(document, json.loads((root / PROOFS_SCHEMA).read_text("utf-8")))
+    wheel = document["wheels"][1]
+    assert (document["schema"], document["date"], document["signed_off_by"]) == (1, DATE, "A Tester")
+    assert (wheel["wheel"], wheel["sha256"]) == (PLUGIN, DIGESTS[PLUGIN])
+    proof = wheel["proof"]
+    assert (proof["level"], proof["origin"]["commit"], proof["machine"]["chip"]) == ("device", COMMIT, "Abacus 3000")
+    assert (proof["machine"]["driver"], proof["pythons"][0]["programs"][0]["program"]) == ("driver 7", "jit")
+
+
+def test_proofs_enter_the_record(dist: Path, proofs: Path) -> None:
+    """And what is recorded is what was read; a second time nothing changes."""
+    changed = add_proof_files([proofs], dist, NOW)
+    assert [entry.filename for entry in changed] == [BINDINGS, PLUGIN]
+    assert {name: entry.proof for name, entry in read_entries(dist).items()} == dict.fromkeys(DIGESTS, PROOF)
+    before = (dist / RELEASE_FILENAME).read_bytes()
+    add_proof_files([proofs], dist, NOW)
+    assert (dist / RELEASE_FILENAME).read_bytes() == before
+
+
+def test_proofs_of_two_machines_enter_together(dist: Path, proofs: Path, tmp_path: Path) -> None:
+    """Of one wheel with two backends both stay."""
+    second, other = tmp_path / "second.json", replace(PROOF, backend="soroban")
+    write_proof_file(second, {BINDINGS: other}, DIGESTS, signed_off_by="B", date=DATE)
+    add_proof_files([proofs, second], dist, NOW)
+    assert read_entries(dist)[BINDINGS].proofs() == (PROOF, other)
+    assert read_entries(dist)[PLUGIN].proofs() == (PROOF,)
+
+
+def set_in(path: str, value: object) -> Damage:
+    """Return what puts a value at a place of a document, such as `wheels.0.proof.level`."""
+
+    def damage(document: dict[str, Any]) -> None:
+        *parents, last = path.split(".")
+        place: Any = document
+        for key in parents:
+            place = place[int(key)] if key.isdigit() else place[key]
+        place[last] = value
+
+    return damage
+
+
+REFUSED: dict[str, tuple[Damage, str]] = {
+    "other bytes": (set_in("wheels.0.sha256", "0" * 64), f"they are of {BINDINGS} with sha256 000000000000, "),
+    "a wheel that is not there": (
+        set_in("wheels.0.wheel", PLUGIN.replace("abacus", "soroban")),
+        "release.json lists no such wheel",
+    ),
+    "an older schema": (set_in("schema", 0), "it has schema 0, this version reads 1"),
+    "a newer schema": (set_in("schema", 2), "it has schema 2, this version reads 1"),
+    "no schema": (lambda document: document.pop("schema"), "it has schema None, this version reads 1"),
+    "a level that is none": (set_in("wheels.0.proof.level", "perfect"), "wheels[0].proof.level: "),
+    "a level that nothing shows": (
+        set_in("wheels.0.proof.pythons", []),
+        f"it claims device for {BINDINGS}, but its results show static",
+    ),
+    "a program that shows less": (
+        set_in("wheels.0.proof.pythons.0.programs", [
+            {"program": "open", "outcome": "passed", "level": "load", "seconds": 0.0, "detail": ""}
+        ]),
+        f"it claims device for {BINDINGS}, but its results show load",
+    ),
+    "a program that failed": (
+        lambda document: (
+            set_in("wheels.0.proof.level", "static")(document),
+            set_in("wheels.0.proof.pythons.0.programs", [
+                {"program": "jit", "outcome": "failed", "level": "device", "seconds": 0.0, "detail": ""}
+            ])(document),
+        ),
+        f"a program failed on {BINDINGS}",
+    ),
+    "a run in the future": (
+        set_in("wheels.0.proof.origin.date", "2026-11-22T12:06:00Z"),
+        "it is dated in the future: 2026-11-22T12:06:00Z",
+    ),
+    "a file of the future": (set_in("date", "2999-01-01T00:00:00Z"), "it is dated in the future: 2999-01-01T00:00:00Z"),
+    "a date that is none": (set_in("wheels.0.proof.origin.date", "today"), "'today' is no date"),
+    "a day that is none": (set_in("date", "2026-02-30T00:00:00Z"), "'2026-02-30T00:00:00Z' is no date"),
+    "a path": (set_in("wheels.0.wheel", f"../{BINDINGS}"), "wheels[0].wheel: "),
+    "letters of a terminal": (set_in("wheels.0.wheel", f"\x1b[2J{BINDINGS}"), "wheels[0].wheel: "),
+    "no name of a wheel": (set_in("wheels.0.wheel", "release.json"), "wheels[0].wheel: "),
+    "a signature over lines": (set_in("signed_off_by", "A\nB"), "signed_off_by: "),
+    "nobody": (set_in("signed_off_by", " "), "signed_off_by: "),
+    "no proofs": (set_in("wheels", []), "it has no proofs"),
+    "a wheel twice": (
+        lambda document: document["wheels"].append(document["wheels"][0]),
+        "it names a wheel twice",
+    ),
+    "a key that nobody knows": (set_in("wheels.0.proof.trust", "me"), "wheels[0].proof"),
+    "no wheels": (lambda document: document.pop("wheels"), "it is damaged: "),
+}
+
+
+@pytest.mark.parametrize(("damage", "cause"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_proof_changes_nothing(dist: Path, proofs: Path, tmp_path: Path, damage: Damage, cause: str) -> None:
+    """Not even with a good file before it, whose proofs are not recorded either."""
+    document = json.loads(proofs.read_text("utf-8"))
+    damage(document)
+    bad = tmp_path / "bad.json"
+    bad.write_text(json.dumps(document), "utf-8")
+    before = (dist / RELEASE_FILENAME).read_bytes()
+    with pytest.raises(ProofError) as caught:
+        add_proof_files([proofs, bad], dist, NOW)
+    assert cause in caught.value.cause
+    assert "bad.json" in caught.value.what
+    assert caught.value.what.endswith("; nothing was changed")
+    assert "\x1b" not in str(caught.value)
+    assert (dist / RELEASE_FILENAME).read_bytes() == before
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 100_000, b'{"schema": 1}'])
+def test_a_damaged_file_is_refused(dist: Path, tmp_path: Path, data: bytes) -> None:
+    """Whatever is in it."""
+    path = tmp_path / "proofs.json"
+    path.write_bytes(data)
+    with pytest.raises(ProofError, match="is damaged|are refused"):
+        add_proof_files([path], dist, NOW)
+
+
+def test_a_clock_may_be_a_little_ahead(dist: Path, proofs: Path) -> None:
+    """Machines do not agree on the second."""
+    text = proofs.read_text("utf-8").replace(DATE, "2026-11-22T12:05:00Z")
+    proofs.write_text(text, "utf-8")
+    assert read_proof_file(proofs, NOW).date == "2026-11-22T12:05:00Z"
+    assert len(add_proof_files([proofs], dist, NOW)) == 2
+
+
+def test_a_huge_file_is_not_read(dist: Path, tmp_path: Path) -> None:
+    """It cannot be a proof."""
+    path = tmp_path / "proofs.json"
+    with path.open("wb") as file:
+        file.truncate(17 * 1024 * 1024)
+    with pytest.raises(ProofError) as caught:
+        add_proof_files([path], dist, NOW)
+    assert caught.value.cause == "it has more than 16777216 bytes"
+
+
+def test_a_record_that_is_damaged_or_missing_stays_as_it_is(dist: Path, proofs: Path, tmp_path: Path) -> None:
+    """Proofs do not repair it."""
+    (dist / RELEASE_FILENAME).write_text("{}")
+    with pytest.raises(WheelError, match="is damaged"):
+        add_proof_files([proofs], dist, NOW)
+    assert (dist / RELEASE_FILENAME).read_text() == "{}"
+    with pytest.raises(UsageError, match=r"no such file: .*/release\.json"):
+        add_proof_files([proofs], tmp_path / "none", NOW)
+    with pytest.raises(UsageError, match=r"no such file: .*/other\.json"):
+        add_proof_files([tmp_path / "other.json"], dist, NOW)
+
+
+def test_the_command_takes_proofs_alone(dist: Path, proofs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It prints the wheels that they are of; without folders and proofs there is nothing to do."""
+    text = proofs.read_text("utf-8").replace(DATE, "2020-01-01T00:00:00Z").replace("2026-11-21", "2020-01-01")
+    proofs.write_text(text, "utf-8")
+    assert main(["merge", "--dist", str(dist), "--proofs", str(proofs)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.endswith(".whl")] == [BINDINGS, PLUGIN]
+    assert main(["merge", "--dist", str(dist)]) == UsageError.exit_code
+    assert "nothing to merge" in capsys.readouterr().err

@@ -1,0 +1,332 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""A release that is whole passes; whatever is wrong with one is found, with everything else that is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pjrtwheel.cli import main
+from pjrtwheel.errors import UsageError, WheelError
+from pjrtwheel.prove.level import Level
+from pjrtwheel.publish.destinations import Destination, Kind
+from pjrtwheel.release.known import load_release
+from pjrtwheel.release.lock import make_lock
+from pjrtwheel.release_check import problems
+from pjrtwheel.release_check.check import check_release
+from pjrtwheel.release_check.problems import SEVERAL, Problem
+from small_release import ALONE, BINDINGS, PLUGIN, SELECTOR, TAG, VERSION, SmallRelease, make_small_release, proof_of
+
+KIND = problems.Kind
+Change = Callable[[SmallRelease], object]
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> SmallRelease:
+    """Return a release with which nothing is wrong."""
+    return make_small_release(tmp_path)
+
+
+def find(small: SmallRelease, tag: str = TAG, destination: Destination | None = None) -> list[tuple[str, str]]:
+    """Return kind and text of every problem."""
+    outcome = check_release(small.root, tag, small.dist, destination)
+    return [(problem.kind.name, problem.text) for problem in outcome.problems]
+
+
+def test_a_whole_release_passes_with_one_line(small: SmallRelease, capsys: pytest.CaptureFixture[str]) -> None:
+    """With its wheels, their size and levels."""
+    size = sum(entry.size for entry in small.entries().values()) / 1e6
+    command = ["release_check", "--tag", TAG, "--root", str(small.root), "--dist", str(small.dist)]
+    assert main(command) == 0
+    assert capsys.readouterr() == (f"{TAG}: 3 wheels, {size:.1f} MB, 2 device, 1 load\n", "")
+
+
+def rename(small: SmallRelease, name: str, other: str) -> None:
+    """Give a file of the folder another name."""
+    (small.dist / name).rename(small.dist / other)
+
+
+def lose(small: SmallRelease, name: str) -> None:
+    """Remove a wheel and its entry."""
+    (small.dist / name).unlink()
+    small.forget(name)
+
+
+def replace_with(small: SmallRelease, name: str, other: str) -> None:
+    """Put another wheel under a name, and describe it as its bytes, as whoever hides that would."""
+    data = (small.dist / other).read_bytes()
+    (small.dist / name).write_bytes(data)
+    small.change(name, sha256=hashlib.sha256(data).hexdigest(), size=len(data))
+
+
+def prove(small: SmallRelease, name: str, level: Level) -> None:
+    """Leave a wheel with a proof of some level."""
+    small.change(name, proof=proof_of(level, small.git("rev-parse", "HEAD")))
+
+
+def build_from_source(small: SmallRelease, name: str) -> None:
+    """Make a wheel one of another set of the same release."""
+    lock = make_lock(load_release(small.root, "1.2.3"), "source")
+    small.change(name, lock_id=lock.lock_id, provider=lock.provider)
+
+
+CHANGES: dict[str, tuple[Change, list[tuple[str, str]]]] = {
+    "a missing file": (
+        lambda small: (small.dist / PLUGIN).unlink(),
+        [("MISSING", f"{PLUGIN} is not there")],
+    ),
+    "a file that was never built": (
+        lambda small: lose(small, PLUGIN),
+        [("MISSING", f"{PLUGIN} is not there")],
+    ),
+    "a file that is not listed": (
+        lambda small: small.forget(PLUGIN),
+        [("MISSING", f"{PLUGIN} is there, but release.json does not describe it")],
+    ),
+    "a file too many": (
+        lambda small: small.add_wheel(f"jaxlib_soroban-{VERSION}-cp312-abi3-manylinux_2_27_x86_64.whl"),
+        [("UNLISTED", f"jaxlib_soroban-{VERSION}-cp312-abi3-manylinux_2_27_x86_64.whl is not promised by the release")],
+    ),
+    "an unlisted file": (
+        lambda small: (small.dist / "other-1-py3-none-any.whl").write_bytes(b"zip"),
+        [("UNLISTED", "other-1-py3-none-any.whl is not described by release.json")],
+    ),
+    "a renamed file": (
+        lambda small: rename(small, PLUGIN, "other-1-py3-none-any.whl"),
+        [
+            ("ALTERED", f"{PLUGIN} was renamed to other-1-py3-none-any.whl"),
+            ("UNLISTED", "other-1-py3-none-any.whl is not described by release.json"),
+        ],
+    ),
+    "a file under the name of another": (
+        lambda small: replace_with(small, PLUGIN, BINDINGS),
+        [("ALTERED", f"METADATA of {PLUGIN} says that it is ")],
+    ),
+    "an entry of another file": (
+        lambda small: small.change(BINDINGS, tags=("cp313-cp313-manylinux_2_27_x86_64",)),
+        [("ALTERED", f"release.json describes {BINDINGS} as another wheel than its name says")],
+    ),
+    "an entry of another size": (
+        lambda small: small.change(BINDINGS, size=1),
+        [("ALTERED", "bytes, release.json says 1")],
+    ),
+    "an altered file": (
+        lambda small: (small.dist / PLUGIN).write_bytes(b"zip"),
+        [("ALTERED", f"{PLUGIN} has sha256 ")],
+    ),
+    "another lock": (
+        lambda small: small.change(PLUGIN, lock_id="ff" * 16),
+        [("LOCK", f"{PLUGIN}: lock ffffffff does not follow from the release file")],
+    ),
+    "two locks": (
+        lambda small: build_from_source(small, ALONE),
+        [("LOCK", f"{BINDINGS} and 1 more: lock "), ("LOCK", f"{ALONE}: lock ")],
+    ),
+    "no lock": (
+        lambda small: small.change(PLUGIN, lock_id=""),
+        [("LOCK", f"{PLUGIN}: lock none does not follow from the release file")],
+    ),
+    "a dirty tree": (
+        lambda small: small.write("CHANGELOG.md", "JAX 1.2.3\n"),
+        [("TREE", "not as in the commit: CHANGELOG.md")],
+    ),
+    "an untracked file": (
+        lambda small: small.write("plugins/abacus/new.py", ""),
+        [("TREE", "not as in the commit: plugins/abacus/new.py")],
+    ),
+    "no tag": (lambda small: small.git("tag", "--delete", TAG), [("TAG", f"there is no tag {TAG!r}")]),
+    "a proof of less": (
+        lambda small: prove(small, PLUGIN, Level.AOT),
+        [("LEVEL", f"{PLUGIN}: aot, where device is demanded")],
+    ),
+    "no proof": (
+        lambda small: prove(small, ALONE, Level.STATIC),
+        [("LEVEL", f"{ALONE}: static, where load is demanded (no interpreter)")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "expected"), CHANGES.values(), ids=CHANGES)
+def test_each_fault_is_found(small: SmallRelease, change: Change, expected: list[tuple[str, str]]) -> None:
+    """By itself, and nothing else is said to be wrong."""
+    change(small)
+    found = find(small)
+    assert [kind for kind, _ in found] == [kind for kind, _ in expected]
+    for (_, text), (_, part) in zip(found, expected, strict=True):
+        assert part in text
+
+
+def test_a_wrong_tag_is_found_with_all_else(small: SmallRelease) -> None:
+    """The release that it names is checked all the same; of an unknown one there is nothing to check."""
+    (small.dist / PLUGIN).unlink()
+    assert find(small, "v1.2.3+split.2") == [
+        (
+            "TAG",
+            "unexpected tag: 'v1.2.3+split.2'; 1.2.3.toml is of set 1.2.3+split.1, number 1; its tag is v1.2.3+split.1",
+        ),
+        ("TAG", "there is no tag 'v1.2.3+split.2'"),
+        ("MISSING", f"{PLUGIN} is not there"),
+    ]
+    (kind, text), *others = find(small, "v9.9.9")
+    assert (kind, text[:25], others) == ("TAG", "unknown release: '9.9.9';", [])
+
+
+def test_a_tag_on_another_commit_is_found(small: SmallRelease) -> None:
+    """What is checked out would be published under the name of something else."""
+    tagged = small.git("rev-parse", "HEAD")
+    head = small.commit(tag="other")
+    assert find(small) == [("TREE", f"tag {TAG} is on {tagged[:12]}, while {head[:12]} is checked out")]
+
+
+def test_outside_git_nothing_can_be_known(small: SmallRelease) -> None:
+    """Neither the commit nor whether the proofs are of it."""
+    (small.root / ".git").rename(small.root.parent / "gone")
+    assert [kind for kind, _ in find(small)] == ["TREE", *["LEVEL"] * 3, "ORIGIN"]
+
+
+def test_a_changelog_without_the_release_is_found(small: SmallRelease) -> None:
+    """A longer version is another one."""
+    small.write("CHANGELOG.md", "- JAX 1.2.3.4 and 11.2.3 and 1.2.3+split.10\n")
+    commit = small.commit()
+    for name, entry in small.entries().items():
+        small.change(name, proof=replace(entry.proof, origin=replace(entry.proof.origin, commit=commit)))
+    names = f"{TAG} or {VERSION} or 1.2.3"
+    assert find(small) == [("CHANGELOG", f"no entry of CHANGELOG.md names {names}")]
+
+
+@pytest.mark.parametrize(
+    ("commit", "origin", "fault"),
+    [
+        ("own", {"date": "2999-01-01T00:00:00Z"}, "dated in the future, 2999-01-01T00:00:00Z"),
+        ("own", {"date": "yesterday"}, "has no date, but 'yesterday'"),
+        ("own", {"dirty": True}, "proven with uncommitted changes at "),
+        ("0" * 40, {}, "proven at commit 000000000000, which the release does not come from"),
+        ("--all", {}, "proven at commit --all, which the release does not come from"),
+        (None, {}, "proven outside git, from no commit"),
+    ],
+)
+def test_a_proof_from_elsewhere_does_not_count(
+    small: SmallRelease, commit: str | None, origin: dict[str, Any], fault: str
+) -> None:
+    """It is a problem by itself, and the wheel has shown nothing."""
+    at = small.git("rev-parse", "HEAD") if commit == "own" else commit
+    small.change(PLUGIN, proof=proof_of(Level.DEVICE, at, **origin))
+    level, (kind, text) = find(small)
+    assert level == ("LEVEL", f"{PLUGIN}: static, where device is demanded")
+    assert (kind, text.startswith(fault), text.endswith(f": {PLUGIN}")) == ("ORIGIN", True, True)
+
+
+def test_a_level_that_nothing_shows_does_not_count(small: SmallRelease) -> None:
+    """Only what ran does."""
+    proof = small.entries()[PLUGIN].proof
+    small.change(PLUGIN, proof=replace(proof, pythons=()))
+    assert find(small) == [
+        ("LEVEL", f"{PLUGIN}: static, where device is demanded"),
+        ("ORIGIN", f"claims device, but its programs show static: {PLUGIN}"),
+    ]
+
+
+def test_a_proof_of_an_earlier_commit_counts(small: SmallRelease) -> None:
+    """The commits after it did not change the bytes that it is of."""
+    small.commit()
+    assert find(small) == []
+
+
+def test_other_releases_may_share_the_folder(small: SmallRelease) -> None:
+    """What is wrong with them is theirs."""
+    small.add_wheel("jaxlib-1.1+split.1-cp312-cp312-manylinux_2_27_x86_64.whl")
+    small.add_wheel(SELECTOR)
+    assert find(small) == []
+
+
+def test_all_wheels_of_the_automatic_choice_have_to_be_there(small: SmallRelease) -> None:
+    """If any is, with the list of them; a stale one is a problem."""
+    lock = small.entries()[PLUGIN].lock_id
+    small.add_wheel(f"jaxlib_auto-{VERSION}-py3-none-any-stale.whl", lock=lock)
+    assert find(small) == [
+        ("MISSING", f"jaxlib_auto-{VERSION}-variants.json is not there"),
+        ("MISSING", f"jaxlib_auto-{VERSION}-py3-none-any-null.whl is not there"),
+        ("MISSING", f"jaxlib_auto-{VERSION}-py3-none-any.whl is not there"),
+        ("UNLISTED", f"jaxlib_auto-{VERSION}-py3-none-any-stale.whl is not promised by the release"),
+    ]
+    lose(small, f"jaxlib_auto-{VERSION}-py3-none-any-stale.whl")
+    (small.dist / f"jaxlib_auto-{VERSION}-variants.json").write_text("{}")
+    for label in ("", "-null"):
+        small.add_wheel(f"jaxlib_auto-{VERSION}-py3-none-any{label}.whl", lock=lock)
+    assert find(small) == []
+
+
+def test_the_destination_is_asked(small: SmallRelease) -> None:
+    """For wheels of which it takes none."""
+    place = Destination(Kind.UPLOAD_API, "tiny", "takes little", file_limit=10, labels=False, opt_in=True)
+    assert {kind for kind, _ in find(small, destination=place)} == {"DESTINATION"}
+    assert len(find(small, destination=place)) == 2 + 3 + 1
+
+
+def test_the_selector_has_a_release_of_its_own(small: SmallRelease) -> None:
+    """One wheel, and no demand on it that its destination cannot meet."""
+    tag = "select-v0.1.0"
+    small.git("tag", tag)
+    assert find(small, tag) == [("MISSING", f"{SELECTOR} is not there")]
+    small.add_wheel(SELECTOR)
+    assert find(small, tag) == []
+    assert [kind for kind, _ in find(small, "select-v0.2.0")] == ["TAG", "TAG"]
+
+
+def test_what_the_selector_asks_for_has_to_be_where_it_is_published(small: SmallRelease) -> None:
+    """Versions with a label are not on an index that takes none; elsewhere they may be."""
+    tag = "select-v0.1.0"
+    backend = {"name": "a", "distribution": "jaxlib-a", "version": VERSION, "family": "a", "tags": {}, "variants": {}}
+    facts = json.dumps({"schema": 1, "release": "1.2.3", "backends": [backend]})
+    small.write("selector/jaxlib_select/facts/1.2.3.json", facts)
+    small.commit(tag=tag)
+    small.add_wheel(SELECTOR)
+    public = Destination(Kind.UPLOAD_API, "public", "takes no labels", labels=False)
+    assert find(small, tag, public) == [
+        ("DESTINATION", f"it asks for jaxlib-a=={VERSION}, and public takes no local version labels")
+    ]
+    assert find(small, tag) == []
+
+
+def test_problems_are_grouped_and_have_a_status(small: SmallRelease, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of their kind if they are of one, each kind with what fixes it."""
+    command = ["release_check", "--tag", TAG, "--root", str(small.root), "--dist", str(small.dist)]
+    (small.dist / PLUGIN).unlink()
+    (small.dist / ALONE).unlink()
+    assert main(command) == KIND.MISSING.status
+    assert capsys.readouterr().err.splitlines() == [
+        f"missing wheels (2 problems, status {KIND.MISSING.status})",
+        f"  {ALONE} is not there",
+        f"  {PLUGIN} is not there",
+        f"  fix: {KIND.MISSING.remedy}",
+    ]
+    small.write("CHANGELOG.md", "JAX 1.2.3\n")
+    assert main(command) == SEVERAL
+    assert capsys.readouterr().out == ""
+
+
+def test_every_status_is_documented_and_used_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """In the command's help."""
+    statuses = [kind.status for kind in KIND]
+    assert len({*statuses, SEVERAL, 0}) == len(statuses) + 2
+    with pytest.raises(SystemExit):
+        main(["release_check", "--help"])
+    shown = capsys.readouterr().out
+    assert all(f"{kind.status}  {kind.heading}\n" in shown for kind in KIND)
+    assert problems.status_of([Problem(KIND.TAG, "a"), Problem(KIND.TAG, "b")]) == KIND.TAG.status
+
+
+def test_a_folder_that_cannot_be_read_is_an_error(small: SmallRelease) -> None:
+    """Not a problem of the release."""
+    with pytest.raises(UsageError, match=r"no such file: .*other/release\.json"):
+        check_release(small.root, TAG, small.dist / "other")
+    (small.dist / "release.json").write_text("{}")
+    with pytest.raises(WheelError, match="is damaged"):
+        check_release(small.root, TAG, small.dist)

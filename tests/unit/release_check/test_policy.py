@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Levels that are demanded, waivers that persons wrote, and notes on growth."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.backend import load_backends
+from pjrtwheel.dist.release_file import Entry
+from pjrtwheel.errors import PinError
+from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.results import Proof
+from pjrtwheel.release_check.policy import POLICY_FILE, Demand, Note, Policy, Waiver, check_policy, load_policy
+from pjrtwheel.release_check.problems import Kind, Problem
+from pjrtwheel.release_check.proofs import History, Verdict, check_levels, choose_demand, judge, list_unneeded
+from release_entries import entry_of
+from small_release import proof_of
+
+TODAY = date(2026, 11, 22)
+HISTORY = History({"c" * 40}, datetime(2026, 11, 22, tzinfo=UTC))
+DEMAND = Demand(Level.DEVICE, Level.DEVICE, Level.LOAD, Level.STATIC)
+PLUGIN = "jaxlib_abacus-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl"
+BINDINGS = "jaxlib-1.2.3-cp315-cp315t-manylinux_2_27_aarch64.whl"
+WAIVER = Waiver(Level.AOT, "jaxlib-abacus", "no abacus here", "2026-11-22", "2026-11-22")
+
+
+def proven(name: str, *proofs: Proof) -> Entry:
+    """Return the entry of a wheel with some proofs."""
+    return entry_of(name, proof=proofs[0], other_proofs=proofs[1:])
+
+
+def shown(level: Level, *, emulated: bool = False, backend: str = "abacus") -> Proof:
+    """Return a proof at a level, at the release's commit."""
+    proof = proof_of(level, "c" * 40)
+    return replace(proof, pythons=tuple(replace(p, emulated=emulated) for p in proof.pythons), backend=backend)
+
+
+@pytest.mark.parametrize(
+    ("name", "provider", "expected"),
+    [
+        (PLUGIN, "prebuilt", Level.DEVICE),
+        (BINDINGS, "prebuilt", Level.DEVICE),
+        ("jaxlib-1.2.3-cp312-cp312-win_amd64.whl", "prebuilt", Level.LOAD),
+        ("jaxlib_auto-1.2.3-py3-none-any.whl", "none", Level.STATIC),
+        ("jaxlib_auto-1.2.3-py3-none-manylinux_2_27_x86_64-abacus.whl", "none", Level.STATIC),
+    ],
+)
+def test_the_kind_of_wheel_decides_what_is_demanded(name: str, provider: str, expected: Level) -> None:
+    """A new backend is demanded to run, without a line that names it."""
+    entry = entry_of(name, provider=provider)
+    assert choose_demand(DEMAND, entry, {"linux_x86_64", "linux_aarch64"}) is expected
+
+
+def test_any_backend_and_the_best_proof_count() -> None:
+    """Bindings that ran with one plugin work, whatever another machine lacked."""
+    entry = proven(BINDINGS, shown(Level.AOT, backend="soroban"), shown(Level.DEVICE, backend="cpu"))
+    assert judge(entry, Level.DEVICE, [], HISTORY) == Verdict(entry, Level.DEVICE, Level.DEVICE)
+
+
+def test_a_waiver_lowers_the_demand_and_no_further() -> None:
+    """What it still demands has to be shown."""
+    aot, load = proven(PLUGIN, shown(Level.AOT)), proven(PLUGIN, shown(Level.LOAD))
+    assert judge(aot, Level.DEVICE, [WAIVER], HISTORY) == Verdict(aot, Level.DEVICE, Level.AOT, WAIVER)
+    refused = judge(load, Level.DEVICE, [WAIVER], HISTORY)
+    assert refused == Verdict(load, Level.DEVICE, Level.LOAD)
+    assert list(check_levels([refused])) == [Problem(Kind.LEVEL, f"{PLUGIN}: load, where device is demanded")]
+
+
+def test_an_emulated_machine_shows_nothing_of_a_device() -> None:
+    """Unless a waiver says that it is enough."""
+    entry = proven(PLUGIN, shown(Level.DEVICE, emulated=True))
+    assert judge(entry, Level.DEVICE, [WAIVER], HISTORY) == Verdict(entry, Level.DEVICE, Level.STATIC)
+    allowing = replace(WAIVER, emulated=True)
+    assert judge(entry, Level.DEVICE, [WAIVER, allowing], HISTORY) == Verdict(
+        entry, Level.DEVICE, Level.DEVICE, allowing
+    )
+
+
+@pytest.mark.parametrize(
+    ("platforms", "pythons", "covered"),
+    [
+        ((), (), True),
+        (("linux_aarch64",), ("cp315t", "cp314"), True),
+        (("linux_x86_64",), (), False),
+        ((), ("cp315",), False),
+    ],
+)
+def test_a_waiver_covers_what_it_names(platforms: tuple[str, ...], pythons: tuple[str, ...], *, covered: bool) -> None:
+    """All platforms and Pythons, unless it names some."""
+    waiver = replace(WAIVER, wheel="jaxlib", platforms=platforms, pythons=pythons)
+    assert waiver.covers(entry_of(BINDINGS)) is covered
+    assert not waiver.covers(entry_of(PLUGIN))
+
+
+def test_a_waiver_that_nothing_needs_is_named() -> None:
+    """One that is about no wheel of this release may be needed by another one."""
+    entry = proven(PLUGIN, shown(Level.DEVICE))
+    verdicts = [judge(entry, Level.DEVICE, [WAIVER], HISTORY)]
+    assert list(list_unneeded([WAIVER, replace(WAIVER, wheel="jaxlib")], verdicts)) == [
+        "the waiver for jaxlib-abacus is not needed any more: remove it from releases/policy.toml"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("waiver", "fault"),
+    [
+        (replace(WAIVER, until="2026-11-21"), "expired on 2026-11-21"),
+        (replace(WAIVER, date="2026-11-23", until="2026-11-24"), "is dated in the future: 2026-11-23"),
+        (replace(WAIVER, until="2026-02-30"), "has a date that is none: day is out of range for month"),
+        (replace(WAIVER, platforms=("linux_riscv64",)), "is about what does not exist: linux_riscv64"),
+        (replace(WAIVER, wheel="jaxlib-soroban"), "is about what does not exist: jaxlib-soroban"),
+    ],
+)
+def test_a_waiver_that_cannot_hold_is_a_problem(waiver: Waiver, fault: str) -> None:
+    """Whether or not a wheel needs it."""
+    policy = Policy(1, 2, DEMAND, (WAIVER, waiver))
+    found = list(check_policy(policy, {"jaxlib", "jaxlib-abacus"}, {"linux_x86_64"}, TODAY))
+    assert found == [Problem(Kind.POLICY, f"{waiver.describe()} {fault}")]
+
+
+def test_a_note_on_what_does_not_exist_is_a_problem() -> None:
+    """It would hide nothing, and was meant to."""
+    policy = Policy(1, 2, DEMAND, notes=(Note("v1", "jaxlib-soroban", "beads", "2026-11-22"),))
+    assert list(check_policy(policy, {"jaxlib"}, (), TODAY)) == [
+        Problem(Kind.POLICY, "the note on growth of jaxlib-soroban is about what does not exist")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('plugin = "device"', 'plugin = "tested"', r"demand\.plugin"),
+        ('reason = "', 'why = "', r"waiver\[0\]"),
+        ('until = "2', 'until = "soon 2', r"waiver\[0\]\.until"),
+        ("schema = 1", "schema = 2", "schema"),
+    ],
+)
+def test_a_malformed_policy_is_refused(root: Path, tmp_path: Path, old: str, new: str, said: str) -> None:
+    """With the key, and where keys are documented."""
+    (tmp_path / "releases").mkdir()
+    text = (root / POLICY_FILE).read_text("utf-8")
+    assert old in text
+    (tmp_path / POLICY_FILE).write_text(text.replace(old, new), "utf-8")
+    with pytest.raises(PinError, match=said):
+        load_policy(tmp_path)
+
+
+def test_the_policy_of_this_repository_is_about_what_exists(root: Path) -> None:
+    """On the day on which its newest decision was made; later it may have expired."""
+    policy = load_policy(root)
+    projects = {"jaxlib", *(backend.distribution for backend in load_backends(root).values())}
+    dates = [*(waiver.date for waiver in policy.waivers), *(note.date for note in policy.notes)]
+    newest = max(map(date.fromisoformat, dates))
+    assert list(check_policy(policy, projects, PLATFORMS, newest)) == []
+    assert policy.demand == DEMAND
