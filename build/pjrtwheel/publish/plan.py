@@ -122,12 +122,12 @@ def format_plan(plan: Plan) -> list[str]:
     """Return the plan as lines of at most 80 columns."""
     total, sending = (sum(file.size for file in files) for files in ([s.file for s in plan.steps], plan.to_send))
     lines = [
-        f"{plan.tag} to {plan.destination}: {count(len(plan.steps), 'file')}, {_megabytes(total)}",
-        f"to send: {count(len(plan.to_send), 'file')}, {_megabytes(sending)}, in this order",
+        f"{plan.tag} to {plan.destination}: {count(len(plan.steps), 'file')}, {_describe_size(total)}",
+        f"to send: {count(len(plan.to_send), 'file')}, {_describe_size(sending)}, in this order",
     ]
     for number, step in enumerate(plan.steps, 1):
         first, *rest = _wrap(step.file.name, WIDTH - _INDENT)
-        lines.append(f"{number:>3} {step.action:<6} {_megabytes(step.file.size):>10} {first}")
+        lines.append(f"{number:>3} {step.action:<6} {_describe_size(step.file.size):>10} {first}")
         lines += [" " * _INDENT + part for part in rest]
     return lines
 
@@ -156,8 +156,8 @@ def _identity(name: WheelName) -> tuple[str, str, str]:
     return name.distribution, name.version, name.build
 
 
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB"
+def _describe_size(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 100_000 else f"{size / 1e3:.1f} kB"
 
 
 def _wrap(name: str, width: int) -> list[str]:

@@ -26,7 +26,7 @@ from pjrtwheel.publish.tag import BINDINGS, SELECTOR, tag_of_release
 # How long to wait for a file that was sent to be listed: some indexes list from a cache.
 LISTING_WAITS_S = (0.5, 2.0, 5.0, 15.0)
 _SHOWN = 3
-_WORDS = {Action.SEND: "sent", Action.THERE: "there"}
+_WORDS = {Action.SEND: "sending", Action.THERE: "checking"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Publication:
         release: The folder of the release.
         scratch: An empty folder for what is downloaded.
         trust_hashes: Whether a digest that the place states is enough, without a download.
-        report: Called with a line for each file that was dealt with.
+        report: Called with each line that is printed.
         wait: Called with seconds to wait.
     """
 
@@ -92,11 +92,11 @@ class Publication:
         done: list[LocalFile] = []
         try:
             for number, step in enumerate(plan.steps, 1):
+                self.report(f"{number:>3}/{len(plan.steps)} {_WORDS[step.action]:<8} {step.file.name}")
                 if step.action is Action.SEND:
                     self.place.upload(source(step.file), step.file.sha256)
                 self._read_back(step.file)
                 done.append(step.file)
-                self.report(f"{number:>3}/{len(plan.steps)} {_WORDS[step.action]:<5} {step.file.name}")
             self.place.finish()
             self._compare_whole(plan)
         except PublishError as error:

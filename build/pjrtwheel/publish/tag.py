@@ -28,7 +28,7 @@ def tag_of_wheel(name: WheelName) -> str:
 
 
 def tag_of_release(filenames: Iterable[str]) -> str:
-    """Return the tag of the wheels of one release.
+    """Return the tag of the wheels of one release, which `jaxlib-select` may go with.
 
     Raises:
         WheelError: There are none, or they are of several releases.
@@ -37,7 +37,8 @@ def tag_of_release(filenames: Iterable[str]) -> str:
     tags = sorted({tag_of_wheel(name) for name in names if name.distribution == BINDINGS}) or sorted(
         {tag_of_wheel(name) for name in names}
     )
-    others = {name.version for name in names} - {name.version for name in names if tag_of_wheel(name) in tags}
+    versions = {name.version for name in names if tag_of_wheel(name) in tags}
+    others = {name.version for name in names if name.distribution != SELECTOR} - versions
     if len(tags) != 1 or others:
         raise WheelError(
             f"the folder has wheels of {', '.join([*tags, *sorted(others)]) or 'no release'}",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
-import sys
+import io
 import time
 import urllib.parse
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -152,8 +152,10 @@ class UploadIndex:
 
     def _send(self, file: Path) -> None:
         what = f"{self.name} did not take {file.name}"
-        with explained(what), contextlib.redirect_stdout(sys.stderr), contextlib.closing(self._twine()) as twine:
-            answer = twine.upload(PackageFile.from_filename(str(file), None), max_redirects=1)
+        with explained(what), contextlib.closing(self._twine()) as twine:
+            package = PackageFile.from_filename(str(file), None)
+            with contextlib.redirect_stdout(io.StringIO()):  # twine's own line about it
+                answer = twine.upload(package, max_redirects=1)
         if not answer.ok or answer.is_redirect:
             raise explain_answer(what, answer)
 

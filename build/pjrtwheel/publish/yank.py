@@ -15,7 +15,7 @@ _SHOWN = 3
 
 
 def yank_release(place: Place, tag: str, projects: Collection[str], reason: str) -> tuple[str, ...]:
-    """Yank all wheels of a tag, and return their names; those that are yanked already get the reason as well.
+    """Yank all wheels of a tag, and return their names; those that are yanked already may keep their reason.
 
     `jaxlib` goes first, for the same reason for which it is published last.
 
@@ -31,7 +31,7 @@ def yank_release(place: Place, tag: str, projects: Collection[str], reason: str)
     names = tuple(sorted(wheels, key=lambda name: (wheels[name].distribution != BINDINGS, name)))
     place.yank(names, reason)
     after = place.list_files(projects)
-    others = [name for name in names if name not in after or after[name].yanked != reason]
+    others = [name for name in names if name not in after or after[name].yanked is None]
     if others:
         raise PublishError(
             f"not yanked, as it is read back: {shorten(others, _SHOWN)}",

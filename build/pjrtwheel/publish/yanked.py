@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from pjrtwheel.tables import TableError, column, read_toml, write
 from pjrtwheel.wheel.names import parse_name
 
 YANKED_FILE = "releases/yanked.toml"
-YANKED_FILENAME = "yanked.toml"  # next to a static index that was published
+YANKED_FILENAME = "yanked.toml"  # of a static index, next to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ def read_yanked(path: Path) -> tuple[Yanked, ...]:
     return listed
 
 
-def add_yanked(path: Path, names: Iterable[str], reason: str, date: str) -> tuple[Yanked, ...]:
-    """Add wheels to a file of decisions, unless they are in it, and return all of them.
+def add_yanked(path: Path, names: Collection[str], reason: str, date: str) -> None:
+    """Write the withdrawal of wheels into a file of decisions; a later reason takes the place of an earlier one.
 
     Raises:
         PinError: The file is malformed.
@@ -69,12 +69,11 @@ def add_yanked(path: Path, names: Iterable[str], reason: str, date: str) -> tupl
     if not reason.strip() or len(reason.splitlines()) > 1:
         raise UsageError("a withdrawal needs a reason of one line", remedy="say what is wrong, and what to use instead")
     listed = read_yanked(path)
-    known = {entry.wheel for entry in listed}
-    added = [Yanked(reason.strip(), date, wheel=name) for name in sorted(names) if name not in known]
-    if added:
-        tables = [{key: value for key, value in write(entry).items() if value} for entry in (*listed, *added)]
-        write_atomically(path, tomli_w.dumps({"yanked": tables}))
-    return (*listed, *added)
+    same = {entry.wheel for entry in listed if entry.reason == reason}
+    kept = [entry for entry in listed if entry.wheel not in names or entry.wheel in same]
+    added = [Yanked(reason, date, wheel=name) for name in sorted(set(names) - same)]
+    tables = [{key: value for key, value in write(entry).items() if value} for entry in (*kept, *added)]
+    write_atomically(path, tomli_w.dumps({"yanked": tables}))
 
 
 def find_reasons(decisions: Iterable[Yanked], filenames: Iterable[str], tag: str = "") -> dict[str, str]:

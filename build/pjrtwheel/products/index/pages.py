@@ -70,7 +70,7 @@ def _link(file: IndexedFile) -> str:
         attributes |= {"data-core-metadata": digest, "data-dist-info-metadata": digest}
     if file.yanked is not None:
         attributes["data-yanked"] = file.yanked
-    if file.provenance and file.url:  # the standard has no relative address here
+    if file.provenance and file.is_absolute:  # the standard has no relative address here
         attributes["data-provenance"] = f"{file.url}{PROVENANCE_SUFFIX}"
     text = " ".join(f'{name}="{escape(value)}"' for name, value in attributes.items())
     return f"<a {text}>{escape(file.name)}</a>"
@@ -137,7 +137,7 @@ def _rows(project: Project, folder: str) -> Iterator[str]:
         file = files[entry.filename]
         withdrawn = "" if file.yanked is None else f" (withdrawn: {escape(file.yanked or 'no reason given')})"
         cells = (
-            f'<a href="{file.url or folder + file.link}">{escape(file.name)}</a>{withdrawn}',
+            f'<a href="{file.link if file.is_absolute else folder + file.link}">{escape(file.name)}</a>{withdrawn}',
             escape(chips(entry)),
             escape(describe_level(entry)),
             escape(describe_pythons(entry)) or "any",

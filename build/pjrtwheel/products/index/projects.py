@@ -33,7 +33,7 @@ class IndexedFile:
         size: Length in bytes.
         requires_python: The wheel's Requires-Python.
         metadata: The wheel's METADATA, if installers find it at the wheel's address and `.metadata` (PEP 658).
-        url: Address of the file; empty if it lies next to the pages.
+        url: Address of the file, which may be relative to its project's page; empty if it lies next to that.
         yanked: Why it was withdrawn (PEP 592); nothing if it was not.
         provenance: Whether its attestations lie next to it, under its name and `.provenance` (PEP 740).
     """
@@ -52,6 +52,11 @@ class IndexedFile:
         """What the pages of its project link to."""
         return self.url or quote(self.name)
 
+    @property
+    def is_absolute(self) -> bool:
+        """Whether the link is the same on every page."""
+        return "://" in self.url
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -59,7 +64,8 @@ class Source:
 
     Attributes:
         folder: The folder.
-        url: Address of the folder that the files are in; empty if they are put next to the pages.
+        url: Address of the folder that the files are in, which may be relative to the page of a project; empty if they
+            are put next to the pages.
         metadata: Whether the METADATA of each wheel is there as well, under the wheel's name and `.metadata`.
     """
 

@@ -1,0 +1,233 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""A folder that any web server serves: the files of each release, and a static index whose links point there.
+
+```text
+FOLDER/.uploads/TAG/   what was sent so far, which no page links to
+FOLDER/files/TAG/      a whole release: wheels, their METADATA, documents
+FOLDER/simple/         the index of all releases
+FOLDER/yanked.toml     which wheels were withdrawn, and why
+```
+
+The files are the truth. Pages are only ever written from them, and compared with them when they are read: one that was
+edited by hand is refused.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+from pjrtwheel.dist.release_file import read_entries
+from pjrtwheel.errors import PublishError, UsageError
+from pjrtwheel.files import copy_atomically, hash_file, locked
+from pjrtwheel.products.index import all_pages, write_pages
+from pjrtwheel.products.index.pages import METADATA_SUFFIX
+from pjrtwheel.products.index.projects import Project, Source, list_projects, read_metadata, read_release
+from pjrtwheel.prove.origin import find_date
+from pjrtwheel.publish.destinations import Destination
+from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting
+from pjrtwheel.publish.yanked import YANKED_FILENAME, add_yanked, find_reasons, read_yanked
+from pjrtwheel.wheel.names import find_name
+
+FILES, INDEX, UPLOADS = "files", "simple", ".uploads"
+
+
+@dataclass(slots=True)
+class StaticFolder:
+    """One release in such a folder.
+
+    Attributes:
+        folder: The folder.
+        tag: Tag of the release.
+        yanked_file: Which wheels were withdrawn.
+    """
+
+    folder: Path
+    tag: str
+    yanked_file: Path
+    _digests: dict[tuple[Path, int, int], str] = field(default_factory=dict)  # of path, size and time of change
+    _compared: bool = False  # whether the pages were compared with the files since they were last written
+
+    @property
+    def address(self) -> str:
+        """The folder."""
+        return str(self.folder)
+
+    @property
+    def _published(self) -> Path:
+        return self.folder / FILES / self.tag
+
+    @property
+    def _uploads(self) -> Path:
+        return self.folder / UPLOADS / self.tag
+
+    @property
+    def _files(self) -> Path:
+        """Where the release is: published as a whole, or on its way there."""
+        return self._published if self._published.is_dir() else self._uploads
+
+    def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:
+        """Return what is there of the release, after the pages were compared with the files.
+
+        Raises:
+            PublishError: A page was edited by hand, or is damaged.
+        """
+        if not self._compared:
+            self._compare_pages()
+            self._compared = True
+        reasons = self._reasons(self.tag, self._files)
+        return {
+            path.name: PublishedFile(
+                path.name, self._hash(path), path.stat().st_size, path.as_uri(), reasons.get(path.name)
+            )
+            for path in _list_release(self._files)
+            if (name := find_name(path.name)) is None or name.distribution in projects
+        }
+
+    def upload(self, file: Path, sha256: str) -> None:
+        """Copy one file to those that wait for the release to be whole.
+
+        Raises:
+            PublishError: It is there with other bytes, or the release is published without it.
+        """
+        target = self._files / file.name
+        if target.is_file() and self._hash(target) == sha256:
+            return
+        if target.exists() or self._published.is_dir():
+            raise PublishError(
+                f"{self.tag} in {self.folder} has {'another' if target.exists() else 'no'} {file.name}",
+                cause="a release that was published does not change; what is there was sent from other files",
+                remedy=f"publish under another version, or remove {self._files} if nobody has it yet",
+            )
+        if copy_atomically(file, target) != sha256:
+            target.unlink()
+            raise PublishError(f"{file} changed while it was copied", remedy="make the release again, then publish it")
+
+    def download(self, file: PublishedFile, target: Path) -> None:
+        """Copy a file back."""
+        copy_atomically(self._files / file.name, target)
+
+    def finish(self) -> None:
+        """Move the release to its place as a whole, and exchange the index for one that lists it.
+
+        Raises:
+            WheelError: A wheel is damaged, or its name is that of another wheel in another release.
+        """
+        if not self._files.is_dir():
+            raise PublishError(f"nothing of {self.tag} was sent to {self.folder}")
+        with self._locked():
+            if self._files == self._uploads:
+                _add_metadata(self._uploads)
+                self._list_projects(self._uploads)  # which raises if it does not go with what is there
+                self._published.parent.mkdir(exist_ok=True)
+                self._uploads.rename(self._published)
+            self._write_index()
+
+    def yank(self, names: Collection[str], reason: str) -> None:
+        """Write the withdrawal down, and exchange the index for one that has it."""
+        with self._locked():
+            add_yanked(self.yanked_file, names, reason, find_date(os.environ)[:10])
+            self._write_index()
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keep other runs from changing the folder; its own lock is that of whoever stages files in it."""
+        uploads = self.folder / UPLOADS
+        uploads.mkdir(parents=True, exist_ok=True)
+        with locked(uploads):
+            yield
+
+    def _write_index(self) -> None:
+        """Write the index from the files, whatever the pages were."""
+        write_pages(self._list_projects(), self.folder / INDEX)
+        self._compared = False
+
+    def _list_projects(self, *more: Path, without: str = "") -> tuple[Project, ...]:
+        """Return what the index has to say: all releases that are published, and some on their way there."""
+        published = self.folder / FILES
+        found = [path for path in sorted(published.iterdir()) if path.is_dir()] if published.is_dir() else []
+        releases = [
+            read_release(
+                Source(folder, f"../../{FILES}/{quote(folder.name, safe='')}"), self._reasons(folder.name, folder)
+            )
+            for folder in (*found, *more)
+            if folder.name != without
+        ]
+        return list_projects(releases, f"the index of {self.folder}")
+
+    def _compare_pages(self) -> None:
+        """Raise a `PublishError` unless the pages are those that follow from the files."""
+        index = self.folder / INDEX
+        if not index.is_dir():
+            return
+        # A run that was killed between its two last steps has moved the files, and not written the index.
+        different, unfinished = (
+            _find_different(all_pages(self._list_projects(without=tag)), index) for tag in ("", self.tag)
+        )
+        if not different or not unfinished:
+            return
+        raise PublishError(
+            f"{index / min(different)} is not what follows from the files",
+            cause="it was edited by hand, is damaged, or somebody else's run was killed at its last step",
+            remedy=f"move {index} away and publish again: the index is written anew from {self.folder / FILES}",
+        )
+
+    def _reasons(self, tag: str, folder: Path) -> dict[str, str]:
+        return find_reasons(read_yanked(self.yanked_file), read_entries(folder), tag)
+
+    def _hash(self, path: Path) -> str:
+        """Return the sha256 of a file, read again only if it changed."""
+        state = path.stat()
+        key = (path, state.st_size, state.st_mtime_ns)
+        if key not in self._digests:
+            self._digests[key] = hash_file(path)
+        return self._digests[key]
+
+
+def _find_different(expected: Mapping[str, bytes], index: Path) -> set[str]:
+    """Return the paths of an index that are missing, altered, or nothing of it."""
+    present = {path.relative_to(index).as_posix() for path in index.rglob("*") if path.is_file()}
+    altered = {name for name in expected.keys() & present if (index / name).read_bytes() != expected[name]}
+    return altered | (expected.keys() ^ present)
+
+
+def _list_release(folder: Path) -> Iterator[Path]:
+    """Yield the files of a release, without what was derived from its wheels."""
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.is_file() and not path.name.startswith(".") and not path.name.endswith(METADATA_SUFFIX):
+            yield path
+
+
+def _add_metadata(folder: Path) -> None:
+    """Put the METADATA of each wheel next to it, where installers look for it (PEP 658)."""
+    for name, entry in read_entries(folder).items():
+        if (folder / name).is_file():
+            (folder / f"{name}{METADATA_SUFFIX}").write_bytes(read_metadata(folder / name, entry))
+
+
+def open_folder(destination: Destination, settings: Mapping[str, str], tag: str) -> Place:
+    """Return the place.
+
+    Raises:
+        UsageError: The folder is not named, or the tag cannot be the name of a folder.
+    """
+    if "folder" not in settings:
+        raise UsageError(f"the folder of {destination.name} is not known", remedy="give it with --folder: see --help")
+    if not tag or Path(tag).name != tag or tag.startswith("."):
+        raise UsageError(f"{tag!r} cannot be the name of a folder")
+    folder = Path(settings["folder"])
+    return StaticFolder(folder.absolute(), tag, Path(settings.get("yanked-file", folder / YANKED_FILENAME)))
+
+
+STATIC_FOLDER = PlaceKind(
+    settings=(
+        Setting("folder", "folder that a web server serves, for a static index", reading=True),
+        Setting("yanked-file", f"which wheels were withdrawn, and why (default: {YANKED_FILENAME} next to the index)"),
+    ),
+    open=open_folder,
+)

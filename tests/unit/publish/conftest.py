@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""An index on loopback, and the command that publishes to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel import cli
+from pjrtwheel.publish import run, upload_api
+from upload_server import PASSWORD, USERNAME, UploadServer, run_server
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """How a command ended: its exit status, and what it printed."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the error."""
+        return self.err.removeprefix("error: ").splitlines()
+
+
+@pytest.fixture
+def server() -> Iterator[UploadServer]:
+    """Return an empty index."""
+    with run_server() as state:
+        yield state
+
+
+@pytest.fixture
+def stage_server() -> Iterator[UploadServer]:
+    """Return another empty index, for what is staged."""
+    with run_server() as state:
+        yield state
+
+
+@pytest.fixture
+def command(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Printed]:
+    """Return a function that runs a command of the tooling, with twine's credentials and without long waits."""
+    for name in [name for name in os.environ if name.startswith(("TWINE_", "PJRTWHEEL_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))  # no .pypirc, no .netrc
+    monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("TWINE_USERNAME", USERNAME)
+    monkeypatch.setenv("TWINE_PASSWORD", PASSWORD)
+    monkeypatch.setattr(upload_api, "RETRY_WAITS_S", (0.0, 0.0))
+    monkeypatch.setattr(run, "LISTING_WAITS_S", (0.0, 0.0))
+
+    def execute(*arguments: object) -> Printed:
+        name, *rest = map(str, arguments)
+        status = cli.main([name, *rest, "--root", str(root)])
+        printed = capsys.readouterr()
+        for text in printed:
+            assert PASSWORD not in text
+        return Printed(status, printed.out, printed.err)
+
+    return execute
+
+
+@pytest.fixture
+def publish(command: Callable[..., Printed], server: UploadServer) -> Callable[..., Printed]:
+    """Return a function: a folder and options → how publishing it to `company`, which is `server`, ended."""
+
+    def execute(folder: Path, *options: object) -> Printed:
+        addresses = ("--upload-url", f"{server.url}upload/", "--index-url", f"{server.url}simple/")
+        return command("publish", "company", folder, *addresses, *options)
+
+    return execute

@@ -1,0 +1,394 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Publishing to an index: what is there afterwards in every case, and what is said."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pjrtwheel.publish.plan import LocalFile
+from pjrtwheel.publish.run import Publication
+from release_folders import PLUGIN_TAG, SELECTOR_WHEEL, WHEELS, write_release_folder
+from upload_server import PASSWORD, USERNAME, Fault, UploadServer
+
+Publish = Callable[..., Any]
+
+ABACUS, BEAD = (name for name in WHEELS if not name.startswith("jaxlib-"))
+BINDINGS = [name for name in WHEELS if name.startswith("jaxlib-")]
+ORDER = [ABACUS, BEAD, *BINDINGS]
+RESUME = "run the same command again, which sends only what is missing"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return the folder of a release."""
+    return write_release_folder(tmp_path / "release").path
+
+
+def bytes_of(folder: Path, names: list[str]) -> dict[str, bytes]:
+    """Return the wheels of a folder by name."""
+    return {name: (folder / name).read_bytes() for name in names}
+
+
+def test_a_release_arrives_whole_and_in_order(publish: Publish, server: UploadServer, folder: Path) -> None:
+    """Plugins come before jaxlib, each file is read back before the next one is sent, documents stay here."""
+    printed = publish(folder)
+    assert (printed.status, printed.err) == (0, "")
+    assert (server.uploads, server.downloads) == (ORDER, ORDER)
+    assert server.files == bytes_of(folder, ORDER)
+    assert printed.out.splitlines()[-1] == f"v1.2.3+split.1 is at {server.url}simple/, read back as SHA256SUMS has it"
+
+
+def test_the_plan_names_every_file_in_order(publish: Publish, server: UploadServer, folder: Path) -> None:
+    """A dry run prints it, and sends nothing."""
+    sizes = {name: f"{(folder / name).stat().st_size / 1000:.1f} kB" for name in ORDER}
+    total = f"4 files, {sum((folder / name).stat().st_size for name in ORDER) / 1000:.1f} kB"
+    printed = publish(folder, "--dry-run")
+    assert printed.out.splitlines() == [
+        f"v1.2.3+split.1 to company: {total}",
+        f"to send: {total}, in this order",
+        f"  1 send       {sizes[ABACUS]} jaxlib_abacus-1.2.3+split.1-cp312-abi3-",
+        "                      manylinux_2_27_x86_64.whl",
+        f"  2 send       {sizes[BEAD]} jaxlib_bead-1.2.3+split.1-cp312-abi3-",
+        "                      manylinux_2_27_x86_64.whl",
+        f"  3 send       {sizes[BINDINGS[0]]} {BINDINGS[0]}",
+        f"  4 send       {sizes[BINDINGS[1]]} {BINDINGS[1]}",
+        "nothing was sent: this is a dry run",
+    ]
+    assert (printed.status, server.uploads) == (0, [])
+
+
+def test_in_ci_a_dry_run_is_the_default(
+    publish: Publish, server: UploadServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sending has to be asked for there."""
+    monkeypatch.setenv("CI", "true")
+    assert (publish(folder).status, server.uploads) == (0, [])
+    assert (publish(folder, "--no-dry-run").status, server.uploads) == (0, ORDER)
+
+
+def test_a_second_run_changes_nothing(publish: Publish, server: UploadServer, folder: Path) -> None:
+    """It reads everything back once more."""
+    publish(folder)
+    printed = publish(folder)
+    assert (printed.status, server.uploads, server.downloads) == (0, ORDER, ORDER * 2)
+    assert printed.out.splitlines()[1] == "to send: 0 files, 0.0 kB, in this order"
+
+
+def test_digests_that_the_index_states_can_be_enough(publish: Publish, server: UploadServer, folder: Path) -> None:
+    """On request nothing is downloaded, unless the index states none."""
+    publish(folder, "--trust-index-hashes")
+    assert server.downloads == []
+    server.digests = False
+    assert publish(folder, "--trust-index-hashes").status == 0
+    assert sorted(server.downloads) == sorted(ORDER)
+
+
+def test_the_selector_is_a_release_of_its_own(publish: Publish, server: UploadServer, tmp_path: Path) -> None:
+    """One small wheel, with a tag of its own."""
+    folder = write_release_folder(tmp_path / "select", [SELECTOR_WHEEL]).path
+    printed = publish(folder)
+    assert (printed.status, server.uploads) == (0, [SELECTOR_WHEEL])
+    assert printed.out.startswith("select-v0.1.0 to company: 1 file")
+
+
+def test_the_selector_comes_last(publish: Publish, server: UploadServer, tmp_path: Path) -> None:
+    """What asks for jaxlib and plugins is seen when both are there."""
+    folder = write_release_folder(tmp_path / "all", [SELECTOR_WHEEL, *WHEELS]).path
+    assert (publish(folder).status, server.uploads) == (0, [*ORDER, SELECTOR_WHEEL])
+
+
+ANSWERS = {
+    Fault.FORBIDDEN: (
+        "it answered 403 Forbidden: who asks may not do that",
+        "check TWINE_USERNAME and TWINE_PASSWORD, or the section of .pypirc",
+    ),
+    Fault.CONFLICT: (
+        "it answered 409 Conflict: it has a file of that name with other bytes, or takes none",
+        "publish under another version",
+    ),
+    Fault.TOO_LARGE: (
+        "it answered 413 Request Entity Too Large: the file is larger than it takes",
+        "have its limit raised, and write it as file_limit into releases/destinations.toml",
+    ),
+    Fault.ELSEWHERE: ("it answered 302 Found: the address leads elsewhere", "check the address"),
+    Fault.BROKEN: (
+        "it answered 500 Internal Server Error: the server failed",
+        "wait until the server works again",
+    ),
+    Fault.CUT: ("the connection was cut", "see that the server runs"),
+    Fault.SLOW: ("it stayed silent for too long", "wait until it answers, or give it longer with --timeout"),
+}
+# How often one file is sent before publishing gives up: what a server may recover from is tried three times.
+TRIES = dict.fromkeys(ANSWERS, 1) | dict.fromkeys((Fault.BROKEN, Fault.CUT, Fault.SLOW), 3)
+STATES = {
+    name: f"published so far: {number} of 4 files "
+    f"({min(number, 2)} of 2 plugin wheels, {max(number - 2, 0)} of 2 of jaxlib)"
+    for number, name in enumerate(ORDER)
+}
+
+
+@pytest.mark.parametrize("name", ORDER)
+@pytest.mark.parametrize("fault", ANSWERS)
+def test_a_failure_at_any_file_leaves_whole_files_and_is_resumed(
+    publish: Publish, server: UploadServer, folder: Path, fault: Fault, name: str
+) -> None:
+    """Nothing after the file is sent; three lines say why, what is published, and how to go on, and that works."""
+    server.faults[name] = fault
+    printed = publish(folder, "--timeout", "0.2" if fault is Fault.SLOW else "20")
+    before = ORDER[: ORDER.index(name)]
+    cause, remedy = ANSWERS[fault]
+    assert (printed.status, server.files) == (11, bytes_of(folder, before))
+    assert server.uploads == [*before, *[name] * TRIES[fault]]
+    assert [line.strip() for line in printed.lines] == [
+        f"company did not take {name}",
+        cause,
+        f"{STATES[name]}; {remedy}, then {RESUME}",
+    ]
+    server.faults.clear()
+    server.uploads.clear()
+    assert (publish(folder).status, server.uploads) == (0, ORDER[len(before) :])
+    assert server.files == bytes_of(folder, ORDER)
+
+
+@pytest.mark.parametrize("fault", [Fault.BROKEN, Fault.CUT, Fault.LOST_ANSWER])
+def test_what_fails_once_is_repeated(publish: Publish, server: UploadServer, folder: Path, fault: Fault) -> None:
+    """A server that recovers gets the file again; one that had it already takes the same bytes."""
+    server.faults[BEAD], server.times = fault, 1
+    assert (publish(folder).status, server.uploads) == (0, [ABACUS, BEAD, BEAD, *BINDINGS])
+    assert server.files == bytes_of(folder, ORDER)
+
+
+def test_a_file_that_arrived_counts_though_no_answer_came(publish: Publish, server: UploadServer, folder: Path) -> None:
+    """The index is asked whether it has the file before that is an error."""
+    server.faults[BEAD] = Fault.LOST_ANSWER
+    assert publish(folder).status == 0
+    assert server.files == bytes_of(folder, ORDER)
+
+
+def test_a_destination_that_is_down_gets_nothing(publish: Publish, server: UploadServer, folder: Path) -> None:
+    """It is asked first what it has."""
+    server.url = "http://127.0.0.1:9/"  # the port of the discard service, which nothing listens on
+    printed = publish(folder)
+    assert (printed.status, server.uploads) == (11, [])
+    assert printed.lines[0] == "cannot read what company has of jaxlib"
+    assert printed.lines[1].strip() == "it cannot be reached"
+
+
+def test_bytes_that_changed_on_the_way_are_found(publish: Publish, server: UploadServer, folder: Path) -> None:
+    """The index states the digest of what was sent, and serves something else: no jaxlib follows."""
+    server.faults[BEAD] = Fault.ALTERED
+    printed = publish(folder)
+    assert (printed.status, list(server.files)) == (11, [ABACUS, BEAD])
+    assert printed.lines[0] == f"company has other bytes than {BEAD}"
+    assert printed.lines[1].strip().startswith("what it serves has the sha256 ")
+    assert STATES[BEAD] in printed.lines[2]
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_a_digest_that_is_not_that_of_the_file_is_found(
+    publish: Publish, server: UploadServer, folder: Path, name: str
+) -> None:
+    """Installers would refuse the file."""
+    server.faults[name] = Fault.LYING_DIGEST
+    printed = publish(folder)
+    assert (printed.status, list(server.files)) == (11, ORDER[: ORDER.index(name) + 1])
+    assert printed.lines[1].strip().startswith("it says that the sha256 is 0000000000000000...")
+
+
+def test_a_file_that_is_never_listed_is_an_error(publish: Publish, server: UploadServer, folder: Path) -> None:
+    """As where files are uploaded to one index and another one is read."""
+    server.faults[ABACUS] = Fault.HIDDEN
+    printed = publish(folder)
+    assert (printed.status, list(server.files)) == (11, [ABACUS])
+    assert printed.lines[0] == f"company does not list {ABACUS}"
+
+
+def test_a_download_that_is_cut_is_repeated(publish: Publish, server: UploadServer, folder: Path) -> None:
+    """Once is no reason to stop; always is."""
+    server.faults[BEAD], server.times = Fault.CUT_DOWNLOAD, 1
+    assert (publish(folder).status, server.downloads) == (0, [ABACUS, BEAD, BEAD, *BINDINGS])
+    server.times = -1
+    printed = publish(folder)
+    assert (printed.status, printed.lines[0]) == (11, f"cannot download {BEAD} from company")
+    assert server.files == bytes_of(folder, ORDER)
+
+
+@pytest.mark.parametrize("digests", [True, False], ids=["digests", "no digests"])
+def test_other_bytes_are_refused_before_anything_is_sent(
+    publish: Publish, server: UploadServer, folder: Path, *, digests: bool
+) -> None:
+    """Whether the index says so, or the file has to be downloaded to see it."""
+    server.files[BINDINGS[1]], server.digests = b"other", digests
+    printed = publish(folder)
+    assert (printed.status, server.uploads, server.files) == (11, [], {BINDINGS[1]: b"other"})
+    assert [line.strip() for line in printed.lines[:2]] == [
+        "v1.2.3+split.1 cannot be published to company; nothing was sent",
+        f"{BINDINGS[1]} is at company with other bytes",
+    ]
+    assert "  4 refuse" in printed.out
+
+
+def test_a_foreign_wheel_of_the_release_is_refused(publish: Publish, server: UploadServer, folder: Path) -> None:
+    """Installers would take it for one of ours; wheels of other versions and projects are nobody's business."""
+    foreign = "jaxlib-1.2.3+split.1-cp314-cp314-manylinux_2_27_x86_64.whl"
+    others = ["jaxlib-1.2.3-cp314-cp314-manylinux_2_27_x86_64.whl", "jaxlib-1.2.3.tar.gz"]
+    server.files |= dict.fromkeys((foreign, *others), b"other")
+    printed = publish(folder)
+    assert (printed.status, server.uploads) == (11, [])
+    assert printed.lines[1].strip() == f"{foreign} is at company, and not in this release"
+    del server.files[foreign]
+    assert publish(folder).status == 0
+
+
+def test_what_was_yanked_is_not_published_again(publish: Publish, server: UploadServer, folder: Path) -> None:
+    """The same bytes would stay withdrawn."""
+    publish(folder)
+    server.yanked[ABACUS] = "wrong"
+    printed = publish(folder)
+    assert (printed.status, printed.lines[1].strip()) == (11, f"{ABACUS} was yanked at company: wrong")
+
+
+def test_limits_of_the_destination_are_held(command: Publish, server: UploadServer, folder: Path) -> None:
+    """All that it would refuse is said at once, before anything is sent."""
+    addresses = ("--upload-url", f"{server.url}upload/", "--index-url", f"{server.url}simple/")
+    printed = command("publish", "public", folder, *addresses)
+    assert (printed.status, server.uploads) == (11, [])
+    assert "jaxlib-abacus is not ours at public" in printed.err
+
+
+def test_an_altered_folder_is_refused(publish: Publish, server: UploadServer, folder: Path) -> None:
+    """It is held to SHA256SUMS before the destination is asked."""
+    (folder / BEAD).write_bytes(b"altered")
+    printed = publish(folder)
+    assert (printed.status, server.requests) == (7, [])
+    assert f"altered: {BEAD}" in printed.err
+
+
+@pytest.mark.parametrize("killed_at", range(5))
+def test_a_run_killed_at_any_point_is_resumed(
+    publish: Publish, server: UploadServer, folder: Path, killed_at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the first file, between any two, and after the last one: the next run sends what is missing."""
+    find = Publication.find_local
+
+    def die(publication: Publication, file: LocalFile) -> Path:
+        if len(server.uploads) == killed_at:
+            raise KeyboardInterrupt
+        return find(publication, file)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Publication, "find_local", die)
+        printed = publish(folder)
+    assert (printed.status, server.files) == (130 if killed_at < 4 else 0, bytes_of(folder, ORDER[:killed_at]))
+    assert (publish(folder).status, server.uploads) == (0, ORDER)
+    assert server.files == bytes_of(folder, ORDER)
+
+
+def test_a_plan_of_another_release_is_not_continued(
+    publish: Publish, server: UploadServer, folder: Path, tmp_path: Path
+) -> None:
+    """A tag was moved, or the wheels were built again, after a part of them was sent."""
+    server.faults[BEAD] = Fault.BROKEN
+    publish(folder)
+    other = write_release_folder(tmp_path / "other", WHEELS[:2], commit="2" * 40).path
+    printed = publish(other)
+    begun = "of 111111111111 with SHA256SUMS "
+    assert (printed.status, list(server.files)) == (11, [ABACUS])
+    assert printed.lines[0] == "v1.2.3+split.1 was begun at company as another release, and is not finished"
+    assert begun in printed.lines[1]
+    assert "this one of 222222222222 with SHA256SUMS " in printed.lines[1]
+    journal = Path(printed.lines[2].rpartition("remove ")[2])
+    assert journal.is_file()
+    journal.unlink()
+    assert publish(other).status == 0
+
+
+def test_a_finished_plan_is_forgotten(publish: Publish, folder: Path, tmp_path: Path) -> None:
+    """Nothing is left in the cache but the lock; the folder of the release is as it was."""
+    before = sorted(path.name for path in folder.iterdir())
+    publish(folder)
+    left = [path.suffix for path in (tmp_path / "cache" / "publish").iterdir()]
+    assert (left, sorted(path.name for path in folder.iterdir())) == ([".lock"], before)
+
+
+def test_credentials_go_to_their_host_and_into_no_message(
+    command: Publish, server: UploadServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those in an address are used, and cut out of it."""
+    monkeypatch.delenv("TWINE_USERNAME")
+    monkeypatch.delenv("TWINE_PASSWORD")
+    host = server.url.replace("http://", f"http://{USERNAME}:{PASSWORD}@")
+    server.faults[BINDINGS[0]] = Fault.FORBIDDEN
+    printed = command("publish", "company", folder, "--upload-url", f"{host}upload/", "--index-url", f"{host}simple/")
+    assert printed.status == 11
+    assert [text for text in server.requests if "Authorization: Basic " not in text] == []
+    assert USERNAME not in printed.out + printed.err
+
+
+def test_no_credentials_are_an_error(
+    publish: Publish, server: UploadServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twine asks nobody: a release must not wait for an answer."""
+    monkeypatch.delenv("TWINE_USERNAME")
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    printed = publish(folder)
+    assert (printed.status, server.uploads) == (11, [])
+    assert printed.lines[1].strip() == "there are no credentials for it"
+
+
+def test_addresses_come_from_the_environment(
+    command: Publish, server: UploadServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One variable for each setting of each destination."""
+    monkeypatch.setenv("PJRTWHEEL_COMPANY_INDEX_URL", f"{server.url}simple/")
+    monkeypatch.setenv("PJRTWHEEL_COMPANY_UPLOAD_URL", f"{server.url}upload/")
+    assert (command("publish", "company", folder).status, server.uploads) == (0, ORDER)
+
+
+def test_addresses_come_from_pypirc(
+    command: Publish, server: UploadServer, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Whatever twine's own variables say of another repository."""
+    (tmp_path / "home").mkdir()
+    section = f"[ours]\nrepository = {server.url}upload/\nusername = {USERNAME}\npassword = {PASSWORD}\n"
+    (tmp_path / "home" / ".pypirc").write_text(f"[distutils]\nindex-servers = ours\n{section}")
+    monkeypatch.setenv("TWINE_REPOSITORY_URL", "http://127.0.0.1:9/")
+    options = ("--index-url", f"{server.url}simple/", "--repository", "ours")
+    assert (command("publish", "company", folder, *options).status, server.uploads) == (0, ORDER)
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ([], "the address of company is not known"),
+        (["--index-url", "http://127.0.0.1:9/", "--timeout", "soon"], "--timeout is 'soon'"),
+    ],
+)
+def test_missing_and_wrong_options_are_named(command: Publish, folder: Path, options: list[str], line: str) -> None:
+    """Nothing is asked of any server."""
+    printed = command("publish", "company", folder, *options)
+    assert (printed.status, printed.lines[0]) == (2, line)
+
+
+def test_wheels_of_two_releases_are_no_release(publish: Publish, server: UploadServer, tmp_path: Path) -> None:
+    """The folder is made again."""
+    older = f"jaxlib_bead-1.2.2+split.1-{PLUGIN_TAG}.whl"
+    printed = publish(write_release_folder(tmp_path / "two", [*WHEELS, older]).path)
+    assert (printed.status, server.requests) == (7, [])
+    assert printed.lines[0] == "the folder has wheels of v1.2.3+split.1, 1.2.2+split.1"
+
+
+def test_a_folder_that_is_none_is_named(publish: Publish, tmp_path: Path, folder: Path) -> None:
+    """As `dist/` itself, which has no SHA256SUMS."""
+    shutil.copytree(folder, tmp_path / "dist", ignore=shutil.ignore_patterns("SHA256SUMS"))
+    printed = publish(tmp_path / "dist")
+    assert (printed.status, printed.lines[0]) == (
+        2,
+        f"{tmp_path / 'dist'} is no folder with a release: it has no SHA256SUMS",
+    )
