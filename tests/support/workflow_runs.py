@@ -18,6 +18,8 @@ from pathlib import Path
 
 from pjrtwheel.bazel.shutdown import ask_servers_to_end
 from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.release.known import load_release
+from pjrtwheel.workflows.tags import selector_version
 from release_under_test import ROOT, release_under_test
 
 STAND_INS = ROOT / "tests/workflows/actions"
@@ -89,6 +91,15 @@ class SmallRepository:
         """The folder that releases are published to."""
         return self.folder / "destination"
 
+    @property
+    def selector_tag(self) -> str:
+        """The tag of the selector that is in the repository."""
+        return f"select-v{selector_version(self.upstream)}"
+
+    def pin(self, key: str) -> str:
+        """Return the digest that the release file has for an input."""
+        return load_release(self.upstream, self.version).pin(key).sha256
+
     def edit(self, name: str, old: str, new: str) -> None:
         """Replace a text that is in a file once, and commit that."""
         path = self.upstream / name
@@ -96,6 +107,11 @@ class SmallRepository:
         assert text.count(old) == 1, (name, old)
         path.write_text(text.replace(old, new), "utf-8")
         self.git("commit", "--quiet", "--all", f"--message=Change {name}")
+
+    def reset(self) -> None:
+        """Forget all commits but the first, and what was published."""
+        self.git("checkout", "--quiet", "--force", "-B", "main", "small")
+        shutil.rmtree(self.destination, ignore_errors=True)
 
     def git(self, *arguments: str) -> str:
         """Run git in the repository."""
@@ -114,18 +130,24 @@ class SmallRepository:
         event.write_text(json.dumps({"ref": f"refs/tags/{tag}", "repository": {"default_branch": "main"}}), "utf-8")
         settings = {"PJRTWHEEL_DESTINATION": "folder", "PJRTWHEEL_FOLDER_FOLDER": str(self.destination)}
         command = [*self._act(store), "push", "--workflows", ".github/workflows/release.yml", "--eventpath", str(event)]
-        for name, value in {**settings, **(variables or {})}.items():
-            command += ["--var", f"{name}={value}"]
-        environ = {"STAND_IN_UPSTREAM": self.upstream, "STAND_IN_STORE": store, "PJRTWHEEL_CACHE": self.cache}
-        for name, value in {**environ, **{f"STAND_IN_{name.upper()}": value for name, value in faults.items()}}.items():
-            command += ["--env", f"{name}={value}"]
-        done = subprocess.run(command, cwd=clone, capture_output=True, text=True, check=False)
+        environ = {"STAND_IN_UPSTREAM": str(self.upstream), "STAND_IN_STORE": str(store)}
+        environ |= {"PJRTWHEEL_CACHE": str(self.cache)} | {f"STAND_IN_{name.upper()}": faults[name] for name in faults}
+        for option, table in (("--var", {**settings, **(variables or {})}), ("--env", environ)):
+            command += [word for name, value in table.items() for word in (option, f"{name}={value}")]
+        done = subprocess.run(command, cwd=clone, env=_environ(), capture_output=True, text=True, check=False)
         log = done.stdout + done.stderr
         (store / "log").write_text(log, "utf-8")
         return Run(_read_results(done.stdout), log, store, frozenset(_list_files(self.destination)))
 
     def _act(self, store: Path) -> list[str]:
-        command = [str(find_act()), "--json", "--no-cache-server", "--no-skip-checkout", "--pull=false", "--concurrent-jobs=2"]
+        command = [
+            str(find_act()),
+            "--json",
+            "--no-cache-server",
+            "--no-skip-checkout",
+            "--pull=false",
+            "--concurrent-jobs=2",
+        ]
         command += ["--action-cache-path", str(store / "act")]
         for runner in RUNNERS:
             command += ["--platform", f"{runner}=-self-hosted"]
@@ -154,6 +176,7 @@ def small_repository(folder: Path) -> Iterator[SmallRepository]:
     repository.git("init", "--quiet")
     repository.git("add", "--all")
     repository.git("commit", "--quiet", "--message=A small release")
+    repository.git("tag", "small")
     try:
         yield repository
     finally:
@@ -214,6 +237,14 @@ def _read_results(output: str) -> dict[str, str]:
         if "jobResult" in entry and results.get(entry["jobID"]) != "failure":
             results[entry["jobID"]] = entry["jobResult"]
     return results
+
+
+def _environ() -> dict[str, str]:
+    """Return the environment without what belongs to the tests: their Python, their settings."""
+    own = ("COVERAGE", "GITHUB_", "NOX", "PJRTWHEEL_", "PYTEST", "PYTHON", "VIRTUAL_ENV")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(own)}
+    folders = [folder for folder in kept.get("PATH", os.defpath).split(os.pathsep) if folder != f"{sys.prefix}/bin"]
+    return {**kept, "PATH": os.pathsep.join(folders)}
 
 
 def _list_files(folder: Path) -> Iterator[str]:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -131,7 +132,7 @@ def test_what_runs_by_hand_publishes_nothing_unless_asked() -> None:
 def test_publishing_waits_for_checks_and_the_stage() -> None:
     """Each job needs the success of the one before, not only its end."""
     order = ["check", "stage", "publish"]
-    for before, after in zip(order, order[1:], strict=False):
+    for before, after in itertools.pairwise(order):
         job = JOBS[f"release.{after}"]
         assert before in job["needs"]
         assert f"needs.{before}.result == 'success'" in job["if"]
