@@ -134,7 +134,9 @@ class SmallRepository:
         environ |= {"PJRTWHEEL_CACHE": str(self.cache)} | {f"STAND_IN_{name.upper()}": faults[name] for name in faults}
         for option, table in (("--var", {**settings, **(variables or {})}), ("--env", environ)):
             command += [word for name, value in table.items() for word in (option, f"{name}={value}")]
-        done = subprocess.run(command, cwd=clone, env=_environ(), capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=clone, env=_environ(self.folder / "tools"), capture_output=True, text=True, check=False
+        )
         log = done.stdout + done.stderr
         (store / "log").write_text(log, "utf-8")
         return Run(_read_results(done.stdout), log, store, frozenset(_list_files(self.destination)))
@@ -173,6 +175,11 @@ def small_repository(folder: Path) -> Iterator[SmallRepository]:
     repository.upstream.mkdir()
     _copy_repository(repository.upstream)
     _shrink(repository.upstream, release.version)
+    with (repository.upstream / "CHANGELOG.md").open("a", encoding="utf-8") as changelog:
+        changelog.write(f"\n## {repository.tag} and {repository.selector_tag}\n\n- A small release.\n")
+    (folder / "tools").mkdir()
+    if uv := shutil.which("uv", path=f"{sys.prefix}/bin"):  # makes the sessions' environments in seconds
+        (folder / "tools/uv").symlink_to(uv)
     repository.git("init", "--quiet")
     repository.git("add", "--all")
     repository.git("commit", "--quiet", "--message=A small release")
@@ -239,12 +246,12 @@ def _read_results(output: str) -> dict[str, str]:
     return results
 
 
-def _environ() -> dict[str, str]:
-    """Return the environment without what belongs to the tests: their Python, their settings."""
+def _environ(tools: Path) -> dict[str, str]:
+    """Return the environment with a folder of programs, without what is the tests' own: their Python and settings."""
     own = ("COVERAGE", "GITHUB_", "NOX", "PJRTWHEEL_", "PYTEST", "PYTHON", "VIRTUAL_ENV")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(own)}
     folders = [folder for folder in kept.get("PATH", os.defpath).split(os.pathsep) if folder != f"{sys.prefix}/bin"]
-    return {**kept, "PATH": os.pathsep.join(folders)}
+    return {**kept, "PATH": os.pathsep.join([str(tools), *folders])}
 
 
 def _list_files(folder: Path) -> Iterator[str]:
