@@ -179,7 +179,7 @@ COMMANDS = {
     "build_auto": ("wheel", "Build jaxlib-auto, a plain wheel and variants for what is in dist/.", ("auto",)),
     "merge": (
         "wheel",
-        "Merge records and wheels of builds: -- FOLDER... --dist FOLDER [--proofs FILE...].",
+        "Merge builds, or proofs made elsewhere: -- FOLDER...|--proofs FILE... --dist FOLDER.",
         ("merge",),
     ),
     "index": ("wheel", "Write dist/simple, a static package index that any web server can serve.", ("index",)),

@@ -10,13 +10,17 @@ import tempfile
 import zipfile
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from jaxlib_select.errors import SelectError
 from jaxlib_select.machine.file import parse_machine, to_json
 from pjrtwheel.elf import plan_repair, read_chunks, read_image
 from pjrtwheel.errors import PjrtWheelError
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.machine import ProofMachine
+from pjrtwheel.prove.proof_file import read_proof_file, write_proof_file
 from pjrtwheel.verify import documents, elf, formats, library, macho, pe
 from pjrtwheel.verify.contents import read_contents
 from pjrtwheel.wheel.metadata import add_extras, read_field
@@ -24,6 +28,7 @@ from pjrtwheel.wheel.read.unpack import unpack_wheel
 from pjrtwheel.wheel.record import parse_record
 from pjrtwheel.wheel.report import Report, parse_report
 from small_libraries import build_elf, build_fat, build_macho, build_pe
+from small_release import proof_of
 from small_wheels import build_wheel
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -62,7 +67,8 @@ def all_readers(scratch: Path) -> dict[str, Reader]:
     tooling = (PjrtWheelError,)
     return {
         "record": Reader(_read_record, texts["RECORD"], (ValueError, *tooling), 220),
-        "metadata": Reader(_read_metadata, texts["METADATA"], tooling, 200),
+        "metadata": Reader(_read_metadata, texts["METADATA"], tooling, 160),
+        "proofs": Reader(lambda data: _read_proofs(data, scratch), (_proofs_sample(scratch),), tooling, 40),
         "report": Reader(_read_report, (_report_sample(),), tooling, 180),
         "machine": Reader(_read_machine, machines, (SelectError,), 200),
         "elf": Reader(_read_elf, elves, tooling, 60),
@@ -86,6 +92,12 @@ def _read_metadata(data: bytes) -> object:
 
 def _read_report(data: bytes) -> object:
     return parse_report(data.decode("utf-8", "replace")).describe()
+
+
+def _read_proofs(data: bytes, scratch: Path) -> object:
+    path = scratch / "proofs.json"
+    path.write_bytes(data)
+    return read_proof_file(path, datetime.now(UTC))
 
 
 def _read_machine(data: bytes) -> object:
@@ -185,6 +197,13 @@ def _text_samples(wheels: tuple[bytes, ...]) -> dict[str, tuple[bytes, ...]]:
         for name, text in zip(found, [*texts, b"\1".join(texts)], strict=True):
             found[name] += (text,)
     return found
+
+
+def _proofs_sample(scratch: Path) -> bytes:
+    path, name = scratch / "proofs.json", "demo-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
+    proof = replace(proof_of(Level.DEVICE, "c" * 40), machine=ProofMachine("Linux-6.1", "A processor", "H100", 1, "7"))
+    write_proof_file(path, {name: proof}, {name: "ab" * 32}, signed_off_by="A Tester", date="2026-11-22T12:00:00Z")
+    return path.read_bytes()
 
 
 def _report_sample() -> bytes:

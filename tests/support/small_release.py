@@ -18,7 +18,7 @@ from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Outcome, ProgramResult, Proof, PythonProof
 from pjrtwheel.release.known import load_release
-from pjrtwheel.release.lock import make_lock
+from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.wheel.names import parse_name
 from release_entries import entry_of
 from small_wheels import build_wheel, describe_wheel
@@ -76,6 +76,10 @@ class SmallRelease:
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
         (self.root / path).write_text(text, "utf-8")
 
+    def lock(self, provider: str = "prebuilt") -> ReleaseLock:
+        """Return the lock of the release."""
+        return make_lock(load_release(self.root, "1.2.3"), provider)
+
     def entries(self) -> dict[str, Entry]:
         """Return what the folder lists."""
         return read_entries(self.dist)
@@ -94,15 +98,18 @@ class SmallRelease:
         listed = {known: entry for known, entry in self.entries().items() if known != name}
         (self.dist / RELEASE_FILENAME).write_text(format_entries(listed), "utf-8")
 
-    def add_wheel(self, name: str, level: Level = Level.STATIC, *, lock: str = "", provider: str = "none") -> Entry:
+    def add_wheel(
+        self, name: str, level: Level = Level.STATIC, *, lock: ReleaseLock | None = None, provider: str = "none"
+    ) -> Entry:
         """Put a wheel into the folder, proven at a level at the commit that is checked out."""
-        path = build_wheel(self.dist, describe_wheel(name), name=name)
+        files = {f"{name.split('-', maxsplit=1)[0]}/{LOCK_FILENAME}": lock.to_json().encode()} if lock else {}
+        path = build_wheel(self.dist, describe_wheel(name) | files, name=name)
         entry = entry_of(
             name,
             sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
             size=path.stat().st_size,
             tags=tuple(sorted(map(str, parse_name(name).tags))),
-            lock_id=lock,
+            lock_id=lock.lock_id if lock else "",
             provider=provider,
             proof=proof_of(level, self.git("rev-parse", "HEAD")),
         )
@@ -131,7 +138,7 @@ def make_small_release(folder: Path) -> SmallRelease:
     made.git("init", "--quiet", "--initial-branch=main")
     made.commit()
     (made.dist / RELEASE_FILENAME).write_text(format_entries({}), "utf-8")
-    lock = make_lock(load_release(made.root, "1.2.3"), "prebuilt").lock_id
+    lock = made.lock()
     levels = {BINDINGS: Level.DEVICE, PLUGIN: Level.DEVICE, ALONE: Level.LOAD}
     for name, level in levels.items():
         made.add_wheel(name, level, lock=lock, provider="prebuilt")

@@ -24,7 +24,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Merge, and print one table of what is now in the folder; of proofs alone, of the wheels that they are of."""
+    """Merge, and print one table of what is now in the folder, or of the wheels that the proofs are of."""
     from datetime import UTC, datetime
 
     from pjrtwheel.dist import print_summary
@@ -32,11 +32,11 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.dist.merge import merge_folders
     from pjrtwheel.errors import UsageError
 
-    if not args.folders and not args.proofs:
-        raise UsageError("nothing to merge", remedy="give folders, or files with --proofs")
-    entries = merge_folders(args.folders, args.dist) if args.folders else ()
+    if bool(args.folders) == bool(args.proofs):  # proofs that are refused change nothing, so they come by themselves
+        raise UsageError("merge takes either folders or --proofs", remedy="merge folders first, then proofs of them")
     if args.proofs:
-        proven = {entry.filename: entry for entry in add_proof_files(args.proofs, args.dist, datetime.now(UTC))}
-        entries = tuple(proven.get(entry.filename, entry) for entry in entries) or tuple(proven.values())
+        entries = add_proof_files(args.proofs, args.dist, datetime.now(UTC))
+    else:
+        entries = merge_folders(args.folders, args.dist)
     print_summary(entries, args.dist)
     return 0

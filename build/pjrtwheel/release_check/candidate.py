@@ -19,18 +19,18 @@ from pjrtwheel.products.auto.wheel import list_filename, variant_name
 from pjrtwheel.products.facts import contents_of
 from pjrtwheel.prove.library import require_own_names
 from pjrtwheel.publish.destinations import Destination
-from pjrtwheel.release.lock import make_lock
+from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.release.model import Release
 from pjrtwheel.release_check.checkout import Checkout, look_at_checkout
-from pjrtwheel.release_check.policy import Policy, load_policy
+from pjrtwheel.release_check.policy import PURE_PYTHON, SELECTOR, Policy, load_policy
 from pjrtwheel.release_check.sizes import Size, load_sizes
 from pjrtwheel.release_check.wheels import WheelFile
 from pjrtwheel.sets.promised import promised_set
+from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.wheel.names import find_name, make_name
+from pjrtwheel.wheel.read.directory import open_wheel
 from pjrtwheel.workflows.jobs import REFERENCE
 from pjrtwheel.workflows.tags import list_labelled, selector_version
-
-SELECTOR = "jaxlib-select"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def gather(root: Path, tag: str, release: Release | None, dist: Path, destinatio
     promise = promise_of_set(release, backends, listed.values()) if release else promise_of_selector(root)
     proofs = (proof for name in promise.wheels if name in listed for proof in listed[name].proofs())
     commits = {proof.origin.commit for proof in proofs}
-    names = {path.name for path in dist.glob("*.whl")}
+    names = {path.name for path in dist.glob("*.whl") if path.is_file()}
     return Candidate(
         tag=tag,
         promise=promise,
@@ -121,7 +121,7 @@ def gather(root: Path, tag: str, release: Release | None, dist: Path, destinatio
         documents={path.name for path in dist.iterdir()} - names,
         checkout=look_at_checkout(root, tag, filter(None, commits)),
         policy=load_policy(root),
-        projects={"jaxlib", AUTO, SELECTOR, *(backend.distribution for backend in backends)},
+        projects={"jaxlib", *PURE_PYTHON, *(backend.distribution for backend in backends)},
         baselines=load_sizes(root),
         destination=destination,
         now=datetime.now(UTC),
@@ -143,7 +143,7 @@ def promise_of_set(release: Release, backends: Collection[Backend], listed: Iter
         except UsageError as error:
             fault = f"the wheels of {AUTO} cannot be listed: {error.what}"
             names |= {entry.filename for entry in ours if entry.distribution == AUTO}
-    providers = {entry.provider for entry in ours if entry.provider != "none"}
+    providers = {entry.provider for entry in ours if entry.distribution not in PURE_PYTHON}
     plugins = [wheel.platform for wheel in wheels if wheel.distribution != "jaxlib"]
     return Promise(
         version=version,
@@ -164,11 +164,24 @@ def promise_of_selector(root: Path) -> Promise:
 
 
 def read_file(path: Path, entry: Entry | None) -> WheelFile:
-    """Hash a wheel; if it is the one that its entry describes, look at its METADATA as well."""
+    """Hash a wheel; if it is the one that its entry describes, look at its METADATA and its lock as well."""
     digest, fault = hash_file(path), ""
     if entry is not None and digest == entry.sha256 and find_name(path.name):
         try:
             require_own_names([path])
+            fault = _compare_lock(path, entry)
         except (ProofError, WheelError) as error:
             fault = error.what
     return WheelFile(digest, path.stat().st_size, fault)
+
+
+def _compare_lock(path: Path, entry: Entry) -> str:
+    """Say that the lock inside a wheel is another one than its entry states; nothing where they agree."""
+    with open_wheel(path) as archive:
+        locks = [archive.read(name) for name in archive.namelist() if name.endswith(f"/{LOCK_FILENAME}")]
+    try:
+        found = [read_json(ReleaseLock, lock).lock_id for lock in locks]
+    except TableError as error:
+        return f"the lock in {path.name} is damaged: {error}"
+    other = [lock for lock in found if lock != entry.lock_id]
+    return f"{path.name} carries lock {other[0][:8]}, {RELEASE_FILENAME} says {entry.lock_id[:8]}" if other else ""

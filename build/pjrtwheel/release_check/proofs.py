@@ -14,7 +14,7 @@ from pjrtwheel.prove.level import ORDER, Level
 from pjrtwheel.prove.origin import Origin, read_moment
 from pjrtwheel.prove.proof_file import CLOCKS_DIFFER
 from pjrtwheel.prove.results import Proof
-from pjrtwheel.release_check.policy import Demand, Waiver
+from pjrtwheel.release_check.policy import PURE_PYTHON, Demand, Waiver
 from pjrtwheel.release_check.problems import Kind, Problem
 
 _SHOWN = 3
@@ -57,7 +57,7 @@ class Verdict:
 
 def choose_demand(demand: Demand, entry: Entry, with_plugin: Collection[str]) -> Level:
     """Return the level that a wheel must have, given the platforms that plugins are promised for."""
-    if entry.platform == "any" or entry.provider == "none":
+    if entry.distribution in PURE_PYTHON:
         return demand.pure_python
     if entry.distribution != "jaxlib":
         return demand.plugin
@@ -85,7 +85,7 @@ def check_levels(verdicts: Iterable[Verdict]) -> Iterator[Problem]:
     """Yield each wheel that shows less than is demanded of it."""
     for verdict in verdicts:
         if not verdict.suffices:
-            name, reason = verdict.entry.filename, _explain(verdict.entry)
+            name, reason = verdict.entry.filename, _explain(verdict)
             yield Problem(Kind.LEVEL, f"{name}: {verdict.shown}, where {verdict.demanded} is demanded{reason}")
 
 
@@ -138,8 +138,10 @@ def _reaches(shown: Level, demanded: Level) -> bool:
     return ORDER.index(shown) >= ORDER.index(demanded)
 
 
-def _explain(entry: Entry) -> str:
-    """Return, in brackets, why no more was shown, as far as the proofs say it."""
-    pythons = [python for proof in entry.proofs() for python in proof.pythons]
+def _explain(verdict: Verdict) -> str:
+    """Return, in brackets, why no more was shown; nothing if more was, in a proof that does not count."""
+    if highest_shown(verdict.entry.proofs()) is not verdict.shown:
+        return ""
+    pythons = [python for proof in verdict.entry.proofs() for python in proof.pythons]
     reasons = dict.fromkeys(reason for python in pythons for reason in (*python.missed, python.reason) if reason)
     return f" ({shorten(reasons, 1, '; ')})" if reasons else ""

@@ -14,7 +14,7 @@ from packaging.version import Version
 from pjrtwheel.dist.release_file import Entry
 from pjrtwheel.errors import PinError
 from pjrtwheel.files import write_atomically
-from pjrtwheel.release_check.policy import Policy
+from pjrtwheel.release_check.policy import PURE_PYTHON, Policy
 from pjrtwheel.release_check.problems import Kind, Problem
 from pjrtwheel.tables import TableError, column, read_toml
 
@@ -61,11 +61,11 @@ def load_sizes(root: Path) -> tuple[Size, ...]:
 
 
 def measure(tag: str, entries: Iterable[Entry]) -> list[Size]:
-    """Return the sizes of the wheels of a release; wheels for all platforms hold no library and are left out."""
+    """Return the sizes of the wheels of a release; those without a library are left out."""
     largest: dict[tuple[str, str], int] = {}
     for entry in entries:
         key = (entry.distribution, entry.platform)
-        if entry.platform != "any" and entry.provider != "none":
+        if entry.distribution not in PURE_PYTHON:
             largest[key] = max(entry.size, largest.get(key, 0))
     return [Size(tag, wheel, platform, size) for (wheel, platform), size in sorted(largest.items())]
 

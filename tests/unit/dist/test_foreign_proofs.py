@@ -205,12 +205,15 @@ def test_a_record_that_is_damaged_or_missing_stays_as_it_is(dist: Path, proofs: 
         add_proof_files([tmp_path / "other.json"], dist, NOW)
 
 
-def test_the_command_takes_proofs_alone(dist: Path, proofs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It prints the wheels that they are of; without folders and proofs there is nothing to do."""
+def test_the_command_takes_proofs_alone(
+    dist: Path, proofs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It prints the wheels that they are of; folders are merged before, so that what is refused changes nothing."""
     text = proofs.read_text("utf-8").replace(DATE, "2020-01-01T00:00:00Z").replace("2026-11-21", "2020-01-01")
     proofs.write_text(text, "utf-8")
     assert main(["merge", "--dist", str(dist), "--proofs", str(proofs)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line.endswith(".whl")] == [BINDINGS, PLUGIN]
-    assert main(["merge", "--dist", str(dist)]) == UsageError.exit_code
-    assert "nothing to merge" in capsys.readouterr().err
+    for further in ([], [str(tmp_path), "--proofs", str(proofs)]):
+        assert main(["merge", "--dist", str(dist), *further]) == UsageError.exit_code
+        assert "merge takes either folders or --proofs" in capsys.readouterr().err

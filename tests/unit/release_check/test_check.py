@@ -17,8 +17,6 @@ from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.prove.level import Level
 from pjrtwheel.publish.destinations import Destination, Kind
-from pjrtwheel.release.known import load_release
-from pjrtwheel.release.lock import make_lock
 from pjrtwheel.release_check import problems
 from pjrtwheel.release_check.check import check_release
 from pjrtwheel.release_check.problems import SEVERAL, Problem
@@ -73,8 +71,7 @@ def prove(small: SmallRelease, name: str, level: Level) -> None:
 
 def build_from_source(small: SmallRelease, name: str) -> None:
     """Make a wheel one of another set of the same release."""
-    lock = make_lock(load_release(small.root, "1.2.3"), "source")
-    small.change(name, lock_id=lock.lock_id, provider=lock.provider)
+    small.add_wheel(name, Level.DEVICE, lock=small.lock("source"), provider="source")
 
 
 CHANGES: dict[str, tuple[Change, list[tuple[str, str]]]] = {
@@ -122,15 +119,24 @@ CHANGES: dict[str, tuple[Change, list[tuple[str, str]]]] = {
         [("ALTERED", f"{PLUGIN} has sha256 ")],
     ),
     "another lock": (
-        lambda small: small.change(PLUGIN, lock_id="ff" * 16),
+        lambda small: small.add_wheel(
+            PLUGIN, Level.DEVICE, lock=replace(small.lock(), lock_id="ff" * 16), provider="prebuilt"
+        ),
         [("LOCK", f"{PLUGIN}: lock ffffffff does not follow from the release file")],
+    ),
+    "a lock that is not the one inside": (
+        lambda small: small.change(PLUGIN, lock_id="ff" * 16),
+        [
+            ("ALTERED", f"{PLUGIN} carries lock "),
+            ("LOCK", f"{PLUGIN}: lock ffffffff does not follow from the release file"),
+        ],
     ),
     "two locks": (
         lambda small: build_from_source(small, ALONE),
         [("LOCK", f"{BINDINGS} and 1 more: lock "), ("LOCK", f"{ALONE}: lock ")],
     ),
     "no lock": (
-        lambda small: small.change(PLUGIN, lock_id=""),
+        lambda small: small.add_wheel(PLUGIN, Level.DEVICE, provider="prebuilt"),
         [("LOCK", f"{PLUGIN}: lock none does not follow from the release file")],
     ),
     "a dirty tree": (
@@ -248,7 +254,7 @@ def test_other_releases_may_share_the_folder(small: SmallRelease) -> None:
 
 def test_all_wheels_of_the_automatic_choice_have_to_be_there(small: SmallRelease) -> None:
     """If any is, with the list of them; a stale one is a problem."""
-    lock = small.entries()[PLUGIN].lock_id
+    lock = small.lock()
     small.add_wheel(f"jaxlib_auto-{VERSION}-py3-none-any-stale.whl", lock=lock)
     assert find(small) == [
         ("MISSING", f"jaxlib_auto-{VERSION}-variants.json is not there"),

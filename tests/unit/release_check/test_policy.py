@@ -42,19 +42,18 @@ def shown(level: Level, *, emulated: bool = False, backend: str = "abacus") -> P
 
 
 @pytest.mark.parametrize(
-    ("name", "provider", "expected"),
+    ("name", "expected"),
     [
-        (PLUGIN, "prebuilt", Level.DEVICE),
-        (BINDINGS, "prebuilt", Level.DEVICE),
-        ("jaxlib-1.2.3-cp312-cp312-win_amd64.whl", "prebuilt", Level.LOAD),
-        ("jaxlib_auto-1.2.3-py3-none-any.whl", "none", Level.STATIC),
-        ("jaxlib_auto-1.2.3-py3-none-manylinux_2_27_x86_64-abacus.whl", "none", Level.STATIC),
+        (PLUGIN, Level.DEVICE),
+        (BINDINGS, Level.DEVICE),
+        ("jaxlib-1.2.3-cp312-cp312-win_amd64.whl", Level.LOAD),
+        ("jaxlib_auto-1.2.3-py3-none-any.whl", Level.STATIC),
+        ("jaxlib_auto-1.2.3-py3-none-manylinux_2_27_x86_64-abacus.whl", Level.STATIC),
     ],
 )
-def test_the_kind_of_wheel_decides_what_is_demanded(name: str, provider: str, expected: Level) -> None:
+def test_the_kind_of_wheel_decides_what_is_demanded(name: str, expected: Level) -> None:
     """A new backend is demanded to run, without a line that names it."""
-    entry = entry_of(name, provider=provider)
-    assert choose_demand(DEMAND, entry, {"linux_x86_64", "linux_aarch64"}) is expected
+    assert choose_demand(DEMAND, entry_of(name), {"linux_x86_64", "linux_aarch64"}) is expected
 
 
 def test_any_backend_and_the_best_proof_count() -> None:

@@ -69,8 +69,8 @@ def test_the_largest_of_several_pythons_counts() -> None:
         entry_of("jaxlib-1-cp312-cp312-manylinux_2_27_x86_64.whl", size=5),
         entry_of("jaxlib-1-cp313-cp313-manylinux_2_27_x86_64.whl", size=7),
         entry_of("jaxlib-1-cp313-cp313-macosx_11_0_arm64.whl", size=3),
-        entry_of("jaxlib_auto-1-py3-none-any.whl", size=9, provider="none"),
-        entry_of("jaxlib_auto-1-py3-none-manylinux_2_27_x86_64-a.whl", size=9, provider="none"),
+        entry_of("jaxlib_auto-1-py3-none-any.whl", size=9),
+        entry_of("jaxlib_auto-1-py3-none-manylinux_2_27_x86_64-a.whl", size=9),
     ]
     assert measure("v1", entries) == [Size("v1", "jaxlib", LINUX, 7), Size("v1", "jaxlib", "macos_arm64", 3)]
 
