@@ -185,6 +185,12 @@ COMMANDS = {
     "index": ("wheel", "Write dist/simple, a static package index that any web server can serve.", ("index",)),
     "attest": ("publish", "Write dist/TAG, a release as it is published: -- --tag TAG [--key FILE].", ("attest",)),
     "table": ("wheel", "Print the wheels of dist/ as a table in Markdown: -- [--dist FOLDER].", ("table",)),
+    "verify_release": (
+        "publish",
+        "Verify a release as those who receive it: -- FOLDER|URL [--key PUBLIC] [--tag TAG].",
+        ("verify_release",),
+    ),
+    "reproduce": ("publish", "Build a release again and compare it byte for byte: -- FOLDER|URL.", ("reproduce",)),
     **{
         f"smoke_{name}": (
             "proof",

@@ -84,6 +84,12 @@ class PublishError(PjrtWheelError):
     exit_code = 11
 
 
+class ReproduceError(PjrtWheelError):
+    """A release that was not, or cannot be, built again to the same bytes."""
+
+    exit_code = 13
+
+
 def shorten(values: Iterable[str], shown: int, separator: str = ", ") -> str:
     """Return a list in words, cut after some entries.
 

@@ -65,6 +65,7 @@ def make_dist(
     provider: str = "prebuilt",
     origins: Sequence[Origin] = (ORIGIN,),
     levels: Mapping[str, int] | None = None,
+    environ: Mapping[str, str] | None = None,
 ) -> Path:
     """Make a folder with all wheels of the release file: bindings, the CPU's plugin, `jaxlib-auto` and `-select`.
 
@@ -74,6 +75,7 @@ def make_dist(
         provider: Where the plugin library came from.
         origins: From where and when the proofs of each wheel are.
         levels: Python tag → level of compression of the bindings, where it is not the default.
+        environ: What may have SOURCE_DATE_EPOCH, which the bindings are dated by.
     """
     release = read_release(root / "releases" / "1.2.3.toml")
     version, build = release.set_version, f"-{release.build_tag}" if release.build_tag else ""
@@ -84,7 +86,7 @@ def make_dist(
     dist.mkdir(parents=True)
     entries = [
         *(
-            write_wheel(dist, name, release, provider, f"bindings.{tag}", (levels or {}).get(tag, LEVEL))
+            write_wheel(dist, name, release, provider, f"bindings.{tag}", (levels or {}).get(tag, LEVEL), environ)
             for tag, name in zip(BINDINGS, bindings, strict=True)
         ),
         write_wheel(dist, plugin, release, provider, "plugin.cpu"),
@@ -99,7 +101,13 @@ def make_dist(
 
 
 def write_wheel(
-    dist: Path, filename: str, release: Release | None, provider: str, key: str = "", level: int = LEVEL
+    dist: Path,
+    filename: str,
+    release: Release | None,
+    provider: str,
+    key: str = "",
+    level: int = LEVEL,
+    environ: Mapping[str, str] | None = None,
 ) -> Entry:
     """Write a wheel with METADATA, WHEEL, RECORD and, as far as it has them, library, lock and bill of materials."""
     name = parse_name(filename)
@@ -109,11 +117,12 @@ def write_wheel(
     provenance = {"project": pin.project, "version": pin.version, "sha256": pin.sha256} if pin else {}
     files = {f"{package}/__init__.py": f'"""{package}"""\n' + "".join(f"n{n} = {n * n}\n" for n in range(3000))}
     files |= {f"{package}/{LOCK_FILENAME}": lock.to_json()} if lock and pin else {}
+    files |= {f"{package}/library.so": "\x7fELF, or so its name says\n"} if pin else {}
     files |= {f"{name.dist_info}/sboms/{SBOM_FILENAME}": format_sbom(name, provenance)} if pin else {}
     files |= {f"{name.dist_info}/WHEEL": wheel_metadata(name, purelib=not pin)}
     files |= {f"{name.dist_info}/METADATA": _metadata(name)}
     path = dist / filename
-    with ArchiveWriter(path, stamp=timestamp({}), compression=Compression(level)) as archive:
+    with ArchiveWriter(path, stamp=timestamp(environ or {}), compression=Compression(level)) as archive:
         members = {member: archive.add(text_source(member, text)) for member, text in files.items()}
         record = f"{name.dist_info}/RECORD"
         archive.add(text_source(record, format_record(members, record)))

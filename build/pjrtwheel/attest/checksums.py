@@ -39,3 +39,11 @@ def parse_sums(text: str) -> dict[str, str]:
             )
         digests[match[2]] = match[1]
     return digests
+
+
+def read_sums(data: bytes) -> dict[str, str]:
+    """Return file name → sha256 of a file as it lies there; see `parse_sums`."""
+    try:
+        return parse_sums(data.decode())
+    except UnicodeDecodeError as error:
+        raise WheelError(f"{SUMS_FILENAME} is damaged", cause=str(error), remedy="copy the release again") from error

@@ -13,9 +13,10 @@ from securesystemslib.signer import CryptoSigner
 
 from pjrtwheel.attest.bom import BOM_FILENAME, make_bom
 from pjrtwheel.attest.envelope import format_envelope
+from pjrtwheel.attest.pep740 import ATTESTATION_SUFFIX, PROVENANCE_SUFFIX, make_provenance
 from pjrtwheel.attest.provenance import choose_commit, make_statement
 from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.attest.release_set import find_release_set
+from pjrtwheel.attest.release_set import ReleaseSet, find_release_set
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, format_statement
 from pjrtwheel.attest.write import release_document, write_release_folder
 from pjrtwheel.dist.release_file import RELEASE_FILENAME
@@ -48,11 +49,23 @@ def make_release(
     """
     found = find_release_set(root, tag, dist)
     origin = choose_commit(found.entries, root, commit)
-    bom = make_bom(found, dist)
+    documents = {BOM_FILENAME: make_bom(found, dist), **_make_provenances(found, dist)}
     digests = {entry.filename: entry.sha256 for entry in found.entries}
     digests |= {name: hash_file(dist / name) for name in found.others}
-    made = {RELEASE_FILENAME: release_document(found), BOM_FILENAME: bom}
+    made = {RELEASE_FILENAME: release_document(found), **documents}
     digests |= {name: hashlib.sha256(data).hexdigest() for name, data in made.items()}
     statement = make_statement(found, dist, digests, origin, environ)
-    envelope = format_envelope(format_statement(statement), signer)
-    return write_release_folder(found, dist, output, {BOM_FILENAME: bom, STATEMENT_FILENAME: envelope})
+    documents[STATEMENT_FILENAME] = format_envelope(format_statement(statement), signer)
+    return write_release_folder(found, dist, output, documents)
+
+
+def _make_provenances(found: ReleaseSet, dist: Path) -> dict[str, bytes]:
+    """Return the provenance object (PEP 740) of each wheel that has an attestation, by its name."""
+    attested = {f"{entry.filename}{ATTESTATION_SUFFIX}": entry for entry in found.entries}
+    return {
+        f"{entry.filename}{PROVENANCE_SUFFIX}": make_provenance(
+            entry.filename, entry.sha256, (dist / name).read_bytes()
+        )
+        for name, entry in attested.items()
+        if name in found.others
+    }

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pjrtwheel.attest.checksums import SUMS_FILENAME, parse_sums
+from pjrtwheel.attest.checksums import SUMS_FILENAME, read_sums
 from pjrtwheel.attest.envelope import parse_envelope
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement, parse_statement
 from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
@@ -59,8 +59,8 @@ class ReleaseFolder:
         return (*sorted(self.digests.keys() - self.wheels.keys()), SUMS_FILENAME)
 
 
-def read_release_folder(path: Path) -> ReleaseFolder:
-    """Read a release, after each of its files was held to `SHA256SUMS`.
+def read_release_folder(path: Path, *, documents_only: bool = False) -> ReleaseFolder:
+    """Read a release, after each of its files was held to `SHA256SUMS`; wheels may be left out for its documents alone.
 
     Raises:
         UsageError: There is no such folder, or no release in it.
@@ -70,11 +70,12 @@ def read_release_folder(path: Path) -> ReleaseFolder:
     sums = path / SUMS_FILENAME
     if not sums.is_file():
         raise UsageError(f"{path} is no folder with a release: it has no {SUMS_FILENAME}", remedy=_REMEDY)
-    digests = parse_sums(sums.read_text("utf-8"))
+    digests = read_sums(sums.read_bytes())
     present = {file.name for file in path.iterdir()} - {SUMS_FILENAME}
     irregular = sorted(file.name for file in path.iterdir() if file.is_symlink() or not file.is_file())
     _refuse(path, {"no regular file": irregular})
     missing, unlisted = sorted(digests.keys() - present), sorted(present - digests.keys())
+    missing = [name for name in missing if not (documents_only and name.endswith(".whl"))]
     altered = [name for name in sorted(digests.keys() & present) if hash_file(path / name) != digests[name]]
     _refuse(path, {"missing": missing, "not listed": unlisted, "altered": altered})
     entries = read_entries(path)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pjrtwheel.attest.pep740 import ATTESTATION_SUFFIX
 from pjrtwheel.dist.mixed_sets import check_sets
 from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.errors import AttestError, UsageError, shorten
@@ -18,8 +19,6 @@ from pjrtwheel.wheel.names import make_name
 SELECTOR = "jaxlib-select"
 _SELECTOR_TAG = "select-v"
 VARIANTS_SUFFIX = "-variants.json"
-ATTESTATION_SUFFIX = ".publish.attestation"  # of an attestation next to its file (PEP 740), as pypi-attestations has it
-PROVENANCE_SUFFIX = ".provenance"  # of a provenance object (PEP 740), which an index links to
 _SHOWN = 5
 
 
@@ -110,5 +109,5 @@ def _find_others(dist: Path, entries: tuple[Entry, ...]) -> tuple[str, ...]:
     """Return the files next to wheels that are published with them: lists of variants (PEP 825), attestations."""
     stems = {make_name(entry.distribution, entry.version, "").stem for entry in entries}
     names = {f"{stem}{VARIANTS_SUFFIX}" for stem in stems}
-    names |= {f"{entry.filename}{suffix}" for entry in entries for suffix in (ATTESTATION_SUFFIX, PROVENANCE_SUFFIX)}
+    names |= {f"{entry.filename}{ATTESTATION_SUFFIX}" for entry in entries}
     return tuple(sorted(name for name in names if (dist / name).is_file()))

@@ -155,6 +155,13 @@ class Statement:
         return self.repository.digest["gitCommit"]
 
     @property
+    def release_file_digest(self) -> str:
+        """The sha256 of the release file; empty for `jaxlib-select`, which has none."""
+        name = f"releases/{self.parameters.release}.toml"
+        found = (entry.digest for entry in self.provenance.definition.dependencies if entry.name == name)
+        return next(found, {}).get("sha256", "")
+
+    @property
     def dirty(self) -> bool:
         """Whether files differed from the commit's."""
         return bool(self.repository.annotations.get("dirty"))

@@ -42,15 +42,17 @@ COMMANDS = {
     "smoke": "prove finished wheels in clean environments",
     "table": "print the wheels of a folder as a table in Markdown",
     "tag": "say what a tag of git publishes, or why it must not be published",
+    "reproduce": "build a published release again, and compare it byte for byte",
     "verify": "check finished wheels against what their names and metadata promise",
     "yank": "withdraw a published release, with the reason",
+    "verify_release": "verify a release as those who receive it: checksums, documents, signature, wheels",
 }
 
 
 @program
 def main(argv: Sequence[str] | None = None) -> int:
     """Import the module of one subcommand, run it and return its status."""
-    commands = "\n".join(f"  {name:<13}{summary}" for name, summary in COMMANDS.items())
+    commands = "\n".join(f"  {name:<15}{summary}" for name, summary in COMMANDS.items())
     parser = argparse.ArgumentParser(
         prog=PROGRAM,
         formatter_class=argparse.RawDescriptionHelpFormatter,

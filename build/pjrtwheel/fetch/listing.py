@@ -69,7 +69,7 @@ def parse_settings(text: str) -> IndexSettings:
     links = found.get("find-links", "").split()
     return IndexSettings(
         () if no_index else tuple(urls),
-        tuple(_local_path(link) or Path(link) for link in links),
+        tuple(local_path(link) or Path(link) for link in links),
         found.get("cert", ""),
     )
 
@@ -110,7 +110,7 @@ def read_document(url: str, certificate: str = "") -> bytes:
         FetchError: There is none, or it cannot be asked for.
     """
     try:
-        if path := _local_path(url):
+        if path := local_path(url):
             return path.read_bytes()
         answer = requests.get(url, timeout=_SECONDS, verify=certificate or True)
         answer.raise_for_status()
@@ -138,7 +138,7 @@ def _list_urls(project: str, settings: IndexSettings) -> Iterator[IndexFile]:
 
 def _read_page(project: str, url: str, session: requests.Session) -> list[DistributionPackage]:
     """Return what one index has of a project; an index on the disk is a folder of pages."""
-    if folder := _local_path(url):
+    if folder := local_path(url):
         page = folder / project / "index.html"
         return ProjectPage.from_html(project, page.read_bytes(), page.as_uri()).packages if page.is_file() else []
     try:
@@ -149,7 +149,7 @@ def _read_page(project: str, url: str, session: requests.Session) -> list[Distri
 
 
 def _describe(package: DistributionPackage, session: requests.Session) -> IndexFile:
-    if path := _local_path(package.url):
+    if path := local_path(package.url):
         return _describe_file(path)
     digest = package.digests.get("sha256", "")
     if not digest:
@@ -176,7 +176,7 @@ def _describe_file(path: Path) -> IndexFile:
     return IndexFile(path.name, hash_file(path), path.stat().st_size)
 
 
-def _local_path(url: str) -> Path | None:
+def local_path(url: str) -> Path | None:
     """Return the path that a `file:` URL names; nothing for any other URL."""
     parts = urllib.parse.urlsplit(url)
     return Path(urllib.request.url2pathname(parts.path)) if parts.scheme == "file" else None

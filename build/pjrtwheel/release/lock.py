@@ -51,6 +51,11 @@ def make_lock(release: Release, provider: str) -> ReleaseLock:
     source with other compilers or flags share it, though their bytes differ. The provider of a library given by path
     holds the library's own digest.
     """
-    identity = json.dumps([SCHEMA, release.digest, release.build, provider])
-    lock_id = hashlib.sha256(identity.encode()).hexdigest()[:32]
+    lock_id = identify(release.digest, release.build, provider)
     return ReleaseLock(release.version, release.set_version, release.build, provider, lock_id)
+
+
+def identify(digest: str, build: int, provider: str) -> str:
+    """Return the id of a lock, from the sha256 of a release file, the number of the set and the provider."""
+    identity = json.dumps([SCHEMA, digest, build, provider])
+    return hashlib.sha256(identity.encode()).hexdigest()[:32]

@@ -337,17 +337,6 @@ def test_wheels_without_a_commit_are_refused(tmp_path: Path) -> None:
         make_release(root, TAG, dist, tmp_path / "out", environ={})
 
 
-def test_attestations_next_to_wheels_go_with_them(release: ReleaseFolder) -> None:
-    """They are subjects like all other files; one of a wheel that is not of the release stays where it is."""
-    dist = release.path.parent / "dist"
-    for name in (f"{PLUGIN}.publish.attestation", f"{PLUGIN}.provenance", "other.whl.publish.attestation"):
-        (dist / name).write_text("{}\n", "utf-8")
-    other = remake(release)
-    assert set(other.digests) - set(release.digests) == {f"{PLUGIN}.publish.attestation", f"{PLUGIN}.provenance"}
-    assert other.statement is not None
-    assert set(other.statement.digests) == set(other.digests) - {STATEMENT_FILENAME}
-
-
 @pytest.mark.parametrize("level", [1, 6, 9, 12])
 def test_level_and_date_of_a_wheel_are_read_from_its_bytes(tmp_path: Path, level: int) -> None:
     """No wheel says them, and the same members give the same wheel with them."""

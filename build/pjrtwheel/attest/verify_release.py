@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Verify a release as those who receive it: every document, every wheel, and who signed it. Needs no network."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from securesystemslib.signer import SSlibKey
+
+from pjrtwheel.attest.bom import BOM_FILENAME, check_bom
+from pjrtwheel.attest.envelope import check_signature, parse_envelope
+from pjrtwheel.attest.release_folder import ReleaseFolder
+from pjrtwheel.attest.release_set import has_library
+from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement
+from pjrtwheel.dist.mixed_sets import check_sets
+from pjrtwheel.dist.release_file import Entry
+from pjrtwheel.errors import AttestError, PjrtWheelError, shorten
+from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, identify
+from pjrtwheel.tables import TableError, read_json
+from pjrtwheel.verify import documents
+from pjrtwheel.verify.contents import WheelContents, read_contents
+from pjrtwheel.wheel.read.directory import open_wheel
+
+_SHOWN = 5
+_REMEDY = "do not install it; get the release again, from who published it"
+
+
+def verify_release(
+    release: ReleaseFolder, *, key: SSlibKey | None = None, tag: str = "", documents_only: bool = False
+) -> Statement:
+    """Verify a release whose files were held to `SHA256SUMS` already, and return what it says of its making.
+
+    Args:
+        release: The release.
+        key: The key that must have signed its statement, if one must.
+        tag: The tag that it must be of, if it must be of one.
+        documents_only: Whether its wheels are not there, and not looked into.
+
+    Raises:
+        AttestError: It lacks a document, is of another tag, is not signed by the key, or its wheels are not what it
+            says.
+    """
+    statement = release.statement
+    if missing := sorted({BOM_FILENAME, STATEMENT_FILENAME} - release.digests.keys()):
+        raise AttestError(f"{release.path} has no {' and no '.join(missing)}", remedy=_REMEDY)
+    if statement is None or not release.entries:
+        raise AttestError(f"{release.path} has no wheels", remedy=_REMEDY)
+    if key:
+        check_signature(parse_envelope((release.path / STATEMENT_FILENAME).read_bytes()), key)
+    if tag and tag != release.tag:
+        raise AttestError(f"the release is {release.tag}, not {tag}", remedy=_REMEDY)
+    check_bom((release.path / BOM_FILENAME).read_bytes(), release.entries)
+    problems = list(_check_entries(release, statement))
+    if not documents_only and not problems:
+        problems = _check_wheels(release)
+    if problems:
+        raise AttestError(
+            f"{release.tag} is not a sound release", cause=shorten(problems, _SHOWN, "; "), remedy=_REMEDY
+        )
+    return statement
+
+
+def _check_entries(release: ReleaseFolder, statement: Statement) -> Iterator[str]:
+    """Wheels are of the version that the statement names, of one set, and their lock is of the release file there."""
+    version = statement.parameters.version
+    yield from (f"{entry.filename} is not of {version}" for entry in release.entries if entry.version != version)
+    try:
+        check_sets(release.entries, release.tag)
+    except PjrtWheelError as error:
+        yield error.what
+    built = {(build.distribution, build.platform) for build in statement.parameters.builds}
+    for entry in release.entries:
+        place = entry.platform if has_library(entry) else "any"
+        if (entry.distribution, place) not in built:
+            yield f"{entry.filename} is of no build that {STATEMENT_FILENAME} names"
+
+
+def _check_wheels(release: ReleaseFolder) -> list[str]:
+    """Look into every wheel: its RECORD, its names, and the one lock of the set."""
+    statement = release.statement
+    digest = statement.release_file_digest if statement else ""
+    with ThreadPoolExecutor(2) as pool:  # each may unpack a gigabyte
+        found = list(pool.map(lambda entry: _check_wheel(release.path, entry, digest), release.entries))
+    problems = [problem for wheel, _ in found for problem in wheel]
+    locks: Mapping[str, str] = {
+        entry.filename: lock for entry, (_, lock) in zip(release.entries, found, strict=True) if lock is not None
+    }
+    return problems + [f"{name} {text}" for name, text in documents.check_locks(locks)]
+
+
+def _check_wheel(folder: Path, entry: Entry, digest: str) -> tuple[list[str], str | None]:
+    """Return what is wrong with a wheel, and the text of its lock."""
+    path = folder / entry.filename
+    try:
+        with open_wheel(path), tempfile.TemporaryDirectory(prefix="verify-") as scratch:
+            contents = read_contents(path, Path(scratch))
+    except PjrtWheelError as error:
+        return [f"{error.what} {error.cause}".strip()], None
+    checks = (
+        *documents.check_names(contents),
+        *documents.check_record(contents),
+        *documents.check_wheel_file(contents),
+        *documents.check_metadata(contents),
+        *documents.check_set(contents, ()),
+    )
+    problems = [f"{entry.filename}: {member} {text}".replace("  ", " ") for member, text in checks]
+    lock = documents.find_document(contents.texts, LOCK_FILENAME)
+    return problems + list(_check_lock(contents, lock[1] if lock else None, entry, digest)), lock and lock[1]
+
+
+def _check_lock(wheel: WheelContents, text: str | None, entry: Entry, digest: str) -> Iterator[str]:
+    """A wheel with libraries has the lock that `release.json` names, and it is of the release file that is attested."""
+    if text is None:
+        if has_library(entry):
+            yield f"{wheel.path.name} holds no {LOCK_FILENAME}"
+        return
+    try:
+        lock = read_json(ReleaseLock, text, ignore_unknown=True)
+    except TableError as error:
+        yield f"{wheel.path.name} holds a damaged {LOCK_FILENAME}: {error}"
+        return
+    if lock.lock_id != entry.lock_id:
+        yield f"{wheel.path.name} has the lock {lock.lock_id}, expected {entry.lock_id}"
+    elif digest and lock.lock_id != identify(digest, lock.build, lock.provider):
+        yield f"the lock of {wheel.path.name} is not of the release file that is attested"

@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Real wheels as a release: attested, verified, and built again to the same bytes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.attest.envelope import load_public_key, load_signer, make_key
+from pjrtwheel.attest.make import make_release
+from pjrtwheel.attest.release_folder import ReleaseFolder
+from pjrtwheel.attest.release_set import find_release_set, tag_of
+from pjrtwheel.attest.reproduce import Selection, reproduce
+from pjrtwheel.attest.verify_release import verify_release
+from pjrtwheel.dist.merge import read_folder
+from pjrtwheel.release.model import Release
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture(scope="module")
+def attested(
+    root: Path, release: Release, built_wheels: Path, tmp_path_factory: pytest.TempPathFactory
+) -> ReleaseFolder:
+    """Return the release of the wheels for the CPU, signed."""
+    folder = tmp_path_factory.mktemp("attested")
+    make_key(folder / "key")
+    tag, signer = tag_of(release), load_signer(folder / "key")
+    entries = find_release_set(root, tag, built_wheels).entries
+    shared = set.intersection(*({proof.origin.commit or "" for proof in entry.proofs()} for entry in entries))
+    return make_release(root, tag, built_wheels, folder / tag, signer=signer, commit=min(shared))
+
+
+def test_real_wheels_are_a_sound_release(attested: ReleaseFolder, built_wheels: Path, release: Release) -> None:
+    """All of them are in it, and sha256sum and our own checks agree."""
+    wheels = {name for name, entry in read_folder(built_wheels).items() if entry.version == release.set_version}
+    assert set(attested.wheels) == wheels
+    statement = verify_release(attested, key=load_public_key(attested.path.parent / "key.pub"), tag=tag_of(release))
+    levels = {build.level for build in statement.parameters.builds if build.platform != "any"}
+    assert levels == {6}
+    command = ["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"]
+    assert subprocess.run(command, cwd=attested.path, capture_output=True, check=True).stdout == b""
+
+
+def test_a_real_wheel_is_built_again_to_the_same_bytes(
+    attested: ReleaseFolder, root: Path, release: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A clone at the recorded commit, its own tooling, the recorded options: and the very same file."""
+    statement = attested.statement
+    assert statement is not None
+    if statement.dirty or "commit" not in _kind(root, statement.commit):
+        pytest.skip("the wheels were built from changes that are in no commit of this clone")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1")  # of this process: it must not reach the build
+    (compared,) = reproduce(attested, root, Selection(backend="cpu"))
+    assert (compared.filename.startswith("jaxlib_cpu-"), compared.differences) == (True, ())
+    assert release.set_version in compared.filename
+
+
+def _kind(root: Path, commit: str) -> str:
+    command = ["git", "-C", str(root), "cat-file", "-t", commit]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ)).stdout

@@ -1,0 +1,315 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Building a release again: which commands run at its commit, and how what comes out is compared.
+
+The commit here has a tooling of a few lines, which copies wheels instead of building them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.attest.difference import explain_difference
+from pjrtwheel.attest.make import make_release
+from pjrtwheel.cli import main
+from pjrtwheel.prove.origin import Origin
+from release_samples import ORIGIN, PLUGIN, TAG, make_dist, make_repository
+from small_wheels import build_wheel
+
+TOOLING = """
+import json, os, shutil, sys
+from pathlib import Path
+root = Path(sys.argv[sys.argv.index("--root") + 1])
+dist = Path(sys.argv[sys.argv.index("--dist") + 1])
+dist.mkdir(exist_ok=True)
+(root / "plugins").stat()
+made = Path(os.environ["MADE"])
+epoch = os.environ.get("SOURCE_DATE_EPOCH")
+called = [*sys.argv[1:], *([f"epoch={epoch}"] if epoch else []), *sorted(p.name for p in dist.iterdir())]
+with (made.parent / "called").open("a") as file:
+    print(json.dumps([word.replace(str(root), "ROOT").replace(str(dist), "DIST") for word in called]), file=file)
+for path in made.glob("*.whl"):
+    shutil.copy(path, dist)
+sys.exit(int(os.environ.get("STATUS", "0")))
+"""
+OPTIONS = ["--release", "1.2.3", "--platform", "linux_x86_64", "--no-smoke", "--xla", "prebuilt", "--level", "6"]
+OPTIONS += ["--dist", "DIST"]
+WHEELS = [
+    "jaxlib-1.2.3+split.1-cp312-cp312-manylinux_2_27_x86_64.whl",
+    "jaxlib-1.2.3+split.1-cp313-cp313-manylinux_2_27_x86_64.whl",
+    "jaxlib_auto-1.2.3+split.1-py3-none-any.whl",
+    PLUGIN,
+]
+Reproduce = Callable[..., tuple[int, str, str]]
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git with an author of its own."""
+    names = {f"GIT_{role}_{what}": "someone" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    environ = {**os.environ, **names, "GIT_CONFIG_GLOBAL": os.devnull}
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=environ).stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path, root: Path) -> Path:
+    """Return a repository with a release, a backend and the small tooling, in one commit."""
+    folder = make_repository(tmp_path / "repository")
+    package = folder / "build" / "pjrtwheel"
+    package.mkdir(parents=True)
+    (package / "__main__.py").write_text(TOOLING, "utf-8")
+    (folder / "plugins" / "cpu").mkdir()
+    shutil.copy(root / "plugins" / "cpu" / "backend.toml", folder / "plugins" / "cpu")
+    git(folder, "init", "--quiet")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "--message=First")
+    return folder
+
+
+@pytest.fixture
+def origin(repository: Path) -> Origin:
+    """Return the state of the repository."""
+    return replace(ORIGIN, commit=git(repository, "rev-parse", "HEAD"))
+
+
+@pytest.fixture
+def made(repository: Path, origin: Origin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of wheels that building again gives: those of the release, and its folder is next to it."""
+    made = make_dist(repository, tmp_path / "made", origins=[origin])
+    make_release(repository, TAG, made, tmp_path / TAG, environ={})
+    for path in made.iterdir():  # others than those of the release, which they are linked to
+        copy = path.with_suffix(".copy")
+        shutil.copy(path, copy)
+        copy.replace(path)
+    monkeypatch.setenv("MADE", str(made))
+    monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path / "cache"))
+    return made
+
+
+@pytest.fixture
+def reproduce(repository: Path, made: Path, capfd: pytest.CaptureFixture[str]) -> Reproduce:
+    """Return a function: options → the exit status of reproducing the release, and what was printed."""
+
+    def call(*options: str) -> tuple[int, str, str]:
+        status = main(["reproduce", str(made.parent / TAG), "--root", str(repository), *options])
+        return (status, *capfd.readouterr())
+
+    return call
+
+
+def calls(made: Path) -> list[list[str]]:
+    """Return what the tooling at the commit was asked for."""
+    return [json.loads(line) for line in (made.parent / "called").read_text("utf-8").splitlines()]
+
+
+def test_all_wheels_are_built_by_the_options_of_the_statement(
+    reproduce: Reproduce, made: Path, repository: Path, origin: Origin
+) -> None:
+    """One command for each project and platform; jaxlib-auto is made for the wheels that were published."""
+    status, out, _ = reproduce()
+    assert (status, out.splitlines()) == (
+        0,
+        [
+            *(f"{name}: the same bytes" for name in WHEELS),
+            f"{TAG}: 4 wheels built again from {origin.commit}, all with the same bytes",
+        ],
+    )
+    others = sorted(["release.json", *(name for name in WHEELS if "auto" not in name)])
+    assert calls(made) == [
+        ["build", "--bindings-only", "--root", "ROOT", *OPTIONS],
+        ["auto", "--root", "ROOT", "--release", "1.2.3", "--dist", "DIST", *others],
+        ["build", "cpu", "--root", "ROOT", *OPTIONS],
+    ]
+    assert git(repository, "status", "--porcelain") == ""
+    assert git(repository, "worktree", "list").count("\n") == 0
+    assert not list((made.parent / "cache" / "workspaces").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("options", "wheels"),
+    [
+        (["--backend", "cpu"], [PLUGIN]),
+        (["--platform", "linux_x86_64"], [name for name in WHEELS if "auto" not in name]),
+        (["--platform", "any"], [WHEELS[2]]),
+        (["--wheel", WHEELS[1]], [WHEELS[1]]),
+    ],
+)
+def test_some_wheels_can_be_chosen(reproduce: Reproduce, options: list[str], wheels: list[str]) -> None:
+    """By backend, platform or name."""
+    status, out, _ = reproduce(*options)
+    assert (status, out.splitlines()[:-1]) == (0, [f"{name}: the same bytes" for name in wheels])
+
+
+def test_a_level_and_a_date_are_repeated(repository: Path, origin: Origin, made: Path, reproduce: Reproduce) -> None:
+    """Both are read from the published bytes."""
+    shutil.rmtree(made.parent / TAG)
+    shutil.rmtree(made)
+    environ = {"SOURCE_DATE_EPOCH": "1700000000"}
+    make_dist(repository, made, origins=[origin], levels=dict.fromkeys(("cp312", "cp313"), 9), environ=environ)
+    make_release(repository, TAG, made, made.parent / TAG, environ={})
+    assert reproduce("--wheel", WHEELS[0])[0] == 0
+    expected = ["9" if word == "6" else word for word in OPTIONS]
+    assert calls(made) == [["build", "--bindings-only", "--root", "ROOT", *expected, "epoch=1700000000"]]
+
+
+def test_a_wheel_that_comes_out_otherwise_is_named_with_the_reason(reproduce: Reproduce, made: Path) -> None:
+    """The others are listed as well, and nothing is left to guess."""
+    published = made.parent / TAG / PLUGIN
+    with zipfile.ZipFile(published) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(made / PLUGIN, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(zipfile.ZipInfo(name), data.replace(b"n7 = 49", b"n7 = 50"), zipfile.ZIP_DEFLATED)
+    status, out, err = reproduce()
+    assert status == 13
+    assert [f"{name}: {'differs' if name == PLUGIN else 'the same bytes'}" for name in WHEELS] == [
+        line for line in out.splitlines() if not line.startswith(" ")
+    ]
+    assert "  members with other bytes: jaxlib_cpu/__init__.py\n" in out
+    assert f"1 of 4 wheels of {TAG} came out with other bytes" in err
+
+
+def test_a_wheel_that_does_not_come_out_is_named(reproduce: Reproduce, made: Path) -> None:
+    """A build may succeed and give less."""
+    (made / PLUGIN).unlink()
+    status, out, _ = reproduce("--backend", "cpu")
+    assert (status, out) == (13, f"{PLUGIN}: differs\n  building again gave no such wheel\n")
+
+
+def test_a_build_that_fails_says_so(reproduce: Reproduce, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the tooling said is on the terminal."""
+    monkeypatch.setenv("STATUS", "7")
+    status, _, err = reproduce("--backend", "cpu")
+    assert (status, "failed at the commit of the release" in err, "exit status 7" in err) == (13, True, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "provider", "words"),
+    [
+        ({"commit": "e" * 40}, "prebuilt", f"this repository has no commit {'e' * 40}"),
+        ({"dirty": True}, "prebuilt", f"{TAG} cannot be built again"),
+        ({}, f"file-{'a' * 64}", "jaxlib for linux_x86_64 cannot be built again"),
+    ],
+)
+def test_what_cannot_be_built_again_is_refused_before_anything_is_built(
+    repository: Path,
+    origin: Origin,
+    made: Path,
+    reproduce: Reproduce,
+    change: dict[str, object],
+    provider: str,
+    words: str,
+) -> None:
+    """A commit that this clone lacks, changes that were never committed, a library that only its builder has."""
+    shutil.rmtree(made.parent / TAG)
+    shutil.rmtree(made)
+    make_dist(repository, made, origins=[replace(origin, **change)], provider=provider)  # type: ignore[arg-type]
+    make_release(repository, TAG, made, made.parent / TAG, environ={})
+    status, out, err = reproduce()
+    assert (status, out) == (13, "")
+    assert words in err
+    assert not (made.parent / "called").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--wheel", "none.whl"], f"{TAG} has no wheel none.whl"),
+        (["--backend", "abacus"], "unknown backend: 'abacus'"),
+        (["--platform", "linux_aarch64"], f"{TAG} has no such wheel"),
+    ],
+)
+def test_wheels_that_the_release_does_not_have_are_refused(
+    reproduce: Reproduce, options: list[str], words: str
+) -> None:
+    """The message says what there is."""
+    status, _, err = reproduce(*options)
+    assert (status, words in err) == (2, True)
+
+
+NAME = "demo-1.0-py3-none-any.whl"
+FILES = {"demo/a.py": b"a = 1\n" * 99, "demo/b.py": b"b = 2\n" * 99}
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        (FILES, []),
+        (FILES | {"demo/c.py": b"c"}, ["members that are only in what was built again: demo/c.py"]),
+        ({"demo/a.py": FILES["demo/a.py"]}, ["members that are only in what was published: demo/b.py"]),
+        (dict(reversed(FILES.items())), ["only metadata differs: demo-1.0.dist-info/RECORD"]),
+        (FILES | {"demo/b.py": b"b = 3\n"}, ["members with other bytes: demo/b.py, demo-1.0.dist-info/RECORD"]),
+        (
+            FILES | {"demo-1.0.dist-info/METADATA": b"Name: other\n"},
+            ["only metadata differs: demo-1.0.dist-info/METADATA, demo-1.0.dist-info/RECORD", "  +Name: other"],
+        ),
+    ],
+)
+def test_a_difference_is_explained(
+    tmp_path: Path, files: dict[str, bytes], words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Members come first, then what is in them; of metadata the lines are shown."""
+    monkeypatch.setenv("PATH", "")  # without diffoscope
+    folders = [tmp_path / "published", tmp_path / "rebuilt"]
+    for folder in folders:
+        folder.mkdir()
+    found = explain_difference(build_wheel(folders[0], FILES, name=NAME), build_wheel(folders[1], files, name=NAME))
+    assert bool(found) == bool(words)
+    assert [line for line in words if line not in found] == []
+
+
+def test_how_a_wheel_is_packed_is_explained(tmp_path: Path) -> None:
+    """The same members with other dates, order, permissions or compression."""
+    paths = {}
+    for kind in ("plain", "date", "order", "mode", "level", "method"):
+        members = list(FILES.items())
+        (tmp_path / kind).mkdir()
+        paths[kind] = tmp_path / kind / NAME
+        with zipfile.ZipFile(paths[kind], "w") as archive:
+            for name, data in reversed(members) if kind == "order" else members:
+                date = (1990, 1, 1, 0, 0, 0) if kind == "date" else (1980, 1, 1, 0, 0, 0)
+                info = zipfile.ZipInfo(name, date)
+                info.external_attr = (0o755 if kind == "mode" else 0o644) << 16
+                method = zipfile.ZIP_STORED if kind == "method" else zipfile.ZIP_DEFLATED
+                archive.writestr(info, data, method, 0 if kind == "level" else 6)
+    found = {kind: explain_difference(paths["plain"], path)[0] for kind, path in paths.items() if kind != "plain"}
+    both = "demo/a.py, demo/b.py"
+    assert explain_difference(paths["plain"], paths["plain"]) == ()
+    assert {kind: line for kind, line in found.items() if kind != "level"} == {
+        "date": f"other dates: {both}",
+        "order": "the same members, in another order",
+        "mode": f"other permissions: {both}",
+        "method": f"other methods of compression: {both}",
+    }
+    assert found["level"].startswith("the same bytes, compressed to other lengths (levels [")
+    assert found["level"].endswith(f": {both}")
+
+
+def test_a_damaged_wheel_is_a_difference(tmp_path: Path) -> None:
+    """What was published may be no wheel at all."""
+    good = build_wheel(tmp_path, FILES, name=NAME)
+    (tmp_path / "other").mkdir()
+    bad = tmp_path / "other" / NAME
+    bad.write_bytes(b"zip")
+    assert explain_difference(bad, good) == (f"{NAME} is a damaged wheel: File is not a zip file",)
+
+
+def test_diffoscope_is_asked_where_it_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its output is cut, for it may be as long as the wheel."""
+    program = tmp_path / "diffoscope"
+    program.write_text("#!/bin/sh\nfor i in $(/usr/bin/seq 300); do echo line $i; done\nexit 1\n", "utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "other").mkdir()
+    found = explain_difference(build_wheel(tmp_path, FILES, name=NAME), build_wheel(tmp_path / "other", {}, name=NAME))
+    assert found[found.index("diffoscope:") + 1] == "  line 1"
+    assert found[-1] == "  and 100 more lines"
