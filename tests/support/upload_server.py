@@ -45,22 +45,26 @@ class UploadServer:
 
     Attributes:
         url: Its address; uploads go to `upload/`, `simple/` lists files.
+        files_url: The address that the list has for files, if it is another one.
         files: Name → bytes, in the order in which they came.
         faults: Name → what goes wrong with it.
         times: How often it does; without end if negative.
         digests: Whether the list has a sha256 for each file.
         yanked: Name → reason.
+        text: What is sent in place of every page, if it is anything.
         uploads: Names, for each request that began to send one.
         downloads: Names, for each request of a file.
         requests: All headers and addresses that came.
     """
 
     url: str = ""
+    files_url: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
     faults: dict[str, Fault] = field(default_factory=dict)
     times: int = -1
     digests: bool = True
     yanked: dict[str, str] = field(default_factory=dict)
+    text: bytes = b""
     uploads: list[str] = field(default_factory=list)
     downloads: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
@@ -89,7 +93,11 @@ class UploadServer:
         digest = "0" * 64 if self.faults.get(name) == Fault.LYING_DIGEST else hashlib.sha256(data).hexdigest()
         if self.faults.get(name) == Fault.ALTERED:
             digest = hashlib.sha256(data[:-1]).hexdigest()
-        entry: dict[str, Any] = {"filename": name, "url": f"{self.url}files/{name}", "size": len(data)}
+        entry: dict[str, Any] = {
+            "filename": name,
+            "url": f"{self.files_url or self.url}files/{name}",
+            "size": len(data),
+        }
         entry["hashes"] = {"sha256": digest} if self.digests else {}
         return {**entry, "yanked": self.yanked[name]} if name in self.yanked else entry
 
@@ -114,7 +122,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.state.requests.append(f"{self.path} {self.headers}")
         kind, _, name = self.path.strip("/").partition("/")
         page = self.state.page(name) if kind == "simple" else None
-        if page is not None:
+        if self.state.text:
+            self._answer(200, self.state.text, _JSON)
+        elif page is not None:
             self._answer(200, json.dumps(page).encode(), _JSON)
         elif kind == "files" and name in self.state.files:
             self._send_file(name)

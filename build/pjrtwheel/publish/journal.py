@@ -17,8 +17,10 @@ from pathlib import Path
 from pjrtwheel import tables
 from pjrtwheel.attest.checksums import SUMS_FILENAME
 from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.errors import PublishError
+from pjrtwheel.errors import PublishError, WheelError
 from pjrtwheel.files import hash_file, write_atomically
+from pjrtwheel.publish.place import Place
+from pjrtwheel.wheel.names import parse_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class Journal:
         tag: Tag of the release.
         sums: Digest of its `SHA256SUMS`, and so of all its files.
         commits: Commits that its wheels were proven at.
+        files: Names of its wheels.
     """
 
     destination: str
@@ -38,6 +41,7 @@ class Journal:
     tag: str
     sums: str
     commits: tuple[str, ...]
+    files: tuple[str, ...]
 
     def path(self, cache: Path) -> Path:
         """Return where it is kept; the folder of the release holds nothing that is not published."""
@@ -48,7 +52,8 @@ class Journal:
 def make_journal(release: ReleaseFolder, destination: str, address: str, tag: str) -> Journal:
     """Describe what is about to be published."""
     commits = {entry.proof.origin.commit for entry in release.entries} - {None}
-    return Journal(destination, address, tag, hash_file(release.path / SUMS_FILENAME), tuple(sorted(map(str, commits))))
+    sums = hash_file(release.path / SUMS_FILENAME)
+    return Journal(destination, address, tag, sums, tuple(sorted(map(str, commits))), tuple(sorted(release.wheels)))
 
 
 @contextmanager
@@ -56,7 +61,7 @@ def hold(journal: Journal, cache: Path) -> Iterator[None]:
     """Keep other runs from publishing the same tag to the same place, on this machine.
 
     Raises:
-        PublishError: One is at it, or a plan for another release under this tag was begun and not finished.
+        PublishError: One is at it.
     """
     path = journal.path(cache)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -68,8 +73,30 @@ def hold(journal: Journal, cache: Path) -> Iterator[None]:
                 f"{journal.tag} is being published to {journal.destination} by another run",
                 remedy="wait until it has ended",
             ) from None
-        _check_same(journal, path)
         yield
+
+
+def check_begun(journal: Journal, cache: Path, place: Place) -> None:
+    """Make sure that no wheel is there of another release, that was begun under this tag and not finished.
+
+    Raises:
+        PublishError: There is one, or the journal is damaged, or the destination cannot be read.
+    """
+    path = journal.path(cache)
+    if not path.is_file():
+        return
+    try:
+        begun = tables.read_json(Journal, path.read_bytes())
+        projects = {parse_name(name).distribution for name in begun.files}
+    except (tables.TableError, WheelError) as error:
+        raise PublishError(f"{path} is damaged", cause=str(error), remedy="remove it, and publish again") from error
+    same = (begun.sums, begun.commits) == (journal.sums, journal.commits)
+    if not same and not place.list_files(projects).keys().isdisjoint(begun.files):
+        raise PublishError(
+            f"{journal.tag} was begun at {journal.destination} as another release, and is not finished",
+            cause=f"that one is {_describe(begun)}, this one {_describe(journal)}",
+            remedy=f"publish the folder that was begun, or remove from {journal.destination} what is there of it",
+        )
 
 
 def begin(journal: Journal, cache: Path) -> None:
@@ -80,21 +107,6 @@ def begin(journal: Journal, cache: Path) -> None:
 def end(journal: Journal, cache: Path) -> None:
     """Note that all of it is there."""
     journal.path(cache).unlink(missing_ok=True)
-
-
-def _check_same(journal: Journal, path: Path) -> None:
-    if not path.is_file():
-        return
-    try:
-        begun = tables.read_json(Journal, path.read_bytes())
-    except tables.TableError as error:
-        raise PublishError(f"{path} is damaged", cause=str(error), remedy="remove it, and publish again") from error
-    if (begun.sums, begun.commits) != (journal.sums, journal.commits):
-        raise PublishError(
-            f"{journal.tag} was begun at {journal.destination} as another release, and is not finished",
-            cause=f"that one is {_describe(begun)}, this one {_describe(journal)}",
-            remedy=f"publish the folder that was begun; if nothing of it is there, remove {path}",
-        )
 
 
 def _describe(journal: Journal) -> str:

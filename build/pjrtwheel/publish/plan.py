@@ -157,7 +157,7 @@ def _identity(name: WheelName) -> tuple[str, str, str]:
 
 
 def _describe_size(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB" if size >= 100_000 else f"{size / 1e3:.1f} kB"
+    return f"{size / 1e6:.1f} MB" if size >= 100_000 else f"{size / 1e3:.1f} kB"
 
 
 def _wrap(name: str, width: int) -> list[str]:

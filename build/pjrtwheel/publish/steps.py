@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pjrtwheel.errors import PublishError, shorten
-from pjrtwheel.publish.journal import begin, end, hold, make_journal
+from pjrtwheel.publish.journal import begin, check_begun, end, hold, make_journal
 from pjrtwheel.publish.plan import Plan, format_plan
 from pjrtwheel.publish.promote import check_stage, take_from_stage
 from pjrtwheel.publish.run import Publication
@@ -28,6 +28,7 @@ def publish_release(publication: Publication, stage: Publication | None, cache: 
         plan = publication.examine()
         for line in format_plan(plan):
             publication.report(line)
+        check_begun(journal, cache, place)
         _refuse(plan)
         if stage:
             check_stage(stage)

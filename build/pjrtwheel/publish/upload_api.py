@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import functools
 import io
+import logging
 import time
 import urllib.parse
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -173,6 +174,7 @@ class UploadIndex:
         if self.uploader.username:
             args.username, args.password = self.uploader.username, self.uploader.password
         repository = Settings.from_argparse(args).create_repository()
+        logging.getLogger("twine").setLevel(logging.ERROR)  # what it warns of becomes an error of ours
         _limit_silence(repository.session, self.silence)
         return repository
 

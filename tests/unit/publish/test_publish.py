@@ -303,10 +303,33 @@ def test_a_plan_of_another_release_is_not_continued(
     assert printed.lines[0] == "v1.2.3+split.1 was begun at company as another release, and is not finished"
     assert begun in printed.lines[1]
     assert "this one of 222222222222 with SHA256SUMS " in printed.lines[1]
-    journal = Path(printed.lines[2].rpartition("remove ")[2])
-    assert journal.is_file()
-    journal.unlink()
-    assert publish(other).status == 0
+    server.files.clear()
+    server.faults.clear()
+    assert (publish(other).status, len(server.files)) == (0, 2)
+
+
+def test_a_plan_of_which_nothing_arrived_binds_nobody(
+    publish: Publish, command: Publish, server: UploadServer, folder: Path, tmp_path: Path
+) -> None:
+    """As after the first file was refused, or no address for uploads was given."""
+    server.faults[ABACUS] = Fault.FORBIDDEN
+    assert publish(folder).status == 11
+    printed = command("publish", "company", folder, "--index-url", f"{server.url}simple/")
+    assert (printed.status, printed.lines[0]) == (2, "where files for company are uploaded to is not known")
+    server.faults.clear()
+    assert publish(write_release_folder(tmp_path / "other", content=b"other").path).status == 0
+
+
+def test_a_journal_that_is_damaged_is_named(
+    publish: Publish, server: UploadServer, folder: Path, tmp_path: Path
+) -> None:
+    """It is ours, and may be removed."""
+    server.faults[BEAD] = Fault.BROKEN
+    publish(folder)
+    (journal,) = (tmp_path / "cache" / "publish").glob("*.json")
+    journal.write_text("{")
+    printed = publish(folder)
+    assert (printed.status, printed.lines[0], list(server.files)) == (11, f"{journal} is damaged", [ABACUS])
 
 
 def test_a_finished_plan_is_forgotten(publish: Publish, folder: Path, tmp_path: Path) -> None:
@@ -320,14 +343,16 @@ def test_a_finished_plan_is_forgotten(publish: Publish, folder: Path, tmp_path: 
 def test_credentials_go_to_their_host_and_into_no_message(
     command: Publish, server: UploadServer, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those in an address are used, and cut out of it."""
+    """Those in an address are used, and cut out of it; another host that files are on does not get them."""
     monkeypatch.delenv("TWINE_USERNAME")
     monkeypatch.delenv("TWINE_PASSWORD")
     host = server.url.replace("http://", f"http://{USERNAME}:{PASSWORD}@")
+    server.files_url = server.url.replace("127.0.0.1", "localhost")
     server.faults[BINDINGS[0]] = Fault.FORBIDDEN
     printed = command("publish", "company", folder, "--upload-url", f"{host}upload/", "--index-url", f"{host}simple/")
     assert printed.status == 11
-    assert [text for text in server.requests if "Authorization: Basic " not in text] == []
+    signed = {text.split("/")[1]: "Authorization: Basic " in text for text in server.requests}
+    assert signed == {"simple": True, "upload": True, "files": False}
     assert USERNAME not in printed.out + printed.err
 
 
@@ -392,3 +417,31 @@ def test_a_folder_that_is_none_is_named(publish: Publish, tmp_path: Path, folder
         2,
         f"{tmp_path / 'dist'} is no folder with a release: it has no SHA256SUMS",
     )
+
+
+@pytest.mark.parametrize("text", [b"<html>", b"[]", b'{"meta": {"api-version": "9.0"}, "files": []}', b'{"files": 7}'])
+def test_a_page_that_is_none_is_an_error(publish: Publish, server: UploadServer, folder: Path, text: bytes) -> None:
+    """As one that was edited by hand, or of a portal that asks for a password."""
+    server.text = text
+    printed = publish(folder)
+    assert (printed.status, server.uploads) == (11, [])
+    assert printed.lines[0] == "cannot read what company has of jaxlib"
+    assert printed.lines[1].strip().startswith("it answers with something else than the simple repository API")
+
+
+def test_two_runs_do_not_publish_the_same_at_once(
+    publish: Publish, server: UploadServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one ends at once, and leaves the first one alone."""
+    find = Publication.find_local
+    inner: list[Any] = []
+
+    def publish_again(publication: Publication, file: LocalFile) -> Path:
+        if not inner:
+            inner.append(publish(folder))
+        return find(publication, file)
+
+    monkeypatch.setattr(Publication, "find_local", publish_again)
+    assert (publish(folder).status, server.uploads) == (0, ORDER)
+    assert inner[0].status == 11
+    assert inner[0].lines[0] == "v1.2.3+split.1 is being published to company by another run"

@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Promotion: the bytes that a stage serves go on, all of them or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from release_folders import WHEELS, write_release_folder
+from upload_server import Fault, UploadServer
+
+ORDER = sorted(WHEELS, key=lambda name: (name.startswith("jaxlib-"), name))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return the folder of a release."""
+    return write_release_folder(tmp_path / "release").path
+
+
+@pytest.fixture
+def promote(publish: Callable[..., Any], stage_server: UploadServer) -> Callable[..., Any]:
+    """Return a function: a folder and options → how promoting it from `stage`, which is `stage_server`, ended."""
+    url = f"{stage_server.url}simple/"
+    return lambda folder, *options: publish(folder, "--from", "stage", "--from-index-url", url, *options)
+
+
+@pytest.fixture
+def staged(stage_server: UploadServer, folder: Path) -> dict[str, bytes]:
+    """Put a whole release on the stage."""
+    stage_server.files = {name: (folder / name).read_bytes() for name in WHEELS}
+    return dict(stage_server.files)
+
+
+def test_the_bytes_of_the_stage_arrive(
+    promote: Callable[..., Any],
+    server: UploadServer,
+    stage_server: UploadServer,
+    staged: dict[str, bytes],
+    folder: Path,
+    tmp_path: Path,
+) -> None:
+    """Each is read once, and none is left on this disk; the stage gets nothing."""
+    printed = promote(folder)
+    assert (printed.status, printed.err, server.uploads, server.files) == (0, "", ORDER, staged)
+    assert (sorted(stage_server.downloads), stage_server.uploads) == (sorted(WHEELS), [])
+    assert "4 files taken from stage, as the folder describes them" in printed.out.splitlines()
+    assert list((tmp_path / "cache").rglob("*.whl")) == []
+
+
+def test_a_promotion_that_failed_goes_on(
+    promote: Callable[..., Any], server: UploadServer, staged: dict[str, bytes], folder: Path
+) -> None:
+    """Only what is missing is sent."""
+    server.faults[ORDER[1]] = Fault.TOO_LARGE
+    assert (promote(folder).status, list(server.files)) == (11, ORDER[:1])
+    server.faults.clear()
+    server.uploads.clear()
+    assert (promote(folder).status, server.uploads, server.files) == (0, ORDER[1:], staged)
+
+
+@pytest.mark.parametrize("dry", [True, False])
+@pytest.mark.parametrize("name", ORDER)
+def test_an_incomplete_stage_is_refused(
+    promote: Callable[..., Any],
+    server: UploadServer,
+    stage_server: UploadServer,
+    staged: dict[str, bytes],
+    folder: Path,
+    name: str,
+    *,
+    dry: bool,
+) -> None:
+    """A dry run says so as well."""
+    assert stage_server.files.pop(name) == staged[name]
+    printed = promote(folder, *["--dry-run"] * dry)
+    assert (printed.status, server.uploads) == (11, [])
+    assert [line.strip() for line in printed.lines] == [
+        "stage does not have v1.2.3+split.1 as the folder describes it; nothing was sent",
+        f"{name} is missing",
+        "publish the folder to stage, test it there, and promote it then",
+    ]
+
+
+@pytest.mark.usefixtures("staged")
+def test_a_stage_with_another_release_is_refused(
+    promote: Callable[..., Any], server: UploadServer, stage_server: UploadServer, tmp_path: Path
+) -> None:
+    """What was tested there is not what is to be promoted."""
+    printed = promote(write_release_folder(tmp_path / "other", content=b"other").path)
+    assert (printed.status, server.uploads, stage_server.downloads) == (11, [], [])
+    assert f"{ORDER[0]} is at stage with other bytes" in printed.lines[1]
+
+
+@pytest.mark.usefixtures("staged")
+def test_a_stage_that_serves_other_bytes_than_it_says_is_refused(
+    promote: Callable[..., Any], server: UploadServer, stage_server: UploadServer, folder: Path
+) -> None:
+    """All of it is downloaded and compared before the first file is sent."""
+    stage_server.files[ORDER[-1]] += b"!"
+    stage_server.faults[ORDER[-1]] = Fault.ALTERED
+    printed = promote(folder)
+    assert (printed.status, server.uploads) == (11, [])
+    assert printed.lines[0] == f"stage serves other bytes than {ORDER[-1]} of the release; nothing was sent"
+
+
+def test_only_a_stage_is_promoted_from(command: Callable[..., Any], server: UploadServer, folder: Path) -> None:
+    """A destination that people install from is none."""
+    urls = ("--upload-url", f"{server.url}upload/", "--index-url", f"{server.url}simple/")
+    options = ("--from", "company", "--from-index-url", f"{server.url}simple/")
+    printed = command("publish", "stage", folder, *urls, *options)
+    assert (printed.status, printed.lines[0], server.uploads) == (2, "company is no stage", [])
