@@ -216,6 +216,11 @@ COMMANDS = {
         "Check a release before anything of it is published: -- --tag TAG [--dist DIR] [--to DESTINATION].",
         ("release_check",),
     ),
+    "verify_installs": (
+        "proof",
+        "Install a release from a stage as users do, and start JAX: -- --index URL|FOLDER [--json FILE].",
+        ("verify_installs",),
+    ),
     "clean": (
         "tidy",
         "Remove what Bazel left in the cache for deleted checkouts; with -- --all for this one as well.",

@@ -44,6 +44,7 @@ COMMANDS = {
     "tag": "say what a tag of git publishes, or why it must not be published",
     "reproduce": "build a published release again, and compare it byte for byte",
     "verify": "check finished wheels against what their names and metadata promise",
+    "verify_installs": "install a release from a stage as users do, and start JAX",
     "yank": "withdraw a published release, with the reason",
     "verify_release": "verify a release as those who receive it: checksums, documents, signature, wheels",
 }
@@ -52,7 +53,7 @@ COMMANDS = {
 @program
 def main(argv: Sequence[str] | None = None) -> int:
     """Import the module of one subcommand, run it and return its status."""
-    commands = "\n".join(f"  {name:<15}{summary}" for name, summary in COMMANDS.items())
+    commands = "\n".join(f"  {name:<17}{summary}" for name, summary in COMMANDS.items())
     parser = argparse.ArgumentParser(
         prog=PROGRAM,
         formatter_class=argparse.RawDescriptionHelpFormatter,

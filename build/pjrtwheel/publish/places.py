@@ -12,11 +12,12 @@ from collections.abc import Mapping
 
 from pjrtwheel.errors import UsageError
 from pjrtwheel.publish.destinations import Destination, Kind
+from pjrtwheel.publish.github_release import GITHUB_RELEASE
 from pjrtwheel.publish.place import Place, PlaceKind, Setting
 from pjrtwheel.publish.static_folder import STATIC_FOLDER
 from pjrtwheel.publish.upload_api import UPLOAD_API
 
-KINDS: Mapping[Kind, PlaceKind] = {Kind.UPLOAD_API: UPLOAD_API, Kind.FOLDER: STATIC_FOLDER}
+KINDS: Mapping[Kind, PlaceKind] = {Kind.UPLOAD_API: UPLOAD_API, Kind.GITHUB: GITHUB_RELEASE, Kind.FOLDER: STATIC_FOLDER}
 
 _FROM = "from-"
 

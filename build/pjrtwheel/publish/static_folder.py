@@ -32,7 +32,7 @@ from pjrtwheel.prove.origin import find_date
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting
 from pjrtwheel.publish.yanked import YANKED_FILENAME, add_yanked, find_reasons, read_yanked
-from pjrtwheel.wheel.names import find_name
+from pjrtwheel.wheel.names import find_name, parse_name
 
 FILES, INDEX, UPLOADS = "files", "simple", ".uploads"
 
@@ -205,9 +205,10 @@ def _list_release(folder: Path) -> Iterator[Path]:
 
 def _add_metadata(folder: Path) -> None:
     """Put the METADATA of each wheel next to it, where installers look for it (PEP 658)."""
-    for name, entry in read_entries(folder).items():
+    for name in read_entries(folder):
         if (folder / name).is_file():
-            (folder / f"{name}{METADATA_SUFFIX}").write_bytes(read_metadata(folder / name, entry))
+            metadata = read_metadata(folder / name, parse_name(name).stem)
+            (folder / f"{name}{METADATA_SUFFIX}").write_bytes(metadata)
 
 
 def open_folder(destination: Destination, settings: Mapping[str, str], tag: str) -> Place:

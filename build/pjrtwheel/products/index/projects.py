@@ -196,7 +196,7 @@ def _wheel(source: Source, entry: Entry, yanked: str | None) -> IndexedFile:
         raise WheelError(f"{path} is not there, though {RELEASE_FILENAME} lists it", remedy=_BUILD_AGAIN)
     if (digest := hash_file(path)) != entry.sha256:
         raise WheelError(f"{path} has sha256 {digest}, {RELEASE_FILENAME} says {entry.sha256}", remedy=_BUILD_AGAIN)
-    metadata = read_metadata(path, entry)
+    metadata = read_metadata(path, _stem(entry))
     return IndexedFile(
         path.name,
         digest,
@@ -209,13 +209,13 @@ def _wheel(source: Source, entry: Entry, yanked: str | None) -> IndexedFile:
     )
 
 
-def read_metadata(path: Path, entry: Entry) -> bytes:
-    """Return the METADATA of a wheel.
+def read_metadata(path: Path, stem: str) -> bytes:
+    """Return the METADATA of a wheel; `stem` is its name and version as in its file name.
 
     Raises:
         WheelError: It has none, or is damaged.
     """
-    member = f"{_stem(entry)}.dist-info/METADATA"
+    member = f"{stem}.dist-info/METADATA"
     try:
         with open_wheel(path) as archive:
             return archive.read(member)

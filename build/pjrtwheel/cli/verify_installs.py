@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`verify_installs`: install a release from a stage as users do, and start JAX."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from pjrtwheel.cli import add_options, check_repository
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    from pjrtwheel.installs.combinations import INSTALLERS
+
+    parser.add_argument(
+        "--index", required=True, metavar="URL|FOLDER", help="the stage: a simple index, or a folder with wheels"
+    )
+    add_options(parser, "--root", "--release")
+    parser.add_argument("--backend", action="append", default=[], metavar="NAME", help="default: all at the stage")
+    parser.add_argument("--python", action="append", default=[], metavar="VERSION", help="such as 3.13; default: all")
+    parser.add_argument("--installer", action="append", default=[], choices=INSTALLERS, help="default: both")
+    parser.add_argument(
+        "--vendor-wheels", action="store_true", help="also with the vendors' libraries as wheels (gigabytes)"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there as well")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Try all combinations, one line each; the status is that of a failed proof if one failed, or none could run."""
+    from pjrtwheel.backend import find_backend, load_backends
+    from pjrtwheel.environment.interpreters import find_interpreters
+    from pjrtwheel.errors import ProofError
+    from pjrtwheel.fetch.cache import cache_root
+    from pjrtwheel.files import write_atomically
+    from pjrtwheel.installs.combinations import (
+        Outcome,
+        Result,
+        choose_pythons,
+        list_combinations,
+        sum_up,
+        why_skipped,
+    )
+    from pjrtwheel.installs.run import default_installers, try_install
+    from pjrtwheel.installs.stage import open_stage, read_set
+    from pjrtwheel.platforms import host_platform
+    from pjrtwheel.tables import write_json
+
+    check_repository(args.root)
+    known = load_backends(args.root)
+    backends = [find_backend(args.root, name) for name in args.backend] or list(known.values())
+    stage = open_stage(args.index)
+    staged = read_set(stage, [backend.distribution for backend in backends], args.release, host_platform())
+    pythons = choose_pythons(staged.pythons, args.python)
+    interpreters = find_interpreters(pythons)
+    results = []
+    for combination in list_combinations(pythons, backends, args.installer or default_installers()):
+        backend, interpreter = known[combination.backend], interpreters[combination.python]
+        reason = why_skipped(combination, staged, backend.distribution, interpreters, vendor_wheels=args.vendor_wheels)
+        if reason or interpreter is None:
+            result = Result(combination, Outcome.SKIPPED, reason)
+        else:
+            result = try_install(combination, backend, stage, staged, interpreter, cache=cache_root(os.environ))
+        results.append(result)
+        print(f"{result.outcome:<7} {combination.describe()}: {result.detail}", flush=True)
+    print(f"{staged.version} from {stage.where}: {sum_up(results)}")
+    if args.json:
+        write_atomically(args.json, write_json(results))
+    outcomes = {result.outcome for result in results}
+    return 0 if Outcome.PASSED in outcomes and Outcome.FAILED not in outcomes else ProofError.exit_code

@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Make a clean environment, install JAX and a backend into it by name, and start JAX there."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from pjrtwheel.backend import Backend
+from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.environment.processes import Ended, run_process
+from pjrtwheel.environment.venv import create_venv, find_uv, last_lines, run_tool, scratch_place
+from pjrtwheel.errors import PjrtWheelError, ProofError
+from pjrtwheel.files import staging_folder
+from pjrtwheel.installs.combinations import Combination, Outcome, Result
+from pjrtwheel.installs.stage import BINDINGS, SELECTOR, Stage, StagedSet, fetch_wheel
+from pjrtwheel.prove.devices import parse_answer
+from pjrtwheel.prove.inside import devices as inside
+from pjrtwheel.prove.library import require_installed
+
+_SECONDS = 180.0
+_KEPT = 100_000
+_DEFAULT_DEVICES = "import jax; print(jax.devices()[0].platform)"
+
+
+def try_install(
+    combination: Combination,
+    backend: Backend,
+    stage: Stage,
+    staged: StagedSet,
+    interpreter: Interpreter,
+    *,
+    cache: Path,
+) -> Result:
+    """Install one combination into a fresh environment, and start JAX there; a failure is a result, not an error."""
+    start = time.monotonic()
+    selector = [SELECTOR] if staged.find(SELECTOR, combination.python) else []
+    names = [staged.find(project, combination.python) for project in (BINDINGS, backend.distribution, *selector)]
+    chosen = [name for name in names if name]
+    try:
+        with staging_folder(scratch_place(cache)) as scratch:
+            python = create_venv(interpreter, scratch / "venv")
+            requirements = [f"jax=={staged.release}", f"{BINDINGS}[{combination.extra}]=={staged.version}", *selector]
+            _install(install_command(combination.installer, stage, python, requirements))
+            require_installed(python, [fetch_wheel(stage, name, staged.wheels[name], cache) for name in chosen])
+            detail = start_jax(python, backend, staged.version)
+            if selector:
+                _ask("jaxlib-select doctor", [str(python), "-I", "-m", "jaxlib_select", "doctor"], statuses=(0, 1))
+        outcome = Outcome.PASSED
+    except PjrtWheelError as error:
+        outcome, detail = Outcome.FAILED, str(error)
+    wheels = tuple(staged.wheels[name].filename for name in chosen)
+    return Result(combination, outcome, detail, wheels, round(time.monotonic() - start, 1))
+
+
+def install_command(installer: str, stage: Stage, python: Path, requirements: Sequence[str]) -> list[str]:
+    """Return the command that a user would type, for another environment; JAX itself comes from the package index."""
+    if installer == "pip":
+        place = f"--extra-index-url={stage.url}" if stage.url else f"--find-links={stage.where}"
+        pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check", "--no-input"]
+        return [*pip, "install", "--quiet", "--only-binary=:all:", place, *requirements]
+    uv = find_uv()
+    if uv is None:
+        raise ProofError("there is no uv", remedy="install it, or try pip alone: --installer pip")
+    place = f"--index={stage.url}" if stage.url else f"--find-links={stage.where}"
+    # uv's cache knows a wheel by its address alone, and a stage may have had another one there.
+    fresh = [f"--refresh-package={requirement.partition('[')[0].partition('=')[0]}" for requirement in requirements]
+    return [str(uv), "pip", "install", "--quiet", "--python", str(python), *fresh, place, *requirements]
+
+
+def start_jax(python: Path, backend: Backend, version: str) -> str:
+    """Ask JAX for its devices, and the plugin whether it fits; return what devices there are, or why there are none.
+
+    Raises:
+        ProofError: JAX does not start, the plugin does not fit or has another version, or has no device without one of
+            its reasons.
+    """
+    answer = parse_answer(
+        _ask("jax.devices", [str(python), "-I", inside.__file__, backend.pjrt_name]).output, backend.distribution
+    )
+    if not answer.count and (backend.is_cpu or not answer.excused):
+        raise ProofError(f"JAX has no device {backend.pjrt_name!r}", cause=answer.reason)
+    default = _ask("import jax", [str(python), "-I", "-c", _DEFAULT_DEVICES]).last_line()
+    command = [str(python), "-I", "-m", backend.package, "--json"]
+    # Without the accelerator the vendor's libraries may be missing as well, which the plugin then says.
+    statuses = (0,) if answer.count else (0, 1)
+    _check_report(_ask(f"python -m {backend.package}", command, statuses).output, backend, version)
+    found = f"{answer.count} x {answer.kind}" if answer.count else answer.reason
+    return f"{found}; default {default}"
+
+
+def _check_report(output: str, backend: Backend, version: str) -> None:
+    """Compare what a plugin says of itself with what was installed."""
+    try:
+        said = json.loads(output)
+        found = (said["distribution"], said["version"], said["jaxlib"]["version"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ProofError(f"python -m {backend.package} --json did not answer", cause=last_lines(output)) from error
+    if found != (backend.distribution, version, version):
+        raise ProofError(f"python -m {backend.package} found {found}", cause=f"expected {version} of both")
+
+
+def _install(command: Sequence[str]) -> None:
+    result = run_tool(command)
+    if result.returncode != 0:
+        raise ProofError(f"{Path(command[0]).name} does not install it", cause=last_lines(result.stderr))
+
+
+def _ask(what: str, command: Sequence[str], statuses: Sequence[int] = (0,)) -> Ended:
+    """Run a program in an empty folder; it must end well, and show no traceback."""
+    with tempfile.TemporaryDirectory(prefix="install-") as folder:
+        end = run_process(command, Path(folder), _SECONDS, kept=_KEPT)
+    if end.status not in statuses or "Traceback (most recent call last)" in end.output:
+        raise ProofError(f"{what}: {end.describe()}", cause=last_lines(end.output, 6))
+    return end
+
+
+def default_installers() -> tuple[str, ...]:
+    """Return the installers that are on this machine."""
+    return ("pip", "uv") if find_uv() else ("pip",)

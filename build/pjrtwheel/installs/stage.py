@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a stage offers of one set: an index, or a folder of wheels."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.version import Version
+
+from pjrtwheel.errors import UsageError
+from pjrtwheel.fetch.cache import WheelCache
+from pjrtwheel.fetch.index import download_wheel
+from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
+from pjrtwheel.platforms import Platform
+from pjrtwheel.release.model import Pin
+from pjrtwheel.wheel.names import WheelName, find_name, is_variant
+
+BINDINGS = "jaxlib"
+SELECTOR = "jaxlib-select"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where installers are sent to.
+
+    Attributes:
+        where: Address of an index, or a folder.
+        url: The address; empty for a folder.
+    """
+
+    where: str
+    url: str
+
+    @property
+    def settings(self) -> IndexSettings:
+        """The same for our own reading of the stage."""
+        if self.url:
+            return IndexSettings((self.url,), certificate=read_settings().certificate)
+        return IndexSettings((), (Path(self.where),))
+
+
+@dataclass(frozen=True, slots=True)
+class StagedSet:
+    """One set at a stage, as far as it is for a platform.
+
+    Attributes:
+        version: Version of its wheels, such as `0.12.0.1+split.1`.
+        wheels: Its wheels, and those of `jaxlib-select`.
+    """
+
+    version: str
+    wheels: Mapping[WheelName, IndexFile]
+
+    @property
+    def release(self) -> str:
+        """The version of JAX that it is for."""
+        return Version(self.version).public
+
+    @property
+    def pythons(self) -> tuple[str, ...]:
+        """ABI tags of the Pythons that it has bindings for."""
+        return tuple(sorted(name.tag.split("-")[1] for name in self.wheels if name.distribution == BINDINGS))
+
+    def find(self, distribution: str, python: str) -> WheelName | None:
+        """Return the wheel of a distribution that an installer must take for a Python."""
+        found = [name for name in self.wheels if name.distribution == distribution and name.fits(python)]
+        return max(found, key=lambda name: (Version(name.version), name.build_order), default=None)
+
+
+def open_stage(where: str) -> Stage:
+    """Return the stage of an address or a folder.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    if where.startswith(("http://", "https://")):
+        return Stage(where, where)
+    if not Path(where).is_dir():
+        remedy = "give the address of a simple index, which ends in /simple/ mostly, or a folder with wheels"
+        raise UsageError(f"--index {where} is no stage", remedy=remedy)
+    return Stage(str(Path(where).resolve()), "")
+
+
+def read_set(stage: Stage, distributions: Collection[str], release: str | None, platform: Platform) -> StagedSet:
+    """Return the newest set of a stage for a platform, or that of a release or a version.
+
+    Raises:
+        UsageError: There is none; the message says what there is.
+        FetchError: The stage cannot be read.
+    """
+    settings = stage.settings
+    listed = {
+        name: file
+        for distribution in sorted({*distributions, BINDINGS, SELECTOR})
+        for file in list_wheels(distribution, settings)
+        if not file.yanked and not is_variant(file.filename) and (name := find_name(file.filename))
+        if name.platform == platform or name.tag.endswith("-any")
+    }
+    versions = {name.version for name in listed if name.distribution == BINDINGS}
+    fitting = [version for version in versions if release in {None, version, Version(version).public}]
+    if not fitting:
+        raise UsageError(
+            f"{stage.where} has no {BINDINGS}{f' {release}' if release else ''} for {platform.name}",
+            cause=f"it has {', '.join(sorted(versions, key=Version)) or 'none'}",
+            remedy="give another --index or --release",
+        )
+    version = max(fitting, key=Version)
+    of_set = {name: file for name, file in listed.items() if name.version == version or name.distribution == SELECTOR}
+    return StagedSet(version, of_set)
+
+
+def fetch_wheel(stage: Stage, name: WheelName, file: IndexFile, cache: Path) -> Path:
+    """Return a wheel of a stage on this disk, under the digest that the stage states.
+
+    Raises:
+        FetchError: It cannot be downloaded, or has other bytes.
+    """
+    if not stage.url:
+        return Path(stage.where) / file.filename
+    pin = Pin(f"stage.{name.distribution}", name.distribution, name.version, file.filename, file.sha256, file.size)
+    return WheelCache(cache, functools.partial(download_wheel, index=stage.url)).fetch(pin)

@@ -1,0 +1,386 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""A GitHub Release, and a static index whose links point at its assets.
+
+Until the end the release is a draft, which nobody but its owners sees; then it is published as a whole, and is not
+changed any more. METADATA of each wheel is an asset next to it, because installers look for it there (PEP 658). The
+index is written into a folder that GitHub Pages serves; it lists all published releases that have a `release.json`.
+
+Address and token are in the variables that GitHub sets for its own jobs: `GITHUB_REPOSITORY`, `GITHUB_SHA`,
+`GITHUB_API_URL`, `GITHUB_SERVER_URL`, `GITHUB_TOKEN` or `GH_TOKEN`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tempfile
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import quote
+
+import requests
+from github import Auth, Github, GithubException
+from github.GitRelease import GitRelease
+from github.GitReleaseAsset import GitReleaseAsset
+from github.Repository import Repository
+
+from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
+from pjrtwheel.errors import PublishError, UsageError
+from pjrtwheel.products.index import write_pages
+from pjrtwheel.products.index.pages import METADATA_SUFFIX
+from pjrtwheel.products.index.projects import (
+    PROVENANCE_SUFFIX,
+    IndexedFile,
+    IndexedRelease,
+    join_url,
+    list_projects,
+    read_metadata,
+    read_requires_python,
+)
+from pjrtwheel.prove.origin import find_date
+from pjrtwheel.publish.answers import PassingError, explain_answer, explained
+from pjrtwheel.publish.destinations import Destination
+from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting
+from pjrtwheel.publish.yanked import YANKED_FILENAME, add_yanked, find_reasons, read_yanked
+from pjrtwheel.wheel.names import find_name, parse_name
+
+INDEX = "simple"
+RETRY_WAITS_S = (1.0, 4.0)
+_SILENCE_S = 120
+_CHUNK = 1 << 20
+_WHOLE = "uploaded"  # state of an asset; one of a cut upload is a `starter`
+_DIGEST = "sha256:"
+_SHOWN = 200
+
+# Status → what it means, and what to do.
+_MEANINGS = {
+    401: ("the token is not valid", "give a valid one in GITHUB_TOKEN"),
+    403: ("the token may not do that, or asked too often", "give it the permission contents: write, or wait"),
+    404: ("there is no such repository, or the token may not see it", "check GITHUB_REPOSITORY and the token"),
+    422: ("GitHub does not accept it", "look at the release's page; delete a draft that is not this release"),
+}
+
+
+@dataclass(slots=True)
+class GithubRelease:
+    """One release of a repository.
+
+    Attributes:
+        repository: The repository, of which nothing was asked yet.
+        name: Its name with its owner.
+        tag: Tag of the release.
+        commit: What the tag is made at if it is not there.
+        server: Address of GitHub's pages.
+        pages: Folder that Pages serves; none to write no index.
+        yanked_file: Which wheels were withdrawn.
+        token: Who asks.
+        wait: Called with seconds to wait.
+    """
+
+    repository: Repository = field(repr=False)
+    name: str
+    tag: str
+    commit: str
+    server: str
+    pages: Path | None
+    yanked_file: Path | None
+    token: str = field(default="", repr=False)
+    wait: Callable[[float], None] = time.sleep
+    _found: GitRelease | None = field(default=None, repr=False)
+
+    @property
+    def address(self) -> str:
+        """The repository's address."""
+        return f"{self.server}/{self.name}"
+
+    def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:
+        """Return the release's whole assets, published or in a draft.
+
+        Raises:
+            PublishError: GitHub cannot be asked, or has several releases of the tag.
+        """
+        release = self._find_release()
+        if release is None:
+            return {}
+        assets = [asset for asset in self._list_assets(release).values() if asset.state == _WHOLE]
+        shown = [asset for asset in assets if not asset.name.endswith(METADATA_SUFFIX)]
+        reasons = self._reasons(self.tag, [asset.name for asset in shown])
+        return {
+            asset.name: PublishedFile(asset.name, _digest_of(asset), asset.size, asset.url, reasons.get(asset.name))
+            for asset in shown
+            if (name := find_name(asset.name)) is None or name.distribution in projects
+        }
+
+    def upload(self, file: Path, sha256: str) -> None:
+        """Send one file to the draft, which is made first; METADATA of a wheel goes before it.
+
+        Raises:
+            PublishError: GitHub refused it, states another digest, has other bytes of that name, or the release is
+                published without it.
+        """
+        if file.name.endswith(".whl"):
+            metadata = read_metadata(file, parse_name(file.name).stem)
+            name = f"{file.name}{METADATA_SUFFIX}"
+            self._send(name, hashlib.sha256(metadata).hexdigest(), len(metadata), lambda: io.BytesIO(metadata))
+        self._send(file.name, sha256, file.stat().st_size, lambda: file.open("rb"))
+
+    def download(self, file: PublishedFile, target: Path) -> None:
+        """Fetch an asset back, also of a draft."""
+        what = f"cannot download {file.name} from {self.address}"
+        headers = {"Accept": "application/octet-stream"}
+        headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        with (
+            explained(what),
+            requests.get(file.url, headers=headers, stream=True, timeout=_SILENCE_S) as answer,  # leads elsewhere
+        ):
+            if not answer.ok:
+                raise explain_answer(what, answer)
+            with target.open("wb") as stream:
+                for chunk in answer.iter_content(_CHUNK):
+                    stream.write(chunk)
+
+    def finish(self) -> None:
+        """Publish the draft, then write the index.
+
+        Raises:
+            PublishError: A wheel lacks its METADATA, or GitHub refused.
+        """
+        release = self._find_release()
+        if release is None:
+            raise PublishError(f"nothing of {self.tag} was sent to {self.address}")
+        assets = self._list_assets(release)
+        lacking = [name for name in assets if name.endswith(".whl") and f"{name}{METADATA_SUFFIX}" not in assets]
+        if lacking:
+            raise PublishError(f"{self.address} has no METADATA of {lacking[0]}", remedy="publish again")
+        if release.draft:
+            with _asked(f"{self.address} did not publish {self.tag}"):
+                self._found = release.update_release(
+                    self.tag, release.body or "", draft=False, target_commitish=self.commit
+                )
+        if self.pages:
+            self._write_index(self.pages)
+
+    def yank(self, names: Collection[str], reason: str) -> None:
+        """Write the withdrawal down, and the index with it.
+
+        Raises:
+            UsageError: The folder of the index is not known.
+        """
+        if self.pages is None or self.yanked_file is None:
+            raise UsageError("a release of GitHub is withdrawn in its index", remedy="give its folder with --pages")
+        add_yanked(self.yanked_file, names, reason, find_date(os.environ)[:10])
+        self._write_index(self.pages)
+
+    def _find_release(self) -> GitRelease | None:
+        """Return the release of the tag, which may be a draft: these are found by listing alone."""
+        if self._found is None:
+            with _asked(f"cannot list the releases of {self.address}"):
+                found = [release for release in self.repository.get_releases() if release.tag_name == self.tag]
+            if len(found) > 1:
+                raise PublishError(
+                    f"{self.address} has {len(found)} releases of {self.tag}", remedy="delete the drafts among them"
+                )
+            self._found = found[0] if found else None
+        return self._found
+
+    def _make_release(self) -> GitRelease:
+        """Return the release; a draft is made if there is none."""
+        release = self._find_release()
+        if release is None:
+            if not self.commit:
+                raise UsageError(f"the commit of {self.tag} is not known", remedy="give it with --commit")
+            with _asked(f"{self.address} did not make a draft of {self.tag}"):
+                release = self.repository.create_git_release(
+                    self.tag, self.tag, f"Wheels of {self.tag}.", draft=True, target_commitish=self.commit
+                )
+            self._found = release
+        return release
+
+    def _list_assets(self, release: GitRelease) -> dict[str, GitReleaseAsset]:
+        with _asked(f"cannot list the files of {release.tag_name} at {self.address}"):
+            return {asset.name: asset for asset in release.get_assets()}
+
+    def _send(self, name: str, sha256: str, size: int, content: Callable[[], BinaryIO]) -> None:
+        """Send an asset unless it is there, and again if the server or the network failed."""
+        for seconds in (*RETRY_WAITS_S, None):
+            release = self._make_release()
+            present = self._list_assets(release).get(name)
+            if present is not None and present.state == _WHOLE and _digest_of(present) == sha256:
+                return
+            self._make_room(release, name, present)
+            try:
+                with _asked(f"{self.address} did not take {name}"), content() as stream:
+                    asset = release.upload_asset_from_memory(stream, size, name, "application/octet-stream")
+            except PassingError:
+                if seconds is None:
+                    with suppress(PublishError):  # nothing half-uploaded stays, if GitHub can be asked at all
+                        self._make_room(release, name, self._list_assets(release).get(name))
+                    raise
+                self.wait(seconds)
+            else:
+                self._check_sent(asset, name, sha256)
+                return
+
+    def _make_room(self, release: GitRelease, name: str, present: GitReleaseAsset | None) -> None:
+        """Remove what a cut upload left under a name; anything else there, or a published release, is an error."""
+        if present is None and release.draft:
+            return
+        if present is None or not release.draft or present.state == _WHOLE:
+            raise PublishError(
+                f"{self.tag} at {self.address} has {'no' if present is None else 'another'} {name}",
+                cause="it is published, and does not change" if not release.draft else "the draft is of other files",
+                remedy="publish under another version" if not release.draft else "delete the draft, then publish again",
+            )
+        with _asked(f"cannot remove what is left of {name}"):
+            present.delete_asset()
+
+    def _check_sent(self, asset: GitReleaseAsset, name: str, sha256: str) -> None:
+        """Remove an asset again that GitHub renamed, or did not get whole."""
+        said = _digest_of(asset)
+        if asset.name == name and asset.state == _WHOLE and said in {"", sha256}:
+            return
+        with _asked(f"cannot remove {asset.name} from the draft of {self.tag}"):
+            asset.delete_asset()
+        raise PublishError(
+            f"{self.address} has {name} otherwise than it was sent; it was removed from the draft",
+            cause=f"as {asset.name}, {asset.state}, sha256 {said}, expected {sha256}",
+            remedy="publish again",
+        )
+
+    def _write_index(self, pages: Path) -> None:
+        """Write the index of all published releases that say what their wheels are."""
+        with _asked(f"cannot list the releases of {self.address}"):
+            published = [release for release in self.repository.get_releases() if not release.draft]
+        assets = {release.tag_name: self._list_assets(release) for release in published}
+        releases = [
+            self._index_release(tag, listed) for tag, listed in sorted(assets.items()) if RELEASE_FILENAME in listed
+        ]
+        write_pages(list_projects(releases, f"the index of {self.address}"), pages / INDEX)
+
+    def _index_release(self, tag: str, assets: Mapping[str, GitReleaseAsset]) -> IndexedRelease:
+        """Return what the index says of a release: what `release.json` lists, with the digests that GitHub states."""
+        with tempfile.TemporaryDirectory(prefix="index-") as scratch:
+            (Path(scratch) / RELEASE_FILENAME).write_bytes(self._read(assets[RELEASE_FILENAME]))
+            entries = read_entries(Path(scratch))
+        reasons = self._reasons(tag, entries)
+        url = f"{self.address}/releases/download/{quote(tag, safe='')}"
+        files = [self._index_wheel(entry, assets, url, reasons.get(name)) for name, entry in entries.items()]
+        files += [
+            IndexedFile(name, _digest_of(asset), asset.size, url=join_url(url, name))
+            for name, asset in assets.items()
+            if name.endswith("-variants.json")
+        ]
+        return IndexedRelease(tuple(entries.values()), tuple(files))
+
+    def _index_wheel(
+        self, entry: Entry, assets: Mapping[str, GitReleaseAsset], url: str, yanked: str | None
+    ) -> IndexedFile:
+        name = entry.filename
+        if name not in assets or _digest_of(assets[name]) not in {"", entry.sha256}:
+            raise PublishError(
+                f"{self.address} has {'another' if name in assets else 'no'} {name}",
+                cause=f"{RELEASE_FILENAME} of its release lists it with sha256 {entry.sha256}",
+                remedy="delete that release, and publish it under another version",
+            )
+        found = assets.get(f"{name}{METADATA_SUFFIX}")
+        metadata = self._read(found) if found else b""
+        return IndexedFile(
+            name,
+            entry.sha256,
+            entry.size,
+            read_requires_python(metadata),
+            metadata,
+            join_url(url, name),
+            yanked,
+            provenance=f"{name}{PROVENANCE_SUFFIX}" in assets,
+        )
+
+    def _read(self, asset: GitReleaseAsset) -> bytes:
+        """Return the bytes of a small asset, which must have its digest."""
+        with tempfile.TemporaryDirectory(prefix="asset-") as scratch:
+            target = Path(scratch) / "asset"
+            self.download(PublishedFile(asset.name, _digest_of(asset), asset.size, asset.url), target)
+            data = target.read_bytes()
+        if _digest_of(asset) not in {"", hashlib.sha256(data).hexdigest()}:
+            raise PublishError(f"{self.address} serves other bytes as {asset.name} than it says", remedy="try again")
+        return data
+
+    def _reasons(self, tag: str, names: Collection[str]) -> dict[str, str]:
+        decisions = read_yanked(self.yanked_file) if self.yanked_file else ()
+        return find_reasons(decisions, [name for name in names if find_name(name)], tag)
+
+
+def _digest_of(asset: GitReleaseAsset) -> str:
+    """Return the sha256 that GitHub states of an asset; empty for one from before it stated any."""
+    digest = asset.digest or ""
+    return digest.removeprefix(_DIGEST) if digest.startswith(_DIGEST) else ""
+
+
+@contextmanager
+def _asked(what: str) -> Iterator[None]:
+    """Turn what the API answers, and errors of the network, into a `PublishError` that begins with `what`."""
+    try:
+        with explained(what):
+            yield
+    except GithubException as error:
+        said = "".join(letter if letter.isprintable() else " " for letter in str(error.message or ""))[:_SHOWN]
+        answered = f"GitHub answered {error.status}{f': {said}' if said else ''}"
+        if error.status >= 500:
+            raise PassingError(what, cause=answered, remedy="wait until GitHub works again") from error
+        meaning, remedy = _MEANINGS.get(error.status, ("", ""))
+        raise PublishError(what, cause=f"{answered}; {meaning}".removesuffix("; "), remedy=remedy) from error
+
+
+def open_github(destination: Destination, settings: Mapping[str, str], tag: str) -> Place:
+    """Return the place; nothing is asked yet.
+
+    Raises:
+        UsageError: The repository is not known.
+    """
+    name = settings.get("github-repository") or os.environ.get("GITHUB_REPOSITORY", "")
+    if name.count("/") != 1:
+        raise UsageError(
+            f"the repository of {destination.name} is not known", remedy="give it as OWNER/NAME in GITHUB_REPOSITORY"
+        )
+    api = os.environ.get("GITHUB_API_URL", "https://api.github.com").rstrip("/")
+    token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN") or ""
+    # An upload that is repeated by the library would meet its own remains, so repeating is done here.
+    client = Github(
+        base_url=api,
+        auth=Auth.Token(token) if token else None,
+        retry=None,
+        timeout=_SILENCE_S,
+        per_page=100,
+        seconds_between_requests=None,
+        seconds_between_writes=None,
+        lazy=True,  # opening a place asks nothing
+    )
+    pages = Path(settings["pages"]).absolute() if "pages" in settings else None
+    default = pages / YANKED_FILENAME if pages else None
+    return GithubRelease(
+        client.get_repo(name),
+        name,
+        tag,
+        settings.get("commit") or os.environ.get("GITHUB_SHA", ""),
+        os.environ.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/"),
+        pages,
+        Path(settings["yanked-file"]) if "yanked-file" in settings else default,
+        token,
+    )
+
+
+GITHUB_RELEASE = PlaceKind(
+    settings=(
+        Setting("github-repository", "OWNER/NAME, for a GitHub Release (default: GITHUB_REPOSITORY)", reading=True),
+        Setting("commit", "what the tag is made at if GitHub lacks it (default: GITHUB_SHA)"),
+        Setting("pages", "folder that Pages serves; the index is written into its folder simple"),
+        Setting("yanked-file", f"which wheels were withdrawn, and why (default: {YANKED_FILENAME} next to the index)"),
+    ),
+    open=open_github,
+)

@@ -1,0 +1,264 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""A GitHub Release at a stand-in for GitHub: a draft until all is there, then never changed; and its index."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from github_stand_in import REPOSITORY, TOKEN, GithubStandIn, serve_github
+from pjrtwheel.attest.release_folder import ReleaseFolder
+from pjrtwheel.errors import PublishError, UsageError
+from pjrtwheel.files import hash_file
+from pjrtwheel.publish.destinations import Destination, Kind
+from pjrtwheel.publish.github_release import GithubRelease, open_github
+from small_releases import make_small_release, send
+from small_wheels import build_wheel
+
+TAG = "v1.2.3+split.1"
+WHEEL = "jaxlib_abacus-1.2.3+split.1-py3-none-any.whl"
+PROJECTS = ("jaxlib", "jaxlib-abacus")
+DESTINATION = Destination(Kind.GITHUB, "github", "a GitHub Release")
+COMMIT = "0" * 40
+WAITS: list[float] = []
+
+
+@pytest.fixture
+def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[GithubStandIn]:
+    """Return a stand-in for GitHub, which the environment names."""
+    with serve_github() as stand_in:
+        for name, value in (
+            ("GITHUB_API_URL", stand_in.url),
+            ("GITHUB_REPOSITORY", REPOSITORY),
+            ("GITHUB_SHA", COMMIT),
+            ("GITHUB_SERVER_URL", "https://github.example"),
+            ("GITHUB_TOKEN", TOKEN),
+        ):
+            monkeypatch.setenv(name, value)
+        yield stand_in
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> ReleaseFolder:
+    """Return a small release."""
+    return make_small_release(tmp_path / TAG)
+
+
+def open_at(pages: Path | None = None, tag: str = TAG) -> GithubRelease:
+    """Return the place of a release, which does not really wait."""
+    place = open_github(DESTINATION, {"pages": str(pages)} if pages else {}, tag)
+    assert isinstance(place, GithubRelease)
+    place.wait = WAITS.append
+    return place
+
+
+def all_names(release: ReleaseFolder) -> set[str]:
+    """Return the names of all assets of a release."""
+    return {*release.documents, *release.wheels, *(f"{name}.metadata" for name in release.wheels)}
+
+
+def read_page(pages: Path) -> list[dict[str, object]]:
+    """Return the files that the index has of a project."""
+    files: list[dict[str, object]] = json.loads((pages / "simple/jaxlib-abacus/index.v1+json").read_text())["files"]
+    return files
+
+
+def failing(method: str, part: str, status: int, times: int = 1000) -> Callable[[str, str], int | None]:
+    """Return a failure of some calls, so many times."""
+    left = [times]
+
+    def fail(asked: str, path: str) -> int | None:
+        if asked == method and part in path and left[0]:
+            left[0] -= 1
+            return status
+        return None
+
+    return fail
+
+
+def test_a_draft_becomes_a_release_when_all_is_there(
+    github: GithubStandIn, release: ReleaseFolder, tmp_path: Path
+) -> None:
+    """At the commit, with METADATA next to each wheel; the index has absolute links."""
+    place = open_at(tmp_path / "pages")
+    assert place.list_files(PROJECTS) == {}
+    send(place, release, stop_after=4)
+    assert list(github.files) == [f"{TAG} (draft)"]
+    assert not (tmp_path / "pages").exists()
+    send(open_at(tmp_path / "pages"), release)  # another run goes on
+    assert github.files == {TAG: dict.fromkeys(github.files[TAG], "uploaded")}
+    assert set(github.files[TAG]) == all_names(release)
+    assert [(made.tag, made.commit) for made in github.releases] == [(TAG, COMMIT)]
+    assert {sent.split()[-1] for sent in github.tokens} == {TOKEN}
+    known = {**release.digests, "SHA256SUMS": hash_file(release.path / "SHA256SUMS")}
+    assert {name: file.sha256 for name, file in open_at().list_files(PROJECTS).items()} == known
+    (entry,) = read_page(tmp_path / "pages")
+    address = f"https://github.example/{REPOSITORY}/releases/download/{quote(TAG)}/{quote(WHEEL)}"
+    assert (entry["url"], entry["hashes"]) == (address, {"sha256": release.digests[WHEEL]})
+    (metadata,) = (asset for made in github.releases for asset in made.assets if asset.name == f"{WHEEL}.metadata")
+    assert entry["core-metadata"] == {"sha256": str(metadata.digest).removeprefix("sha256:")}
+
+
+def test_a_second_run_changes_nothing(github: GithubStandIn, release: ReleaseFolder, tmp_path: Path) -> None:
+    """GitHub is only asked."""
+    send(open_at(tmp_path / "pages"), release)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("pages/**/*") if path.is_file()}
+    github.calls.clear()
+    send(open_at(tmp_path / "pages"), release)
+    assert {method for method, _ in github.calls} == {"GET"}
+    assert {path: path.read_bytes() for path in tmp_path.rglob("pages/**/*") if path.is_file()} == before
+
+
+def test_a_published_release_does_not_change(github: GithubStandIn, release: ReleaseFolder, tmp_path: Path) -> None:
+    """Neither other bytes nor another file; nor does a draft of other files."""
+    other = build_wheel(tmp_path, {"x.py": b""}, name=WHEEL)
+    send(open_at(), release, stop_after=4)
+    with pytest.raises(PublishError, match="the draft is of other files"):
+        open_at().upload(other, hash_file(other))
+    send(open_at(), release)
+    more = build_wheel(tmp_path, {}, name="jaxlib_bead-1.0-py3-none-any.whl")
+    for file in (other, more):
+        with pytest.raises(PublishError, match="it is published, and does not change"):
+            open_at().upload(file, hash_file(file))
+    assert set(github.files[TAG]) == all_names(release)
+
+
+def test_an_upload_that_was_cut_is_removed_and_repeated(github: GithubStandIn, release: ReleaseFolder) -> None:
+    """In the same run."""
+    github.cut = {WHEEL}
+    send(open_at(), release)
+    assert github.files[TAG][WHEEL] == "uploaded"
+
+
+def test_what_a_killed_run_left_is_removed(github: GithubStandIn, release: ReleaseFolder) -> None:
+    """A half-uploaded asset is not listed, and the next run sends it whole."""
+    send(open_at(), release, stop_after=2)
+    github.cut = {WHEEL}
+    github.make_asset(github.releases[0], WHEEL, b"")
+    assert github.files[f"{TAG} (draft)"][WHEEL] == "starter"
+    assert WHEEL not in open_at().list_files(PROJECTS)
+    send(open_at(), release)
+    assert github.files == {TAG: dict.fromkeys(github.files[TAG], "uploaded")}
+
+
+@pytest.mark.parametrize("wrong", ["lie", "rename"])
+def test_an_asset_that_is_not_what_was_sent_is_removed(
+    github: GithubStandIn, release: ReleaseFolder, wrong: str
+) -> None:
+    """Another digest, or another name; the draft is not published."""
+    github.lie = {WHEEL} if wrong == "lie" else set()
+    github.rename = {WHEEL: WHEEL.replace("+", ".")} if wrong == "rename" else {}
+    with pytest.raises(PublishError, match="otherwise than it was sent"):
+        send(open_at(), release)
+    (state,) = github.files
+    assert state == f"{TAG} (draft)"
+    assert [name for name in github.files[state] if "abacus" in name and name.endswith(".whl")] == []
+
+
+@pytest.mark.parametrize(
+    ("status", "cause"),
+    [
+        (401, "the token is not valid"),
+        (403, "the token may not do that"),
+        (404, "there is no such repository"),
+        (422, "GitHub does not accept it"),
+        (500, "GitHub answered 500"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("method", "part"), [("GET", "/releases"), ("POST", "/uploads"), ("PATCH", "/releases"), ("POST", "/releases")]
+)
+def test_failures_of_github_publish_nothing(
+    github: GithubStandIn, release: ReleaseFolder, status: int, cause: str, method: str, part: str, tmp_path: Path
+) -> None:
+    """The release stays a draft, no index is written, the token is in no message; a later run is whole."""
+    github.fail = failing(method, part, status)
+    with pytest.raises(PublishError) as caught:
+        send(open_at(tmp_path / "pages"), release)
+    assert cause in str(caught.value)
+    assert TOKEN not in str(caught.value)
+    assert [made.tag for made in github.releases if not made.draft] == []
+    assert not (tmp_path / "pages").exists()
+    github.fail = failing("", "", 0, 0)
+    send(open_at(tmp_path / "pages"), release)
+    assert github.files == {TAG: dict.fromkeys(all_names(release), "uploaded")}
+
+
+def test_a_server_that_fails_for_a_while_is_asked_again(github: GithubStandIn, release: ReleaseFolder) -> None:
+    """One file, twice."""
+    WAITS.clear()
+    github.fail = failing("POST", "/uploads", 502, times=2)
+    send(open_at(), release)
+    assert (list(github.files), WAITS) == ([TAG], [1.0, 4.0])
+
+
+def test_wheels_without_metadata_are_not_published(github: GithubStandIn, release: ReleaseFolder) -> None:
+    """Somebody removed an asset of the draft."""
+    send(open_at(), release, stop_after=5)
+    made = github.releases[0]
+    made.assets = [asset for asset in made.assets if not asset.name.endswith(".metadata")]
+    with pytest.raises(PublishError, match="has no METADATA of"):
+        open_at().finish()
+    assert made.draft
+
+
+def test_several_releases_of_a_tag_are_refused(github: GithubStandIn, release: ReleaseFolder) -> None:
+    """Nobody knows which one is meant."""
+    send(open_at(), release, stop_after=1)
+    github.releases.append(github.releases[0])
+    with pytest.raises(PublishError, match="has 2 releases of"):
+        open_at().list_files(PROJECTS)
+
+
+def test_the_index_lists_all_releases_with_their_withdrawals(
+    github: GithubStandIn, release: ReleaseFolder, tmp_path: Path
+) -> None:
+    """Drafts and releases of other things are left out; a wheel that is not the listed one is refused."""
+    pages = tmp_path / "pages"
+    send(open_at(pages), release)
+    send(open_at(pages, "v1.2.4"), make_small_release(tmp_path / "v1.2.4", version="1.2.4"))
+    send(open_at(pages, "v1.2.5"), make_small_release(tmp_path / "v1.2.5", version="1.2.5"), stop_after=5)
+    github.make_release({"tag_name": "other", "target_commitish": COMMIT, "body": "", "draft": False})
+    open_at(pages).yank([WHEEL], "crashes")
+    assert [(entry["filename"], entry["yanked"]) for entry in read_page(pages)] == [
+        (WHEEL, "crashes"),
+        ("jaxlib_abacus-1.2.4-py3-none-any.whl", False),
+    ]
+    assert open_at(pages).list_files(PROJECTS)[WHEEL].yanked == "crashes"
+    asset = next(asset for asset in github.releases[0].assets if asset.name == WHEEL)
+    asset.digest = "sha256:" + "0" * 64
+    with pytest.raises(PublishError, match="has another jaxlib_abacus"):
+        open_at(pages).finish()
+    with pytest.raises(UsageError, match="is withdrawn in its index"):
+        open_at().yank([WHEEL], "crashes")
+
+
+def test_files_come_back_as_they_were_sent(github: GithubStandIn, release: ReleaseFolder, tmp_path: Path) -> None:
+    """From a draft as well; a file that is gone is an error."""
+    place = open_at()
+    send(place, release, stop_after=5)
+    found = place.list_files(PROJECTS)[WHEEL]
+    place.download(found, tmp_path / "back.whl")
+    assert hash_file(tmp_path / "back.whl") == release.digests[WHEEL]
+    github.fail = failing("GET", "/assets/", 404)
+    with pytest.raises(PublishError, match="cannot download"):
+        place.download(found, tmp_path / "back.whl")
+
+
+def test_a_place_needs_a_repository_and_a_commit(
+    github: GithubStandIn, release: ReleaseFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is named in the environment or by an option; nothing shows the token."""
+    assert TOKEN not in repr(open_at())
+    monkeypatch.delenv("GITHUB_SHA")
+    with pytest.raises(UsageError, match="the commit of"):
+        send(open_at(), release)
+    monkeypatch.delenv("GITHUB_REPOSITORY")
+    with pytest.raises(UsageError, match="the repository of github is not known"):
+        open_at()
+    assert github.releases == []
