@@ -22,6 +22,7 @@ MORE_THAN_READING = {
     "bump.bump": {"contents": "read", "actions": "read"},
     "bump.propose": {"contents": "write", "pull-requests": "write"},
     "release.publish": {"contents": "write", "id-token": "write", "attestations": "write"},
+    "release.pages": {"pages": "write", "id-token": "write"},
 }
 
 
@@ -48,6 +49,8 @@ def test_every_job_ends(name: str) -> None:
 def test_every_artifact_expires_and_is_there() -> None:
     """The server's default is ninety days, and a warning where a pattern finds nothing."""
     settings = [step["with"] for _, step in steps_with("actions/upload-artifact")]
+    pages = [step["with"]["retention-days"] for _, step in steps_with("actions/upload-pages-artifact")]
+    assert pages == [7]
     assert len(settings) >= 6
     assert all(1 <= entry["retention-days"] <= 30 for entry in settings)
     assert {entry["if-no-files-found"] for entry in settings} == {"error"}
