@@ -148,3 +148,19 @@ def test_jobs_with_many_files_look_at_the_disk_first(name: str) -> None:
     (look,) = (index for index, run in enumerate(runs) if run.startswith("python3 ci/check_disk.py "))
     large = ("actions/download-artifact", "actions/cache", "./noxw -s build_")
     assert all(index > look for index, run in enumerate(runs) if run.startswith(large))
+
+
+@pytest.mark.parametrize("name", ["ci", "release"])
+def test_the_stand_ins_know_what_the_workflows_ask_of_actions(name: str) -> None:
+    """Those that say of themselves that they do nothing know nothing; act would drop any other setting silently."""
+    asked = [(step["uses"].partition("@")[0], set(step.get("with", {}))) for _, step in _using_steps(name)]
+    assert asked
+    for action, settings in asked:
+        path = ROOT / "tests/workflows/actions" / action.partition("/")[2] / "action.yml"
+        stand_in = YAML(typ="safe").load(path)
+        assert stand_in["description"] == "nothing" or settings <= stand_in.get("inputs", {}).keys(), action
+
+
+def _using_steps(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    for job in WORKFLOWS[name]["jobs"]:
+        yield from ((job, step) for step in steps_of(JOBS[f"{name}.{job}"]) if "uses" in step)
