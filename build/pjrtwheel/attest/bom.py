@@ -18,14 +18,13 @@ from cyclonedx.model import HashAlgorithm, HashType
 from cyclonedx.model.bom import Bom, BomMetaData
 from cyclonedx.model.component import Component, ComponentType
 from cyclonedx.output.json import JsonV1Dot6
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 from packageurl import PackageURL
 
 from pjrtwheel.attest.release_set import ReleaseSet
 from pjrtwheel.dist.release_file import Entry
 from pjrtwheel.errors import AttestError, WheelError
 from pjrtwheel.tables import TableError, read_json
+from pjrtwheel.verify.documents import check_cyclonedx
 from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.read.directory import open_wheel
 from pjrtwheel.wheel.sbom import SBOM_FILENAME
@@ -69,9 +68,8 @@ def check_bom(data: bytes, entries: Iterable[Entry]) -> None:
         document = read_json(dict[str, Any], text)
     except (TableError, UnicodeDecodeError) as error:
         raise AttestError(f"{BOM_FILENAME} is damaged", cause=str(error)) from error
-    if problem := JsonStrictValidator(SchemaVersion.V1_6).validate_str(text):
-        cause = str(problem).splitlines()[0]
-        raise AttestError(f"{BOM_FILENAME} is no bill of materials (CycloneDX 1.6)", cause=cause)
+    for problem in check_cyclonedx(text, document.get("specVersion")):
+        raise AttestError(f"{BOM_FILENAME} is no bill of materials", cause=f"it {problem}")
     expected = {str(_wheel_component(entry).bom_ref): entry.sha256 for entry in entries}
     listed = _listed_wheels(document)
     if different := sorted(dict(expected.items() ^ listed.items())):

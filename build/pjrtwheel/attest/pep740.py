@@ -20,6 +20,12 @@ from pjrtwheel.tables import TableError, read_json, write_json
 
 ATTESTATION_SUFFIX = ".publish.attestation"  # next to a file, as pypi-attestations and twine have it
 PROVENANCE_SUFFIX = ".provenance"
+_CERTIFICATE_ERRORS = (
+    x509.DuplicateExtension,
+    x509.ExtensionNotFound,
+    x509.InvalidVersion,
+    x509.UnsupportedGeneralNameType,
+)
 _WORKFLOW = re.compile(r"https://[^/]+/([^/]+/[^/]+)/\.github/workflows/([^/@]+)@.+")
 
 
@@ -40,7 +46,7 @@ def make_provenance(name: str, sha256: str, attestation: bytes) -> bytes:
         subjects = {entry["name"]: entry["digest"]["sha256"] for entry in statement["subject"]}
         certificate = base64.b64decode(document["verification_material"]["certificate"], validate=True)
         publisher = _read_publisher(x509.load_der_x509_certificate(certificate))
-    except (TableError, KeyError, TypeError, ValueError, x509.ExtensionNotFound) as error:
+    except (TableError, KeyError, TypeError, ValueError, *_CERTIFICATE_ERRORS) as error:
         raise AttestError(
             f"{name}{ATTESTATION_SUFFIX} is damaged", cause=f"{type(error).__name__}: {error}", remedy="attest it again"
         ) from error

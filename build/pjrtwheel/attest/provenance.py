@@ -61,8 +61,8 @@ def make_statement(
 def choose_commit(entries: Iterable[Entry], root: Path, named: str = "") -> Origin:
     """Return the state of the repository from which all wheels are, as their proofs say.
 
-    Where there are several, it is that of the checkout. A proof may be older than a build: the same bytes are not
-    proven twice.
+    Where there are several, it is that of the checkout. A proof may be older than a build, for the same bytes are not
+    proven twice; so a clean checkout that is named is taken as it is, and building again shows whether it was right.
 
     Args:
         entries: The wheels.
@@ -76,7 +76,10 @@ def choose_commit(entries: Iterable[Entry], root: Path, named: str = "") -> Orig
         {proof.origin.commit: proof.origin for proof in entry.proofs() if proof.origin.commit} for entry in entries
     ]
     shared = sorted(set.intersection(*(set(found) for found in origins)))
-    wanted = named or find_origin(root, {}).commit
+    here = find_origin(root, {})
+    if named and named == here.commit and not here.dirty:
+        return here
+    wanted = named or here.commit
     if wanted in shared:
         shared = [wanted]
     if len(shared) != 1 or (named and shared != [named]):

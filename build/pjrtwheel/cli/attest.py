@@ -19,7 +19,9 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "--root", "--dist")
     parser.add_argument("--output", type=Path, metavar="DIR", help="the folder to write (default: TAG in --dist)")
     parser.add_argument("--key", type=Path, metavar="FILE", help="sign the statement with this ed25519 key (PEM)")
-    parser.add_argument("--commit", default="", help="that of the wheels, where they were proven at several")
+    parser.add_argument(
+        "--commit", default="", help="that of the wheels: one that all were proven at, or the checkout's"
+    )
 
 
 def execute(args: argparse.Namespace) -> int:

@@ -128,11 +128,15 @@ def check_sbom(wheel: WheelContents) -> Iterator[Problem]:
         if document.get("bomFormat") != "CycloneDX":
             yield name, f"has bomFormat {document.get('bomFormat')!r}, expected 'CycloneDX'"
         else:
-            yield from ((name, problem) for problem in _check_schema(wheel.texts[name], document.get("specVersion")))
+            yield from ((name, problem) for problem in check_cyclonedx(wheel.texts[name], document.get("specVersion")))
 
 
-def _check_schema(text: str, version: object) -> Iterator[str]:
-    """A CycloneDX document holds to the schema of the version it names, and to nothing beyond."""
+def check_cyclonedx(text: str, version: object) -> Iterator[str]:
+    """A CycloneDX document holds to the schema of the version it names, and to nothing beyond.
+
+    Raises:
+        VerifyError: The environment lacks what the schemas need.
+    """
     known = {schema.to_version(): schema for schema in SchemaVersion}
     if not isinstance(version, str) or version not in known:
         yield f"has specVersion {version!r}, expected one of {', '.join(sorted(known))}"

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 
@@ -18,6 +19,16 @@ from pjrtwheel.files import hash_file
 from release_samples import PLUGIN, TAG, make_dist, make_repository
 
 DIGEST = "a" * 64
+
+
+def change_version(attestation: bytes) -> bytes:
+    """Give the certificate of an attestation a version that there is not."""
+    document = json.loads(attestation)
+    certificate = base64.b64decode(document["verification_material"]["certificate"])
+    changed = certificate.replace(b"\xa0\x03\x02\x01\x02", b"\xa0\x03\x02\x01\x1d", 1)
+    assert changed != certificate
+    document["verification_material"]["certificate"] = base64.b64encode(changed).decode()
+    return json.dumps(document).encode()
 
 
 def test_an_attestation_goes_with_its_wheel(tmp_path: Path) -> None:
@@ -66,6 +77,7 @@ def test_an_attestation_of_other_bytes_stops_the_release(tmp_path: Path) -> None
         (b"{}", "is damaged"),
         (b'{"envelope": {"statement": "!"}}', "is damaged"),
         (b'{"envelope": {"statement": "e30="}, "verification_material": {"certificate": ""}}', "is damaged"),
+        (change_version(make_attestation("a.whl", DIGEST)), "29 is not a valid X509 version"),
         (make_attestation("a.whl", DIGEST, "https://example.org/"), "the certificate is of no workflow"),
         (make_attestation("b.whl", DIGEST), "is of other bytes"),
         (make_attestation("a.whl", "b" * 64), "is of other bytes"),

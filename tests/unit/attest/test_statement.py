@@ -329,6 +329,22 @@ def test_the_commit_is_one_at_which_all_wheels_were_proven(tmp_path: Path) -> No
         make_release(root, TAG, dist, tmp_path / "out", commit="e" * 40, environ={})
 
 
+def test_a_clean_checkout_can_be_named_where_proofs_are_older(tmp_path: Path) -> None:
+    """The same bytes are not proven twice, so wheels of one build may have proofs of several commits, or of others."""
+    root = make_repository(tmp_path / "repository")
+    dist = make_dist(root, tmp_path / "dist")
+    author = ["-c", "user.name=someone", "-c", "user.email=someone"]
+    for arguments in (["init", "--quiet"], ["add", "."], [*author, "commit", "--quiet", "--message=First"]):
+        subprocess.run(["git", *arguments], cwd=root, check=True)
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, check=True, capture_output=True, text=True)
+    commit = head.stdout.strip()
+    assert make_release(root, TAG, dist, tmp_path / "out", environ={}).commit == COMMIT
+    assert make_release(root, TAG, dist, tmp_path / "out", commit=commit, environ={}).commit == commit
+    (root / "new").touch()
+    with pytest.raises(UsageError, match=f"the wheels are not all of commit {commit}"):
+        make_release(root, TAG, dist, tmp_path / "out", commit=commit, environ={})
+
+
 def test_wheels_without_a_commit_are_refused(tmp_path: Path) -> None:
     """They were built outside of git, and nobody could build them again."""
     root = make_repository(tmp_path / "repository")
