@@ -53,6 +53,7 @@ class UploadServer:
         yanked: Name → reason.
         text: What is sent in place of every page, if it is anything.
         uploads: Names, for each request that began to send one.
+        attestations: Name → what came with it (PEP 740).
         downloads: Names, for each request of a file.
         requests: All headers and addresses that came.
     """
@@ -66,6 +67,7 @@ class UploadServer:
     yanked: dict[str, str] = field(default_factory=dict)
     text: bytes = b""
     uploads: list[str] = field(default_factory=list)
+    attestations: dict[str, Any] = field(default_factory=dict)
     downloads: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
@@ -152,8 +154,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.state.released.wait(60)
             self.close_connection = True
         else:
-            content, digest = self._parse(body)
-            assert hashlib.sha256(content).hexdigest() == digest
+            form = self._parse(body)
+            content = form["content"]
+            assert hashlib.sha256(content).hexdigest() == form["sha256_digest"].decode()
+            if "attestations" in form:
+                self.state.attestations[name] = json.loads(form["attestations"])
             altered = self.state.take_fault(name, Fault.ALTERED)
             self.state.files[name] = content + b"!" if altered else content
             if self.state.take_fault(name, Fault.LOST_ANSWER):
@@ -161,13 +166,15 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             else:
                 self._answer(200)
 
-    def _parse(self, body: bytes) -> tuple[bytes, str]:
-        """Return the file of a form, and the digest that the form states."""
+    def _parse(self, body: bytes) -> dict[str, bytes]:
+        """Return the fields of a form; of those that come several times, the last."""
         header = f"Content-Type: {self.headers['Content-Type']}\r\n\r\n".encode()
         form = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(header + body)
-        parts = {part.get_param("name", header="content-disposition"): part for part in form.walk()}
-        content, digest = (bytes(parts[name].get_payload(decode=True)) for name in ("content", "sha256_digest"))
-        return content, digest.decode()
+        parts = [part for part in form.walk() if not part.is_multipart()]
+        return {
+            str(part.get_param("name", header="content-disposition")): bytes(part.get_payload(decode=True))
+            for part in parts
+        }
 
     def _send_file(self, name: str) -> None:
         self.state.downloads.append(name)

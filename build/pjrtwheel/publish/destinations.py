@@ -39,6 +39,7 @@ class Destination:
         labels: Whether versions may have a local label (PEP 440), which the public index refuses.
         variants: Whether it takes wheel variants (PEP 825).
         documents: Whether it takes files that are no wheels, such as `SHA256SUMS`.
+        attestations: Whether an upload may carry the attestation that lies next to a wheel (PEP 740).
         opt_in: Whether only the projects in `names` may go there.
         names: The projects that are ours there; with `opt_in`, no others are sent.
     """
@@ -52,6 +53,7 @@ class Destination:
     labels: bool = True
     variants: bool = False
     documents: bool = True
+    attestations: bool = False
     opt_in: bool = False
     names: tuple[str, ...] = ()
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -129,6 +130,8 @@ def format_plan(plan: Plan) -> list[str]:
         first, *rest = _wrap(step.file.name, WIDTH - _INDENT)
         lines.append(f"{number:>3} {step.action:<6} {_describe_size(step.file.size):>10} {first}")
         lines += [" " * _INDENT + part for part in rest]
+    for problem in plan.problems:
+        lines += textwrap.wrap(f"refused: {problem}", WIDTH, subsequent_indent=" " * 9)
     return lines
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -39,7 +40,7 @@ def check_stage(stage: Publication) -> None:
 def take_from_stage(stage: Publication, target: Path) -> Callable[[LocalFile], Path]:
     """Download a whole release from a stage into a folder, and return where each file of it is from then on.
 
-    Documents that the stage does not have are those of the release folder.
+    What the stage does not take, such as documents, comes from the release folder.
 
     Raises:
         PublishError: What the stage serves is not what the release folder describes.
@@ -56,6 +57,8 @@ def take_from_stage(stage: Publication, target: Path) -> Callable[[LocalFile], P
                 cause="the file was damaged or replaced there after it was staged",
                 remedy="have the stage looked at, and stage the release again",
             )
-    stage.report(f"{count(len(files), 'file')} taken from {stage.destination.name}, as the folder describes them")
     staged = {file.name for file in files}
+    for name in {*stage.release.documents} - staged:
+        shutil.copy(stage.release.path / name, target)  # attestations are sent with the wheels that they lie next to
+    stage.report(f"{count(len(files), 'file')} taken from {stage.destination.name}, as the folder describes them")
     return lambda file: (target if file.name in staged else stage.release.path) / file.name

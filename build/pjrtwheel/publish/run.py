@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pjrtwheel.attest.release_folder import ReleaseFolder
+from pjrtwheel.dist.release_file import Entry
 from pjrtwheel.errors import PublishError, count, shorten
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish.destinations import Destination
@@ -22,6 +23,7 @@ from pjrtwheel.publish.limits import check_limits
 from pjrtwheel.publish.place import Place, PublishedFile
 from pjrtwheel.publish.plan import Action, LocalFile, Plan, find_differences, make_plan, projects_of
 from pjrtwheel.publish.tag import BINDINGS, SELECTOR, tag_of_release
+from pjrtwheel.wheel.names import is_variant
 
 # How long to wait for a file that was sent to be listed: some indexes list from a cache.
 LISTING_WAITS_S = (0.5, 2.0, 5.0, 15.0)
@@ -53,12 +55,25 @@ class Publication:
     _read: set[str] = field(default_factory=set, init=False)  # names of files that were read back, and are right
 
     @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The wheels that are published at this destination: all, or all but variants (PEP 825)."""
+        takes_variants = self.destination.variants
+        return tuple(entry for entry in self.release.entries if takes_variants or not is_variant(entry.filename))
+
+    @property
     def files(self) -> tuple[LocalFile, ...]:
         """The files of the release that are published at this destination."""
-        wheels = (
-            LocalFile(entry.filename, entry.sha256, entry.size, entry.distribution) for entry in self.release.entries
-        )
+        wheels = (LocalFile(entry.filename, entry.sha256, entry.size, entry.distribution) for entry in self.entries)
         return (*wheels, *(self._document(name) for name in self.release.documents if self.destination.documents))
+
+    @property
+    def left_out(self) -> str:
+        """What the destination does not take and installers do without, in words; empty if there is nothing."""
+        variants = len(self.release.entries) - len(self.entries)
+        documents = 0 if self.destination.documents else len(self.release.documents)
+        return ", ".join(
+            count(number, noun) for number, noun in ((variants, "wheel variant"), (documents, "document")) if number
+        )
 
     @property
     def tag(self) -> str:
@@ -77,7 +92,7 @@ class Publication:
         """
         files = {file.name: file for file in self.files}
         documents = sum(not file.project for file in files.values())
-        problems = check_limits(self.destination, self.release.entries, documents=documents)
+        problems = check_limits(self.destination, self.entries, documents=documents)
         present = self.place.list_files(projects_of(files.values()))
         known = {name: self._add_hash(found) if name in files else found for name, found in present.items()}
         return make_plan(self.tag, self.destination.name, files.values(), known, problems)

@@ -28,6 +28,8 @@ def publish_release(publication: Publication, stage: Publication | None, cache: 
         plan = publication.examine()
         for line in format_plan(plan):
             publication.report(line)
+        if publication.left_out:
+            publication.report(f"left out, for {plan.destination} takes none: {publication.left_out}")
         check_begun(journal, cache, place)
         _refuse(plan)
         if stage:

@@ -37,6 +37,7 @@ T = TypeVar("T")
 
 # How long to wait before a request is repeated that the server or the network failed.
 RETRY_WAITS_S = (1.0, 4.0)
+ATTESTATION_SUFFIX = ".publish.attestation"  # next to a file, as twine has it
 _SILENCE_S = 120.0
 _CHUNK = 1 << 20
 
@@ -88,6 +89,7 @@ class UploadIndex:
         uploader: Who uploads; twine finds out if the address does not state it.
         section: Section of `.pypirc`.
         silence: After how many seconds without a byte to give up.
+        attestations: Whether an upload carries the attestation that lies next to a wheel (PEP 740).
         wait: Called with seconds to wait.
     """
 
@@ -98,6 +100,7 @@ class UploadIndex:
     uploader: Credentials = Credentials()
     section: str = ""
     silence: float = _SILENCE_S
+    attestations: bool = False
     wait: Callable[[float], None] = time.sleep
 
     def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:
@@ -155,6 +158,9 @@ class UploadIndex:
         what = f"{self.name} did not take {file.name}"
         with explained(what), contextlib.closing(self._twine()) as twine:
             package = PackageFile.from_filename(str(file), None)
+            attestation = file.with_name(f"{file.name}{ATTESTATION_SUFFIX}")
+            if self.attestations and attestation.is_file():
+                package.add_attestations([str(attestation)])
             with contextlib.redirect_stdout(io.StringIO()):  # twine's own line about it
                 answer = twine.upload(package, max_redirects=1)
         if not answer.ok or answer.is_redirect:
@@ -231,6 +237,7 @@ def open_index(destination: Destination, settings: Mapping[str, str], tag: str) 
         uploader,
         settings.get("repository", ""),
         _read_seconds(settings.get("timeout", "")),
+        destination.attestations,
     )
 
 

@@ -58,6 +58,7 @@ def test_the_plan_names_every_file_in_order(publish: Publish, server: UploadServ
         "                      manylinux_2_27_x86_64.whl",
         f"  3 send       {sizes[BINDINGS[0]]} {BINDINGS[0]}",
         f"  4 send       {sizes[BINDINGS[1]]} {BINDINGS[1]}",
+        "left out, for company takes none: 2 documents",
         "nothing was sent: this is a dry run",
     ]
     assert (printed.status, server.uploads) == (0, [])
@@ -101,6 +102,15 @@ def test_the_selector_comes_last(publish: Publish, server: UploadServer, tmp_pat
     """What asks for jaxlib and plugins is seen when both are there."""
     folder = write_release_folder(tmp_path / "all", [SELECTOR_WHEEL, *WHEELS]).path
     assert (publish(folder).status, server.uploads) == (0, [*ORDER, SELECTOR_WHEEL])
+
+
+def test_variants_go_only_where_they_are_taken(publish: Publish, server: UploadServer, tmp_path: Path) -> None:
+    """Their plain wheel does instead, as with installers that know no variants."""
+    plain, variant = (f"jaxlib_auto-1.2.3+split.1-py3-none-any{label}.whl" for label in ("", "-null"))
+    folder = write_release_folder(tmp_path / "variants", [plain, variant, *WHEELS]).path
+    printed = publish(folder)
+    assert (printed.status, server.uploads) == (0, [ABACUS, plain, *ORDER[1:]])
+    assert "left out, for company takes none: 1 wheel variant, 2 documents" in printed.out.splitlines()
 
 
 ANSWERS = {
@@ -259,7 +269,9 @@ def test_limits_of_the_destination_are_held(command: Publish, server: UploadServ
     addresses = ("--upload-url", f"{server.url}upload/", "--index-url", f"{server.url}simple/")
     printed = command("publish", "public", folder, *addresses)
     assert (printed.status, server.uploads) == (11, [])
-    assert "jaxlib-abacus is not ours at public" in printed.err
+    refused = [line.split(":")[1].split()[0] for line in printed.out.splitlines() if "is not ours at public" in line]
+    assert refused == ["jaxlib", "jaxlib-abacus", "jaxlib-bead"]
+    assert max(map(len, printed.out.splitlines())) <= 80
 
 
 def test_an_altered_folder_is_refused(publish: Publish, server: UploadServer, folder: Path) -> None:
