@@ -136,7 +136,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         path, _, query = self.path.partition("?")
         self.github.calls.append((self.command, path))
-        self.github.tokens.add(self.headers.get("Authorization", ""))
+        if not path.startswith("/store/"):
+            self.github.tokens.add(self.headers.get("Authorization", ""))
         status = self.github.fail(self.command, path)
         if status:
             self._answer(status, {"message": f"failure {status}"})
@@ -152,6 +153,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 self._answer(201, github.describe(github.make_release(json.loads(data))))
             else:
                 self._answer(200, [github.describe(release) for release in github.releases])
+        elif match := re.fullmatch(r"/store/(\d+)", path):
+            self._serve_bytes(int(match[1]))
         elif match := re.fullmatch(rf"{base}/assets/(\d+)", path):
             self._serve_asset(int(match[1]))
         elif match := re.fullmatch(rf"{base}/(\d+)(/assets)?", path):
@@ -166,7 +169,15 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             release.assets.remove(asset)
             self._answer(204, None)
         else:
-            self._send(200, asset.data, "application/octet-stream")
+            self._send(
+                302, b"", "text/plain", Location=f"{self.github.url.replace('127.0.0.1', 'localhost')}/store/{number}"
+            )
+
+    def _serve_bytes(self, number: int) -> None:
+        """Serve an asset as GitHub's storage does, which refuses who brings credentials of another host."""
+        _, asset = self.github.find_asset(number)
+        signed = "Authorization" in self.headers
+        self._send(400 if signed else 200, b"" if signed else asset.data, "application/octet-stream")
 
     def _serve_release(self, release: Release, query: dict[str, list[str]], data: bytes, *, assets: bool) -> None:
         if self.command == "PATCH":
@@ -187,8 +198,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def _answer(self, status: int, content: object) -> None:
         self._send(status, b"" if content is None else json.dumps(content).encode(), "application/json")
 
-    def _send(self, status: int, data: bytes, kind: str) -> None:
+    def _send(self, status: int, data: bytes, kind: str, **headers: str) -> None:
         self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()

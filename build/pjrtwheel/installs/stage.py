@@ -67,7 +67,11 @@ class StagedSet:
 
     def find(self, distribution: str, python: str) -> WheelName | None:
         """Return the wheel of a distribution that an installer must take for a Python."""
-        found = [name for name in self.wheels if name.distribution == distribution and name.fits(python)]
+        found = [
+            name
+            for name in self.wheels
+            if name.distribution == distribution and (name.fits(python) or name.tag.endswith("-none-any"))
+        ]
         return max(found, key=lambda name: (Version(name.version), name.build_order), default=None)
 
 

@@ -8,6 +8,9 @@ index is written into a folder that GitHub Pages serves; it lists all published 
 
 Address and token are in the variables that GitHub sets for its own jobs: `GITHUB_REPOSITORY`, `GITHUB_SHA`,
 `GITHUB_API_URL`, `GITHUB_SERVER_URL`, `GITHUB_TOKEN` or `GH_TOKEN`.
+
+All this was written from GitHub's documentation and run against a stand-in (tests/support/github_stand_in.py), not
+against GitHub itself.
 """
 
 from __future__ import annotations

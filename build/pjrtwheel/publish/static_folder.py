@@ -217,17 +217,17 @@ def open_folder(destination: Destination, settings: Mapping[str, str], tag: str)
     Raises:
         UsageError: The folder is not named, or the tag cannot be the name of a folder.
     """
-    if "folder" not in settings:
-        raise UsageError(f"the folder of {destination.name} is not known", remedy="give it with --folder: see --help")
+    if "site" not in settings:
+        raise UsageError(f"the folder of {destination.name} is not known", remedy="give it with --site: see --help")
     if not tag or Path(tag).name != tag or tag.startswith("."):
         raise UsageError(f"{tag!r} cannot be the name of a folder")
-    folder = Path(settings["folder"])
+    folder = Path(settings["site"])
     return StaticFolder(folder.absolute(), tag, Path(settings.get("yanked-file", folder / YANKED_FILENAME)))
 
 
 STATIC_FOLDER = PlaceKind(
     settings=(
-        Setting("folder", "folder that a web server serves, for a static index", reading=True),
+        Setting("site", "folder that a web server serves, for a static index", reading=True),
         Setting("yanked-file", f"which wheels were withdrawn, and why (default: {YANKED_FILENAME} next to the index)"),
     ),
     open=open_folder,

@@ -67,6 +67,9 @@ def test_the_newest_set_for_the_platform_is_taken(folder: Path) -> None:
         assert found == parse_name(f"jaxlib_abacus-1.2.2+split.1-cp312-abi3-{TAG}.whl")
         assert older.wheels[found].sha256 == hash_file(folder / found.filename)
         assert fetch_wheel(stage, found, older.wheels[found], folder) == folder / found.filename
+    selector = "jaxlib_select-0.1.0-py3-none-any.whl"  # of no set
+    build_wheel(folder, describe_wheel(selector), name=selector)
+    assert read_set(stage, [], None, PLATFORM).find("jaxlib-select", "cp312") == parse_name(selector)
     with pytest.raises(UsageError, match=r"has no jaxlib 9 for .*\nit has 1\.2\.2\+split\.1, 1\.2\.3\+split\.1"):
         read_set(stage, [], "9", PLATFORM)
     with pytest.raises(UsageError, match="is no stage"):

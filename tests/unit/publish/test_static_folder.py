@@ -29,7 +29,7 @@ DESTINATION = Destination(Kind.FOLDER, "folder", "a folder")
 
 def open_at(folder: Path, tag: str = TAG) -> Place:
     """Return the place of a release."""
-    return open_folder(DESTINATION, {"folder": str(folder)}, tag)
+    return open_folder(DESTINATION, {"site": str(folder)}, tag)
 
 
 @pytest.fixture
@@ -213,7 +213,7 @@ def test_files_come_back_as_they_were_sent(release: ReleaseFolder, site: Path, t
         send(place, release)
 
 
-@pytest.mark.parametrize(("settings", "tag"), [({}, TAG), ({"folder": "f"}, "../v1"), ({"folder": "f"}, "")])
+@pytest.mark.parametrize(("settings", "tag"), [({}, TAG), ({"site": "f"}, "../v1"), ({"site": "f"}, "")])
 def test_a_place_needs_a_folder_and_a_tag(settings: dict[str, str], tag: str) -> None:
     """A tag that leads out of the folder is refused."""
     with pytest.raises(UsageError):

@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The commands `publish` and `yank` with a folder and a stand-in for GitHub, killed at every upload and resumed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from github_stand_in import REPOSITORY, TOKEN, serve_github
+from pjrtwheel.attest.release_folder import ReleaseFolder
+from pjrtwheel.publish import github_release
+from pjrtwheel.publish.github_release import GithubRelease
+from pjrtwheel.publish.static_folder import StaticFolder
+from small_releases import make_small_release
+
+TAG = "v1.2.3+split.1"
+SITE: dict[str, tuple[str, Any]] = {"folder": ("--site", StaticFolder), "github": ("--pages", GithubRelease)}
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> ReleaseFolder:
+    """Return a small release."""
+    return make_small_release(tmp_path / TAG)
+
+
+@pytest.fixture(params=["folder", "github"])
+def destination(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Return the name of a destination with a static index."""
+    with serve_github() as stand_in:
+        monkeypatch.setenv("GITHUB_API_URL", stand_in.url)
+        monkeypatch.setenv("GITHUB_REPOSITORY", REPOSITORY)
+        monkeypatch.setenv("GITHUB_SHA", "0" * 40)
+        monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+        monkeypatch.setattr(github_release, "RETRY_WAITS_S", (0.0, 0.0))
+        yield str(request.param)
+
+
+def test_a_killed_publication_goes_on(
+    command: Callable[..., Any],
+    destination: str,
+    release: ReleaseFolder,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Killed before each file in turn, nothing is visible; the last run ends well, and one more has nothing to send."""
+    option, kind = SITE[destination]
+    site = tmp_path / "site"
+    arguments = ("publish", destination, str(release.path), option, str(site))
+    upload = kind.upload
+    for _ in release.digests:  # and SHA256SUMS, the last one
+        with monkeypatch.context() as patch:
+            patch.setattr(kind, "upload", stopping(upload, after=1))
+            assert command(*arguments).status == 130
+        assert not (site / "simple").exists()
+    done = command(*arguments)
+    assert (done.status, done.err) == (0, "")
+    assert f"{TAG} is at " in done.out
+    assert TOKEN not in done.out
+    page = json.loads((site / "simple/jaxlib/index.v1+json").read_text())
+    assert [entry["filename"] for entry in page["files"]] == [f"jaxlib-{TAG[1:]}-py3-none-any.whl"]
+    again = command(*arguments)
+    assert (again.status, "to send: 0 files" in again.out) == (0, True)
+
+
+def stopping(upload: Callable[..., None], after: int) -> Callable[..., None]:
+    """Return an upload that is interrupted after so many files."""
+    left = [after]
+
+    def interrupted(*arguments: object) -> None:
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        upload(*arguments)
+
+    return interrupted
+
+
+def test_a_release_is_withdrawn(
+    command: Callable[..., Any], destination: str, release: ReleaseFolder, tmp_path: Path
+) -> None:
+    """All wheels of the tag say why."""
+    option, _ = SITE[destination]
+    site = tmp_path / "site"
+    assert command("publish", destination, str(release.path), option, str(site)).status == 0
+    done = command("yank", destination, TAG, "--reason", "loses digits; take 1.2.4", option, str(site))
+    assert (done.status, done.out, done.err) == (0, f"yanked jaxlib-{TAG[1:]}-py3-none-any.whl\n", "")
+    page = json.loads((site / "simple/jaxlib/index.v1+json").read_text())
+    assert [entry["yanked"] for entry in page["files"]] == ["loses digits; take 1.2.4"]
