@@ -128,7 +128,7 @@ class SmallRepository:
         _git(clone, "sparse-checkout", "set", "--no-cone", ".github/workflows/")
         _git(clone, "checkout", "--quiet", "--detach", tag)
         event.write_text(json.dumps({"ref": f"refs/tags/{tag}", "repository": {"default_branch": "main"}}), "utf-8")
-        settings = {"PJRTWHEEL_DESTINATION": "folder", "PJRTWHEEL_FOLDER_FOLDER": str(self.destination)}
+        settings = {"PJRTWHEEL_DESTINATION": "folder", "PJRTWHEEL_FOLDER_SITE": str(self.destination)}
         command = [*self._act(store), "push", "--workflows", ".github/workflows/release.yml", "--eventpath", str(event)]
         environ = {"STAND_IN_UPSTREAM": str(self.upstream), "STAND_IN_STORE": str(store)}
         environ |= {"PJRTWHEEL_CACHE": str(self.cache)} | {f"STAND_IN_{name.upper()}": faults[name] for name in faults}

@@ -24,7 +24,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
     parser.epilog = _EPILOG
     parser.add_argument("destination", metavar="DESTINATION", help="one of releases/destinations.toml")
-    parser.add_argument("release", type=Path, metavar="FOLDER", help="the release, as ./noxw -s attest writes it")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="the release, as ./noxw -s attest writes it")
     parser.add_argument(
         "--dry-run",
         action=argparse.BooleanOptionalAction,
@@ -53,7 +53,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.publish.tag import tag_of_release
 
     check_repository(args.root)
-    release, cache = read_release_folder(args.release), cache_root(os.environ)
+    release, cache = read_release_folder(args.folder), cache_root(os.environ)
     tag = tag_of_release(release.wheels)
     with staging_folder(cache / "publish") as scratch:
 
