@@ -72,16 +72,16 @@ class ProofError(PjrtWheelError):
     exit_code = 9
 
 
-class AttestError(PjrtWheelError):
-    """A release that is not what its checksums, statement or signature say."""
-
-    exit_code = 12
-
-
 class PublishError(PjrtWheelError):
     """A destination that refuses a release, fails, or has something else than what was sent."""
 
     exit_code = 11
+
+
+class AttestError(PjrtWheelError):
+    """A release that is not what its checksums, statement or signature say."""
+
+    exit_code = 12
 
 
 class ReproduceError(PjrtWheelError):

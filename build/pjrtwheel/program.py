@@ -4,17 +4,20 @@
 
 from __future__ import annotations
 
+import argparse
+import difflib
 import errno
 import functools
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Sequence
-from typing import TypeVar, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import NoReturn, TypeVar, cast
 
-from pjrtwheel.errors import PjrtWheelError
+from pjrtwheel.errors import PjrtWheelError, UsageError
 
 Main = TypeVar("Main", bound=Callable[..., int])
+_ALIKE = 0.7  # of 1: "--relase" is that near to "--release", and not to "--set"
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 # What a user can fix; any other error of the system is a bug and keeps its traceback.
@@ -78,3 +81,35 @@ def _describe(error: OSError) -> str:
     """Say in two lines what the system refused and for which file, and what to do."""
     place = f": {error.filename}" if error.filename else ""
     return f"{(error.strerror or 'system error').lower()}{place}\n{REMEDIES[error.errno or 0]}"
+
+
+class CommandParser(argparse.ArgumentParser):
+    """Parse the arguments of one command; `argparse` alone prints its whole usage for each slip."""
+
+    def parse_all(self, arguments: Sequence[str] | None) -> argparse.Namespace:
+        """Return what the arguments say, those of this process when absent.
+
+        Raises:
+            UsageError: One is unknown, missing or malformed.
+        """
+        known, unknown = self.parse_known_args(arguments)
+        if unknown:
+            first = next((word for word in unknown if word.startswith("-")), unknown[0])
+            if first.startswith("-"):
+                self.refuse_unknown("option", first.partition("=")[0], self._option_string_actions)
+            raise UsageError(f"unknown argument: {first}", remedy=self._see_help())
+        return known
+
+    def refuse_unknown(self, kind: str, word: str, known: Iterable[str]) -> NoReturn:
+        """Raise a `UsageError` for a word that there is not, with the one that may have been meant."""
+        nearest = difflib.get_close_matches(word, list(known), n=1, cutoff=_ALIKE)
+        raise UsageError(
+            f"unknown {kind}: {word}", cause=f"nearest to it: {nearest[0]}" if nearest else "", remedy=self._see_help()
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Raise a `UsageError` in the place of printing the usage."""
+        raise UsageError(message, remedy=self._see_help())
+
+    def _see_help(self) -> str:
+        return f"all options: {self.prog} --help"

@@ -14,7 +14,7 @@ import abacus_backend
 from abacus_backend import FOLLOWING_UPSTREAM, add_aarch64
 from folders import write_files
 from package_index import COMMIT, make_index, put_wheel
-from pjrtwheel.errors import PinError
+from pjrtwheel.errors import PinError, UsageError
 from pjrtwheel.pin import pin_release
 from pjrtwheel.release.model import Absent, Pin, Release
 
@@ -215,7 +215,7 @@ def test_a_release_has_one_file_however_it_is_spelled(pin: Callable[..., Release
 def test_what_is_no_version(pin: Callable[..., Release], index: Path) -> None:
     """It is an error like any other."""
     assert index.is_dir()
-    with pytest.raises(PinError, match="no version of JAX: 'newest'"):
+    with pytest.raises(UsageError, match="no version of JAX: 'newest'"):
         pin("newest")
 
 

@@ -211,6 +211,7 @@ def bazel_returns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[
         monkeypatch.setattr(invoke, "run_bazel", run)
 
     monkeypatch.setattr(invoke, "provide_bazel", lambda *_: Bazel("bazel", (7, 7, 1)))
+    monkeypatch.setattr(invoke, "check_results", lambda *_: None)  # there are no inputs to hold empty files to
     monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path / "cache"))
     return install
 

@@ -194,12 +194,29 @@ def test_interrupt_ends_with_the_shells_status(command_raises: Raise, capsys: py
     assert (cli.main(["broken"]), capsys.readouterr().err) == (130, "error: interrupted\n")
 
 
-def test_unknown_command_lists_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
-    """A slip of the pen is answered with the choices, and nothing is imported."""
-    with pytest.raises(SystemExit) as caught:
-        cli.main(["biuld"])
-    assert caught.value.code == 2
-    assert "'build'" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["biuld"], "unknown command: biuld\n       nearest to it: build\n       all options: {} --help"),
+        (["xyz"], "unknown command: xyz\n       all options: {} --help"),
+        (
+            ["build", "--relase", "0.11.2"],
+            "unknown option: --relase\n       nearest to it: --release\n       all options: {} build --help",
+        ),
+        (
+            ["build", "--relase=1"],
+            "unknown option: --relase\n       nearest to it: --release\n       all options: {} build --help",
+        ),
+        (["build", "cpu", "cuda12"], "unknown argument: cuda12\n       all options: {} build --help"),
+        (["pin"], "the following arguments are required: version\n       all options: {} pin --help"),
+    ],
+)
+def test_a_slip_is_answered_with_what_may_have_been_meant(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In three lines at most, and not with the whole usage."""
+    assert cli.main(arguments) == UsageError.exit_code
+    assert capsys.readouterr() == ("", f"error: {message.format(cli.PROGRAM)}\n")
 
 
 def test_wheels_of_another_system_are_not_proven_here(

@@ -20,6 +20,7 @@ from pjrtwheel.backend import Backend, backend_files
 from pjrtwheel.bazel.events import BuildLog, read_events
 from pjrtwheel.bazel.failures import explain_failure
 from pjrtwheel.bazel.locate import Bazel, provide_bazel
+from pjrtwheel.bazel.recheck import check_results
 from pjrtwheel.bazel.source import check_version, source_files, source_flags
 from pjrtwheel.bazel.workspace import Workspace, prepare_workspace
 from pjrtwheel.errors import BazelError, UsageError
@@ -78,16 +79,20 @@ class BuildResult:
     log: BuildLog
 
 
-def startup_flags(workspace: Workspace, bazel: Bazel, request: BuildRequest) -> tuple[str, ...]:
-    """Return Bazel's startup options.
+def output_base(workspace: Workspace, bazel: Bazel, request: BuildRequest) -> Path:
+    """Return Bazel's folder for what it makes.
 
-    In source mode each backend has its own output base: CUDA, ROCm and oneAPI exclude each other within one server,
-    and going from one to the other would throw away what was built.
+    In source mode each backend has its own: CUDA, ROCm and oneAPI exclude each other within one server, and going from
+    one to the other would throw away what was built.
     """
     name = request.backend.name if request.backend else "bindings"
     kind = f"source-{name}" if request.provider == "source" else "wheels"
-    version = ".".join(map(str, bazel.version))
-    base = workspace.outputs / version / kind
+    return workspace.outputs / ".".join(map(str, bazel.version)) / kind
+
+
+def startup_flags(workspace: Workspace, bazel: Bazel, request: BuildRequest) -> tuple[str, ...]:
+    """Return Bazel's startup options."""
+    base = output_base(workspace, bazel, request)
     files: tuple[Path, ...] = ()
     if request.provider == "source" and request.backend:
         files = source_files(request.backend, workspace.directory)
@@ -225,4 +230,6 @@ def build(request: BuildRequest, environ: Mapping[str, str] | None = None) -> Bu
         log = read_events(events)
     if status != 0:
         raise explain_failure(status, log, text)
-    return BuildResult(output_directories(log, request.targets), log)
+    directories = output_directories(log, request.targets)
+    check_results(directories, workspace.directory, output_base(workspace, bazel, request))
+    return BuildResult(directories, log)

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import disk_errors
 from pjrtwheel.files import copy_atomically
 from pjrtwheel.platforms import PLATFORMS, Platform, host_platform
-from pjrtwheel.program import program
+from pjrtwheel.program import CommandParser, program
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.model import Release, XlaSource
 from pjrtwheel.sources import import_closure
@@ -116,7 +115,7 @@ def _take_library(library: Path, expected: str, output: Path) -> dict[str, Any]:
 @program
 def main(argv: Sequence[str] | None = None) -> int:
     """Print what was asked for, and return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m pjrtwheel.bazel.repositories", description=__doc__)
+    parser = CommandParser(prog="python -m pjrtwheel.bazel.repositories", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     graph = commands.add_parser("graph", help="say what the graph is laid out by")
     graph.add_argument("--root", type=Path, required=True, help="the repository")
@@ -125,7 +124,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     library.add_argument("--library", required=True, help="path of the shared library")
     library.add_argument("--sha256", default="", help="digest it must have")
     library.add_argument("--output", type=Path, required=True, help="directory to copy it to")
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_all(argv)
     if arguments.command == "library":
         answer = _take_library(Path(arguments.library), arguments.sha256, arguments.output)
     else:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pjrtwheel.errors import UsageError
-from pjrtwheel.program import program
+from pjrtwheel.program import CommandParser, program
 
 PROGRAM = "python -m pjrtwheel"
 
@@ -34,39 +34,42 @@ COMMANDS = {
     "merge": "put the wheels and records of several builds into one folder",
     "pin": "write releases/VERSION.toml from the package index",
     "probe": "run PJRT's conformance checks on plugin libraries, without JAX",
-    "release_check": "check a release before anything of it is published",
     "publish": "bring a release to a destination, or promote it from a stage",
+    "release_check": "check a release before anything of it is published",
     "repair": "repair a finished wheel",
+    "reproduce": "build a published release again, and compare it byte for byte",
     "select": "build jaxlib-select, which finds out what fits a machine",
     "sizes": "write down the sizes of a release's wheels, for the next release to be held to",
     "smoke": "prove finished wheels in clean environments",
     "table": "print the wheels of a folder as a table in Markdown",
     "tag": "say what a tag of git publishes, or why it must not be published",
-    "reproduce": "build a published release again, and compare it byte for byte",
     "verify": "check finished wheels against what their names and metadata promise",
     "verify_installs": "install a release from a stage as users do, and start JAX",
-    "yank": "withdraw a published release, with the reason",
     "verify_release": "verify a release as those who receive it: checksums, documents, signature, wheels",
+    "yank": "withdraw a published release, with the reason",
 }
 
 
 @program
 def main(argv: Sequence[str] | None = None) -> int:
     """Import the module of one subcommand, run it and return its status."""
-    commands = "\n".join(f"  {name:<17}{summary}" for name, summary in COMMANDS.items())
-    parser = argparse.ArgumentParser(
+    width = max(map(len, COMMANDS)) + 2
+    commands = "\n".join(f"  {name:<{width}}{summary}" for name, summary in COMMANDS.items())
+    parser = CommandParser(
         prog=PROGRAM,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description=f"commands:\n{commands}",
         epilog="--debug shows the traceback of an error",
     )
-    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
+    parser.add_argument("command", metavar="COMMAND")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
-    chosen = parser.parse_args(argv)
+    chosen = parser.parse_all(argv)
+    if chosen.command not in COMMANDS:
+        parser.refuse_unknown("command", chosen.command, COMMANDS)
     module = importlib.import_module(f"pjrtwheel.cli.{chosen.command}")
-    subparser = argparse.ArgumentParser(prog=f"{PROGRAM} {chosen.command}", description=COMMANDS[chosen.command])
+    subparser = CommandParser(prog=f"{PROGRAM} {chosen.command}", description=COMMANDS[chosen.command])
     module.configure_parser(subparser)
-    status: int = module.execute(subparser.parse_args(chosen.arguments))
+    status: int = module.execute(subparser.parse_all(chosen.arguments))
     return status
 
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from pjrtwheel.conformance.comparison import Expected, load_expected
 from pjrtwheel.docs.releases import render_releases
 from pjrtwheel.errors import UsageError, count
 from pjrtwheel.files import write_atomically
-from pjrtwheel.program import program
+from pjrtwheel.program import CommandParser, program
 from pjrtwheel.release.known import list_releases, load_release
 
 _BEGIN = "<!-- {name}: begin, written by nox -s update_readme -->"
@@ -70,9 +69,9 @@ def replace_section(text: str, name: str, section: str) -> str:
 @program
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the sections into the README and return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m pjrtwheel.docs.readme", description=__doc__)
+    parser = CommandParser(prog="python -m pjrtwheel.docs.readme", description=__doc__)
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
-    root = parser.parse_args(argv).root
+    root = parser.parse_all(argv).root
     path = root / "README.md"
     write_atomically(path, render_readme(path.read_text("utf-8"), root))
     return 0

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from jaxlib_select.machine.model import Machine
 from pjrtwheel.dist.release_file import ReleaseFile
 from pjrtwheel.files import write_atomically
 from pjrtwheel.json_schema import schema_of
-from pjrtwheel.program import program
+from pjrtwheel.program import CommandParser, program
 from pjrtwheel.prove.proof_file import ProofFile
 
 RELEASE_SCHEMA = "docs/release.schema.json"
@@ -38,9 +37,9 @@ def render_schemas() -> dict[str, str]:
 @program
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the schemas and return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m pjrtwheel.docs.schemas", description=__doc__)
+    parser = CommandParser(prog="python -m pjrtwheel.docs.schemas", description=__doc__)
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
-    root = parser.parse_args(argv).root
+    root = parser.parse_all(argv).root
     for path, text in render_schemas().items():
         write_atomically(root / path, text)
     return 0

@@ -7,7 +7,6 @@ With wheels, they are measured and the numbers are kept in `docs/wheels.json`; w
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from collections import Counter
@@ -24,7 +23,7 @@ from pjrtwheel.files import write_atomically
 from pjrtwheel.inspect import Inspection, inspect_wheel
 from pjrtwheel.inspect.findings import count_useless
 from pjrtwheel.inspect.lookup import make_finder
-from pjrtwheel.program import program
+from pjrtwheel.program import CommandParser, program
 from pjrtwheel.tables import TableError, read_json, write_json
 from pjrtwheel.wheel.names import find_plain_wheels, parse_name
 
@@ -110,10 +109,10 @@ def _measure(inspection: Inspection) -> Measure:
 @program
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure what was named, write the page, and return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m pjrtwheel.docs.wheels", description=__doc__)
+    parser = CommandParser(prog="python -m pjrtwheel.docs.wheels", description=__doc__)
     parser.add_argument("wheels", nargs="*", type=Path, metavar="WHEEL", help="wheels, or folders of them")
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_all(argv)
     if arguments.wheels:
         measures = _measure_wheels(arguments.root, find_wheels(arguments.wheels))
         write_atomically(arguments.root / _DATA, format_measures(measures))

@@ -23,7 +23,8 @@ from pathlib import Path
 
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
-from pjrtwheel.errors import FetchError, ProofError, UsageError
+from pjrtwheel.errors import ProofError, UsageError
+from pjrtwheel.fetch.index import explain_output
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.read.directory import open_wheel
@@ -175,8 +176,5 @@ def _download(interpreter: Interpreter, requirements: Iterable[str], wheels: Ite
         command += [f"--find-links={wheel.parent.resolve()}" for wheel in wheels]
         result = run_tool([*command, *requirements])
     if result.returncode != 0:
-        raise FetchError(
-            f"cannot download the requirements of the smoke tests for Python {interpreter.version}",
-            cause=last_lines(result.stderr),
-            remedy="connect to the package index once (later runs need no network), or build with --no-smoke",
-        )
+        what = f"cannot download the requirements of the smoke tests for Python {interpreter.version}"
+        raise explain_output(what, result.stderr)

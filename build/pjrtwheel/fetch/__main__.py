@@ -19,20 +19,20 @@ from pathlib import Path
 from pjrtwheel.fetch.cache import WheelCache, cache_root, disk_errors
 from pjrtwheel.fetch.index import download_wheel
 from pjrtwheel.fetch.unpack import unpack_wheel
-from pjrtwheel.program import program
+from pjrtwheel.program import CommandParser, program
 from pjrtwheel.release.model import read_release
 
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(prog="python -m pjrtwheel.fetch", description="Fetch one pinned wheel.")
+    parser = CommandParser(prog="python -m pjrtwheel.fetch", description="Fetch one pinned wheel.")
     parser.add_argument("--release-file", type=Path, required=True, help="a file of releases/")
     parser.add_argument("--pin", required=True, metavar="KEY", help="which pin, such as plugin.cpu.linux_x86_64")
     parser.add_argument("--output", type=Path, required=True, help="directory for the wheel or its members")
     parser.add_argument("--describe", action="store_true", help="fetch nothing, only say what is pinned")
     parser.add_argument("--unpack", action="append", default=[], metavar="GLOB", help="members that must be there")
     parser.add_argument("--unpack-if-present", action="append", default=[], metavar="GLOB", help="members that may")
-    return parser.parse_args(argv)
+    return parser.parse_all(argv)
 
 
 def execute(arguments: argparse.Namespace, cache: WheelCache) -> dict[str, object]:

@@ -23,6 +23,7 @@ from pjrtwheel.errors import FetchError
 from pjrtwheel.files import hash_file
 
 _SECONDS = 60
+_SHOWN = 300  # characters of an error
 # Of pip's configuration, each going before the one before it.
 _SECTIONS = ("global", "download", ":env:")
 
@@ -115,7 +116,7 @@ def read_document(url: str, certificate: str = "") -> bytes:
         answer = requests.get(url, timeout=_SECONDS, verify=certificate or True)
         answer.raise_for_status()
     except (OSError, requests.RequestException) as error:
-        raise FetchError(f"cannot read {url}", cause=f"{type(error).__name__}: {error}"[:300]) from error
+        raise FetchError(f"cannot read {url}", cause=_describe_failure(error)) from error
     return answer.content
 
 
@@ -131,9 +132,24 @@ def _list_urls(project: str, settings: IndexSettings) -> Iterator[IndexFile]:
             except requests.RequestException as error:
                 raise FetchError(
                     f"the package index cannot be asked for {project}",
-                    cause=f"{type(error).__name__}: {error}"[:300],
+                    cause=f"{_without_login(url)}: {_describe_failure(error)}",
                     remedy="see which index pip is configured for: python3 -m pip config list",
                 ) from error
+
+
+def _without_login(url: str) -> str:
+    """Return a URL as it may be shown: it may carry a user's name and password."""
+    parts = urllib.parse.urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def _describe_failure(error: OSError | requests.RequestException) -> str:
+    """Return what went wrong in a few words: of a connection that failed, `requests` tells its whole history."""
+    text = str(error)
+    if isinstance(error, requests.ConnectionError):
+        last = text.rpartition(": ")[2].rstrip("\"')")
+        return f"{last})" if "(" in last else last
+    return text[:_SHOWN]
 
 
 def _read_page(project: str, url: str, session: requests.Session) -> list[DistributionPackage]:

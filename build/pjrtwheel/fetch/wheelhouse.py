@@ -7,7 +7,6 @@ The wheels are kept in the cache, so that the second installation on a machine n
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import os
 import re
@@ -21,7 +20,7 @@ from pjrtwheel.fetch.cache import cache_root, disk_errors, file_lock
 from pjrtwheel.fetch.index import explain_output, run_pip
 from pjrtwheel.files import hash_file, staging_folder
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.program import program
+from pjrtwheel.program import CommandParser, program
 
 PipRun = Callable[[Sequence[str]], tuple[int, str]]
 _COMMON = ("--only-binary=:all:", "--require-hashes", "--disable-pip-version-check", "--no-input", "--no-cache-dir")
@@ -104,10 +103,10 @@ def install_tools(requirements: Path, output: Path, root: Path, pip: PipRun = ru
 @program
 def main(argv: Sequence[str] | None = None) -> int:
     """Install, and return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m pjrtwheel.fetch.wheelhouse", description=__doc__)
+    parser = CommandParser(prog="python -m pjrtwheel.fetch.wheelhouse", description=__doc__)
     parser.add_argument("--requirements", type=Path, required=True, help="requirements with hashes")
     parser.add_argument("--output", type=Path, required=True, help="directory to install into")
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_all(argv)
     install_tools(arguments.requirements, arguments.output, cache_root(os.environ))
     return 0
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from packaging.version import InvalidVersion, Version
 
-from pjrtwheel.errors import PinError, WheelError
+from pjrtwheel.errors import PinError, UsageError, WheelError
 from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.release.model import Absent, Pin
 from pjrtwheel.release.planned import WantedFiles
@@ -86,12 +86,13 @@ def find_named(version: str, offered: Sequence[str]) -> str:
     """Return the release that a person named, as the index spells it.
 
     Raises:
-        PinError: The index does not have it, or it is no version.
+        UsageError: It is no version.
+        PinError: The index does not have it.
     """
     try:
         found = find_version(version, offered)
     except InvalidVersion as error:
-        raise PinError(f"no version of JAX: {version!r}", remedy="expected one such as 0.11.2") from error
+        raise UsageError(f"no version of JAX: {version!r}", remedy="expected one such as 0.11.2") from error
     if not found:
         raise PinError(
             f"the package index has no release {version} of jax",

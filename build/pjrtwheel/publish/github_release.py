@@ -275,7 +275,7 @@ class GithubRelease:
         url = f"{self.address}/releases/download/{quote(tag, safe='')}"
         files = [self._index_wheel(entry, assets, url, reasons.get(name)) for name, entry in entries.items()]
         files += [
-            IndexedFile(name, _digest_of(asset), asset.size, url=join_url(url, name))
+            IndexedFile(name, hashlib.sha256(self._read(asset)).hexdigest(), asset.size, url=join_url(url, name))
             for name, asset in assets.items()
             if name.endswith("-variants.json")
         ]

@@ -68,7 +68,7 @@ def test_release_that_is_named() -> None:
         "the package index has no release 1.3 of jax",
         "the newest it has: 1.2.0, 1.1",
     )
-    with pytest.raises(PinError, match="no version of JAX: 'newest'"):
+    with pytest.raises(UsageError, match="no version of JAX: 'newest'"):
         find_named("newest", ["1.1"])
 
 

@@ -91,10 +91,11 @@ def test_project_that_no_index_knows(index: tuple[str, dict[str, tuple[str, byte
 
 
 def test_index_that_cannot_be_reached() -> None:
-    """The error says so, and where to look."""
+    """The error says so in one line without anybody's password, and where to look."""
     with pytest.raises(FetchError) as caught:
-        list_wheels("abacus-pjrt", IndexSettings(("http://127.0.0.1:9/simple/",)))
+        list_wheels("abacus-pjrt", IndexSettings(("http://me:secret@127.0.0.1:9/simple/",)))
     assert caught.value.what == "the package index cannot be asked for abacus-pjrt"
+    assert caught.value.cause == "http://127.0.0.1:9/simple/: [Errno 111] Connection refused"
     assert "pip config list" in caught.value.remedy
 
 

@@ -20,6 +20,7 @@ from pjrtwheel.wheel.deflate.compress import Compression
 from pjrtwheel.wheel.record import parse_record
 from pjrtwheel.wheel.write.assemble import assemble
 from pjrtwheel.wheel.write.manifest import parse_manifest
+from pjrtwheel.wheel.write.recompute import check_against_inputs
 from pjrtwheel.wheel.write.repair import repair_wheel
 
 MakeElf = Callable[..., bytes]
@@ -396,3 +397,53 @@ def test_library_in_a_wheel_for_another_machine(make_wheel: MakeWheel, make_elf:
         repair_wheel(wheel, tmp_path / "out")
     assert caught.value.what == f"demo/lib.so in {wheel.name} is made for EM_AARCH64, expected EM_X86_64"
     assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["plugin", "bindings"])
+def test_a_wheel_is_held_to_its_inputs(request: pytest.FixtureRequest, kind: str, inputs: Path, tmp_path: Path) -> None:
+    """What assembly wrote passes, libraries repaired or not, and every change of an input is noticed."""
+    manifest: Manifest = request.getfixturevalue(kind)
+    run(manifest, tmp_path / "out")
+    (wheel,) = (tmp_path / "out").glob("*.whl")
+    (inputs / "manifest.json").write_text(json.dumps(manifest))
+    check_against_inputs(wheel, inputs / "manifest.json")
+    (inputs / "release.toml").write_text(RELEASE.replace("build = 3", 'build = 3\ncommits = { jax = "ab" }'))
+    with pytest.raises(WheelError) as caught:
+        check_against_inputs(wheel, inputs / "manifest.json")
+    assert (
+        caught.value.what
+        == f"{wheel.name} is not what its inputs make: {wheel.name.partition('-')[0]}/release_lock.json"
+    )
+
+
+def test_members_that_come_or_go_are_named(plugin: Manifest, inputs: Path, tmp_path: Path) -> None:
+    """A file more and a file less are both no longer what the inputs make."""
+    run(plugin, tmp_path / "out")
+    wheel = tmp_path / "out" / PLUGIN_WHEEL
+    files = {**plugin["files"], "jaxlib_cpu/more.py": str(inputs / "LICENSE")}
+    files.pop("jaxlib_cpu/__init__.py")
+    (inputs / "manifest.json").write_text(json.dumps({**plugin, "files": files}))
+    with pytest.raises(WheelError) as caught:
+        check_against_inputs(wheel, inputs / "manifest.json")
+    assert (
+        caught.value.what == f"{PLUGIN_WHEEL} is not what its inputs make: jaxlib_cpu/__init__.py, jaxlib_cpu/more.py"
+    )
+
+
+def test_a_wheel_without_record_is_held_to_nothing(plugin: Manifest, inputs: Path, tmp_path: Path) -> None:
+    """It is refused in the same words as other damage."""
+    (inputs / "manifest.json").write_text(json.dumps(plugin))
+    with zipfile.ZipFile(tmp_path / PLUGIN_WHEEL, "w") as archive:
+        archive.writestr("jaxlib_cpu/__init__.py", b"")
+    with pytest.raises(WheelError, match=r"cannot read jaxlib_cpu-1\.2\.3\.dist-info/RECORD"):
+        check_against_inputs(tmp_path / PLUGIN_WHEEL, inputs / "manifest.json")
+
+
+def test_a_wheel_in_the_place_of_another_is_refused(plugin: Manifest, inputs: Path, tmp_path: Path) -> None:
+    """A cache may give one action the result of another."""
+    run(plugin, tmp_path / "out")
+    other = (tmp_path / "out" / PLUGIN_WHEEL).rename(tmp_path / "out" / PLUGIN_WHEEL.replace("1.2.3", "1.2.4"))
+    (inputs / "manifest.json").write_text(json.dumps(plugin))
+    with pytest.raises(WheelError) as caught:
+        check_against_inputs(other, inputs / "manifest.json")
+    assert caught.value.what == f"a build returned {other.name} in the place of {PLUGIN_WHEEL}"

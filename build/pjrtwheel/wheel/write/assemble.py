@@ -37,14 +37,22 @@ def assemble(spec: PluginSpec | BindingsSpec, directory: Path, compression: Comp
     with explain_write_errors(directory):
         directory.mkdir(parents=True, exist_ok=True)
     with ExitStack() as files:
-        try:
-            if isinstance(spec, PluginSpec):
-                plan = plan_plugin(spec, files)
-            else:
-                plan = plan_bindings(spec, files, scratch=directory)
-        except FileNotFoundError as error:
-            raise WheelError(f"no such file: {error.filename}", cause="the manifest names it") from error
-        return write_wheel(plan, directory, compression)
+        return write_wheel(plan_wheel(spec, files, scratch=directory), directory, compression)
+
+
+def plan_wheel(spec: PluginSpec | BindingsSpec, files: ExitStack, *, scratch: Path) -> WheelPlan:
+    """Plan the wheel of a specification; large members may be held in `scratch` until `files` is closed.
+
+    Raises:
+        ElfError: A library is not what the wheel needs.
+        WheelError: An input is missing or damaged, or the disk is full.
+    """
+    try:
+        if isinstance(spec, PluginSpec):
+            return plan_plugin(spec, files)
+        return plan_bindings(spec, files, scratch=scratch)
+    except FileNotFoundError as error:
+        raise WheelError(f"no such file: {error.filename}", cause="the manifest names it") from error
 
 
 def write_wheel(plan: WheelPlan, directory: Path, compression: Compression | None = None) -> Report:

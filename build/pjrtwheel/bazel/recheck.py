@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Hold what Bazel returned to what it was to be made from, whichever cache or machine it came from.
+
+Bazel takes the result of an action from a cache without looking at it. Manifests and downloaded inputs never come from
+one: Bazel writes the first itself, and repository rules fetch the second by their hash.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from pjrtwheel.errors import WheelError
+from pjrtwheel.wheel.deflate.compress import worker_count
+from pjrtwheel.wheel.write.recompute import check_against_inputs
+
+_MANIFEST = ".manifest.json"  # as build/rules/private/wheels.bzl names it, next to the directory of the wheel
+
+
+def check_results(directories: Iterable[Path], workspace: Path, output_base: Path) -> None:
+    """Hold every wheel that a build returned to its manifest; one that is another is removed from Bazel's folder.
+
+    Otherwise Bazel would call it up to date in the next build, with or without the cache that it came from.
+
+    Args:
+        directories: Where the wheels are, below `output_base`.
+        workspace: Where Bazel ran.
+        output_base: Bazel's own folder for it.
+
+    Raises:
+        WheelError: A wheel is not what its inputs make.
+    """
+    pairs = [
+        (wheel, directory.with_name(directory.name + _MANIFEST))
+        for directory in directories
+        for wheel in directory.glob("*.whl")
+    ]
+    with (
+        _inputs(workspace, output_base) as folder,
+        contextlib.chdir(folder),
+        ThreadPoolExecutor(worker_count()) as pool,
+    ):
+        list(pool.map(lambda pair: _check(*pair), pairs))
+
+
+def _check(wheel: Path, manifest: Path) -> None:
+    try:
+        check_against_inputs(wheel, manifest)
+    except WheelError:
+        wheel.parent.chmod(0o755)  # Bazel takes the right to write away from what it made
+        shutil.rmtree(wheel.parent)
+        raise
+
+
+@contextlib.contextmanager
+def _inputs(workspace: Path, output_base: Path) -> Iterator[Path]:
+    """Make a folder in which the paths of manifests lead to their files.
+
+    Bazel's own such folder is that of the last command only, and another one may run already.
+    """
+    with tempfile.TemporaryDirectory(prefix="inputs-") as name:
+        folder = Path(name)
+        for path in (*workspace.iterdir(), output_base / "external", *output_base.glob("execroot/*/bazel-out")):
+            place = folder / path.name
+            if not place.is_symlink():
+                place.symlink_to(path)
+        yield folder
