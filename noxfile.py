@@ -154,6 +154,13 @@ def tests(session: nox.Session) -> None:
 
 
 @IN_TESTS(default=False)
+def workflows(session: nox.Session) -> None:
+    """Run the release workflow on this machine with act, for good and bad releases (tests/workflows/README.md)."""
+    paths = ("tests/integration/test_workflows_act.py", "tests/workflows")
+    _run(session, "tests", "python", "-m", "pytest", "--durations=0", *paths, *session.posargs)
+
+
+@IN_TESTS(default=False)
 def fuzz(session: nox.Session) -> None:
     """Give the readers of untrusted input a million mutated inputs: -- [--inputs N] [--reader NAME [--only NUMBER]]."""
     path = os.pathsep.join(str(ROOT / folder) for folder in ("build", "selector", "tests/support"))
@@ -176,13 +183,14 @@ COMMANDS = {
         ("merge",),
     ),
     "index": ("wheel", "Write dist/simple, a static package index that any web server can serve.", ("index",)),
-    "attest": ("publish", "Write dist/TAG, a release as it is published: -- --tag TAG [--key FILE].", ("attest",)),
+    "attest": ("release", "Write dist/TAG, a release as it is published: -- --tag TAG [--key FILE].", ("attest",)),
+    "table": ("wheel", "Print the wheels of dist/ as a table in Markdown: -- [--dist FOLDER].", ("table",)),
     "verify_release": (
-        "publish",
+        "release",
         "Verify a release as those who receive it: -- FOLDER|URL [--key PUBLIC] [--tag TAG].",
         ("verify_release",),
     ),
-    "reproduce": ("publish", "Build a release again and compare it byte for byte: -- FOLDER|URL.", ("reproduce",)),
+    "reproduce": ("release", "Build a release again and compare it byte for byte: -- FOLDER|URL.", ("reproduce",)),
     **{
         f"smoke_{name}": (
             "proof",

@@ -200,7 +200,7 @@ def test_interrupt_ends_with_the_shells_status(command_raises: Raise, capsys: py
         (["biuld"], "unknown command: biuld\n       nearest to it: build\n       all options: {} --help"),
         (["xyz"], "unknown command: xyz\n       all options: {} --help"),
         (
-            ["build", "--relase", "0.11.2"],
+            ["build", "--relase", "1.2"],
             "unknown option: --relase\n       nearest to it: --release\n       all options: {} build --help",
         ),
         (

@@ -41,6 +41,7 @@ COMMANDS = {
     "select": "build jaxlib-select, which finds out what fits a machine",
     "sizes": "write down the sizes of a release's wheels, for the next release to be held to",
     "smoke": "prove finished wheels in clean environments",
+    "table": "print the wheels of a folder as a table in Markdown",
     "tag": "say what a tag of git publishes, or why it must not be published",
     "verify": "check finished wheels against what their names and metadata promise",
     "verify_installs": "install a release from a stage as users do, and start JAX",

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+from collections.abc import Collection
 
 from pjrtwheel.cli import add_options, check_repository
 
@@ -19,20 +20,49 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     only.add_argument(
         "--once", action="store_true", help="each backend and platform once, out of the newest release that has it"
     )
+    for name, example in (("backends", "cpu cuda13"), ("platforms", "linux_x86_64")):
+        parser.add_argument(
+            f"--{name}", metavar="NAMES", default="", help=f"these alone, in one argument such as '{example}'"
+        )
+    parser.add_argument(
+        "--accelerators", metavar="JSON", default="", help="backend to labels of the runner that has its hardware"
+    )
 
 
 def execute(args: argparse.Namespace) -> int:
     """Print `workflows.jobs.Jobs`, which documents the keys, as one JSON object."""
     from pjrtwheel.backend import load_backends
     from pjrtwheel.errors import UsageError
+    from pjrtwheel.platforms import PLATFORMS
     from pjrtwheel.release.known import list_releases, load_release
-    from pjrtwheel.workflows.jobs import list_jobs
+    from pjrtwheel.workflows.jobs import BINDINGS_ALONE, Selection, list_jobs
+    from pjrtwheel.workflows.machines import read_machines
 
     check_repository(args.root)
     versions = [args.release] if args.release else list_releases(args.root)
     releases = [load_release(args.root, version) for version in versions]
-    jobs = list_jobs(releases, tuple(load_backends(args.root).values()), once=args.once)
+    backends = tuple(load_backends(args.root).values())
+    machines = read_machines(args.accelerators, backends)
+    selection = Selection(
+        _names("backends", args.backends, (*(backend.name for backend in backends), BINDINGS_ALONE)),
+        _names("platforms", args.platforms, PLATFORMS),
+    )
+    jobs = list_jobs(releases, backends, once=args.once, selection=selection, machines=machines)
     if not jobs.wheels:  # GitHub refuses a job with an empty matrix, and would not say why
-        raise UsageError("there is nothing to build", cause=f"no wheels for: {', '.join(versions) or 'no release'}")
+        wanted = " ".join(filter(None, (args.backends, args.platforms)))
+        cause = f"no wheels for: {', '.join(versions) or 'no release'}{f' ({wanted})' if wanted else ''}"
+        raise UsageError("there is nothing to build", cause=cause)
     print(json.dumps(dataclasses.asdict(jobs)))
     return 0
+
+
+def _names(option: str, text: str, known: Collection[str]) -> frozenset[str]:
+    """Return the names in an argument; raise a `UsageError` for one that nothing has."""
+    from pjrtwheel.errors import UsageError
+
+    names = frozenset(text.split())
+    if unknown := names.difference(known):
+        raise UsageError(
+            f"--{option}: nothing is called {', '.join(sorted(unknown))}", remedy=f"known: {', '.join(known)}"
+        )
+    return names

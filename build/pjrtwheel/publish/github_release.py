@@ -115,6 +115,9 @@ class GithubRelease:
             if (name := find_name(asset.name)) is None or name.distribution in projects
         }
 
+    def check_uploads(self) -> None:
+        """Do nothing: all that is needed was named when it was opened."""
+
     def upload(self, file: Path, sha256: str) -> None:
         """Send one file to the draft, which is made first; METADATA of a wheel goes before it.
 

@@ -105,6 +105,11 @@ class UploadIndex:
         pages = [self._repeat(functools.partial(self._read_page, project)) for project in projects]
         return {file.name: file for page in pages for file in page}
 
+    def check_uploads(self) -> None:
+        """Read twine's configuration."""
+        with explained(f"{self.name} cannot be uploaded to"):
+            self._twine().close()
+
     def upload(self, file: Path, sha256: str) -> None:
         """Send one file with twine; what was refused or cut off may still be there, and then all is well."""
         try:
@@ -176,7 +181,10 @@ class UploadIndex:
         args.repository, args.repository_url = self.section, self.upload_url or None  # whatever the environment says
         if self.uploader.username:
             args.username, args.password = self.uploader.username, self.uploader.password
-        repository = Settings.from_argparse(args).create_repository()
+        try:
+            repository = Settings.from_argparse(args).create_repository()
+        except KeyError as error:  # twine expects it without looking
+            raise PublishError(f"the section {self.section!r} of .pypirc has no {error}") from error
         logging.getLogger("twine").setLevel(logging.ERROR)  # what it warns of becomes an error of ours
         _limit_silence(repository.session, self.silence)
         return repository

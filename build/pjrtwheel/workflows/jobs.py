@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which jobs continuous integration has: wheels to build, releases to join and test, systems to start wheels on."""
+"""Which jobs continuous integration has: wheels to build, releases to join and test, machines to start wheels on."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pjrtwheel.abis import python_version
@@ -22,7 +22,7 @@ _RUNNERS = {
 }
 # The platform whose machines run the tests, and build for systems on which nothing can be built.
 REFERENCE = PLATFORMS["linux_x86_64"]
-_ALONE = "jaxlib"  # as in the name of the session that builds bindings alone
+BINDINGS_ALONE = "jaxlib"  # as in the name of the session that builds bindings alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +69,72 @@ class NativeJob:
 
 
 @dataclass(frozen=True, slots=True)
+class AcceleratorJob:
+    """Prove the wheels of one backend on a machine that has its hardware, and hand back nothing but the proofs.
+
+    Attributes:
+        labels: What the self-hosted runner is found by.
+        lock: The same for all jobs of a machine, of which only one may run at a time.
+        pythons: Those to install for proofs, see `install_order`.
+    """
+
+    release: str
+    backend: str
+    platform: str
+    labels: tuple[str, ...]
+    lock: str
+    pythons: str
+
+
+@dataclass(frozen=True, slots=True)
 class Jobs:
     """All jobs of one run."""
 
     wheels: tuple[WheelJob, ...]
     releases: tuple[ReleaseJob, ...]
     native: tuple[NativeJob, ...]
+    accelerators: tuple[AcceleratorJob, ...] = ()
 
 
-def list_jobs(releases: Sequence[Release], backends: Collection[Backend], *, once: bool = False) -> Jobs:
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The wheels that a run is restricted to.
+
+    Attributes:
+        backends: Their names, `jaxlib` for bindings alone; empty for all.
+        platforms: Names of platforms; empty for all.
+    """
+
+    backends: frozenset[str] = frozenset()
+    platforms: frozenset[str] = frozenset()
+
+    def has(self, backend: str, platform: str) -> bool:
+        """Return whether the wheels of a backend for a platform are built."""
+        return (not self.backends or backend in self.backends) and (not self.platforms or platform in self.platforms)
+
+
+ALL = Selection()
+
+
+def list_jobs(
+    releases: Sequence[Release],
+    backends: Collection[Backend],
+    *,
+    once: bool = False,
+    selection: Selection = ALL,
+    machines: Mapping[tuple[str, str], tuple[str, ...]] | None = None,
+) -> Jobs:
     """Return the jobs for some releases, the newest of which comes last.
 
     `once` is for changes of the repository: each backend and platform is built once, out of the newest release that has
-    it. One release is built whole: the newest that can be tested, or else the newest.
+    it. One release is built whole: the newest that can be tested, or else the newest. `machines` has the labels of the
+    runner for each backend and platform that can be proven on an accelerator (`read_machines`).
 
     Raises:
         FetchError: An input of a pinned library is not pinned.
     """
     newest_first = list(reversed(releases))
-    places = {release.version: _places(release, backends) for release in newest_first}
+    places = {release.version: _places(release, backends, selection) for release in newest_first}
     cpu_places = {(backend.name, REFERENCE.name) for backend in backends if backend.is_cpu}
     tested = {version for version in places if not cpu_places.isdisjoint(places[version])}
     whole = [release for release in newest_first if places[release.version]]
@@ -112,6 +159,7 @@ def list_jobs(releases: Sequence[Release], backends: Collection[Backend], *, onc
             for entry in whole
         ),
         tuple(job for entry in newest_first for job in _native_jobs(entry, wheels)),
+        tuple(_accelerator_jobs(wheels, machines or {})),
     )
 
 
@@ -128,9 +176,10 @@ def install_order(pythons: Iterable[str]) -> str:
     return "\n".join(map(_dotted, sorted(newest_first, key=lambda tag: not tag.endswith("t"))))
 
 
-def _places(release: Release, backends: Collection[Backend]) -> tuple[tuple[str, str], ...]:
+def _places(release: Release, backends: Collection[Backend], selection: Selection) -> tuple[tuple[str, str], ...]:
     pairs = list_prebuilt(release, backends, REFERENCE)
-    return (*pairs, *((_ALONE, platform) for platform in list_bindings_alone(release, pairs)))
+    places = (*pairs, *((BINDINGS_ALONE, platform) for platform in list_bindings_alone(release, pairs)))
+    return tuple(place for place in places if selection.has(*place))
 
 
 def _wheel_job(release: Release, backend: str, platform: str) -> WheelJob:
@@ -143,6 +192,14 @@ def _native_jobs(release: Release, wheels: Iterable[WheelJob]) -> Iterator[Nativ
         if job.release == release.version and not PLATFORMS[job.platform].builds:
             for python in release.pythons(job.platform):
                 yield NativeJob(job.release, job.platform, _RUNNERS[job.platform], _dotted(python))
+
+
+def _accelerator_jobs(
+    wheels: Iterable[WheelJob], machines: Mapping[tuple[str, str], tuple[str, ...]]
+) -> Iterator[AcceleratorJob]:
+    for job in wheels:
+        if labels := machines.get((job.backend, job.platform)):
+            yield AcceleratorJob(job.release, job.backend, job.platform, labels, "-".join(labels), job.pythons)
 
 
 def _pythons(release: Release, platform: str) -> str:

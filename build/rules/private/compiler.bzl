@@ -90,7 +90,7 @@ def compile_shared_library(ctx, out, copts):
         ),
         outputs = [output],
         env = {"PYTHONPATH": tool.pythonpath},
-        # What it gives cannot be told from its inputs without compiling again, so no cache is trusted with it.
+        # What it gives cannot be checked without compiling again, so no cache is trusted with it.
         execution_requirements = {"no-cache": ""},
         mnemonic = "CompileExtension",
         progress_message = "Compiling {} for {}".format(out, platform),

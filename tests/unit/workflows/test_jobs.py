@@ -20,7 +20,8 @@ from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Pin, Release
-from pjrtwheel.workflows.jobs import Jobs, NativeJob, ReleaseJob, WheelJob, list_jobs
+from pjrtwheel.workflows.jobs import AcceleratorJob, Jobs, NativeJob, ReleaseJob, Selection, WheelJob, list_jobs
+from pjrtwheel.workflows.machines import read_machines
 
 ROOT = Path(__file__).resolve().parents[3]
 BACKENDS = load_backends(ROOT)
@@ -119,6 +120,57 @@ def test_a_release_without_wheels_has_no_jobs() -> None:
     """Nothing would be there to be joined."""
     assert jobs_of(make_release("1.11")) == Jobs((), (), ())
     assert jobs_of(NEW, make_release("1.11"), once=True) == jobs_of(NEW, once=True)
+
+
+def test_a_run_is_restricted_to_what_was_asked_for() -> None:
+    """To backends, to platforms, or both; what is left is joined, and tested where the CPU is among it."""
+    selection = Selection(frozenset({"abacus", "jaxlib"}), frozenset({X86, MAC}))
+    assert list_jobs((OLD, NEW), (CPU, ABACUS), selection=selection) == Jobs(
+        wheels=(*NEW_WHEELS[1:], OLD_ABACUS, OLD_MAC),
+        releases=(
+            ReleaseJob("1.10", "dist-1.10-*", tested=False, pythons="3.14t\n3.12"),
+            ReleaseJob("1.9", "dist-1.9-*", tested=False, pythons="3.12"),
+        ),
+        native=(*NEW_NATIVE, NativeJob("1.9", MAC, APPLE, "3.12")),
+    )
+
+
+def test_accelerators_prove_what_is_built() -> None:
+    """Each release, on the machine that the repository has for a backend and platform."""
+    text = json.dumps({"abacus": ["own", "beads"], f"abacus/{ARM}": ["small"]})
+    machines = read_machines(text, (CPU, dataclasses.replace(ABACUS, tags={X86: "", ARM: ""})))
+    assert list_jobs((OLD, NEW), (CPU, ABACUS), machines=machines).accelerators == (
+        AcceleratorJob("1.10", "abacus", X86, ("own", "beads"), "own-beads", "3.14t\n3.12"),
+        AcceleratorJob("1.9", "abacus", X86, ("own", "beads"), "own-beads", "3.12"),
+        AcceleratorJob("1.9", "abacus", ARM, ("small",), "small", "3.12"),
+    )
+    cpu = Selection(frozenset({"cpu"}))
+    assert list_jobs((OLD, NEW), (CPU, ABACUS), selection=cpu, machines=machines).accelerators == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--backends", "cpu cud13"), "--backends: nothing is called cud13\n"),
+        (("--platforms", "linux"), "--platforms: nothing is called linux\n"),
+        (("--backends", "cpu", "--platforms", "windows_x86_64"), "there is nothing to build\n"),
+        (("--accelerators", "cuda13"), "is not JSON\n"),
+        (("--accelerators", "[]"), "does not map backends to labels\n"),
+        (("--accelerators", '{"cuda13": "h100"}'), "does not map backends to labels\n"),
+        (("--accelerators", '{"cuda13": []}'), "does not map backends to labels\n"),
+        (("--accelerators", '{"cuda13": [1]}'), "does not map backends to labels\n"),
+        (("--accelerators", '{"cuda": ["h100"]}'), "names 'cuda', which has no wheels\n"),
+        (("--accelerators", '{"cuda13/mac": ["h100"]}'), "names 'cuda13/mac', which has no wheels\n"),
+    ],
+)
+def test_names_that_nothing_has_are_refused(
+    options: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A small run of the wrong wheels would look like a good one."""
+    assert main(["matrix", "--root", str(ROOT), *options]) == UsageError.exit_code
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert said in captured.err
 
 
 def run_matrix(*options: str) -> dict[str, list[dict[str, Any]]]:

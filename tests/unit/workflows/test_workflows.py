@@ -35,7 +35,8 @@ BACKENDS = load_backends(ROOT)
 def jobs() -> Jobs:
     """Return the jobs for all releases."""
     releases = [load_release(ROOT, version) for version in list_releases(ROOT)]
-    return list_jobs(releases, tuple(BACKENDS.values()))
+    machines = {("cuda13", REFERENCE.name): ("self-hosted", "h100")}
+    return list_jobs(releases, tuple(BACKENDS.values()), machines=machines)
 
 
 def job_text(name: str) -> str:
@@ -67,7 +68,7 @@ def build_commands(jobs: Jobs) -> Iterator[tuple[str, list[str]]]:
 
 def test_each_job_uses_every_key_of_its_entries_and_no_other(jobs: Jobs) -> None:
     """The server takes a name that is not there for an empty text."""
-    for name in ("wheels", "releases", "native"):
+    for name in ("wheels", "releases", "native", "accelerators"):
         assert f"include: ${{{{ fromJSON(needs.matrix.outputs.jobs).{name} }}}}" in job_text(name)
         used = set(re.findall(r"\bmatrix\.(\w+)", job_text(name).replace("needs.matrix.outputs", "")))
         entries = tables.write(jobs)[name]
@@ -77,8 +78,9 @@ def test_each_job_uses_every_key_of_its_entries_and_no_other(jobs: Jobs) -> None
 
 def test_a_list_of_jobs_that_may_be_empty_is_guarded() -> None:
     """The server refuses an empty matrix; `matrix` itself refuses an empty list of wheels, and so of releases."""
-    assert line_with("if: ", "native").startswith("fromJSON(needs.matrix.outputs.jobs).native[0] != null")
-    assert "native" not in line_with("needs: ", "index")
+    for name in ("native", "accelerators"):
+        assert line_with("if: ", name).startswith(f"toJSON(fromJSON(needs.matrix.outputs.jobs).{name}) != '[]'")
+        assert name not in line_with("needs: ", "index")
 
 
 def test_each_build_is_one_that_can_be_run(jobs: Jobs) -> None:

@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`table`: print the wheels of a folder as a table in Markdown."""
+
+from __future__ import annotations
+
+import argparse
+
+from pjrtwheel.cli import add_options, check_repository
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_options(parser, "--root", "--dist")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Print the table, with a heading that names the folder."""
+    from pjrtwheel.dist.merge import read_folder
+    from pjrtwheel.dist.table import format_table
+
+    check_repository(args.root)
+    dist = args.dist or args.root / "dist"
+    print(f"### {dist.name}/\n\n{format_table(read_folder(dist).values())}")
+    return 0

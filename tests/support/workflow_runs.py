@@ -1,0 +1,265 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Run `release.yml` on this machine with act, in a small copy of the repository; tests/workflows/README.md says how."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pjrtwheel.bazel.shutdown import ask_servers_to_end
+from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.release.known import load_release
+from pjrtwheel.workflows.tags import selector_version
+from release_under_test import ROOT, release_under_test
+
+STAND_INS = ROOT / "tests/workflows/actions"
+# What the small release has: a plugin, and bindings that are built by a job of their own.
+PLUGIN, ALONE, PYTHON = "linux_x86_64", "linux_aarch64", "cp312"
+RUNNERS = ("ubuntu-24.04", "ubuntu-24.04-arm", "accelerator")
+SHARED = ("noxw", "proofs", "verified", "wheelhouses", "wheels")  # parts of the cache that hold anything by its hash
+_IDENTITY = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
+_TESTS = ("tests/integration/conftest.py", "tests/integration/test_select_wheel.py", "tests/unit/test_files.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one run of the workflow did.
+
+    Attributes:
+        jobs: Job → its result, of those that ran; `wheels` has the worst of its matrix.
+        log: All that was printed.
+        store: The folder of the stand-ins.
+        published: Paths of the files at the destination, relative to it.
+    """
+
+    jobs: Mapping[str, str]
+    log: str
+    store: Path
+    published: frozenset[str]
+
+    @property
+    def artifacts(self) -> frozenset[str]:
+        """Names of what was uploaded."""
+        return frozenset(path.name for path in (self.store / "artifacts").iterdir())
+
+    @property
+    def attested(self) -> str:
+        """The checksums that would have been signed."""
+        path = self.store / "attested"
+        return path.read_text("utf-8") if path.is_file() else ""
+
+
+def find_act() -> Path | None:
+    """Return act, which the environment of the tests has next to its Python."""
+    found = shutil.which("act", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+    return Path(found) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class SmallRepository:
+    """A copy of this repository with little to build, and a place for all that its workflows write.
+
+    Attributes:
+        folder: Where all is.
+        cache: The cache of the tooling, a part of which is that of this machine.
+        version: The JAX release.
+        tag: Its tag.
+    """
+
+    folder: Path
+    cache: Path
+    version: str
+    tag: str
+
+    @property
+    def upstream(self) -> Path:
+        """The repository, as it would be on the server."""
+        return self.folder / "upstream"
+
+    @property
+    def destination(self) -> Path:
+        """The folder that releases are published to."""
+        return self.folder / "destination"
+
+    @property
+    def selector_tag(self) -> str:
+        """The tag of the selector that is in the repository."""
+        return f"select-v{selector_version(self.upstream)}"
+
+    def pin(self, key: str) -> str:
+        """Return the digest that the release file has for an input."""
+        return load_release(self.upstream, self.version).pin(key).sha256
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        """Replace a text that is in a file once, and commit that."""
+        path = self.upstream / name
+        text = path.read_text("utf-8")
+        assert text.count(old) == 1, (name, old)
+        path.write_text(text.replace(old, new), "utf-8")
+        self.git("commit", "--quiet", "--all", f"--message=Change {name}")
+
+    def reset(self) -> None:
+        """Forget all commits but the first, and what was published."""
+        self.git("checkout", "--quiet", "--force", "-B", "main", "small")
+        shutil.rmtree(self.destination, ignore_errors=True)
+
+    def git(self, *arguments: str) -> str:
+        """Run git in the repository."""
+        return _git(self.upstream, *arguments)
+
+    def release(self, tag: str, *, variables: Mapping[str, str] | None = None, **faults: str) -> Run:
+        """Push a tag of the current commit, and run the release workflow; `faults` are those of the stand-ins."""
+        self.git("tag", "--force", tag)
+        store = Path(tempfile.mkdtemp(prefix="store-", dir=self.folder))
+        (store / "artifacts").mkdir()
+        clone, event = store / "clone", store / "event.json"
+        # Act copies this into each job's workspace; there is nothing in it until a job checks something out.
+        _git(self.folder, "clone", "--quiet", "--no-checkout", str(self.upstream), str(clone))
+        _git(clone, "sparse-checkout", "set", "--no-cone", ".github/workflows/")
+        _git(clone, "checkout", "--quiet", "--detach", tag)
+        event.write_text(json.dumps({"ref": f"refs/tags/{tag}", "repository": {"default_branch": "main"}}), "utf-8")
+        settings = {"PJRTWHEEL_DESTINATION": "folder", "PJRTWHEEL_FOLDER_SITE": str(self.destination)}
+        command = [*self._act(store), "push", "--workflows", ".github/workflows/release.yml", "--eventpath", str(event)]
+        environ = {"STAND_IN_UPSTREAM": str(self.upstream), "STAND_IN_STORE": str(store)}
+        environ |= {"PJRTWHEEL_CACHE": str(self.cache)} | {f"STAND_IN_{name.upper()}": faults[name] for name in faults}
+        for option, table in (("--var", {**settings, **(variables or {})}), ("--env", environ)):
+            command += [word for name, value in table.items() for word in (option, f"{name}={value}")]
+        done = subprocess.run(
+            command, cwd=clone, env=_environ(self.folder / "tools"), capture_output=True, text=True, check=False
+        )
+        log = done.stdout + done.stderr
+        (store / "log").write_text(log, "utf-8")
+        return Run(_read_results(done.stdout), log, store, frozenset(_list_files(self.destination)))
+
+    def _act(self, store: Path) -> list[str]:
+        command = [
+            str(find_act()),
+            "--json",
+            "--no-cache-server",
+            "--no-skip-checkout",
+            "--pull=false",
+            "--concurrent-jobs=2",
+        ]
+        command += ["--action-cache-path", str(store / "act")]
+        for runner in RUNNERS:
+            command += ["--platform", f"{runner}=-self-hosted"]
+        for action, revision in _list_actions():
+            command += ["--local-repository", f"{action}@{revision}={STAND_INS / action.partition('/')[2]}"]
+        return command
+
+
+@contextmanager
+def small_repository(folder: Path) -> Iterator[SmallRepository]:
+    """Make the repository in an empty folder; afterwards, end the servers that its jobs started.
+
+    It is a copy of what git knows here, changes that are not committed included.
+    """
+    release = release_under_test()
+    shared = cache_root(os.environ)
+    shared.mkdir(parents=True, exist_ok=True)
+    cache = Path(tempfile.mkdtemp(prefix="workflows-", dir=shared))  # on its disk: files are moved between the two
+    for name in SHARED:
+        (shared / name).mkdir(exist_ok=True)
+        (cache / name).symlink_to(shared / name)
+    repository = SmallRepository(folder, cache, release.version, f"v{release.set_version}")
+    repository.upstream.mkdir()
+    _copy_repository(repository.upstream)
+    _shrink(repository.upstream, release.version)
+    with (repository.upstream / "CHANGELOG.md").open("a", encoding="utf-8") as changelog:
+        changelog.write(f"\n## {repository.tag} and {repository.selector_tag}\n\n- A small release.\n")
+    (folder / "tools").mkdir()
+    if uv := shutil.which("uv", path=f"{sys.prefix}/bin"):  # makes the sessions' environments in seconds
+        (folder / "tools/uv").symlink_to(uv)
+    repository.git("init", "--quiet")
+    repository.git("add", "--all")
+    repository.git("commit", "--quiet", "--message=A small release")
+    repository.git("tag", "small")
+    try:
+        yield repository
+    finally:
+        for outputs in cache.glob("bazel/*"):
+            ask_servers_to_end(outputs)
+        subprocess.run(["chmod", "--recursive", "u+w", str(cache)], check=False)  # Bazel protects its outputs
+        shutil.rmtree(cache, ignore_errors=True)
+
+
+def _copy_repository(target: Path) -> None:
+    listed = _git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, target / name)
+
+
+def _shrink(root: Path, version: str) -> None:
+    """Leave one release with a plugin and bindings for two platforms, and a few tests."""
+    for path in root.glob("releases/[0-9]*.toml"):
+        if path.stem != version:
+            path.unlink()
+    path = root / f"releases/{version}.toml"
+    path.write_text("".join(filter(_is_kept, re.split(r"(?m)^(?=\[)", path.read_text("utf-8")))), "utf-8")
+    policy = root / "releases/policy.toml"  # an x86_64 machine cannot open a library for arm64
+    policy.write_text(policy.read_text("utf-8").replace('jaxlib_alone = "load"', 'jaxlib_alone = "static"'), "utf-8")
+    for path in [*root.glob("tests/unit/**/*.py"), *root.glob("tests/integration/**/*.py")]:
+        if str(path.relative_to(root)) not in _TESTS:
+            path.unlink()
+    path = root / "pyproject.toml"
+    text = re.sub(r"(?m)^fail_under = .*", "fail_under = 0", path.read_text("utf-8"))
+    path.write_text(re.sub(r'(?ms)^lint = \[.*?("ruff==[^"]*").*?^\]', r"lint = [\1]", text), "utf-8")
+    path = root / "noxfile.py"  # what lint checks here says nothing of the workflows
+    checks = 'CHECKS = {"ruff": ("ruff", "check", "build")}'
+    path.write_text(re.sub(r"(?ms)^CHECKS = \{.*?^\}", checks, path.read_text("utf-8")), "utf-8")
+
+
+def _is_kept(table: str) -> bool:
+    """Return whether a table of the release file is not about something that the small release lacks."""
+    if not table.startswith(("[[pin]]", "[[absent]]")):
+        return True
+    kind, *rest = table.partition('key = "')[2].partition('"')[0].split(".")
+    kept = {"bindings": [[PYTHON, PLUGIN], [PYTHON, ALONE]], "plugin": [["cpu", PLUGIN]]}
+    return table.startswith("[[pin]]") and (kind in {"compiler", "header"} or rest in kept.get(kind, []))
+
+
+def _list_actions() -> list[tuple[str, str]]:
+    """Return repository and revision of each action that the two workflows use."""
+    text = "".join((ROOT / f".github/workflows/{name}.yml").read_text("utf-8") for name in ("ci", "release"))
+    return sorted(set(re.findall(r"uses: ([\w-]+/[\w-]+)[\w/-]*@([0-9a-f]{40})", text)))
+
+
+def _read_results(output: str) -> dict[str, str]:
+    """Return the result of each job from act's log; of a matrix that of a job that failed."""
+    results: dict[str, str] = {}
+    for line in output.splitlines():
+        entry = json.loads(line) if line.startswith("{") else {}
+        if "jobResult" in entry and results.get(entry["jobID"]) != "failure":
+            results[entry["jobID"]] = entry["jobResult"]
+    return results
+
+
+def _environ(tools: Path) -> dict[str, str]:
+    """Return the environment with a folder of programs, without what is the tests' own: their Python and settings."""
+    own = ("COVERAGE", "GITHUB_", "NOX", "PJRTWHEEL_", "PYTEST", "PYTHON", "VIRTUAL_ENV")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(own)}
+    folders = [folder for folder in kept.get("PATH", os.defpath).split(os.pathsep) if folder != f"{sys.prefix}/bin"]
+    return {**kept, "PATH": os.pathsep.join([str(tools), *folders])}
+
+
+def _list_files(folder: Path) -> Iterator[str]:
+    for path in folder.rglob("*"):
+        if path.is_file():
+            yield str(path.relative_to(folder))
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *_IDENTITY, *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout

@@ -1,0 +1,166 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What holds for every workflow, whatever it does: time, space, permissions, pins."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+ROOT = Path(__file__).resolve().parents[3]
+PATHS = {path.stem: path for path in sorted((ROOT / ".github/workflows").glob("*.yml"))}
+WORKFLOWS: dict[str, dict[str, Any]] = {name: YAML(typ="safe").load(path) for name, path in PATHS.items()}
+JOBS = {f"{name}.{job}": body for name, workflow in WORKFLOWS.items() for job, body in workflow["jobs"].items()}
+# Job → what its token may do; all others may only read the repository, or nothing at all.
+MORE_THAN_READING = {
+    "bump.bump": {"contents": "read", "actions": "read"},
+    "bump.propose": {"contents": "write", "pull-requests": "write"},
+    "release.publish": {"contents": "write", "id-token": "write", "attestations": "write"},
+    "release.pages": {"pages": "write", "id-token": "write"},
+}
+
+
+def steps_of(job: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the steps of a job; one that calls another workflow has none."""
+    found: list[dict[str, Any]] = job.get("steps", [])
+    return found
+
+
+def steps_with(action: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the job and the settings of each step that uses an action."""
+    for name, job in JOBS.items():
+        for step in steps_of(job):
+            if step.get("uses", "").startswith(f"{action}@"):
+                yield name, step
+
+
+@pytest.mark.parametrize("name", [name for name, job in JOBS.items() if "uses" not in job])
+def test_every_job_ends(name: str) -> None:
+    """The server would stop it after six hours; a machine of one's own, never."""
+    assert isinstance(JOBS[name].get("timeout-minutes"), int)
+
+
+def test_every_artifact_expires_and_is_there() -> None:
+    """The server's default is ninety days, and a warning where a pattern finds nothing."""
+    settings = [step["with"] for _, step in steps_with("actions/upload-artifact")]
+    pages = [step["with"]["retention-days"] for _, step in steps_with("actions/upload-pages-artifact")]
+    assert pages == [7]
+    assert len(settings) >= 6
+    assert all(1 <= entry["retention-days"] <= 30 for entry in settings)
+    assert {entry["if-no-files-found"] for entry in settings} == {"error"}
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_every_action_is_pinned_to_a_commit(name: str) -> None:
+    """And says its version, which dependabot reads; one version of each is in use."""
+    used = [line.partition("uses: ")[2] for line in PATHS[name].read_text("utf-8").splitlines() if "uses: " in line]
+    foreign = [use for use in used if not use.startswith("./")]
+    assert foreign
+    assert [use for use in foreign if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v?\d+\.\d+\.\d+", use)] == []
+
+
+def test_one_version_of_each_action_is_used() -> None:
+    """An update reaches all of them."""
+    pins = set(re.findall(r"uses: ([\w-]+/[\w-]+)[\w/-]*@(\w+ # \S+)", "".join(p.read_text() for p in PATHS.values())))
+    assert len({action for action, _ in pins}) == len(pins)
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_workflow_gives_no_permission_by_itself(name: str) -> None:
+    """Each job asks for what it needs."""
+    assert WORKFLOWS[name]["permissions"] == {}
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_jobs_may_do_no_more_than_they_need(name: str) -> None:
+    """Only those that are listed here have more than reading."""
+    expected = MORE_THAN_READING.get(name, {"contents": "read"})
+    assert JOBS[name].get("permissions", {}).items() <= expected.items()
+    if name in MORE_THAN_READING:
+        assert JOBS[name]["permissions"] == expected
+
+
+def test_no_checkout_keeps_the_token() -> None:
+    """What runs later in the job could push with it."""
+    assert {step["with"]["persist-credentials"] for _, step in steps_with("actions/checkout")} == {False}
+
+
+def test_a_job_that_may_write_has_an_approval_or_runs_nothing_downloaded() -> None:
+    """`publish` waits for a person; `propose` only applies a patch."""
+    assert JOBS["release.publish"]["environment"] == "release"
+    assert not any("noxw" in step.get("run", "") for step in steps_of(JOBS["bump.propose"]))
+
+
+def test_only_main_writes_the_cache_of_downloads() -> None:
+    """What is in it is compared with pins when it is read, and yet nobody else fills it."""
+    saved = list(steps_with("actions/cache/save"))
+    assert [job for job, _ in saved] == ["ci.wheels"]
+    assert all(step["if"].startswith("github.ref == 'refs/heads/main' && ") for _, step in saved)
+    assert list(steps_with("actions/cache")) == []
+    ((job, step),) = steps_with("actions/cache/restore")
+    assert job == "ci.wheels"
+    assert "hashFiles(format('releases/{0}.toml', matrix.release))" in step["with"]["key"]
+
+
+def test_accelerators_are_never_lent_to_a_pull_request() -> None:
+    """The job has nothing to do unless the matrix names a machine, and then one job at a time has it."""
+    (read,) = (step for step in steps_of(JOBS["ci.matrix"]) if step.get("id") == "read")
+    assert read["env"]["ACCELERATORS"].startswith("${{ github.event_name != 'pull_request' && ")
+    job = JOBS["ci.accelerators"]
+    assert job["if"] == "toJSON(fromJSON(needs.matrix.outputs.jobs).accelerators) != '[]'"
+    assert job["concurrency"] == {"group": "accelerator-${{ matrix.lock }}", "cancel-in-progress": False}
+    uploaded = [step["with"]["path"] for step in steps_of(job) if "upload-artifact" in step.get("uses", "")]
+    assert uploaded == ["proofs/"]
+
+
+def test_no_release_is_cancelled() -> None:
+    """Neither by another run of the release, nor in the jobs of CI that it calls."""
+    assert WORKFLOWS["release"]["concurrency"]["cancel-in-progress"] is False
+    assert WORKFLOWS["ci"]["concurrency"]["group"].endswith("&& github.ref || github.run_id }}")
+
+
+def test_what_runs_by_hand_publishes_nothing_unless_asked() -> None:
+    """And a tag publishes without being asked, so only these two start a release."""
+    triggers = WORKFLOWS["release"]["on"]
+    assert set(triggers) == {"push", "workflow_dispatch"}
+    assert triggers["workflow_dispatch"]["inputs"]["dry_run"]["default"] is True
+
+
+def test_publishing_waits_for_checks_and_the_stage() -> None:
+    """Each job needs the success of the one before, not only its end."""
+    order = ["check", "stage", "publish"]
+    for before, after in itertools.pairwise(order):
+        job = JOBS[f"release.{after}"]
+        assert before in job["needs"]
+        assert f"needs.{before}.result == 'success'" in job["if"]
+
+
+@pytest.mark.parametrize("name", ["ci.wheels", "ci.releases", "ci.index", "release.check", "release.stage"])
+def test_jobs_with_many_files_look_at_the_disk_first(name: str) -> None:
+    """Before anything large is on it."""
+    runs = [step.get("run", step.get("uses", "")) for step in steps_of(JOBS[name])]
+    (look,) = (index for index, run in enumerate(runs) if run.startswith("python3 ci/check_disk.py "))
+    large = ("actions/download-artifact", "actions/cache", "./noxw -s build_")
+    assert all(index > look for index, run in enumerate(runs) if run.startswith(large))
+
+
+@pytest.mark.parametrize("name", ["ci", "release"])
+def test_the_stand_ins_know_what_the_workflows_ask_of_actions(name: str) -> None:
+    """Those that say of themselves that they do nothing know nothing; act would drop any other setting silently."""
+    asked = [(step["uses"].partition("@")[0], set(step.get("with", {}))) for _, step in _using_steps(name)]
+    assert asked
+    for action, settings in asked:
+        path = ROOT / "tests/workflows/actions" / action.partition("/")[2] / "action.yml"
+        stand_in = YAML(typ="safe").load(path)
+        assert stand_in["description"] == "nothing" or settings <= stand_in.get("inputs", {}).keys(), action
+
+
+def _using_steps(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    for job in WORKFLOWS[name]["jobs"]:
+        yield from ((job, step) for step in steps_of(JOBS[f"{name}.{job}"]) if "uses" in step)
