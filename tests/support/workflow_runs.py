@@ -16,17 +16,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from github_stand_in import REPOSITORY, TOKEN, GithubStandIn
 from pjrtwheel.bazel.shutdown import ask_servers_to_end
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.release.known import load_release
 from pjrtwheel.workflows.tags import selector_version
 from release_under_test import ROOT, release_under_test
+from workflow_reruns import keep_jobs, read_log
 
+WORKFLOW = ".github/workflows/release.yml"
 STAND_INS = ROOT / "tests/workflows/actions"
 # What the small release has: a plugin, and bindings that are built by a job of their own.
 PLUGIN, ALONE, PYTHON = "linux_x86_64", "linux_aarch64", "cp312"
 RUNNERS = ("ubuntu-24.04", "ubuntu-24.04-arm", "accelerator")
-SHARED = ("noxw", "proofs", "verified", "wheelhouses", "wheels")  # parts of the cache that hold anything by its hash
+SHARED = ("noxw", "verified", "wheelhouses", "wheels")  # parts of the cache that hold anything by its hash
 _IDENTITY = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
 _TESTS = ("tests/integration/conftest.py", "tests/integration/test_select_wheel.py", "tests/unit/test_files.py")
 
@@ -36,12 +39,18 @@ class Run:
     """What one run of the workflow did.
 
     Attributes:
+        tag: The tag.
+        commit: Where it was.
+        variables: Settings of the repository.
         jobs: Job → its result, of those that ran; `wheels` has the worst of its matrix.
         log: All that was printed.
         store: The folder of the stand-ins.
         published: Paths of the files at the destination, relative to it.
     """
 
+    tag: str
+    commit: str
+    variables: Mapping[str, str]
     jobs: Mapping[str, str]
     log: str
     store: Path
@@ -51,6 +60,10 @@ class Run:
     def artifacts(self) -> frozenset[str]:
         """Names of what was uploaded."""
         return frozenset(path.name for path in (self.store / "artifacts").iterdir())
+
+    def said(self, job: str) -> str:
+        """Return what a job printed."""
+        return "\n".join(entry.get("msg", "") for entry in read_log(self.log) if entry.get("jobID") == job)
 
     @property
     def attested(self) -> str:
@@ -120,26 +133,60 @@ class SmallRepository:
     def release(self, tag: str, *, variables: Mapping[str, str] | None = None, **faults: str) -> Run:
         """Push a tag of the current commit, and run the release workflow; `faults` are those of the stand-ins."""
         self.git("tag", "--force", tag)
-        store = Path(tempfile.mkdtemp(prefix="store-", dir=self.folder))
+        store = self._make_store(tag)
         (store / "artifacts").mkdir()
-        clone, event = store / "clone", store / "event.json"
-        # Act copies this into each job's workspace; there is nothing in it until a job checks something out.
+        return self._run(store, tag, variables or {}, faults)
+
+    def rerun(self, run: Run, first: str, *, github: GithubStandIn | None = None, **faults: str) -> Run:
+        """Run a job of an earlier run again, and those that need it; the others keep what they did."""
+        self.git("tag", "--force", run.tag, run.commit)
+        store = self._make_store(run.tag)
+        workflow = store / "clone" / WORKFLOW
+        text, made_again = keep_jobs(workflow.read_text("utf-8"), run.log, run.jobs, first)
+        workflow.write_text(text, "utf-8")
+        shutil.copytree(run.store / "artifacts", store / "artifacts", ignore=shutil.ignore_patterns(*made_again))
+        return self._run(store, run.tag, run.variables, faults, github)
+
+    def _make_store(self, tag: str) -> Path:
+        """Make a folder for the stand-ins, with a clone: act copies it into each job's workspace.
+
+        There is nothing but workflows in it, until a job checks something out.
+        """
+        store = Path(tempfile.mkdtemp(prefix="store-", dir=self.folder))
+        clone = store / "clone"
         _git(self.folder, "clone", "--quiet", "--no-checkout", str(self.upstream), str(clone))
         _git(clone, "sparse-checkout", "set", "--no-cone", ".github/workflows/")
         _git(clone, "checkout", "--quiet", "--detach", tag)
+        return store
+
+    def _run(
+        self,
+        store: Path,
+        tag: str,
+        variables: Mapping[str, str],
+        faults: Mapping[str, str],
+        github: GithubStandIn | None = None,
+    ) -> Run:
+        # A server's machines are new to each job: proofs that an earlier run left here would have its commit and date.
+        shutil.rmtree(self.cache / "proofs", ignore_errors=True)
+        event = store / "event.json"
         event.write_text(json.dumps({"ref": f"refs/tags/{tag}", "repository": {"default_branch": "main"}}), "utf-8")
         settings = {"PJRTWHEEL_DESTINATION": "folder", "PJRTWHEEL_FOLDER_SITE": str(self.destination)}
-        command = [*self._act(store), "push", "--workflows", ".github/workflows/release.yml", "--eventpath", str(event)]
+        command = [*self._act(store), "push", "--workflows", WORKFLOW, "--eventpath", str(event)]
         environ = {"STAND_IN_UPSTREAM": str(self.upstream), "STAND_IN_STORE": str(store)}
         environ |= {"PJRTWHEEL_CACHE": str(self.cache)} | {f"STAND_IN_{name.upper()}": faults[name] for name in faults}
-        for option, table in (("--var", {**settings, **(variables or {})}), ("--env", environ)):
+        if github:
+            environ |= {"GITHUB_API_URL": github.url, "GITHUB_REPOSITORY": REPOSITORY}
+            command.append(f"--secret=GITHUB_TOKEN={TOKEN}")
+        for option, table in (("--var", {**settings, **variables}), ("--env", environ)):
             command += [word for name, value in table.items() for word in (option, f"{name}={value}")]
-        done = subprocess.run(
-            command, cwd=clone, env=_environ(self.folder / "tools"), capture_output=True, text=True, check=False
-        )
+        own = _environ(self.folder / "tools")
+        done = subprocess.run(command, cwd=store / "clone", env=own, capture_output=True, text=True, check=False)
         log = done.stdout + done.stderr
         (store / "log").write_text(log, "utf-8")
-        return Run(_read_results(done.stdout), log, store, frozenset(_list_files(self.destination)))
+        published = frozenset(_list_files(self.destination))
+        commit = _git(store / "clone", "rev-parse", "HEAD").strip()
+        return Run(tag, commit, variables, _read_results(log), log, store, published)
 
     def _act(self, store: Path) -> list[str]:
         command = [
@@ -236,11 +283,10 @@ def _list_actions() -> list[tuple[str, str]]:
     return sorted(set(re.findall(r"uses: ([\w-]+/[\w-]+)[\w/-]*@([0-9a-f]{40})", text)))
 
 
-def _read_results(output: str) -> dict[str, str]:
+def _read_results(log: str) -> dict[str, str]:
     """Return the result of each job from act's log; of a matrix that of a job that failed."""
     results: dict[str, str] = {}
-    for line in output.splitlines():
-        entry = json.loads(line) if line.startswith("{") else {}
+    for entry in read_log(log):
         if "jobResult" in entry and results.get(entry["jobID"]) != "failure":
             results[entry["jobID"]] = entry["jobResult"]
     return results
