@@ -12,20 +12,23 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+Outputs = Mapping[str, Mapping[str, str]]  # job → expression of an output of a step → its value
 
-def keep_jobs(workflow: str, log: str, results: Mapping[str, str], first: str) -> tuple[str, frozenset[str]]:
+
+def keep_jobs(workflow: str, results: Mapping[str, str], outputs: Outputs, first: str) -> tuple[str, frozenset[str]]:
     """Return a workflow in which only a job, and those that need it, do anything; and the artifacts that these make.
 
     Args:
         workflow: The workflow.
-        log: What act printed of an earlier run of it, in which all other jobs succeeded or were skipped.
-        results: Job → its result in that run, also of jobs of another workflow that it calls.
+        results: Job → its result in an earlier run of it, in which all other jobs succeeded or were skipped; also those
+            of another workflow that it calls.
+        outputs: Outputs of steps in that run.
         first: The job.
     """
     yaml = YAML()
     document = yaml.load(workflow)
     jobs: dict[str, Any] = document["jobs"]
-    again, outputs = _find_followers(jobs, first), _read_outputs(log)
+    again = _find_followers(jobs, first)
     called = bool(results.keys() - jobs.keys())
     for name in jobs.keys() - again:
         ran = called if "uses" in jobs[name] else name in results
@@ -59,8 +62,8 @@ def read_log(log: str) -> Iterator[dict[str, Any]]:
     return (json.loads(line) for line in log.splitlines() if line.startswith("{"))
 
 
-def _read_outputs(log: str) -> dict[str, dict[str, str]]:
-    """Return job → expression of an output of a step → its value."""
+def read_outputs(log: str) -> Outputs:
+    """Return the outputs of the steps of a run."""
     found: dict[str, dict[str, str]] = {}
     for entry in read_log(log):
         if entry.get("command") == "set-output":

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from github_stand_in import REPOSITORY, TOKEN, GithubStandIn
@@ -22,7 +22,7 @@ from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.release.known import load_release
 from pjrtwheel.workflows.tags import selector_version
 from release_under_test import ROOT, release_under_test
-from workflow_reruns import keep_jobs, read_log
+from workflow_reruns import Outputs, keep_jobs, read_log, read_outputs
 
 WORKFLOW = ".github/workflows/release.yml"
 STAND_INS = ROOT / "tests/workflows/actions"
@@ -43,6 +43,7 @@ class Run:
         commit: Where it was.
         variables: Settings of the repository.
         jobs: Job → its result, of those that ran; `wheels` has the worst of its matrix.
+        outputs: Outputs of its steps.
         log: All that was printed.
         store: The folder of the stand-ins.
         published: Paths of the files at the destination, relative to it.
@@ -52,6 +53,7 @@ class Run:
     commit: str
     variables: Mapping[str, str]
     jobs: Mapping[str, str]
+    outputs: Outputs
     log: str
     store: Path
     published: frozenset[str]
@@ -142,10 +144,11 @@ class SmallRepository:
         self.git("tag", "--force", run.tag, run.commit)
         store = self._make_store(run.tag)
         workflow = store / "clone" / WORKFLOW
-        text, made_again = keep_jobs(workflow.read_text("utf-8"), run.log, run.jobs, first)
+        text, made_again = keep_jobs(workflow.read_text("utf-8"), run.jobs, run.outputs, first)
         workflow.write_text(text, "utf-8")
         shutil.copytree(run.store / "artifacts", store / "artifacts", ignore=shutil.ignore_patterns(*made_again))
-        return self._run(store, run.tag, run.variables, faults, github)
+        done = self._run(store, run.tag, run.variables, faults, github)
+        return replace(done, outputs={**run.outputs, **done.outputs})
 
     def _make_store(self, tag: str) -> Path:
         """Make a folder for the stand-ins, with a clone: act copies it into each job's workspace.
@@ -186,7 +189,7 @@ class SmallRepository:
         (store / "log").write_text(log, "utf-8")
         published = frozenset(_list_files(self.destination))
         commit = _git(store / "clone", "rev-parse", "HEAD").strip()
-        return Run(tag, commit, variables, _read_results(log), log, store, published)
+        return Run(tag, commit, variables, _read_results(log), read_outputs(log), log, store, published)
 
     def _act(self, store: Path) -> list[str]:
         command = [

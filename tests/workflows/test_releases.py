@@ -179,6 +179,7 @@ def test_a_failing_proof_ends_the_release(repository: SmallRepository) -> None:
     repository.git("commit", "--quiet", "--message=A program that fails")
     run = repository.release(repository.tag)
     assert failed(run) == {"wheels", "required"}
+    assert "program failed: wrong on Python" in run.said("wheels")
     assert (run.attested, run.published) == NOTHING
 
 
