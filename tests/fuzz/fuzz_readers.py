@@ -27,8 +27,8 @@ from pjrtwheel.wheel.metadata import add_extras, read_field
 from pjrtwheel.wheel.read.unpack import unpack_wheel
 from pjrtwheel.wheel.record import parse_record
 from pjrtwheel.wheel.report import Report, parse_report
+from release_entries import proof_of
 from small_libraries import build_elf, build_fat, build_macho, build_pe
-from small_release import proof_of
 from small_wheels import build_wheel
 
 _ROOT = Path(__file__).resolve().parents[2]

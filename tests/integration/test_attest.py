@@ -13,11 +13,12 @@ import pytest
 from pjrtwheel.attest.envelope import load_public_key, load_signer, make_key
 from pjrtwheel.attest.make import make_release
 from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.attest.release_set import find_release_set, tag_of
+from pjrtwheel.attest.release_set import find_release_set
 from pjrtwheel.attest.reproduce import Selection, reproduce
 from pjrtwheel.attest.verify_release import verify_release
 from pjrtwheel.dist.merge import read_folder
 from pjrtwheel.release.model import Release
+from pjrtwheel.sets.tags import tag_of
 
 pytestmark = pytest.mark.integration
 

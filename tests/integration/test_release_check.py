@@ -14,8 +14,8 @@ from pjrtwheel.dist.release_file import RELEASE_FILENAME
 from pjrtwheel.release.model import Release
 from pjrtwheel.release_check.check import check_release
 from pjrtwheel.sets.promised import promised_set
+from pjrtwheel.sets.tags import tag_of
 from pjrtwheel.workflows.jobs import REFERENCE
-from pjrtwheel.workflows.tags import tag_of
 
 pytestmark = pytest.mark.integration
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Entries of `release.json` for wheels that need not exist."""
+"""Entries of `release.json` for wheels that need not exist, and proofs of them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any
 from pjrtwheel.dist.release_file import Entry
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Proof
+from pjrtwheel.prove.results import Outcome, ProgramResult, Proof, PythonProof
 from pjrtwheel.wheel.names import parse_name
 
 NO_PROOF = Proof(Level.STATIC, None, (), Origin(None, None, "0", ""))
+_DATE = "2026-11-21T09:40:00Z"
 
 
 def entry_of(filename: str, /, **changes: Any) -> Entry:
@@ -21,3 +22,10 @@ def entry_of(filename: str, /, **changes: Any) -> Entry:
     name = parse_name(filename)
     entry = Entry(filename, name.distribution, name.version, "00", 1, (name.tag,), "", 0, (), NO_PROOF, ())
     return replace(entry, **changes)
+
+
+def proof_of(level: Level, commit: str | None, *, date: str = _DATE, dirty: bool = False) -> Proof:
+    """Return a proof of one program that passed."""
+    results = (ProgramResult("jit", Outcome.PASSED, level, 1.0, ""),) if level is not Level.STATIC else ()
+    pythons = (PythonProof("cp312", "3.12.1", results, "" if results else "no interpreter"),)
+    return Proof(level, None, pythons, Origin(commit, dirty, "0", date))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Folders with one small release, as they are published."""
+"""Folders with one small release, as they are published: wheels, `release.json`, a document, `SHA256SUMS`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
+from pjrtwheel.publish.place import Place
 from release_entries import entry_of
 from small_wheels import build_wheel, describe_wheel
 
@@ -49,14 +50,37 @@ def write_release_folder(
     return list_release(folder, commit=commit)
 
 
-def list_release(folder: Path, *, commit: str = COMMIT) -> ReleaseFolder:
-    """Write `release.json` and `SHA256SUMS` of the wheels in a folder, which nothing was proven of."""
+def write_pure_release(
+    folder: Path, projects: Sequence[str] = ("jaxlib", "jaxlib_abacus"), *, version: str = "1.2.3+split.1"
+) -> ReleaseFolder:
+    """Write pure wheels that can be installed, with a document; `jaxlib` has each of the others for an extra."""
+    folder.mkdir(parents=True)
+    for project in projects:
+        name = f"{project}-{version}-py3-none-any.whl"
+        others = [other for other in projects if project == "jaxlib" and other != project]
+        needs = [f"{other}=={version} ; extra == '{other.removeprefix('jaxlib_')}'" for other in others]
+        module = f"{project}.py" if project == "jaxlib" else f"{project}/__init__.py"
+        build_wheel(folder, {**describe_wheel(name, needs, python=">=3.10"), module: b""}, name=name)
+    (folder / "sbom.cdx.json").write_text("{}\n", "utf-8")
+    return list_release(folder, lock_id=version)
+
+
+def list_release(folder: Path, *, commit: str = COMMIT, lock_id: str = "") -> ReleaseFolder:
+    """Write `release.json` and `SHA256SUMS` of the files in a folder, whose wheels nothing was proven of."""
     proof = Proof(Level.STATIC, None, (), Origin(commit, dirty=False, version="0.1.0", date="2026-11-22T00:00:00Z"))
     entries = {
-        path.name: entry_of(path.name, sha256=hash_file(path), size=path.stat().st_size, proof=proof)
+        path.name: entry_of(path.name, sha256=hash_file(path), size=path.stat().st_size, lock_id=lock_id, proof=proof)
         for path in folder.glob("*.whl")
     }
     (folder / RELEASE_FILENAME).write_text(format_entries(entries), "utf-8")
     sums = {path.name: hash_file(path) for path in folder.iterdir() if path.name != SUMS_FILENAME}
     (folder / SUMS_FILENAME).write_text(format_sums(sums), "utf-8")
     return read_release_folder(folder)
+
+
+def send(place: Place, release: ReleaseFolder, *, stop_after: int | None = None) -> None:
+    """Send a release in the order of publishing, documents first; or only so many files, as a killed run does."""
+    for name in [*release.documents, *sorted(release.wheels, reverse=True)][:stop_after]:
+        place.upload(release.path / name, hash_file(release.path / name))
+    if stop_after is None:
+        place.finish()

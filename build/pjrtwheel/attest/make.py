@@ -6,21 +6,23 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from securesystemslib.signer import CryptoSigner
 
 from pjrtwheel.attest.bom import BOM_FILENAME, make_bom
+from pjrtwheel.attest.checksums import SUMS_FILENAME
 from pjrtwheel.attest.envelope import format_envelope
-from pjrtwheel.attest.pep740 import ATTESTATION_SUFFIX, PROVENANCE_SUFFIX, make_provenance
+from pjrtwheel.attest.pep740 import make_provenance
 from pjrtwheel.attest.provenance import choose_commit, make_statement
 from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.attest.release_set import ReleaseSet, find_release_set
+from pjrtwheel.attest.release_set import ReleaseSet, find_others, find_release_set
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, format_statement
 from pjrtwheel.attest.write import release_document, write_release_folder
-from pjrtwheel.dist.release_file import RELEASE_FILENAME
+from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry
 from pjrtwheel.files import hash_file
+from pjrtwheel.wheel.names import ATTESTATION_SUFFIX, PROVENANCE_SUFFIX
 
 
 def make_release(
@@ -57,6 +59,19 @@ def make_release(
     statement = make_statement(found, dist, digests, origin, environ)
     documents[STATEMENT_FILENAME] = format_envelope(format_statement(statement), signer)
     return write_release_folder(found, dist, output, documents)
+
+
+def list_documents(entries: Collection[Entry], present: Collection[str]) -> tuple[str, ...]:
+    """Return the names of all files but wheels that the release of some wheels will have.
+
+    Args:
+        entries: The wheels.
+        present: Names of the files next to them.
+    """
+    others = find_others(entries, present)
+    attested = [name.removesuffix(ATTESTATION_SUFFIX) for name in others if name.endswith(ATTESTATION_SUFFIX)]
+    made = (BOM_FILENAME, RELEASE_FILENAME, STATEMENT_FILENAME, *(f"{name}{PROVENANCE_SUFFIX}" for name in attested))
+    return (*sorted((*others, *made)), SUMS_FILENAME)
 
 
 def _make_provenances(found: ReleaseSet, dist: Path) -> dict[str, bytes]:

@@ -17,8 +17,8 @@ from pjrtwheel.attest.release_folder import ReleaseFolder, read_release_folder
 from pjrtwheel.dist.release_file import Entry, read_entries
 from pjrtwheel.errors import AttestError, FetchError
 from pjrtwheel.fetch.cache import WheelCache
-from pjrtwheel.fetch.download import download_file
-from pjrtwheel.fetch.listing import read_document, read_settings
+from pjrtwheel.fetch.download import download_file, read_document
+from pjrtwheel.fetch.listing import read_settings, without_login
 from pjrtwheel.files import staging_folder
 from pjrtwheel.release.model import Pin
 
@@ -66,7 +66,7 @@ def _find_sums(where: str, tag: str, certificate: str) -> tuple[str, dict[str, s
         except FetchError as error:
             problems.append(error.cause)
     raise FetchError(
-        f"no release at {where}: there is no {SUMS_FILENAME}",
+        f"no release at {without_login(where)}: there is no {SUMS_FILENAME}",
         cause=problems[0],
         remedy="give the address below which its files are, or that of a folder of releases with --tag",
     )
@@ -78,7 +78,9 @@ def _fetch_documents(base: str, digests: Mapping[str, str], folder: Path, certif
             continue
         data = read_document(base + urllib.parse.quote(name), certificate)
         if hashlib.sha256(data).hexdigest() != digest:
-            raise AttestError(f"{base}{name} is not the file that {SUMS_FILENAME} lists", cause="its sha256 differs")
+            raise AttestError(
+                f"{without_login(base)}{name} is not the file that {SUMS_FILENAME} lists", cause="its sha256 differs"
+            )
         (folder / name).write_bytes(data)
     (folder / SUMS_FILENAME).write_bytes(read_document(base + SUMS_FILENAME, certificate))
 

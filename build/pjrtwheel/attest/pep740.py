@@ -17,9 +17,8 @@ from cryptography import x509
 
 from pjrtwheel.errors import AttestError
 from pjrtwheel.tables import TableError, read_json, write_json
+from pjrtwheel.wheel.names import ATTESTATION_SUFFIX
 
-ATTESTATION_SUFFIX = ".publish.attestation"  # next to a file, as pypi-attestations and twine have it
-PROVENANCE_SUFFIX = ".provenance"
 _CERTIFICATE_ERRORS = (
     x509.DuplicateExtension,
     x509.ExtensionNotFound,

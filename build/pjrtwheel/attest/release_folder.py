@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A folder with one release: the wheels of a tag and the documents about them, all under their sha256.
 
-Such a folder is what is published, staged, promoted, verified and reproduced. Nothing else lies in it.
+Such a folder is what is published, staged, promoted, verified and reproduced. Nothing else lies in it, but the METADATA
+of its wheels where installers look for it (PEP 658): indexes and GitHub releases have it next to each wheel.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement, parse_stat
 from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.errors import AttestError, UsageError, WheelError, shorten
 from pjrtwheel.files import hash_file
+from pjrtwheel.wheel.names import METADATA_SUFFIX
+from pjrtwheel.wheel.read.metadata import read_metadata
 
 _REMEDY = "make it again with: ./noxw -s attest -- --tag TAG, or copy it again"
 _SHOWN = 5
@@ -64,7 +67,8 @@ def read_release_folder(path: Path, *, documents_only: bool = False) -> ReleaseF
 
     Raises:
         UsageError: There is no such folder, or no release in it.
-        WheelError: A file is missing, altered or listed nowhere, or `release.json` describes other wheels.
+        WheelError: A file is missing, altered or listed nowhere, or `release.json` describes other wheels; or METADATA
+            next to a wheel is not the one in it.
         AttestError: Its statement is damaged, or about other files.
     """
     sums = path / SUMS_FILENAME
@@ -77,7 +81,9 @@ def read_release_folder(path: Path, *, documents_only: bool = False) -> ReleaseF
     missing, unlisted = sorted(digests.keys() - present), sorted(present - digests.keys())
     missing = [name for name in missing if not (documents_only and name.endswith(".whl"))]
     altered = [name for name in sorted(digests.keys() & present) if hash_file(path / name) != digests[name]]
-    _refuse(path, {"missing": missing, "not listed": unlisted, "altered": altered})
+    derived = [name for name in unlisted if _wheel_of(name) in digests.keys() & present]
+    _refuse(path, {"missing": missing, "not listed": sorted({*unlisted} - {*derived}), "altered": altered})
+    _refuse(path, {"not the METADATA of its wheel": [name for name in derived if not _is_metadata(path / name)]})
     entries = read_entries(path)
     _refuse(path, {f"described otherwise by {RELEASE_FILENAME}": _differing(entries, digests)})
     return ReleaseFolder(path, tuple(entries.values()), digests, _read_statement(path, digests))
@@ -96,6 +102,17 @@ def check_subjects(statement: Statement, digests: Mapping[str, str]) -> None:
             cause=f"only in one of the two, or other bytes: {shorten(sorted(different), _SHOWN)}",
             remedy=_REMEDY,
         )
+
+
+def _wheel_of(name: str) -> str:
+    """Return the wheel that a file is named after as its METADATA; empty for any other file."""
+    wheel = name.removesuffix(METADATA_SUFFIX)
+    return wheel if wheel != name and wheel.endswith(".whl") else ""
+
+
+def _is_metadata(path: Path) -> bool:
+    """Return whether a file has the bytes of METADATA in the wheel that it is named after."""
+    return path.read_bytes() == read_metadata(path.with_name(_wheel_of(path.name)))
 
 
 def _read_statement(path: Path, digests: Mapping[str, str]) -> Statement | None:

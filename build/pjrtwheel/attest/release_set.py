@@ -4,21 +4,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from pjrtwheel.attest.pep740 import ATTESTATION_SUFFIX
 from pjrtwheel.dist.mixed_sets import check_sets
 from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.errors import AttestError, UsageError, shorten
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.lock import make_lock
 from pjrtwheel.release.model import Release
-from pjrtwheel.wheel.names import make_name
+from pjrtwheel.sets.projects import SELECTOR
+from pjrtwheel.sets.tags import Tag, parse_tag, tag_of
+from pjrtwheel.wheel.names import ATTESTATION_SUFFIX, VARIANTS_SUFFIX, make_name
 
-SELECTOR = "jaxlib-select"
-_SELECTOR_TAG = "select-v"
-VARIANTS_SUFFIX = "-variants.json"
 _SHOWN = 5
 
 
@@ -41,12 +40,6 @@ class ReleaseSet:
     others: tuple[str, ...] = ()
 
 
-def tag_of(release: Release) -> str:
-    """Return the tag of a release's set: `v0.11.2+split.1`, or `v0.11.2` and then `v0.11.2+2` without a label."""
-    number = "" if release.label or release.build == 1 else f"+{release.build}"
-    return f"v{release.set_version}{number}"
-
-
 def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
     """Return what a tag stands for, out of a folder with `release.json`.
 
@@ -55,8 +48,9 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
         AttestError: Its wheels were made from another release file than the one in the repository.
         WheelError: They are of several sets, or `release.json` is damaged.
     """
-    release = None if tag.startswith(_SELECTOR_TAG) else _find_release(root, tag)
-    version = release.set_version if release else tag.removeprefix(_SELECTOR_TAG)
+    said = parse_tag(tag)
+    release = None if said.selector and str(said) == tag else _find_release(root, tag)
+    version = release.set_version if release else said.version
     listed = read_entries(dist).values()
     entries = tuple(
         entry
@@ -72,14 +66,16 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
     check_sets(entries, f"the release {tag}")
     if release:
         _check_locks(release, entries)
-    return ReleaseSet(tag, version, release, entries, _find_others(dist, entries))
+    return ReleaseSet(
+        tag, version, release, entries, find_others(entries, {path.name for path in dist.iterdir() if path.is_file()})
+    )
 
 
 def _find_release(root: Path, tag: str) -> Release:
     known = {tag_of(release): release for release in (load_release(root, name) for name in list_releases(root))}
     if tag not in known:
         raise UsageError(
-            f"unknown tag: {tag!r}", remedy=f"known: {', '.join(known) or 'none'}, and {_SELECTOR_TAG}VERSION"
+            f"unknown tag: {tag!r}", remedy=f"known: {', '.join(known) or 'none'}, and {Tag('VERSION', selector=True)}"
         )
     return known[tag]
 
@@ -105,9 +101,9 @@ def _check_locks(release: Release, entries: tuple[Entry, ...]) -> None:
         )
 
 
-def _find_others(dist: Path, entries: tuple[Entry, ...]) -> tuple[str, ...]:
+def find_others(entries: Collection[Entry], present: Collection[str]) -> tuple[str, ...]:
     """Return the files next to wheels that are published with them: lists of variants (PEP 825), attestations."""
     stems = {make_name(entry.distribution, entry.version, "").stem for entry in entries}
     names = {f"{stem}{VARIANTS_SUFFIX}" for stem in stems}
     names |= {f"{entry.filename}{ATTESTATION_SUFFIX}" for entry in entries}
-    return tuple(sorted(name for name in names if (dist / name).is_file()))
+    return tuple(sorted(names & set(present)))

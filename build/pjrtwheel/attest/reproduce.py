@@ -12,15 +12,13 @@ from pathlib import Path
 from pjrtwheel.attest.checkout import Checkout, check_out
 from pjrtwheel.attest.difference import explain_difference
 from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.attest.release_set import SELECTOR, has_library
+from pjrtwheel.attest.release_set import has_library
 from pjrtwheel.attest.statement import Build, Statement
 from pjrtwheel.backend import load_backends
 from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.errors import ReproduceError, UsageError
 from pjrtwheel.files import copy_atomically
-
-AUTO = "jaxlib-auto"
-BINDINGS = "jaxlib"
+from pjrtwheel.sets.projects import AUTO, BINDINGS, SELECTOR
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from pjrtwheel.fetch import unpack_wheel
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets.finished_set import find_set
+from pjrtwheel.sets.projects import BINDINGS
 from pjrtwheel.verify.formats import read_library
 
 _FILE_SECONDS, _CASE_SECONDS = 3600, 300  # as `conformance` has them
@@ -43,7 +44,7 @@ def build_wheels(bump: Bump, backend: Backend | None) -> str:
     """
     request = BuildRequest(root=bump.root, release=bump.release, backend=backend, platform=host_platform())
     entries = build(request, tuple(bump.backends.values()), dist=bump.dist, cache=bump.cache)
-    wanted = backend.distribution if backend else "jaxlib"
+    wanted = backend.distribution if backend else BINDINGS
     built = (entry for entry in entries if entry.distribution == wanted)
     of_set = (entry for entry in built if entry.version == bump.release.set_version)
     return "; ".join(f"{entry.filename}, {describe_level(entry)}" for entry in of_set)
@@ -78,7 +79,7 @@ def judge_tests(differences: Iterable[Difference]) -> ProofError | None:
 
 def sizes_of(entries: Iterable[Entry], release: Release, backends: Iterable[Backend]) -> dict[str, list[int]]:
     """Return the lengths of our finished wheels of a release, by distribution and platform."""
-    ours = {"jaxlib", *(backend.distribution for backend in backends)}
+    ours = {BINDINGS, *(backend.distribution for backend in backends)}
     found: dict[str, list[int]] = {}
     for entry in entries:
         if entry.distribution in ours and entry.version == release.set_version:

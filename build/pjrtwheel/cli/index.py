@@ -41,8 +41,8 @@ def execute(args: argparse.Namespace) -> int:
     """Write the index and say what is in it."""
     from pjrtwheel.files import write_atomically
     from pjrtwheel.products.index import write_joint_index
-    from pjrtwheel.products.index.pages import METADATA_SUFFIX
     from pjrtwheel.products.index.projects import Source, find_unlisted
+    from pjrtwheel.wheel.names import METADATA_SUFFIX
 
     folders = args.releases or [args.dist or args.root / "dist"]
     output = args.output or (folders[0].parent if args.releases else folders[0]) / "simple"

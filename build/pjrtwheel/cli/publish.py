@@ -50,11 +50,12 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.publish.places import open_place
     from pjrtwheel.publish.run import Publication
     from pjrtwheel.publish.steps import publish_release
-    from pjrtwheel.publish.tag import tag_of_release
+    from pjrtwheel.sets.tags import tag_of_wheels
+    from pjrtwheel.wheel.names import parse_name
 
     check_repository(args.root)
     release, cache = read_release_folder(args.folder), cache_root(os.environ)
-    tag = tag_of_release(release.wheels)
+    tag = tag_of_wheels(map(parse_name, release.wheels))
     with staging_folder(cache / "publish") as scratch:
 
         def at(name: str, *, stage: bool = False) -> Publication:

@@ -25,11 +25,10 @@ def execute(args: argparse.Namespace) -> int:
     """Yank all wheels of the tag, and list them."""
     from pjrtwheel.backend import load_backends
     from pjrtwheel.errors import UsageError
-    from pjrtwheel.products.auto.wheel import DISTRIBUTION as AUTO
     from pjrtwheel.publish.destinations import find_destination
     from pjrtwheel.publish.places import open_place
-    from pjrtwheel.publish.tag import BINDINGS, SELECTOR
     from pjrtwheel.publish.yank import yank_release
+    from pjrtwheel.sets.projects import AUTO, BINDINGS, SELECTOR
 
     check_repository(args.root)
     if not args.reason.strip():

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from pjrtwheel.abis import python_version
 from pjrtwheel.backend import Backend
+from pjrtwheel.sets.projects import BINDINGS
 from pjrtwheel.verify.findings import CODES
 from pjrtwheel.wheel.names import fits
 
-BINDINGS = "jaxlib"
 _PYTHON = "cp312"
 _ARCHITECTURE = "x86_64"
 _HEAD = """\

@@ -27,7 +27,7 @@ from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.fetch.index import explain_output
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import parse_name
-from pjrtwheel.wheel.read.directory import open_wheel
+from pjrtwheel.wheel.read.metadata import read_metadata
 
 
 def scratch_place(cache: Path) -> Path:
@@ -115,9 +115,7 @@ def requirement_group(root: Path, name: str) -> tuple[str, ...]:
 
 def needs_of(wheel: Path) -> list[str]:
     """Return the `Requires-Dist` lines of a wheel, sorted."""
-    with open_wheel(wheel) as archive:
-        metadata = archive.read(f"{parse_name(wheel.name).dist_info}/METADATA")
-    return sorted(read_field(metadata.decode("utf-8"), "Requires-Dist"))
+    return sorted(read_field(read_metadata(wheel).decode("utf-8"), "Requires-Dist"))
 
 
 def wheelhouse_name(interpreter: Interpreter, requirements: Sequence[str], wheels: Sequence[Path]) -> str:

@@ -104,22 +104,6 @@ def list_wheels(project: str, settings: IndexSettings) -> tuple[IndexFile, ...]:
     return tuple(found[name] for name in sorted(found))
 
 
-def read_document(url: str, certificate: str = "") -> bytes:
-    """Return the text behind a URL, which may be a `file:` one.
-
-    Raises:
-        FetchError: There is none, or it cannot be asked for.
-    """
-    try:
-        if path := local_path(url):
-            return path.read_bytes()
-        answer = requests.get(url, timeout=_SECONDS, verify=certificate or True)
-        answer.raise_for_status()
-    except (OSError, requests.RequestException) as error:
-        raise FetchError(f"cannot read {url}", cause=_describe_failure(error)) from error
-    return answer.content
-
-
 def _list_urls(project: str, settings: IndexSettings) -> Iterator[IndexFile]:
     with requests.Session() as session:
         if settings.certificate:
@@ -132,24 +116,24 @@ def _list_urls(project: str, settings: IndexSettings) -> Iterator[IndexFile]:
             except requests.RequestException as error:
                 raise FetchError(
                     f"the package index cannot be asked for {project}",
-                    cause=f"{_without_login(url)}: {_describe_failure(error)}",
+                    cause=f"{without_login(url)}: {describe_failure(error)}",
                     remedy="see which index pip is configured for: python3 -m pip config list",
                 ) from error
 
 
-def _without_login(url: str) -> str:
+def without_login(url: str) -> str:
     """Return a URL as it may be shown: it may carry a user's name and password."""
     parts = urllib.parse.urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
-def _describe_failure(error: OSError | requests.RequestException) -> str:
+def describe_failure(error: OSError | requests.RequestException) -> str:
     """Return what went wrong in a few words: of a connection that failed, `requests` tells its whole history."""
     text = str(error)
     if isinstance(error, requests.ConnectionError):
         last = text.rpartition(": ")[2].rstrip("\"')")
         return f"{last})" if "(" in last else last
-    return text[:_SHOWN]
+    return text.partition(" for url: ")[0][:_SHOWN]  # which may carry a user's name and password
 
 
 def _read_page(project: str, url: str, session: requests.Session) -> list[DistributionPackage]:

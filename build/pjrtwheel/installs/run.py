@@ -18,10 +18,11 @@ from pjrtwheel.environment.venv import create_venv, find_uv, last_lines, run_too
 from pjrtwheel.errors import PjrtWheelError, ProofError
 from pjrtwheel.files import staging_folder
 from pjrtwheel.installs.combinations import Combination, Outcome, Result
-from pjrtwheel.installs.stage import BINDINGS, SELECTOR, Stage, StagedSet, fetch_wheel
+from pjrtwheel.installs.stage import Stage, StagedSet, fetch_wheel
 from pjrtwheel.prove.devices import parse_answer
 from pjrtwheel.prove.inside import devices as inside
 from pjrtwheel.prove.library import require_installed
+from pjrtwheel.sets.projects import BINDINGS, SELECTOR
 
 _SECONDS = 180.0
 _KEPT = 100_000

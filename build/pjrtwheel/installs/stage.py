@@ -17,10 +17,8 @@ from pjrtwheel.fetch.index import download_wheel
 from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
 from pjrtwheel.platforms import Platform
 from pjrtwheel.release.model import Pin
+from pjrtwheel.sets.projects import BINDINGS, SELECTOR
 from pjrtwheel.wheel.names import WheelName, find_name, is_variant
-
-BINDINGS = "jaxlib"
-SELECTOR = "jaxlib-select"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a server's answer, or its silence, means for whoever publishes: cause and remedy of each."""
+"""What a server's answer, or its silence, means for whoever publishes: the bytes, or cause and remedy of an error."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import requests
 from pypi_simple import UnsupportedContentTypeError, UnsupportedRepoVersionError
@@ -13,6 +14,9 @@ from twine.exceptions import NonInteractive, TwineException
 
 from pjrtwheel.errors import PublishError
 
+# How long to wait before a request is repeated that the server or the network failed.
+RETRY_WAITS_S = (1.0, 4.0)
+_CHUNK = 1 << 20
 _SHOWN = 200
 _CREDENTIALS = "check TWINE_USERNAME and TWINE_PASSWORD, or the section of .pypirc"
 
@@ -36,7 +40,7 @@ _MEANINGS = {
 
 def explain_answer(what: str, answer: requests.Response) -> PublishError:
     """Turn an answer that is no success into an error."""
-    said = f"it answered {answer.status_code} {_printable(answer.reason or '')}".rstrip()
+    said = f"it answered {answer.status_code} {printable(answer.reason or '')}".rstrip()
     if answer.is_redirect:
         return PublishError(what, cause=f"{said}: the address leads elsewhere", remedy="check the address")
     if answer.status_code >= 500:
@@ -67,17 +71,30 @@ def explained(what: str) -> Iterator[None]:
     except NonInteractive as error:
         raise PublishError(what, cause="there are no credentials for it", remedy=_CREDENTIALS) from error
     except TwineException as error:
-        raise PublishError(what, cause=_printable(str(error))) from error
+        raise PublishError(what, cause=printable(str(error))) from error
     except (UnsupportedContentTypeError, UnsupportedRepoVersionError, requests.RequestException, ValueError) as error:
         cause = f"it answers with something else than the simple repository API ({type(error).__name__})"
         raise PublishError(what, cause=cause, remedy="check the address: it usually ends in /simple/") from error
 
 
+def save_answer(what: str, answer: requests.Response, target: Path) -> None:
+    """Write the bytes of an answer, which was asked for as a stream, to a file.
+
+    Raises:
+        PublishError: It is no success; the error begins with `what`.
+    """
+    if not answer.ok:
+        raise explain_answer(what, answer)
+    with target.open("wb") as stream:
+        for chunk in answer.iter_content(_CHUNK):
+            stream.write(chunk)
+
+
 def _said_text(answer: requests.Response) -> str:
     """Return what a server says in plain words; a page is for a browser."""
-    return "" if "html" in answer.headers.get("Content-Type", "") else _printable(answer.text)
+    return "" if "html" in answer.headers.get("Content-Type", "") else printable(answer.text)
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Return untrusted text as a part of one line of a terminal."""
     return "".join(letter if letter.isprintable() else " " for letter in text)[:_SHOWN].strip()

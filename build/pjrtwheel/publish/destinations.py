@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pjrtwheel.errors import PinError, UsageError
 from pjrtwheel.tables import TableError, column, read_toml
+from pjrtwheel.wheel.names import is_variant
 
 DESTINATIONS_FILE = "releases/destinations.toml"
 
@@ -56,6 +57,12 @@ class Destination:
     attestations: bool = False
     opt_in: bool = False
     names: tuple[str, ...] = ()
+
+    def takes(self, filename: str) -> bool:
+        """Return whether a file of a release is published here; installers do without those that are not."""
+        if not filename.endswith(".whl"):
+            return self.documents
+        return self.variants or not is_variant(filename)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,30 +36,25 @@ from github.Repository import Repository
 from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.errors import PublishError, UsageError
 from pjrtwheel.products.index import write_pages
-from pjrtwheel.products.index.pages import METADATA_SUFFIX
 from pjrtwheel.products.index.projects import (
-    PROVENANCE_SUFFIX,
     IndexedFile,
     IndexedRelease,
     join_url,
     list_projects,
-    read_metadata,
     read_requires_python,
 )
 from pjrtwheel.prove.origin import find_date
-from pjrtwheel.publish.answers import PassingError, explain_answer, explained
+from pjrtwheel.publish.answers import RETRY_WAITS_S, PassingError, explained, printable, save_answer
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting
 from pjrtwheel.publish.yanked import YANKED_FILENAME, add_yanked, find_reasons, read_yanked
-from pjrtwheel.wheel.names import find_name, parse_name
+from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX, VARIANTS_SUFFIX, find_name
+from pjrtwheel.wheel.read.metadata import read_metadata
 
 INDEX = "simple"
-RETRY_WAITS_S = (1.0, 4.0)
 _SILENCE_S = 120
-_CHUNK = 1 << 20
 _WHOLE = "uploaded"  # state of an asset; one of a cut upload is a `starter`
 _DIGEST = "sha256:"
-_SHOWN = 200
 
 # Status → what it means, and what to do.
 _MEANINGS = {
@@ -120,6 +115,9 @@ class GithubRelease:
             if (name := find_name(asset.name)) is None or name.distribution in projects
         }
 
+    def check_uploads(self) -> None:
+        """Do nothing: all that is needed was named when it was opened."""
+
     def upload(self, file: Path, sha256: str) -> None:
         """Send one file to the draft, which is made first; METADATA of a wheel goes before it.
 
@@ -128,7 +126,7 @@ class GithubRelease:
                 published without it.
         """
         if file.name.endswith(".whl"):
-            metadata = read_metadata(file, parse_name(file.name).stem)
+            metadata = read_metadata(file)
             name = f"{file.name}{METADATA_SUFFIX}"
             self._send(name, hashlib.sha256(metadata).hexdigest(), len(metadata), lambda: io.BytesIO(metadata))
         self._send(file.name, sha256, file.stat().st_size, lambda: file.open("rb"))
@@ -142,11 +140,7 @@ class GithubRelease:
             explained(what),
             requests.get(file.url, headers=headers, stream=True, timeout=_SILENCE_S) as answer,  # leads elsewhere
         ):
-            if not answer.ok:
-                raise explain_answer(what, answer)
-            with target.open("wb") as stream:
-                for chunk in answer.iter_content(_CHUNK):
-                    stream.write(chunk)
+            save_answer(what, answer, target)
 
     def finish(self) -> None:
         """Publish the draft, then write the index.
@@ -277,7 +271,7 @@ class GithubRelease:
         files += [
             IndexedFile(name, hashlib.sha256(self._read(asset)).hexdigest(), asset.size, url=join_url(url, name))
             for name, asset in assets.items()
-            if name.endswith("-variants.json")
+            if name.endswith(VARIANTS_SUFFIX)
         ]
         return IndexedRelease(tuple(entries.values()), tuple(files))
 
@@ -332,7 +326,7 @@ def _asked(what: str) -> Iterator[None]:
         with explained(what):
             yield
     except GithubException as error:
-        said = "".join(letter if letter.isprintable() else " " for letter in str(error.message or ""))[:_SHOWN]
+        said = printable(str(error.message or ""))
         answered = f"GitHub answered {error.status}{f': {said}' if said else ''}"
         if error.status >= 500:
             raise PassingError(what, cause=answered, remedy="wait until GitHub works again") from error

@@ -1,24 +1,26 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hold the wheels of a release to what a destination takes, before anything is sent there."""
+"""Hold what is published of a release to the limits of its destination, before anything is sent there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from packaging.utils import canonicalize_name
 
 from pjrtwheel.dist.release_file import Entry
 from pjrtwheel.errors import shorten
 from pjrtwheel.publish.destinations import DESTINATIONS_FILE, Destination
-from pjrtwheel.wheel.names import is_variant
 
 _SHOWN = 2
 
 
-def check_limits(destination: Destination, entries: Iterable[Entry], *, documents: int = 0) -> Iterator[str]:
-    """Yield, as a sentence each, why a destination would refuse wheels, which a number of documents go with."""
-    listed = sorted(entries, key=lambda entry: entry.filename)
+def check_limits(destination: Destination, entries: Iterable[Entry], documents: Collection[str] = ()) -> Iterator[str]:
+    """Yield, as a sentence each, why a destination would refuse a release: its wheels, and the names of its documents.
+
+    What is not published there does not count.
+    """
+    listed = sorted((entry for entry in entries if destination.takes(entry.filename)), key=lambda entry: entry.filename)
     place = destination.name
     yield from _check_names(destination, listed)
     for entry in listed if destination.file_limit else ():
@@ -27,10 +29,7 @@ def check_limits(destination: Destination, entries: Iterable[Entry], *, document
     labelled = [entry.filename for entry in listed if "+" in entry.version]
     if labelled and not destination.labels:
         yield f"{place} takes no local version label: {shorten(labelled, _SHOWN)}"
-    variants = [entry.filename for entry in listed if is_variant(entry.filename)]
-    if variants and not destination.variants:
-        yield f"{place} takes no wheel variants: {shorten(variants, _SHOWN)}"
-    number = len(listed) + (documents if destination.documents else 0)
+    number = len(listed) + sum(map(destination.takes, documents))
     if destination.file_count and number > destination.file_count:
         yield f"{place} takes {destination.file_count} files of one release, this one has {number}"
 

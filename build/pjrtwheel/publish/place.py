@@ -41,6 +41,14 @@ class Place(Protocol):
     def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:
         """Return what is there of some projects (normalized names), and the release's documents, by file name."""
 
+    def check_uploads(self) -> None:
+        """Make sure that all is known that uploads need; nothing is sent for that.
+
+        Raises:
+            UsageError: An address is missing.
+            PublishError: A configuration that is there cannot be used.
+        """
+
     def upload(self, file: Path, sha256: str) -> None:
         """Send one file, whole or not at all; a file of the same name and bytes that is there is no error."""
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from pjrtwheel.errors import count
 from pjrtwheel.publish.place import PublishedFile
-from pjrtwheel.publish.tag import BINDINGS, SELECTOR
+from pjrtwheel.sets.projects import BINDINGS, SELECTOR
 from pjrtwheel.wheel.names import WheelName, find_name
 
 WIDTH = 80

@@ -22,8 +22,9 @@ from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.limits import check_limits
 from pjrtwheel.publish.place import Place, PublishedFile
 from pjrtwheel.publish.plan import Action, LocalFile, Plan, find_differences, make_plan, projects_of
-from pjrtwheel.publish.tag import BINDINGS, SELECTOR, tag_of_release
-from pjrtwheel.wheel.names import is_variant
+from pjrtwheel.sets.projects import BINDINGS, SELECTOR
+from pjrtwheel.sets.tags import tag_of_wheels
+from pjrtwheel.wheel.names import parse_name
 
 # How long to wait for a file that was sent to be listed: some indexes list from a cache.
 LISTING_WAITS_S = (0.5, 2.0, 5.0, 15.0)
@@ -56,21 +57,20 @@ class Publication:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """The wheels that are published at this destination: all, or all but variants (PEP 825)."""
-        takes_variants = self.destination.variants
-        return tuple(entry for entry in self.release.entries if takes_variants or not is_variant(entry.filename))
+        """The wheels that are published at this destination."""
+        return tuple(entry for entry in self.release.entries if self.destination.takes(entry.filename))
 
     @property
     def files(self) -> tuple[LocalFile, ...]:
         """The files of the release that are published at this destination."""
         wheels = (LocalFile(entry.filename, entry.sha256, entry.size, entry.distribution) for entry in self.entries)
-        return (*wheels, *(self._document(name) for name in self.release.documents if self.destination.documents))
+        return (*wheels, *map(self._document, filter(self.destination.takes, self.release.documents)))
 
     @property
     def left_out(self) -> str:
-        """What the destination does not take and installers do without, in words; empty if there is nothing."""
+        """What is not published at this destination, in words; empty if there is nothing."""
         variants = len(self.release.entries) - len(self.entries)
-        documents = 0 if self.destination.documents else len(self.release.documents)
+        documents = len(self.release.documents) - sum(map(self.destination.takes, self.release.documents))
         return ", ".join(
             count(number, noun) for number, noun in ((variants, "wheel variant"), (documents, "document")) if number
         )
@@ -78,7 +78,7 @@ class Publication:
     @property
     def tag(self) -> str:
         """The tag of the release."""
-        return tag_of_release(self.release.wheels)
+        return tag_of_wheels(map(parse_name, self.release.wheels))
 
     def find_local(self, file: LocalFile) -> Path:
         """Return where a file of the release is on this disk."""
@@ -91,8 +91,7 @@ class Publication:
             PublishError: The destination cannot be read.
         """
         files = {file.name: file for file in self.files}
-        documents = sum(not file.project for file in files.values())
-        problems = check_limits(self.destination, self.entries, documents=documents)
+        problems = check_limits(self.destination, self.release.entries, self.release.documents)
         present = self.place.list_files(projects_of(files.values()))
         known = {name: self._add_hash(found) if name in files else found for name, found in present.items()}
         return make_plan(self.tag, self.destination.name, files.values(), known, problems)

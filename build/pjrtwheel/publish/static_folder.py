@@ -26,13 +26,13 @@ from pjrtwheel.dist.release_file import read_entries
 from pjrtwheel.errors import PublishError, UsageError
 from pjrtwheel.files import copy_atomically, hash_file, locked
 from pjrtwheel.products.index import all_pages, write_pages
-from pjrtwheel.products.index.pages import METADATA_SUFFIX
-from pjrtwheel.products.index.projects import Project, Source, list_projects, read_metadata, read_release
+from pjrtwheel.products.index.projects import Project, Source, list_projects, read_release
 from pjrtwheel.prove.origin import find_date
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting
 from pjrtwheel.publish.yanked import YANKED_FILENAME, add_yanked, find_reasons, read_yanked
-from pjrtwheel.wheel.names import find_name, parse_name
+from pjrtwheel.wheel.names import METADATA_SUFFIX, find_name
+from pjrtwheel.wheel.read.metadata import read_metadata
 
 FILES, INDEX, UPLOADS = "files", "simple", ".uploads"
 
@@ -88,6 +88,9 @@ class StaticFolder:
             for path in _list_release(self._files)
             if (name := find_name(path.name)) is None or name.distribution in projects
         }
+
+    def check_uploads(self) -> None:
+        """Do nothing: all that is needed was named when it was opened."""
 
     def upload(self, file: Path, sha256: str) -> None:
         """Copy one file to those that wait for the release to be whole.
@@ -207,7 +210,7 @@ def _add_metadata(folder: Path) -> None:
     """Put the METADATA of each wheel next to it, where installers look for it (PEP 658)."""
     for name in read_entries(folder):
         if (folder / name).is_file():
-            metadata = read_metadata(folder / name, parse_name(name).stem)
+            metadata = read_metadata(folder / name)
             (folder / f"{name}{METADATA_SUFFIX}").write_bytes(metadata)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pjrtwheel.errors import PublishError, shorten
+from pjrtwheel.errors import PublishError, UsageError, shorten
 from pjrtwheel.publish.journal import begin, check_begun, end, hold, make_journal
 from pjrtwheel.publish.plan import Plan, format_plan
 from pjrtwheel.publish.promote import check_stage, take_from_stage
@@ -20,9 +20,11 @@ def publish_release(publication: Publication, stage: Publication | None, cache: 
 
     Raises:
         PublishError: The destination or the stage refused, failed or differs; or another run is publishing the same.
-        UsageError: The stage is none.
+        UsageError: The stage is none, or is the destination; or it is not known where files are uploaded to.
     """
     place, tag = publication.place, publication.tag
+    if stage and stage.place.address == place.address:
+        raise UsageError(f"{place.address} is both the stage and the destination", remedy="name another --from")
     journal = make_journal(publication.release, publication.destination.name, place.address, tag)
     with hold(journal, cache):
         plan = publication.examine()
@@ -37,6 +39,7 @@ def publish_release(publication: Publication, stage: Publication | None, cache: 
         if dry_run:
             publication.report("nothing was sent: this is a dry run")
             return
+        place.check_uploads()
         source = take_from_stage(stage, publication.scratch) if stage else publication.find_local
         begin(journal, cache)
         publication.send(plan, source)

@@ -29,17 +29,14 @@ from twine.repository import Repository
 from twine.settings import Settings
 
 from pjrtwheel.errors import PublishError, UsageError, count
-from pjrtwheel.publish.answers import PassingError, explain_answer, explained
+from pjrtwheel.publish.answers import RETRY_WAITS_S, PassingError, explain_answer, explained, save_answer
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting
+from pjrtwheel.wheel.names import ATTESTATION_SUFFIX
 
 T = TypeVar("T")
 
-# How long to wait before a request is repeated that the server or the network failed.
-RETRY_WAITS_S = (1.0, 4.0)
-ATTESTATION_SUFFIX = ".publish.attestation"  # next to a file, as twine has it
 _SILENCE_S = 120.0
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +104,11 @@ class UploadIndex:
         """Return what the index lists of some projects; it has no documents."""
         pages = [self._repeat(functools.partial(self._read_page, project)) for project in projects]
         return {file.name: file for page in pages for file in page}
+
+    def check_uploads(self) -> None:
+        """Read twine's configuration."""
+        with explained(f"{self.name} cannot be uploaded to"):
+            self._twine().close()
 
     def upload(self, file: Path, sha256: str) -> None:
         """Send one file with twine; what was refused or cut off may still be there, and then all is well."""
@@ -179,7 +181,10 @@ class UploadIndex:
         args.repository, args.repository_url = self.section, self.upload_url or None  # whatever the environment says
         if self.uploader.username:
             args.username, args.password = self.uploader.username, self.uploader.password
-        repository = Settings.from_argparse(args).create_repository()
+        try:
+            repository = Settings.from_argparse(args).create_repository()
+        except KeyError as error:  # twine expects it without looking
+            raise PublishError(f"the section {self.section!r} of .pypirc has no {error}") from error
         logging.getLogger("twine").setLevel(logging.ERROR)  # what it warns of becomes an error of ours
         _limit_silence(repository.session, self.silence)
         return repository
@@ -187,11 +192,7 @@ class UploadIndex:
     def _fetch(self, file: PublishedFile, target: Path) -> None:
         what = f"cannot download {file.name} from {self.name}"
         with explained(what), self._reading() as session, session.get(file.url, stream=True) as answer:
-            if not answer.ok:
-                raise explain_answer(what, answer)
-            with target.open("wb") as stream:
-                for chunk in answer.iter_content(_CHUNK):
-                    stream.write(chunk)
+            save_answer(what, answer, target)
 
     def _is_there(self, project: str, name: str, sha256: str) -> bool:
         """Return whether a file of which the upload failed is there, under its digest."""

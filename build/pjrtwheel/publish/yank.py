@@ -8,7 +8,8 @@ from collections.abc import Collection
 
 from pjrtwheel.errors import PublishError, UsageError, shorten
 from pjrtwheel.publish.place import Place
-from pjrtwheel.publish.tag import BINDINGS, tag_of_wheel
+from pjrtwheel.sets.projects import BINDINGS
+from pjrtwheel.sets.tags import tag_of_wheel
 from pjrtwheel.wheel.names import find_name
 
 _SHOWN = 3

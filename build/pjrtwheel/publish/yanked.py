@@ -12,7 +12,7 @@ import tomli_w
 
 from pjrtwheel.errors import PinError, UsageError
 from pjrtwheel.files import write_atomically
-from pjrtwheel.publish.tag import tag_of_wheel
+from pjrtwheel.sets.tags import tag_of_wheel
 from pjrtwheel.tables import TableError, column, read_toml, write
 from pjrtwheel.wheel.names import parse_name
 

@@ -14,7 +14,6 @@ from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products.auto.variants import make_variants
-from pjrtwheel.products.auto.wheel import DISTRIBUTION as AUTO
 from pjrtwheel.products.auto.wheel import list_filename, variant_name
 from pjrtwheel.products.facts import contents_of
 from pjrtwheel.prove.library import require_own_names
@@ -22,9 +21,10 @@ from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.release.model import Release
 from pjrtwheel.release_check.checkout import Checkout, look_at_checkout
-from pjrtwheel.release_check.policy import PURE_PYTHON, SELECTOR, Policy, load_policy
+from pjrtwheel.release_check.policy import Policy, load_policy
 from pjrtwheel.release_check.sizes import Size, load_sizes
 from pjrtwheel.release_check.wheels import WheelFile
+from pjrtwheel.sets.projects import AUTO, BINDINGS, PURE_PYTHON, SELECTOR
 from pjrtwheel.sets.promised import promised_set
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.wheel.names import find_name, make_name
@@ -121,7 +121,7 @@ def gather(root: Path, tag: str, release: Release | None, dist: Path, destinatio
         documents={path.name for path in dist.iterdir()} - names,
         checkout=look_at_checkout(root, tag, filter(None, commits)),
         policy=load_policy(root),
-        projects={"jaxlib", *PURE_PYTHON, *(backend.distribution for backend in backends)},
+        projects={BINDINGS, *PURE_PYTHON, *(backend.distribution for backend in backends)},
         baselines=load_sizes(root),
         destination=destination,
         now=datetime.now(UTC),
@@ -144,7 +144,7 @@ def promise_of_set(release: Release, backends: Collection[Backend], listed: Iter
             fault = f"the wheels of {AUTO} cannot be listed: {error.what}"
             names |= {entry.filename for entry in ours if entry.distribution == AUTO}
     providers = {entry.provider for entry in ours if entry.distribution not in PURE_PYTHON}
-    plugins = [wheel.platform for wheel in wheels if wheel.distribution != "jaxlib"]
+    plugins = [wheel.platform for wheel in wheels if wheel.distribution != BINDINGS]
     return Promise(
         version=version,
         wheels=frozenset(names),

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pjrtwheel.attest.make import list_documents
 from pjrtwheel.errors import UsageError, count
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.prove.level import Level
@@ -31,6 +32,7 @@ from pjrtwheel.release_check.proofs import (
     list_unneeded,
 )
 from pjrtwheel.release_check.sizes import check_growth, measure
+from pjrtwheel.sets.tags import Tag, parse_tag
 from pjrtwheel.workflows.tags import read_tag
 
 
@@ -58,8 +60,9 @@ def check_release(root: Path, tag: str, dist: Path, destination: Destination | N
         PinError: The release file, the policy or the sizes are malformed.
     """
     problems = list(check_tag(root, tag))
-    release = _find_release(root, tag)
-    if release is None and not tag.startswith("select-"):
+    said = parse_tag(tag)
+    release = _find_release(root, said)
+    if release is None and not said.selector:
         return Outcome(tuple(problems))
     candidate = gather(root, tag, release, dist, destination)
     verdicts = judge_all(candidate)
@@ -103,7 +106,8 @@ def check_destination(candidate: Candidate) -> Iterator[Problem]:
     place = candidate.destination
     if place is None:
         return
-    for text in check_limits(place, candidate.entries, documents=len(candidate.promise.documents)):
+    documents = list_documents(candidate.entries, candidate.documents)
+    for text in check_limits(place, candidate.entries, documents):
         yield Problem(Kind.DESTINATION, text)
     if candidate.promise.labelled and not place.labels:
         shown = candidate.promise.labelled[0]
@@ -135,9 +139,9 @@ def _history(candidate: Candidate) -> History:
     return History(candidate.checkout.ancestors, candidate.now)
 
 
-def _find_release(root: Path, tag: str) -> Release | None:
-    """Return the release that a tag names, also if it is not the tag of its set."""
+def _find_release(root: Path, tag: Tag) -> Release | None:
+    """Return the release that a tag names, also if it is not the tag of its set; none for the selector's."""
     try:
-        return load_release(root, tag.removeprefix("v").partition("+")[0])
+        return None if tag.selector else load_release(root, tag.release)
     except UsageError:
         return None

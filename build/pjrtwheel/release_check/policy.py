@@ -12,14 +12,11 @@ from typing import Literal
 
 from pjrtwheel.dist.release_file import Entry
 from pjrtwheel.errors import PinError
-from pjrtwheel.products.auto.wheel import DISTRIBUTION as AUTO
 from pjrtwheel.prove.level import Level
 from pjrtwheel.release_check.problems import Kind, Problem
 from pjrtwheel.tables import TableError, column, metadata, read_toml
 
 POLICY_FILE = "releases/policy.toml"
-SELECTOR = "jaxlib-select"
-PURE_PYTHON = (AUTO, SELECTOR)  # the projects whose wheels hold no library
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _TEXT = r"(?s).*\S.*"
 

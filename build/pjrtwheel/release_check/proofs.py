@@ -14,8 +14,9 @@ from pjrtwheel.prove.level import ORDER, Level
 from pjrtwheel.prove.origin import Origin, read_moment
 from pjrtwheel.prove.proof_file import CLOCKS_DIFFER
 from pjrtwheel.prove.results import Proof
-from pjrtwheel.release_check.policy import PURE_PYTHON, Demand, Waiver
+from pjrtwheel.release_check.policy import Demand, Waiver
 from pjrtwheel.release_check.problems import Kind, Problem
+from pjrtwheel.sets.projects import BINDINGS, PURE_PYTHON
 
 _SHOWN = 3
 
@@ -59,7 +60,7 @@ def choose_demand(demand: Demand, entry: Entry, with_plugin: Collection[str]) ->
     """Return the level that a wheel must have, given the platforms that plugins are promised for."""
     if entry.distribution in PURE_PYTHON:
         return demand.pure_python
-    if entry.distribution != "jaxlib":
+    if entry.distribution != BINDINGS:
         return demand.plugin
     return demand.jaxlib if entry.platform in with_plugin else demand.jaxlib_alone
 

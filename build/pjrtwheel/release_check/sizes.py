@@ -14,8 +14,9 @@ from packaging.version import Version
 from pjrtwheel.dist.release_file import Entry
 from pjrtwheel.errors import PinError
 from pjrtwheel.files import write_atomically
-from pjrtwheel.release_check.policy import PURE_PYTHON, Policy
+from pjrtwheel.release_check.policy import Policy
 from pjrtwheel.release_check.problems import Kind, Problem
+from pjrtwheel.sets.projects import PURE_PYTHON
 from pjrtwheel.tables import TableError, column, read_toml
 
 SIZES_FILE = "releases/sizes.toml"

@@ -19,19 +19,20 @@ from packaging.version import InvalidVersion, Version
 from pjrtwheel.dist.release_file import RELEASE_FILENAME, parse_entries, read_entries
 from pjrtwheel.errors import FetchError, UsageError, WheelError
 from pjrtwheel.fetch.cache import WheelCache
+from pjrtwheel.fetch.download import read_document
 from pjrtwheel.fetch.index import download_wheel
-from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_document, read_settings
+from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform
 from pjrtwheel.release.lock import LOCK_FILENAME, SCHEMA, ReleaseLock
 from pjrtwheel.release.model import Pin
+from pjrtwheel.sets.projects import BINDINGS
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.wheel.names import WheelName, find_name, find_plain_wheels, parse_name
 from pjrtwheel.wheel.read.directory import open_wheel
 from pjrtwheel.wheel.report import BuiltWheel, report_finished
 
 _FORMS = "--set takes a folder of wheels, the URL of an index or of a release.json, or a version such as 0.11.2+split.1"
-_BINDINGS = "jaxlib"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def find_offer(where: str, cache: Path) -> Offer:
     else:
         offer = Offer(where, _list_version(where, cache))
     if not offer.wheels:
-        raise UsageError(f"{where} has no {_BINDINGS} wheel, so it is no set", remedy=_FORMS)
+        raise UsageError(f"{where} has no {BINDINGS} wheel, so it is no set", remedy=_FORMS)
     return offer
 
 
@@ -90,7 +91,7 @@ def choose_set(offer: Offer, release: str | None, platform: Platform) -> WheelNa
     if not fitting:
         found = sorted({f"{name.version} for {name.platform.name if name.platform else name.tag}" for name in names})
         raise UsageError(
-            f"{offer.where} has no {_BINDINGS}{f' {release}' if release else ''} for {platform.name}",
+            f"{offer.where} has no {BINDINGS}{f' {release}' if release else ''} for {platform.name}",
             cause=f"it has {', '.join(found)}",
             remedy="choose another --release or --platform, or another set",
         )
@@ -115,13 +116,13 @@ def fetch_set(offer: Offer, chosen: WheelName, pythons: Sequence[str]) -> Publis
     locks = {path: read_lock(path) for path in paths}
     lock = locks[paths[0]]
     if set(locks.values()) != {lock}:
-        raise WheelError(f"the {_BINDINGS} wheels of {offer.where} carry different locks", remedy="choose another set")
+        raise WheelError(f"the {BINDINGS} wheels of {offer.where} carry different locks", remedy="choose another set")
     return PublishedSet(
         lock, tuple(BuiltWheel(path, report_finished(path, lock.lock_id, lock.provider)) for path in paths)
     )
 
 
-def read_lock(wheel: Path, package: str = _BINDINGS) -> ReleaseLock:
+def read_lock(wheel: Path, package: str = BINDINGS) -> ReleaseLock:
     """Return the lock of a wheel of ours, whose package has it.
 
     Raises:
@@ -158,7 +159,7 @@ def list_folder(folder: Path) -> tuple[tuple[WheelName, Callable[[], Path]], ...
     return tuple(
         (name, functools.partial(_check_file, path.absolute(), digests.get(path.name)))
         for path, name in find_plain_wheels(folder).items()
-        if name.distribution == _BINDINGS
+        if name.distribution == BINDINGS
     )
 
 
@@ -173,7 +174,7 @@ def _list_url(url: str, cache: Path) -> tuple[tuple[WheelName, Callable[[], Path
     try:
         if urllib.parse.urlsplit(url).path.endswith(f"/{RELEASE_FILENAME}"):
             return _list_document(url, cache)
-        files = list_wheels(_BINDINGS, IndexSettings((url,), certificate=read_settings().certificate))
+        files = list_wheels(BINDINGS, IndexSettings((url,), certificate=read_settings().certificate))
     except FetchError as error:
         raise FetchError(
             f"{url} cannot be read", cause=error.cause or error.what, remedy="check the address"
@@ -190,7 +191,7 @@ def _list_document(url: str, cache: Path) -> tuple[tuple[WheelName, Callable[[],
             cache,
         )
         for entry in entries.values()
-        if entry.distribution == _BINDINGS
+        if entry.distribution == BINDINGS
     ]
     return tuple(wheel for wheels in found for wheel in wheels)
 
@@ -201,7 +202,7 @@ def _list_version(text: str, cache: Path) -> tuple[tuple[WheelName, Callable[[],
         version = str(Version(text))
     except InvalidVersion:
         raise UsageError(f"no such set: {text!r}", cause="it is no folder, URL or version", remedy=_FORMS) from None
-    listed = _pinned(list_wheels(_BINDINGS, read_settings()), download_wheel, cache)
+    listed = _pinned(list_wheels(BINDINGS, read_settings()), download_wheel, cache)
     return tuple((name, fetch) for name, fetch in listed if name.version == version)
 
 
@@ -215,6 +216,6 @@ def _pinned(
         name = find_name(file.filename)
         if name is None or file.yanked:
             continue
-        pin = Pin(f"set.{_BINDINGS}", _BINDINGS, name.version, file.filename, file.sha256, file.size)
+        pin = Pin(f"set.{BINDINGS}", BINDINGS, name.version, file.filename, file.sha256, file.size)
         found.append((name, functools.partial(kept.fetch, pin)))
     return tuple(found)

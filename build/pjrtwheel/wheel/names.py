@@ -17,6 +17,13 @@ from pjrtwheel.abis import python_version
 from pjrtwheel.errors import WheelError
 from pjrtwheel.platforms import PLATFORMS, Platform
 
+# What lies next to a wheel under its name: METADATA (PEP 658), attestations as an index serves them (PEP 740), and one
+# as twine and pypi-attestations write it.
+METADATA_SUFFIX = ".metadata"
+PROVENANCE_SUFFIX = ".provenance"
+ATTESTATION_SUFFIX = ".publish.attestation"
+VARIANTS_SUFFIX = "-variants.json"  # the list of variants (PEP 825) of a project and version
+
 
 @dataclass(frozen=True, slots=True)
 class WheelName:

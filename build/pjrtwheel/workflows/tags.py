@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a tag of git publishes: `v` and the version of a set, or a version of `jaxlib-select`.
+"""What a tag of git publishes, to the workflow: a release of the repository, or `jaxlib-select`.
 
-Tags follow from what is in the repository, and say nothing of where it is published: whether a destination takes local
-version labels (PEP 440) is written in `releases/destinations.toml`. The standard library is enough.
+Tags (`sets/tags.py`) follow from what is in the repository, and say nothing of where it is published: whether a
+destination takes local version labels (PEP 440) is written in `releases/destinations.toml`. The standard library is
+enough.
 """
 
 from __future__ import annotations
@@ -15,10 +16,8 @@ from typing import Any
 from jaxlib_select.facts import known_releases, load_facts
 from pjrtwheel.errors import UsageError
 from pjrtwheel.release.known import load_release
-from pjrtwheel.release.model import Release
+from pjrtwheel.sets.tags import Tag, parse_tag, tag_of
 from pjrtwheel.tables import read_toml
-
-_SELECTOR = "select-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +39,17 @@ class Publication:
 def read_tag(root: Path, tag: str) -> Publication:
     """Return what a tag publishes, such as `v0.12.0.1+split.1` a set of a release, and `select-v0.1.0` the selector.
 
-    Without a label, `v0.11.2` is the first set of a release, and `v0.11.2+2` its second.
-
     Raises:
         UsageError: It is not the tag of what is in the repository.
     """
-    if tag.startswith(_SELECTOR):
+    said = parse_tag(tag)
+    if said.selector:
         version = selector_version(root)
-        _compare(tag, f"{_SELECTOR}v{version}", f"selector/pyproject.toml has version {version}")
+        _compare(tag, str(Tag(version, selector=True)), f"selector/pyproject.toml has version {version}")
         return Publication("")
-    release = load_release(root, tag.removeprefix("v").partition("+")[0])
+    release = load_release(root, said.release)
     _compare(tag, tag_of(release), f"{release.path.name} is of set {release.set_version}, number {release.build}")
     return Publication(release.version)
-
-
-def tag_of(release: Release) -> str:
-    """Return the tag of a release's set; without a label its version does not say which set it is, the tag does."""
-    number = "" if release.label or release.build == 1 else f"+{release.build}"
-    return f"v{release.set_version}{number}"
 
 
 def selector_version(root: Path) -> str:

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from attestations import make_attestation
-from pjrtwheel.attest.make import make_release
+from pjrtwheel.attest.make import list_documents, make_release
 from pjrtwheel.attest.pep740 import make_provenance
 from pjrtwheel.attest.statement import STATEMENT_FILENAME
 from pjrtwheel.errors import AttestError
 from pjrtwheel.files import hash_file
-from release_samples import PLUGIN, TAG, make_dist, make_repository
+from sound_wheels import PLUGIN, TAG, make_dist, make_repository
 
 DIGEST = "a" * 64
 
@@ -39,6 +39,7 @@ def test_an_attestation_goes_with_its_wheel(tmp_path: Path) -> None:
     (dist / f"{PLUGIN}.publish.attestation").write_bytes(attestation)
     (dist / "other.whl.publish.attestation").write_bytes(attestation)
     release = make_release(root, TAG, dist, tmp_path / TAG, environ={})
+    assert list_documents(release.entries, {path.name for path in dist.iterdir()}) == release.documents
     added = {f"{PLUGIN}.publish.attestation", f"{PLUGIN}.provenance"}
     assert {name for name in release.digests if name.startswith(f"{PLUGIN}.") or "attestation" in name} == added
     assert release.statement is not None

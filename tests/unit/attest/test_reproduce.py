@@ -22,8 +22,8 @@ from pjrtwheel.attest.difference import explain_difference
 from pjrtwheel.attest.make import make_release
 from pjrtwheel.cli import main
 from pjrtwheel.prove.origin import Origin
-from release_samples import ORIGIN, PLUGIN, TAG, make_dist, make_repository
 from small_wheels import build_wheel
+from sound_wheels import ORIGIN, PLUGIN, TAG, make_dist, make_repository
 
 TOOLING = """
 import json, os, shutil, sys

@@ -36,7 +36,7 @@ from pjrtwheel.wheel.deflate.compress import Compression
 from pjrtwheel.wheel.read.compression import find_epoch, find_level
 from pjrtwheel.wheel.write.archive import ArchiveWriter, timestamp
 from pjrtwheel.wheel.write.plan import text_source
-from release_samples import BINDINGS, COMMIT, ORIGIN, PLUGIN, TAG, make_dist, make_repository
+from sound_wheels import BINDINGS, COMMIT, ORIGIN, PLUGIN, TAG, make_dist, make_repository
 
 GITHUB = {
     "GITHUB_SERVER_URL": "https://git.example.org",

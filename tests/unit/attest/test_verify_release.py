@@ -25,7 +25,7 @@ from pjrtwheel.attest.verify_release import _check_wheels
 from pjrtwheel.cli import main
 from pjrtwheel.dist.release_file import RELEASE_FILENAME, format_entries, read_entries
 from pjrtwheel.files import hash_file
-from release_samples import COMMIT, PLUGIN, TAG, make_dist, make_repository
+from sound_wheels import COMMIT, PLUGIN, TAG, make_dist, make_repository
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -16,7 +16,8 @@ from pjrtwheel.attest.write import write_release_folder
 from pjrtwheel.dist.release_file import RELEASE_FILENAME, read_entries
 from pjrtwheel.errors import AttestError, PjrtWheelError, UsageError
 from pjrtwheel.files import hash_file
-from release_samples import PLUGIN, TAG, make_dist, make_repository
+from pjrtwheel.wheel.read.metadata import read_metadata
+from sound_wheels import PLUGIN, TAG, make_dist, make_repository
 
 WHEELS = [
     "jaxlib-1.2.3+split.1-cp312-cp312-manylinux_2_27_x86_64.whl",
@@ -170,6 +171,13 @@ def test_wheels_of_another_release_file_are_refused(repository: Path, dist: Path
         (lambda folder: (folder / "extra.whl").touch(), "not listed: extra.whl"),
         (lambda folder: (folder / "link.json").symlink_to("release.json"), "no regular file: link.json"),
         (lambda folder: (folder / "sub").mkdir(), "no regular file: sub"),
+        (
+            lambda folder: (folder / f"{PLUGIN}.metadata").write_bytes(read_metadata(folder / PLUGIN) + b"\n"),
+            f"not the METADATA of its wheel: {PLUGIN}.metadata",
+        ),
+        (lambda folder: (folder / "release.json.metadata").touch(), "not listed: release.json.metadata"),
+        (lambda folder: (folder / "extra.whl.metadata").touch(), "not listed: extra.whl.metadata"),
+        (lambda folder: (folder / ".metadata").touch(), "not listed: .metadata"),
     ],
 )
 def test_damage_of_a_release_is_named(repository: Path, dist: Path, tmp_path: Path, damage: object, words: str) -> None:
@@ -183,3 +191,16 @@ def test_damage_of_a_release_is_named(repository: Path, dist: Path, tmp_path: Pa
     with pytest.raises(PjrtWheelError) as caught:
         read_release_folder(output)
     assert caught.value.cause == words
+
+
+def test_metadata_may_lie_next_to_its_wheel(repository: Path, dist: Path, tmp_path: Path) -> None:
+    """As indexes and GitHub releases have it; it is no document of the release, and none without its wheel."""
+    output = tmp_path / TAG
+    written = write_release_folder(find_release_set(repository, TAG, dist), dist, output, {})
+    for name in written.wheels:
+        (output / f"{name}.metadata").write_bytes(read_metadata(output / name))
+    assert read_release_folder(output) == written
+    (output / PLUGIN).unlink()
+    with pytest.raises(PjrtWheelError) as caught:
+        read_release_folder(output, documents_only=True)
+    assert caught.value.cause == f"not listed: {PLUGIN}.metadata"

@@ -16,7 +16,7 @@ from pjrtwheel.prove.results import Proof, TargetProof
 from pjrtwheel.dist import add_proofs, add_wheels
 from pjrtwheel.dist.release_file import Entry, format_entries, make_entry, merge_entries, parse_entries
 from pjrtwheel.wheel.report import Report
-from published_wheels import COMPILED, MISSED, RAN, UNTRIED, make_proof, make_small_entry, make_wheel
+from proven_wheels import COMPILED, MISSED, RAN, UNTRIED, make_proof, make_small_entry, make_wheel
 
 
 def test_entries_of_removed_wheels_are_forgotten() -> None:

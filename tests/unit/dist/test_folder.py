@@ -21,7 +21,7 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.prove.level import Level
 from pjrtwheel.dist import add_proofs, check_space, add_wheels
 from pjrtwheel.dist.release_file import parse_entries
-from published_wheels import RAN, make_proof, make_wheel
+from proven_wheels import RAN, make_proof, make_wheel
 
 
 def publish_one(folder: str, dist: str, name: str) -> None:
@@ -119,7 +119,7 @@ sys.path[:0] = sys.argv[2].split(":")
 from pjrtwheel import files
 from pjrtwheel.errors import WheelError
 from pjrtwheel.dist import add_wheels
-from published_wheels import make_wheel
+from proven_wheels import make_wheel
 folder = Path(sys.argv[1])
 wheel, proof = make_wheel(folder.parent, "jaxlib_cpu", bytes(5_000_000))
 try:

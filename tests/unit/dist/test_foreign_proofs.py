@@ -23,7 +23,7 @@ from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.machine import ProofMachine
 from pjrtwheel.prove.proof_file import read_proof_file, write_proof_file
 from release_entries import entry_of
-from small_release import proof_of
+from release_entries import proof_of
 
 COMMIT = "c" * 40
 DATE = "2026-11-22T12:00:00Z"

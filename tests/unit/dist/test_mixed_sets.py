@@ -20,6 +20,7 @@ from pjrtwheel.prove.results import Proof
 from pjrtwheel.dist.merge import merge_folders
 from pjrtwheel.dist.mixed_sets import mixed_locks
 from pjrtwheel.dist.release_file import Entry, format_entries
+from small_wheels import build_wheel, describe_wheel
 
 X86, ARM = "manylinux_2_27_x86_64", "manylinux_2_27_aarch64"
 PROOF = Proof(Level.STATIC, None, (), Origin(None, None, "0.1.0", "2026-11-21T09:40:00Z"))
@@ -33,12 +34,13 @@ def make_entry(distribution: str, lock_id: str, version: str = "1.2+split.1", pl
 
 
 def make_folder(folder: Path, *entries: Entry) -> Path:
-    """Write a folder as a build leaves it, with something in place of the wheels."""
+    """Write a folder as a build leaves it, with small wheels."""
     folder.mkdir()
-    for entry in entries:
-        (folder / entry.filename).write_bytes(b"zip")
-    digest = hash_file(folder / entries[0].filename)
-    listed = {entry.filename: replace(entry, sha256=digest, size=3) for entry in entries}
+    paths = [build_wheel(folder, describe_wheel(entry.filename), name=entry.filename) for entry in entries]
+    listed = {
+        path.name: replace(entry, sha256=hash_file(path), size=path.stat().st_size)
+        for entry, path in zip(entries, paths, strict=True)
+    }
     (folder / "release.json").write_text(format_entries(listed), "utf-8")
     return folder
 

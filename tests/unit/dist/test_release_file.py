@@ -15,7 +15,7 @@ import pytest
 from pjrtwheel.prove.level import Level
 from pjrtwheel.dist import add_proofs, add_wheels
 from pjrtwheel.dist.release_file import format_entries, make_entry, parse_entries
-from published_wheels import RAN, UNTRIED, make_proof, make_wheel
+from proven_wheels import RAN, UNTRIED, make_proof, make_wheel
 
 
 def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from pjrtwheel.prove.results import Outcome, ProgramResult, Proof, PythonProof, 
 from pjrtwheel.dist import add_wheels
 from pjrtwheel.dist.release_file import Entry, make_entry, merge_entries
 from pjrtwheel.dist.summary import describe_level, describe_pythons, print_summary
-from published_wheels import COMPILED, ORIGIN, RAN, UNTRIED, make_proof, make_small_entry, make_wheel
+from proven_wheels import COMPILED, ORIGIN, RAN, UNTRIED, make_proof, make_small_entry, make_wheel
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -245,12 +246,23 @@ def dist(backends: dict[str, Backend], make_wheel: Callable[..., Path]) -> Path:
 LABELS = ["cuda12", "cuda12_legacy", "null"]
 
 
+@pytest.fixture
+def checkout(root: Path, tmp_path: Path) -> Path:
+    """Return a copy of what wheels are made of, of no commit: nobody changes it between two runs."""
+    copy = tmp_path / "checkout"
+    for name in ("releases", "plugins", "selector"):
+        shutil.copytree(root / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
+    for name in ("pyproject.toml", "LICENSE"):
+        shutil.copy(root / name, copy)
+    return copy
+
+
 def test_wheels_documents_and_record_belong_together(
-    dist: Path, root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    dist: Path, checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The files, what is in one of them, the list of variants, and the record; a second run gives the same bytes."""
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")  # or the record of a run in the next second has another date
-    assert main(["auto", "--root", str(root), "--dist", str(dist), "--release", RELEASE.version]) == 0
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1")  # or the record of a run in the next second has another date
+    assert main(["auto", "--root", str(checkout), "--dist", str(dist), "--release", RELEASE.version]) == 0
     said = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in said] == ["plain", "null", "cuda12", "cuda12_legacy"]
     stem = f"jaxlib_auto-{VERSION}-py3-none"
@@ -277,8 +289,10 @@ def test_wheels_documents_and_record_belong_together(
     record = {wheel["filename"]: wheel for wheel in json.loads((dist / "release.json").read_text())["wheels"]}
     assert {name: hash_file(dist / name) for name in names[:4]} == {name: record[name]["sha256"] for name in names[:4]}
     assert {record[name]["lock_id"] for name in record} == {"ff"}
+    origins = [record[name]["proof"]["origin"] for name in names[:4]]
+    assert [(origin["commit"], origin["date"]) for origin in origins] == [(None, "1970-01-01T00:00:01Z")] * 4
     before = {name: (dist / name).read_bytes() for name in [*names, "release.json"]}
-    build_auto(root, dist, Contents(VERSION))
+    build_auto(checkout, dist, Contents(VERSION))
     assert {name: (dist / name).read_bytes() for name in before} == before
 
 

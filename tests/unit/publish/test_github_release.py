@@ -17,7 +17,7 @@ from pjrtwheel.errors import PublishError, UsageError
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish.destinations import Destination, Kind
 from pjrtwheel.publish.github_release import GithubRelease, open_github
-from small_releases import make_small_release, send
+from release_folders import send, write_pure_release
 from small_wheels import build_wheel
 
 TAG = "v1.2.3+split.1"
@@ -46,7 +46,7 @@ def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[GithubStandIn]:
 @pytest.fixture
 def release(tmp_path: Path) -> ReleaseFolder:
     """Return a small release."""
-    return make_small_release(tmp_path / TAG)
+    return write_pure_release(tmp_path / TAG)
 
 
 def open_at(pages: Path | None = None, tag: str = TAG) -> GithubRelease:
@@ -221,8 +221,8 @@ def test_the_index_lists_all_releases_with_their_withdrawals(
     """Drafts and releases of other things are left out; a wheel that is not the listed one is refused."""
     pages = tmp_path / "pages"
     send(open_at(pages), release)
-    send(open_at(pages, "v1.2.4"), make_small_release(tmp_path / "v1.2.4", version="1.2.4"))
-    send(open_at(pages, "v1.2.5"), make_small_release(tmp_path / "v1.2.5", version="1.2.5"), stop_after=5)
+    send(open_at(pages, "v1.2.4"), write_pure_release(tmp_path / "v1.2.4", version="1.2.4"))
+    send(open_at(pages, "v1.2.5"), write_pure_release(tmp_path / "v1.2.5", version="1.2.5"), stop_after=5)
     github.make_release({"tag_name": "other", "target_commitish": COMMIT, "body": "", "draft": False})
     open_at(pages).yank([WHEEL], "crashes")
     assert [(entry["filename"], entry["yanked"]) for entry in read_page(pages)] == [

@@ -17,7 +17,7 @@ VARIANT = entry_of("jaxlib_auto-1.2.3-1-py3-none-any-cpu.whl", size=50)
 
 def test_a_place_without_limits_takes_everything() -> None:
     """Not even a number of documents."""
-    assert list(check_limits(ANY, [CPU, VARIANT], documents=2000)) == []
+    assert list(check_limits(ANY, [CPU, VARIANT], documents=["a"] * 2000)) == []
 
 
 def test_a_file_may_have_exactly_the_limit() -> None:
@@ -32,8 +32,8 @@ def test_documents_count_where_they_are_taken() -> None:
     """A place that takes wheels alone has no room for them to use up."""
     limited = replace(ANY, file_count=2)
     assert list(check_limits(limited, [CPU, VARIANT])) == []
-    assert list(check_limits(replace(limited, documents=False), [CPU, VARIANT], documents=3)) == []
-    assert list(check_limits(limited, [CPU, VARIANT], documents=3)) == [
+    assert list(check_limits(replace(limited, documents=False), [CPU, VARIANT], documents=["a", "b", "c"])) == []
+    assert list(check_limits(limited, [CPU, VARIANT], documents=["a", "b", "c"])) == [
         "anywhere takes 2 files of one release, this one has 5"
     ]
 
@@ -47,12 +47,16 @@ def test_only_our_projects_go_where_a_project_has_to_opt_in() -> None:
     assert list(check_limits(replace(ours, opt_in=False), [CPU])) == []
 
 
-def test_labels_and_variants_are_refused_where_they_are_not_taken() -> None:
+def test_labels_are_refused_where_they_are_not_taken() -> None:
     """With the files in order of name, of which there may be many."""
-    refusing = replace(ANY, labels=False, variants=False)
-    assert list(check_limits(refusing, [VARIANT, CPU])) == [
-        f"anywhere takes no local version label: {CPU.filename}",
-        f"anywhere takes no wheel variants: {VARIANT.filename}",
-    ]
+    refusing = replace(ANY, labels=False)
+    assert list(check_limits(refusing, [VARIANT, CPU])) == [f"anywhere takes no local version label: {CPU.filename}"]
     several = [replace(CPU, filename=f"{letter}.whl") for letter in "cab"]
     assert list(check_limits(refusing, several)) == ["anywhere takes no local version label: a.whl, b.whl and 1 more"]
+
+
+def test_variants_do_not_count_where_they_are_not_published() -> None:
+    """Neither their size, nor their number, nor their project."""
+    limited = replace(ANY, file_limit=40, file_count=1, opt_in=True)
+    assert len(list(check_limits(limited, [VARIANT, VARIANT]))) == 1 + 2 + 1
+    assert list(check_limits(replace(limited, variants=False), [VARIANT, VARIANT])) == []

@@ -4,16 +4,12 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pjrtwheel.errors import WheelError
 from pjrtwheel.publish.place import PublishedFile
 from pjrtwheel.publish.plan import WIDTH, Action, LocalFile, format_plan, make_plan
-from pjrtwheel.publish.tag import tag_of_release
 from pjrtwheel.wheel.names import parse_name
 from release_folders import PLUGIN_TAG, SELECTOR_WHEEL, WHEELS
 
@@ -92,26 +88,3 @@ def test_no_line_is_longer_than_80_columns(names: list[str], size: int) -> None:
     lines = format_plan(plan)
     assert max(map(len, lines)) <= WIDTH
     assert "".join(line[22:] for line in lines[2:]) == "".join(step.file.name for step in plan.steps)
-
-
-@pytest.mark.parametrize(
-    ("names", "tag"),
-    [
-        (WHEELS, "v1.2.3+split.1"),
-        ((*WHEELS, SELECTOR_WHEEL), "v1.2.3+split.1"),
-        ((SELECTOR_WHEEL,), "select-v0.1.0"),
-        ((WHEELS[2],), "v1.2.3+split.1"),
-        (("jaxlib-1.2.3-1-cp312-cp312-linux_x86_64.whl", f"jaxlib_bead-1.2.3-{PLUGIN_TAG}.whl"), "v1.2.3"),
-        (("jaxlib-1.2.3-2-cp312-cp312-linux_x86_64.whl", f"jaxlib_bead-1.2.3-{PLUGIN_TAG}.whl"), "v1.2.3+2"),
-    ],
-)
-def test_a_release_has_the_tag_of_its_wheels(names: tuple[str, ...], tag: str) -> None:
-    """Whatever the name of the folder."""
-    assert {tag_of_release(order) for order in itertools.permutations(names)} == {tag}
-
-
-@pytest.mark.parametrize("names", [(), (*WHEELS, f"jaxlib_bead-1.2.2-{PLUGIN_TAG}.whl")])
-def test_several_releases_or_none_have_no_tag(names: tuple[str, ...]) -> None:
-    """A folder with them is refused."""
-    with pytest.raises(WheelError, match="the folder has wheels of"):
-        tag_of_release(names)

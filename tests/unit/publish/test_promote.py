@@ -108,9 +108,49 @@ def test_a_stage_that_serves_other_bytes_than_it_says_is_refused(
     assert printed.lines[0] == f"stage serves other bytes than {ORDER[-1]} of the release; nothing was sent"
 
 
-def test_only_a_stage_is_promoted_from(command: Callable[..., Any], server: UploadServer, folder: Path) -> None:
+def test_only_a_stage_is_promoted_from(
+    command: Callable[..., Any], server: UploadServer, stage_server: UploadServer, folder: Path
+) -> None:
     """A destination that people install from is none."""
     urls = ("--upload-url", f"{server.url}upload/", "--index-url", f"{server.url}simple/")
-    options = ("--from", "company", "--from-index-url", f"{server.url}simple/")
+    options = ("--from", "company", "--from-index-url", f"{stage_server.url}simple/")
     printed = command("publish", "stage", folder, *urls, *options)
     assert (printed.status, printed.lines[0], server.uploads) == (2, "company is no stage", [])
+
+
+@pytest.mark.usefixtures("staged")
+def test_an_index_is_not_its_own_stage(command: Callable[..., Any], stage_server: UploadServer, folder: Path) -> None:
+    """Under two names it would be promoted to itself, and nothing would have been tested apart."""
+    url = f"{stage_server.url}simple/"
+    printed = command("publish", "company", folder, "--from", "stage", "--from-index-url", url, "--index-url", url)
+    assert (printed.status, printed.lines) == (
+        2,
+        [f"{url} is both the stage and the destination", "       name another --from"],
+    )
+    assert stage_server.downloads == []
+
+
+@pytest.mark.usefixtures("staged")
+@pytest.mark.parametrize(
+    ("options", "status", "message"),
+    [
+        ((), 2, "where files for company are uploaded to is not known"),
+        (("--repository", "mine"), 11, "the section 'mine' of .pypirc has no 'repository'"),
+    ],
+)
+def test_what_uploads_need_is_asked_for_before_the_stage_is_read(
+    command: Callable[..., Any],
+    server: UploadServer,
+    stage_server: UploadServer,
+    folder: Path,
+    tmp_path: Path,
+    options: tuple[str, ...],
+    status: int,
+    message: str,
+) -> None:
+    """The stage may hold gigabytes."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / ".pypirc").write_text("[distutils]\nindex-servers = mine\n[mine]\nusername = me\n", "utf-8")
+    stage = ("--from", "stage", "--from-index-url", f"{stage_server.url}simple/")
+    printed = command("publish", "company", folder, *stage, "--index-url", f"{server.url}simple/", *options)
+    assert (printed.status, printed.lines[0], stage_server.downloads) == (status, message, [])

@@ -16,7 +16,7 @@ from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.publish import github_release
 from pjrtwheel.publish.github_release import GithubRelease
 from pjrtwheel.publish.static_folder import StaticFolder
-from small_releases import make_small_release
+from release_folders import write_pure_release
 
 TAG = "v1.2.3+split.1"
 SITE: dict[str, tuple[str, Any]] = {"folder": ("--site", StaticFolder), "github": ("--pages", GithubRelease)}
@@ -25,7 +25,7 @@ SITE: dict[str, tuple[str, Any]] = {"folder": ("--site", StaticFolder), "github"
 @pytest.fixture
 def release(tmp_path: Path) -> ReleaseFolder:
     """Return a small release."""
-    return make_small_release(tmp_path / TAG)
+    return write_pure_release(tmp_path / TAG)
 
 
 @pytest.fixture(params=["folder", "github"])

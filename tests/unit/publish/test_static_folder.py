@@ -6,19 +6,20 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
-from pjrtwheel.attest.release_folder import ReleaseFolder
+from pjrtwheel.attest.release_folder import ReleaseFolder, read_release_folder
 from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish import static_folder
 from pjrtwheel.publish.destinations import Destination, Kind
 from pjrtwheel.publish.place import Place
 from pjrtwheel.publish.static_folder import open_folder
-from small_releases import make_small_release, send
+from release_folders import send, write_pure_release
 from small_wheels import build_wheel
 
 TAG = "v1.2.3+split.1"
@@ -35,7 +36,7 @@ def open_at(folder: Path, tag: str = TAG) -> Place:
 @pytest.fixture
 def release(tmp_path: Path) -> ReleaseFolder:
     """Return a small release."""
-    return make_small_release(tmp_path / TAG)
+    return write_pure_release(tmp_path / TAG)
 
 
 @pytest.fixture
@@ -71,6 +72,7 @@ def test_a_release_appears_as_a_whole(release: ReleaseFolder, site: Path) -> Non
     metadata = site / "files" / TAG / f"{WHEEL}.metadata"
     assert entry["core-metadata"] == {"sha256": hash_file(metadata)}
     assert (site / "simple/jaxlib-abacus" / f"../../files/{TAG}/{WHEEL}").is_file()
+    assert read_release_folder(site / "files" / TAG) == replace(release, path=site / "files" / TAG)
 
 
 def test_a_second_run_changes_nothing(release: ReleaseFolder, site: Path) -> None:
@@ -84,7 +86,7 @@ def test_a_second_run_changes_nothing(release: ReleaseFolder, site: Path) -> Non
 def test_other_releases_stay_listed(release: ReleaseFolder, site: Path, tmp_path: Path) -> None:
     """One index of all."""
     send(open_at(site), release)
-    send(open_at(site, "v1.2.4"), make_small_release(tmp_path / "v1.2.4", version="1.2.4"))
+    send(open_at(site, "v1.2.4"), write_pure_release(tmp_path / "v1.2.4", version="1.2.4"))
     assert [entry["filename"] for entry in read_page(site)] == [WHEEL, WHEEL.replace("1.2.3+split.1", "1.2.4")]
     assert set(open_at(site).list_files(PROJECTS)) == {*release.wheels, *release.documents}
 
@@ -117,7 +119,7 @@ def test_a_wheel_of_another_release_with_the_same_name_is_refused(
     """Nothing of the second release becomes visible."""
     send(open_at(site), release)
     before = snapshot(site / "simple")
-    other = make_small_release(tmp_path / "other", ("jaxlib_abacus", "jaxlib_bead"))
+    other = write_pure_release(tmp_path / "other", ("jaxlib_abacus", "jaxlib_bead"))
     build_wheel(other.path, {"x.py": b""}, name=WHEEL)
     text = (other.path / "release.json").read_text()
     (other.path / "release.json").write_text(text.replace(other.digests[WHEEL], hash_file(other.path / WHEEL)))
@@ -167,7 +169,7 @@ def test_a_run_that_was_killed_before_the_index_goes_on(
     release: ReleaseFolder, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Installers see the index before; the next run finds the files, and writes the index."""
-    send(open_at(site, "v1.2.2"), make_small_release(tmp_path / "v1.2.2", version="1.2.2"))
+    send(open_at(site, "v1.2.2"), write_pure_release(tmp_path / "v1.2.2", version="1.2.2"))
     before = snapshot(site / "simple")
     with monkeypatch.context() as patch:
         patch.setattr(static_folder, "write_pages", raise_interrupt)

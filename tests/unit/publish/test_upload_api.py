@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.publish.upload_api import ATTESTATION_SUFFIX, Credentials, UploadIndex
+from pjrtwheel.publish.upload_api import Credentials, UploadIndex
+from pjrtwheel.wheel.names import ATTESTATION_SUFFIX
 from release_folders import WHEELS, write_release_folder
 from upload_server import PASSWORD, USERNAME, UploadServer
 

@@ -20,25 +20,26 @@ from pjrtwheel.publish.destinations import Destination, Kind
 from pjrtwheel.release_check import problems
 from pjrtwheel.release_check.check import check_release
 from pjrtwheel.release_check.problems import SEVERAL, Problem
-from small_release import ALONE, BINDINGS, PLUGIN, SELECTOR, TAG, VERSION, SmallRelease, make_small_release, proof_of
+from release_entries import proof_of
+from tagged_repository import ALONE, BINDINGS, PLUGIN, SELECTOR, TAG, VERSION, TaggedRepository, make_tagged_repository
 
 KIND = problems.Kind
-Change = Callable[[SmallRelease], object]
+Change = Callable[[TaggedRepository], object]
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> SmallRelease:
+def small(tmp_path: Path) -> TaggedRepository:
     """Return a release with which nothing is wrong."""
-    return make_small_release(tmp_path)
+    return make_tagged_repository(tmp_path)
 
 
-def find(small: SmallRelease, tag: str = TAG, destination: Destination | None = None) -> list[tuple[str, str]]:
+def find(small: TaggedRepository, tag: str = TAG, destination: Destination | None = None) -> list[tuple[str, str]]:
     """Return kind and text of every problem."""
     outcome = check_release(small.root, tag, small.dist, destination)
     return [(problem.kind.name, problem.text) for problem in outcome.problems]
 
 
-def test_a_whole_release_passes_with_one_line(small: SmallRelease, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_whole_release_passes_with_one_line(small: TaggedRepository, capsys: pytest.CaptureFixture[str]) -> None:
     """With its wheels, their size and levels."""
     size = sum(entry.size for entry in small.entries().values()) / 1e6
     command = ["release_check", "--tag", TAG, "--root", str(small.root), "--dist", str(small.dist)]
@@ -46,30 +47,30 @@ def test_a_whole_release_passes_with_one_line(small: SmallRelease, capsys: pytes
     assert capsys.readouterr() == (f"{TAG}: 3 wheels, {size:.1f} MB, 2 device, 1 load\n", "")
 
 
-def rename(small: SmallRelease, name: str, other: str) -> None:
+def rename(small: TaggedRepository, name: str, other: str) -> None:
     """Give a file of the folder another name."""
     (small.dist / name).rename(small.dist / other)
 
 
-def lose(small: SmallRelease, name: str) -> None:
+def lose(small: TaggedRepository, name: str) -> None:
     """Remove a wheel and its entry."""
     (small.dist / name).unlink()
     small.forget(name)
 
 
-def replace_with(small: SmallRelease, name: str, other: str) -> None:
+def replace_with(small: TaggedRepository, name: str, other: str) -> None:
     """Put another wheel under a name, and describe it as its bytes, as whoever hides that would."""
     data = (small.dist / other).read_bytes()
     (small.dist / name).write_bytes(data)
     small.change(name, sha256=hashlib.sha256(data).hexdigest(), size=len(data))
 
 
-def prove(small: SmallRelease, name: str, level: Level) -> None:
+def prove(small: TaggedRepository, name: str, level: Level) -> None:
     """Leave a wheel with a proof of some level."""
     small.change(name, proof=proof_of(level, small.git("rev-parse", "HEAD")))
 
 
-def build_from_source(small: SmallRelease, name: str) -> None:
+def build_from_source(small: TaggedRepository, name: str) -> None:
     """Make a wheel one of another set of the same release."""
     small.add_wheel(name, Level.DEVICE, lock=small.lock("source"), provider="source")
 
@@ -160,7 +161,7 @@ CHANGES: dict[str, tuple[Change, list[tuple[str, str]]]] = {
 
 
 @pytest.mark.parametrize(("change", "expected"), CHANGES.values(), ids=CHANGES)
-def test_each_fault_is_found(small: SmallRelease, change: Change, expected: list[tuple[str, str]]) -> None:
+def test_each_fault_is_found(small: TaggedRepository, change: Change, expected: list[tuple[str, str]]) -> None:
     """By itself, and nothing else is said to be wrong."""
     change(small)
     found = find(small)
@@ -169,7 +170,7 @@ def test_each_fault_is_found(small: SmallRelease, change: Change, expected: list
         assert part in text
 
 
-def test_a_wrong_tag_is_found_with_all_else(small: SmallRelease) -> None:
+def test_a_wrong_tag_is_found_with_all_else(small: TaggedRepository) -> None:
     """The release that it names is checked all the same; of an unknown one there is nothing to check."""
     (small.dist / PLUGIN).unlink()
     assert find(small, "v1.2.3+split.2") == [
@@ -184,20 +185,20 @@ def test_a_wrong_tag_is_found_with_all_else(small: SmallRelease) -> None:
     assert (kind, text[:25], others) == ("TAG", "unknown release: '9.9.9';", [])
 
 
-def test_a_tag_on_another_commit_is_found(small: SmallRelease) -> None:
+def test_a_tag_on_another_commit_is_found(small: TaggedRepository) -> None:
     """What is checked out would be published under the name of something else."""
     tagged = small.git("rev-parse", "HEAD")
     head = small.commit(tag="other")
     assert find(small) == [("TREE", f"tag {TAG} is on {tagged[:12]}, while {head[:12]} is checked out")]
 
 
-def test_outside_git_nothing_can_be_known(small: SmallRelease) -> None:
+def test_outside_git_nothing_can_be_known(small: TaggedRepository) -> None:
     """Neither the commit nor whether the proofs are of it."""
     (small.root / ".git").rename(small.root.parent / "gone")
     assert [kind for kind, _ in find(small)] == ["TREE", *["LEVEL"] * 3, "ORIGIN"]
 
 
-def test_a_changelog_without_the_release_is_found(small: SmallRelease) -> None:
+def test_a_changelog_without_the_release_is_found(small: TaggedRepository) -> None:
     """A longer version is another one."""
     small.write("CHANGELOG.md", "- JAX 1.2.3.4 and 11.2.3 and 1.2.3+split.10\n")
     commit = small.commit()
@@ -219,7 +220,7 @@ def test_a_changelog_without_the_release_is_found(small: SmallRelease) -> None:
     ],
 )
 def test_a_proof_from_elsewhere_does_not_count(
-    small: SmallRelease, commit: str | None, origin: dict[str, Any], fault: str
+    small: TaggedRepository, commit: str | None, origin: dict[str, Any], fault: str
 ) -> None:
     """It is a problem by itself, and the wheel has shown nothing."""
     at = small.git("rev-parse", "HEAD") if commit == "own" else commit
@@ -229,7 +230,7 @@ def test_a_proof_from_elsewhere_does_not_count(
     assert (kind, text.startswith(fault), text.endswith(f": {PLUGIN}")) == ("ORIGIN", True, True)
 
 
-def test_a_level_that_nothing_shows_does_not_count(small: SmallRelease) -> None:
+def test_a_level_that_nothing_shows_does_not_count(small: TaggedRepository) -> None:
     """Only what ran does."""
     proof = small.entries()[PLUGIN].proof
     small.change(PLUGIN, proof=replace(proof, pythons=()))
@@ -239,20 +240,20 @@ def test_a_level_that_nothing_shows_does_not_count(small: SmallRelease) -> None:
     ]
 
 
-def test_a_proof_of_an_earlier_commit_counts(small: SmallRelease) -> None:
+def test_a_proof_of_an_earlier_commit_counts(small: TaggedRepository) -> None:
     """The commits after it did not change the bytes that it is of."""
     small.commit()
     assert find(small) == []
 
 
-def test_other_releases_may_share_the_folder(small: SmallRelease) -> None:
+def test_other_releases_may_share_the_folder(small: TaggedRepository) -> None:
     """What is wrong with them is theirs."""
     small.add_wheel("jaxlib-1.1+split.1-cp312-cp312-manylinux_2_27_x86_64.whl")
     small.add_wheel(SELECTOR)
     assert find(small) == []
 
 
-def test_all_wheels_of_the_automatic_choice_have_to_be_there(small: SmallRelease) -> None:
+def test_all_wheels_of_the_automatic_choice_have_to_be_there(small: TaggedRepository) -> None:
     """If any is, with the list of them; a stale one is a problem."""
     lock = small.lock()
     small.add_wheel(f"jaxlib_auto-{VERSION}-py3-none-any-stale.whl", lock=lock)
@@ -269,14 +270,30 @@ def test_all_wheels_of_the_automatic_choice_have_to_be_there(small: SmallRelease
     assert find(small) == []
 
 
-def test_the_destination_is_asked(small: SmallRelease) -> None:
+def test_the_destination_is_asked(small: TaggedRepository) -> None:
     """For wheels of which it takes none."""
     place = Destination(Kind.UPLOAD_API, "tiny", "takes little", file_limit=10, labels=False, opt_in=True)
     assert {kind for kind, _ in find(small, destination=place)} == {"DESTINATION"}
     assert len(find(small, destination=place)) == 2 + 3 + 1
 
 
-def test_the_selector_has_a_release_of_its_own(small: SmallRelease) -> None:
+def test_a_destination_is_held_to_what_is_published_there(small: TaggedRepository) -> None:
+    """All documents of the release, which are not in the folder yet; no variants where none are taken."""
+    (small.dist / f"jaxlib_auto-{VERSION}-variants.json").write_text("{}")
+    for label in ("", "-null"):
+        small.add_wheel(f"jaxlib_auto-{VERSION}-py3-none-any{label}.whl", lock=small.lock())
+    documents = ("variants.json", "sbom.cdx.json", "provenance.intoto.jsonl", "release.json", "SHA256SUMS")
+    place = Destination(Kind.FOLDER, "small", "takes few files", file_count=4 + len(documents))
+    assert find(small, destination=place) == []
+    assert find(small, destination=replace(place, variants=True)) == [
+        ("DESTINATION", "small takes 9 files of one release, this one has 10")
+    ]
+    assert find(small, destination=replace(place, documents=False, file_count=3)) == [
+        ("DESTINATION", "small takes 3 files of one release, this one has 4")
+    ]
+
+
+def test_the_selector_has_a_release_of_its_own(small: TaggedRepository) -> None:
     """One wheel, and no demand on it that its destination cannot meet."""
     tag = "select-v0.1.0"
     small.git("tag", tag)
@@ -286,7 +303,7 @@ def test_the_selector_has_a_release_of_its_own(small: SmallRelease) -> None:
     assert [kind for kind, _ in find(small, "select-v0.2.0")] == ["TAG", "TAG"]
 
 
-def test_what_the_selector_asks_for_has_to_be_where_it_is_published(small: SmallRelease) -> None:
+def test_what_the_selector_asks_for_has_to_be_where_it_is_published(small: TaggedRepository) -> None:
     """Versions with a label are not on an index that takes none; elsewhere they may be."""
     tag = "select-v0.1.0"
     backend = {"name": "a", "distribution": "jaxlib-a", "version": VERSION, "family": "a", "tags": {}, "variants": {}}
@@ -301,7 +318,7 @@ def test_what_the_selector_asks_for_has_to_be_where_it_is_published(small: Small
     assert find(small, tag) == []
 
 
-def test_problems_are_grouped_and_have_a_status(small: SmallRelease, capsys: pytest.CaptureFixture[str]) -> None:
+def test_problems_are_grouped_and_have_a_status(small: TaggedRepository, capsys: pytest.CaptureFixture[str]) -> None:
     """Of their kind if they are of one, each kind with what fixes it."""
     command = ["release_check", "--tag", TAG, "--root", str(small.root), "--dist", str(small.dist)]
     (small.dist / PLUGIN).unlink()
@@ -329,7 +346,7 @@ def test_every_status_is_documented_and_used_once(capsys: pytest.CaptureFixture[
     assert problems.status_of([Problem(KIND.TAG, "a"), Problem(KIND.TAG, "b")]) == KIND.TAG.status
 
 
-def test_a_folder_that_cannot_be_read_is_an_error(small: SmallRelease) -> None:
+def test_a_folder_that_cannot_be_read_is_an_error(small: TaggedRepository) -> None:
     """Not a problem of the release."""
     with pytest.raises(UsageError, match=r"no such file: .*other/release\.json"):
         check_release(small.root, TAG, small.dist / "other")

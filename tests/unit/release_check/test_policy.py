@@ -19,8 +19,7 @@ from pjrtwheel.prove.results import Proof
 from pjrtwheel.release_check.policy import POLICY_FILE, Demand, Note, Policy, Waiver, check_policy, load_policy
 from pjrtwheel.release_check.problems import Kind, Problem
 from pjrtwheel.release_check.proofs import History, Verdict, check_levels, choose_demand, judge, list_unneeded
-from release_entries import entry_of
-from small_release import proof_of
+from release_entries import entry_of, proof_of
 
 TODAY = date(2026, 11, 22)
 HISTORY = History({"c" * 40}, datetime(2026, 11, 22, tzinfo=UTC))

@@ -15,7 +15,7 @@ from pjrtwheel.release_check.policy import Demand, Note, Policy
 from pjrtwheel.release_check.problems import Kind, Problem
 from pjrtwheel.release_check.sizes import SIZES_FILE, Size, check_growth, format_sizes, load_sizes, measure
 from release_entries import entry_of
-from small_release import ALONE, BINDINGS, PLUGIN, TAG, make_small_release
+from tagged_repository import ALONE, BINDINGS, PLUGIN, TAG, make_tagged_repository
 
 LINUX = "linux_x86_64"
 DEMAND = Demand(Level.DEVICE, Level.DEVICE, Level.LOAD, Level.STATIC)
@@ -89,7 +89,7 @@ def test_sizes_are_written_in_the_order_of_releases(tmp_path: Path) -> None:
 
 def test_the_command_replaces_one_release(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With what the folder has of it; others stay as they are."""
-    small = make_small_release(tmp_path)
+    small = make_tagged_repository(tmp_path)
     small.write(SIZES_FILE, format_sizes([OLD, Size(TAG, "jaxlib", LINUX, 1)]))
     small.add_wheel("jaxlib-1.1-cp312-cp312-manylinux_2_27_x86_64.whl", provider="prebuilt")
     command = ["sizes", "--tag", TAG, "--root", str(small.root), "--dist", str(small.dist)]

@@ -15,14 +15,9 @@ import pytest
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
 from pjrtwheel.workflows.tags import Publication, list_labelled, read_tag
+from release_files import write_release_file
 
 FACTS = "selector/jaxlib_select/facts"
-
-
-def write_release(root: Path, version: str, build: int, label: str = "") -> None:
-    """Write a release file that pins nothing."""
-    text = f'schema = 2\nrelease = "{version}"\nbuild = {build}\nlabel = "{label}"\npin = []\n'
-    (root / f"releases/{version}.toml").write_text(text, "utf-8")
 
 
 def write_facts(root: Path, release: str, version: str) -> None:
@@ -37,9 +32,9 @@ def repository(tmp_path: Path) -> Path:
     """Return a repository with two releases without a label, and one with."""
     for folder in ("plugins", "releases", FACTS):
         (tmp_path / folder).mkdir(parents=True)
-    write_release(tmp_path, "1.2.3", 1)
-    write_release(tmp_path, "1.3", 2)
-    write_release(tmp_path, "1.4", 1, "split")
+    write_release_file(tmp_path, {}, label="")
+    write_release_file(tmp_path, {}, version="1.3", label="", build=2)
+    write_release_file(tmp_path, {}, version="1.4")
     (tmp_path / "selector/pyproject.toml").write_text('[project]\nversion = "0.1.0"\n', "utf-8")
     write_facts(tmp_path, "1.2.3", "1.2.3")
     return tmp_path

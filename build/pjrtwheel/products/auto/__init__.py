@@ -14,9 +14,10 @@ from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.products.auto.variants import Variant, make_variants
-from pjrtwheel.products.auto.wheel import DISTRIBUTION, Common, list_filename, release_document, write_wheels
+from pjrtwheel.products.auto.wheel import Common, list_filename, release_document, write_wheels
 from pjrtwheel.products.facts import Contents
 from pjrtwheel.products.pure_python import requires_python
+from pjrtwheel.sets.projects import AUTO
 from pjrtwheel.wheel.report import BuiltWheel
 
 
@@ -70,4 +71,4 @@ def _others(built: Sequence[BuiltWheel], dist: Path, version: str) -> set[str]:
 
 
 def _stem(version: str) -> str:
-    return f"{DISTRIBUTION.replace('-', '_')}-{version}"
+    return f"{AUTO.replace('-', '_')}-{version}"

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 
 from pjrtwheel.products.auto.variants import Variant
 from pjrtwheel.products.pure_python import build_pure_wheel, read_dist_info
+from pjrtwheel.sets.projects import AUTO
 from pjrtwheel.wheel.metadata import wheel_metadata
-from pjrtwheel.wheel.names import WheelName, make_name
+from pjrtwheel.wheel.names import VARIANTS_SUFFIX, WheelName, make_name
 from pjrtwheel.wheel.report import BuiltWheel
 from pjrtwheel.wheel.write.assemble import write_wheel
 from pjrtwheel.wheel.write.plan import WheelPlan, text_source
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from variantlib.models.variant import VariantDescription
     from variantlib.models.variant_info import VariantInfo
 
-DISTRIBUTION = "jaxlib-auto"
 _MEMBER = "variant.json"
 # A JSON string or list is a TOML one as well.
 _PYPROJECT = """\
@@ -82,12 +82,12 @@ def write_wheels(variants: Iterable[Variant], common: Common, folder: Path) -> l
 
 def variant_name(variant: Variant, version: str) -> WheelName:
     """Return the name of a variant's wheel, or of the plain one."""
-    return make_name(DISTRIBUTION, version, f"py3-none-{variant.platform}", label=variant.label)
+    return make_name(AUTO, version, f"py3-none-{variant.platform}", label=variant.label)
 
 
 def list_filename(version: str) -> str:
     """Return the name of the list of all variants of a release, which lies next to the wheels."""
-    return f"{DISTRIBUTION.replace('-', '_')}-{version}-variants.json"
+    return f"{AUTO.replace('-', '_')}-{version}{VARIANTS_SUFFIX}"
 
 
 def release_document(variants: Iterable[Variant]) -> str:
@@ -102,7 +102,7 @@ def release_document(variants: Iterable[Variant]) -> str:
 def _build_plain(plain: Variant, common: Common, folder: Path) -> BuiltWheel:
     """Build the wheel that every installer takes, from a project of a few lines."""
     pyproject = _PYPROJECT.format(
-        name=DISTRIBUTION,
+        name=AUTO,
         version=json.dumps(common.version),
         requires_python=json.dumps(common.requires_python),
         dependencies=json.dumps(list(plain.requires)),

@@ -19,7 +19,6 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.files import copy_atomically
 from pjrtwheel.products.index import pages
 from pjrtwheel.products.index.projects import (
-    PROVENANCE_SUFFIX,
     IndexedRelease,
     Project,
     Source,
@@ -27,6 +26,7 @@ from pjrtwheel.products.index.projects import (
     project_of,
     read_release,
 )
+from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX
 
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
 _HERE = -100  # AT_FDCWD
@@ -117,7 +117,7 @@ def all_pages(projects: tuple[Project, ...]) -> dict[str, bytes]:
         written[f"{project.name}/{pages.JSON_PAGE}"] = pages.project_json(project)
         written[f"{project.name}/{pages.ABOUT_PAGE}"] = pages.project_about(project)
     metadata = {
-        f"{project.name}/{file.name}{pages.METADATA_SUFFIX}": file.metadata
+        f"{project.name}/{file.name}{METADATA_SUFFIX}": file.metadata
         for project in projects
         for file in project.files
         if file.metadata and not file.url

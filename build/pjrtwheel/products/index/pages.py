@@ -17,12 +17,12 @@ from urllib.parse import quote
 
 from pjrtwheel.dist.release_file import Entry, compiled_chips
 from pjrtwheel.dist.summary import describe_level, describe_pythons
-from pjrtwheel.products.index.projects import PROVENANCE_SUFFIX, IndexedFile, Project
+from pjrtwheel.products.index.projects import IndexedFile, Project
+from pjrtwheel.wheel.names import PROVENANCE_SUFFIX
 
 HTML_PAGE = "index.html"
 JSON_PAGE = "index.v1+json"  # what a server sends as JSON_TYPE
 JSON_TYPE = "application/vnd.pypi.simple.v1+json"
-METADATA_SUFFIX = ".metadata"
 GENERATOR = '<meta name="generator" content="pjrtwheel index">'
 _API = "1.3"  # the first with `provenance` (PEP 740)
 ABOUT_PAGE = "about.html"

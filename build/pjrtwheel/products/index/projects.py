@@ -17,9 +17,9 @@ from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.wheel.metadata import read_field
-from pjrtwheel.wheel.read.directory import open_wheel
+from pjrtwheel.wheel.names import PROVENANCE_SUFFIX, VARIANTS_SUFFIX
+from pjrtwheel.wheel.read.metadata import read_metadata
 
-PROVENANCE_SUFFIX = ".provenance"
 _BUILD_AGAIN = "build the wheels again, or give another folder with --dist"
 
 
@@ -113,7 +113,7 @@ def read_release(source: Source, yanked: Mapping[str, str] | None = None) -> Ind
     reasons = yanked or {}
     entries = _read_listed(source.folder)
     files = [_wheel(source, entry, reasons.get(entry.filename)) for entry in entries]
-    lists = [source.folder / f"{stem}-variants.json" for stem in dict.fromkeys(map(_stem, entries))]  # PEP 825
+    lists = [source.folder / f"{stem}{VARIANTS_SUFFIX}" for stem in dict.fromkeys(map(_stem, entries))]  # PEP 825
     files += [
         IndexedFile(path.name, hash_file(path), path.stat().st_size, url=join_url(source.url, path.name))
         for path in lists
@@ -183,7 +183,7 @@ def _is_plain(entry: Entry) -> bool:
 
 def _project(name: str, entries: Iterable[Entry], files: Mapping[str, IndexedFile]) -> Project:
     listed = sorted(entries, key=lambda entry: (Version(entry.version), entry.filename))
-    lists = [f"{stem}-variants.json" for stem in dict.fromkeys(map(_stem, listed))]  # PEP 825
+    lists = [f"{stem}{VARIANTS_SUFFIX}" for stem in dict.fromkeys(map(_stem, listed))]  # PEP 825
     named = [*(entry.filename for entry in listed), *lists]
     versions = sorted({entry.version for entry in listed}, key=Version)
     return Project(name, tuple(versions), tuple(files[file] for file in named if file in files), tuple(listed))
@@ -196,7 +196,7 @@ def _wheel(source: Source, entry: Entry, yanked: str | None) -> IndexedFile:
         raise WheelError(f"{path} is not there, though {RELEASE_FILENAME} lists it", remedy=_BUILD_AGAIN)
     if (digest := hash_file(path)) != entry.sha256:
         raise WheelError(f"{path} has sha256 {digest}, {RELEASE_FILENAME} says {entry.sha256}", remedy=_BUILD_AGAIN)
-    metadata = read_metadata(path, _stem(entry))
+    metadata = read_metadata(path)
     return IndexedFile(
         path.name,
         digest,
@@ -207,20 +207,6 @@ def _wheel(source: Source, entry: Entry, yanked: str | None) -> IndexedFile:
         yanked,
         provenance=path.with_name(f"{path.name}{PROVENANCE_SUFFIX}").is_file(),
     )
-
-
-def read_metadata(path: Path, stem: str) -> bytes:
-    """Return the METADATA of a wheel; `stem` is its name and version as in its file name.
-
-    Raises:
-        WheelError: It has none, or is damaged.
-    """
-    member = f"{stem}.dist-info/METADATA"
-    try:
-        with open_wheel(path) as archive:
-            return archive.read(member)
-    except KeyError as error:
-        raise WheelError(f"{path} has no {member}", remedy=_BUILD_AGAIN) from error
 
 
 def read_requires_python(metadata: bytes) -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Wheels that are ready to be published, and proofs of them."""
+"""Wheels as a build gives them to `dist/`, with report and proof, and proofs of every kind."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Kind, Outcome, ProgramResult, Proof, PythonProof, TargetProof
 from pjrtwheel.wheel.report import BuiltWheel, Report
+from release_entries import entry_of
 
 ORIGIN = Origin("0" * 40, dirty=False, version="0.1.0", date="2026-11-21T09:40:00Z")
 
@@ -45,7 +46,8 @@ def make_wheel(folder: Path, name: str, content: bytes = b"zip", lock: str = "ff
 def make_small_entry(filename: str, distribution: str = "jaxlib", version: str = "1", lock_id: str = "a") -> Entry:
     """Return an entry of which only the name of the wheel matters, and to what it belongs."""
     proof = Proof(Level.STATIC, None, (), ORIGIN)
-    return Entry(filename, distribution, version, "00", 1, ("py3-none-any",), lock_id, 0, (), proof, ())
+    what = {"filename": filename, "distribution": distribution, "version": version}
+    return entry_of("jaxlib-1-py3-none-any.whl", lock_id=lock_id, proof=proof, **what)
 
 
 RAN = PythonProof("cp312", "3.12.1", (ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.0, ""),))

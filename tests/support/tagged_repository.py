@@ -15,12 +15,11 @@ from abacus_backend import BACKEND
 from pjrtwheel.abis import plugin_tag
 from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, format_entries, read_entries
 from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Outcome, ProgramResult, Proof, PythonProof
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.wheel.names import parse_name
-from release_entries import entry_of
+from release_entries import entry_of, proof_of
+from release_files import write_release_file
 from small_wheels import build_wheel, describe_wheel
 
 VERSION = "1.2.3+split.1"
@@ -30,8 +29,6 @@ PLUGIN = f"jaxlib_abacus-{VERSION}-{plugin_tag('cp312', 'manylinux_2_27_x86_64')
 ALONE = f"jaxlib-{VERSION}-cp312-cp312-macosx_11_0_arm64.whl"
 SELECTOR = "jaxlib_select-0.1.0-py3-none-any.whl"
 
-_RELEASE = 'schema = 2\nrelease = "1.2.3"\nbuild = 1\nlabel = "split"\n'
-_PIN = '\n[[pin]]\nkey = "{key}"\nproject = "p"\nversion = "1"\nfilename = "{file}"\nsha256 = "{digest}"\nsize = 1\n'
 _PINS = {
     "bindings.cp312.linux_x86_64": "jaxlib-1.2.3-cp312-cp312-manylinux_2_27_x86_64.whl",
     "bindings.cp312.macos_arm64": "jaxlib-1.2.3-cp312-cp312-macosx_11_0_arm64.whl",
@@ -47,11 +44,10 @@ jaxlib = "device"
 jaxlib_alone = "load"
 pure_python = "static"
 """
-_DATE = "2026-11-21T09:40:00Z"
 
 
 @dataclass(frozen=True, slots=True)
-class SmallRelease:
+class TaggedRepository:
     """The repository and the folder."""
 
     root: Path
@@ -117,19 +113,11 @@ class SmallRelease:
         return entry
 
 
-def proof_of(level: Level, commit: str | None, *, date: str = _DATE, dirty: bool = False) -> Proof:
-    """Return a proof of one program that passed."""
-    results = (ProgramResult("jit", Outcome.PASSED, level, 1.0, ""),) if level is not Level.STATIC else ()
-    pythons = (PythonProof("cp312", "3.12.1", results, "" if results else "no interpreter"),)
-    return Proof(level, None, pythons, Origin(commit, dirty, "0", date))
-
-
-def make_small_release(folder: Path) -> SmallRelease:
+def make_tagged_repository(folder: Path) -> TaggedRepository:
     """Make both, so that nothing is wrong with the release."""
-    made = SmallRelease(folder / "repository", folder / "dist")
+    made = TaggedRepository(folder / "repository", folder / "dist")
     made.dist.mkdir(parents=True)
-    pins = "".join(_PIN.format(key=key, file=file, digest="ab" * 32) for key, file in _PINS.items())
-    made.write("releases/1.2.3.toml", _RELEASE + pins)
+    write_release_file(made.root, _PINS)
     made.write("releases/policy.toml", _POLICY)
     made.write("plugins/abacus/backend.toml", BACKEND)
     made.write("selector/pyproject.toml", '[project]\nversion = "0.1.0"\n')

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""A small release of an invented JAX: its release file, and a `dist/` with its finished wheels."""
+"""A `dist/` of wheels that verification finds sound, with RECORD, lock and bill of materials, and its repository."""
 
 from __future__ import annotations
 
@@ -22,39 +22,22 @@ from pjrtwheel.wheel.record import format_record
 from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
 from pjrtwheel.wheel.write.archive import ArchiveWriter, timestamp
 from pjrtwheel.wheel.write.plan import text_source
+from release_files import write_release_file
 
 COMMIT = "c0ffee" + "0" * 34
 ORIGIN = Origin(COMMIT, dirty=False, version="0.1.0", date="2026-11-20T10:00:00Z")
 TAG = "v1.2.3+split.1"
 BINDINGS = ("cp312", "cp313")
 PLUGIN = "jaxlib_cpu-1.2.3+split.1-cp312-abi3-manylinux_2_27_x86_64.whl"
-_PIN = """
-[[pin]]
-key = "{key}"
-project = "{project}"
-version = "1.2.3"
-filename = "{filename}"
-sha256 = "{digest}"
-size = 10
-"""
 
 
 def make_repository(folder: Path, *, label: str = "split", build: int = 1) -> Path:
     """Make a folder with the release file of JAX 1.2.3, whose plugin for the CPU is pinned, and return it."""
-    pins = [
-        ("plugin.cpu.linux_x86_64", "upstream-cpu", "upstream_cpu-1.2.3-py3-none-manylinux_2_27_x86_64.whl"),
-        *(
-            (f"bindings.{tag}.linux_x86_64", "jaxlib", f"jaxlib-1.2.3-{tag}-{tag}-manylinux_2_27_x86_64.whl")
-            for tag in BINDINGS
-        ),
-    ]
-    text = f'schema = 2\nrelease = "1.2.3"\nbuild = {build}\nlabel = "{label}"\n'
-    for number, (key, project, filename) in enumerate(pins):
-        text += _PIN.format(key=key, project=project, filename=filename, digest=f"{number}" * 64)
-    (folder / "releases").mkdir(parents=True)
+    pins = {"plugin.cpu.linux_x86_64": "upstream_cpu-1.2.3-py3-none-manylinux_2_27_x86_64.whl"}
+    pins |= {f"bindings.{tag}.linux_x86_64": f"jaxlib-1.2.3-{tag}-{tag}-manylinux_2_27_x86_64.whl" for tag in BINDINGS}
+    write_release_file(folder, pins, label=label, build=build)
     (folder / "plugins").mkdir()
     (folder / "pyproject.toml").write_text('[project]\nversion = "0.1.0"\n', "utf-8")
-    (folder / "releases" / "1.2.3.toml").write_text(text, "utf-8")
     return folder
 
 
