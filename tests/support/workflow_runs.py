@@ -22,16 +22,14 @@ from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.release.known import load_release
 from pjrtwheel.workflows.tags import selector_version
 from release_under_test import ROOT, release_under_test
+from small_copy import copy_small
 from workflow_reruns import Outputs, keep_jobs, read_log, read_outputs
 
 WORKFLOW = ".github/workflows/release.yml"
 STAND_INS = ROOT / "tests/workflows/actions"
-# What the small release has: a plugin, and bindings that are built by a job of their own.
-PLUGIN, ALONE, PYTHON = "linux_x86_64", "linux_aarch64", "cp312"
 RUNNERS = ("ubuntu-24.04", "ubuntu-24.04-arm", "accelerator")
 SHARED = ("noxw", "verified", "wheelhouses", "wheels")  # parts of the cache that hold anything by its hash
 _IDENTITY = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
-_TESTS = ("tests/integration/conftest.py", "tests/integration/test_select_wheel.py", "tests/unit/test_files.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,10 +208,7 @@ class SmallRepository:
 
 @contextmanager
 def small_repository(folder: Path) -> Iterator[SmallRepository]:
-    """Make the repository in an empty folder; afterwards, end the servers that its jobs started.
-
-    It is a copy of what git knows here, changes that are not committed included.
-    """
+    """Make the repository in an empty folder (`copy_small`); afterwards, end the servers that its jobs started."""
     release = release_under_test()
     shared = cache_root(os.environ)
     shared.mkdir(parents=True, exist_ok=True)
@@ -223,8 +218,7 @@ def small_repository(folder: Path) -> Iterator[SmallRepository]:
         (cache / name).symlink_to(shared / name)
     repository = SmallRepository(folder, cache, release.version, f"v{release.set_version}")
     repository.upstream.mkdir()
-    _copy_repository(repository.upstream)
-    _shrink(repository.upstream, release.version)
+    copy_small(repository.upstream, release.version)
     with (repository.upstream / "CHANGELOG.md").open("a", encoding="utf-8") as changelog:
         changelog.write(f"\n## {repository.tag} and {repository.selector_tag}\n\n- A small release.\n")
     (folder / "tools").mkdir()
@@ -241,43 +235,6 @@ def small_repository(folder: Path) -> Iterator[SmallRepository]:
             ask_servers_to_end(outputs)
         subprocess.run(["chmod", "--recursive", "u+w", str(cache)], check=False)  # Bazel protects its outputs
         shutil.rmtree(cache, ignore_errors=True)
-
-
-def _copy_repository(target: Path) -> None:
-    listed = _git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    for name in filter(None, listed.split("\0")):
-        if (ROOT / name).is_file():
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, target / name)
-
-
-def _shrink(root: Path, version: str) -> None:
-    """Leave one release with a plugin and bindings for two platforms, and a few tests."""
-    for path in root.glob("releases/[0-9]*.toml"):
-        if path.stem != version:
-            path.unlink()
-    path = root / f"releases/{version}.toml"
-    path.write_text("".join(filter(_is_kept, re.split(r"(?m)^(?=\[)", path.read_text("utf-8")))), "utf-8")
-    policy = root / "releases/policy.toml"  # an x86_64 machine cannot open a library for arm64
-    policy.write_text(policy.read_text("utf-8").replace('jaxlib_alone = "load"', 'jaxlib_alone = "static"'), "utf-8")
-    for path in [*root.glob("tests/unit/**/*.py"), *root.glob("tests/integration/**/*.py")]:
-        if str(path.relative_to(root)) not in _TESTS:
-            path.unlink()
-    path = root / "pyproject.toml"
-    text = re.sub(r"(?m)^fail_under = .*", "fail_under = 0", path.read_text("utf-8"))
-    path.write_text(re.sub(r'(?ms)^lint = \[.*?("ruff==[^"]*").*?^\]', r"lint = [\1]", text), "utf-8")
-    path = root / "noxfile.py"  # what lint checks here says nothing of the workflows
-    checks = 'CHECKS = {"ruff": ("ruff", "check", "build")}'
-    path.write_text(re.sub(r"(?ms)^CHECKS = \{.*?^\}", checks, path.read_text("utf-8")), "utf-8")
-
-
-def _is_kept(table: str) -> bool:
-    """Return whether a table of the release file is not about something that the small release lacks."""
-    if not table.startswith(("[[pin]]", "[[absent]]")):
-        return True
-    kind, *rest = table.partition('key = "')[2].partition('"')[0].split(".")
-    kept = {"bindings": [[PYTHON, PLUGIN], [PYTHON, ALONE]], "plugin": [["cpu", PLUGIN]]}
-    return table.startswith("[[pin]]") and (kind in {"compiler", "header"} or rest in kept.get(kind, []))
 
 
 def _list_actions() -> list[tuple[str, str]]:
