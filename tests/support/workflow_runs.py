@@ -13,22 +13,23 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from github_stand_in import REPOSITORY, TOKEN, GithubStandIn
 from pjrtwheel.bazel.shutdown import ask_servers_to_end
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.release.known import load_release
 from pjrtwheel.workflows.tags import selector_version
 from release_under_test import ROOT, release_under_test
+from small_copy import copy_small
+from workflow_reruns import Outputs, keep_jobs, read_log, read_outputs
 
+WORKFLOW = ".github/workflows/release.yml"
 STAND_INS = ROOT / "tests/workflows/actions"
-# What the small release has: a plugin, and bindings that are built by a job of their own.
-PLUGIN, ALONE, PYTHON = "linux_x86_64", "linux_aarch64", "cp312"
 RUNNERS = ("ubuntu-24.04", "ubuntu-24.04-arm", "accelerator")
-SHARED = ("noxw", "proofs", "verified", "wheelhouses", "wheels")  # parts of the cache that hold anything by its hash
+SHARED = ("noxw", "verified", "wheelhouses", "wheels")  # parts of the cache that hold anything by its hash
 _IDENTITY = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
-_TESTS = ("tests/integration/conftest.py", "tests/integration/test_select_wheel.py", "tests/unit/test_files.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +37,21 @@ class Run:
     """What one run of the workflow did.
 
     Attributes:
+        tag: The tag.
+        commit: Where it was.
+        variables: Settings of the repository.
         jobs: Job → its result, of those that ran; `wheels` has the worst of its matrix.
+        outputs: Outputs of its steps.
         log: All that was printed.
         store: The folder of the stand-ins.
         published: Paths of the files at the destination, relative to it.
     """
 
+    tag: str
+    commit: str
+    variables: Mapping[str, str]
     jobs: Mapping[str, str]
+    outputs: Outputs
     log: str
     store: Path
     published: frozenset[str]
@@ -51,6 +60,10 @@ class Run:
     def artifacts(self) -> frozenset[str]:
         """Names of what was uploaded."""
         return frozenset(path.name for path in (self.store / "artifacts").iterdir())
+
+    def said(self, job: str) -> str:
+        """Return what a job printed."""
+        return "\n".join(entry.get("msg", "") for entry in read_log(self.log) if entry.get("jobID") == job)
 
     @property
     def attested(self) -> str:
@@ -120,26 +133,61 @@ class SmallRepository:
     def release(self, tag: str, *, variables: Mapping[str, str] | None = None, **faults: str) -> Run:
         """Push a tag of the current commit, and run the release workflow; `faults` are those of the stand-ins."""
         self.git("tag", "--force", tag)
-        store = Path(tempfile.mkdtemp(prefix="store-", dir=self.folder))
+        store = self._make_store(tag)
         (store / "artifacts").mkdir()
-        clone, event = store / "clone", store / "event.json"
-        # Act copies this into each job's workspace; there is nothing in it until a job checks something out.
+        return self._run(store, tag, variables or {}, faults)
+
+    def rerun(self, run: Run, first: str, *, github: GithubStandIn | None = None, **faults: str) -> Run:
+        """Run a job of an earlier run again, and those that need it; the others keep what they did."""
+        self.git("tag", "--force", run.tag, run.commit)
+        store = self._make_store(run.tag)
+        workflow = store / "clone" / WORKFLOW
+        text, made_again = keep_jobs(workflow.read_text("utf-8"), run.jobs, run.outputs, first)
+        workflow.write_text(text, "utf-8")
+        shutil.copytree(run.store / "artifacts", store / "artifacts", ignore=shutil.ignore_patterns(*made_again))
+        done = self._run(store, run.tag, run.variables, faults, github)
+        return replace(done, outputs={**run.outputs, **done.outputs})
+
+    def _make_store(self, tag: str) -> Path:
+        """Make a folder for the stand-ins, with a clone: act copies it into each job's workspace.
+
+        There is nothing but workflows in it, until a job checks something out.
+        """
+        store = Path(tempfile.mkdtemp(prefix="store-", dir=self.folder))
+        clone = store / "clone"
         _git(self.folder, "clone", "--quiet", "--no-checkout", str(self.upstream), str(clone))
         _git(clone, "sparse-checkout", "set", "--no-cone", ".github/workflows/")
         _git(clone, "checkout", "--quiet", "--detach", tag)
+        return store
+
+    def _run(
+        self,
+        store: Path,
+        tag: str,
+        variables: Mapping[str, str],
+        faults: Mapping[str, str],
+        github: GithubStandIn | None = None,
+    ) -> Run:
+        # A server's machines are new to each job: proofs that an earlier run left here would have its commit and date.
+        shutil.rmtree(self.cache / "proofs", ignore_errors=True)
+        event = store / "event.json"
         event.write_text(json.dumps({"ref": f"refs/tags/{tag}", "repository": {"default_branch": "main"}}), "utf-8")
         settings = {"PJRTWHEEL_DESTINATION": "folder", "PJRTWHEEL_FOLDER_SITE": str(self.destination)}
-        command = [*self._act(store), "push", "--workflows", ".github/workflows/release.yml", "--eventpath", str(event)]
+        command = [*self._act(store), "push", "--workflows", WORKFLOW, "--eventpath", str(event)]
         environ = {"STAND_IN_UPSTREAM": str(self.upstream), "STAND_IN_STORE": str(store)}
         environ |= {"PJRTWHEEL_CACHE": str(self.cache)} | {f"STAND_IN_{name.upper()}": faults[name] for name in faults}
-        for option, table in (("--var", {**settings, **(variables or {})}), ("--env", environ)):
+        if github:
+            environ |= {"GITHUB_API_URL": github.url, "GITHUB_REPOSITORY": REPOSITORY}
+            command.append(f"--secret=GITHUB_TOKEN={TOKEN}")
+        for option, table in (("--var", {**settings, **variables}), ("--env", environ)):
             command += [word for name, value in table.items() for word in (option, f"{name}={value}")]
-        done = subprocess.run(
-            command, cwd=clone, env=_environ(self.folder / "tools"), capture_output=True, text=True, check=False
-        )
+        own = _environ(self.folder / "tools")
+        done = subprocess.run(command, cwd=store / "clone", env=own, capture_output=True, text=True, check=False)
         log = done.stdout + done.stderr
         (store / "log").write_text(log, "utf-8")
-        return Run(_read_results(done.stdout), log, store, frozenset(_list_files(self.destination)))
+        published = frozenset(_list_files(self.destination))
+        commit = _git(store / "clone", "rev-parse", "HEAD").strip()
+        return Run(tag, commit, variables, _read_results(log), read_outputs(log), log, store, published)
 
     def _act(self, store: Path) -> list[str]:
         command = [
@@ -160,10 +208,7 @@ class SmallRepository:
 
 @contextmanager
 def small_repository(folder: Path) -> Iterator[SmallRepository]:
-    """Make the repository in an empty folder; afterwards, end the servers that its jobs started.
-
-    It is a copy of what git knows here, changes that are not committed included.
-    """
+    """Make the repository in an empty folder (`copy_small`); afterwards, end the servers that its jobs started."""
     release = release_under_test()
     shared = cache_root(os.environ)
     shared.mkdir(parents=True, exist_ok=True)
@@ -173,8 +218,7 @@ def small_repository(folder: Path) -> Iterator[SmallRepository]:
         (cache / name).symlink_to(shared / name)
     repository = SmallRepository(folder, cache, release.version, f"v{release.set_version}")
     repository.upstream.mkdir()
-    _copy_repository(repository.upstream)
-    _shrink(repository.upstream, release.version)
+    copy_small(repository.upstream, release.version)
     with (repository.upstream / "CHANGELOG.md").open("a", encoding="utf-8") as changelog:
         changelog.write(f"\n## {repository.tag} and {repository.selector_tag}\n\n- A small release.\n")
     (folder / "tools").mkdir()
@@ -193,54 +237,16 @@ def small_repository(folder: Path) -> Iterator[SmallRepository]:
         shutil.rmtree(cache, ignore_errors=True)
 
 
-def _copy_repository(target: Path) -> None:
-    listed = _git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    for name in filter(None, listed.split("\0")):
-        if (ROOT / name).is_file():
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, target / name)
-
-
-def _shrink(root: Path, version: str) -> None:
-    """Leave one release with a plugin and bindings for two platforms, and a few tests."""
-    for path in root.glob("releases/[0-9]*.toml"):
-        if path.stem != version:
-            path.unlink()
-    path = root / f"releases/{version}.toml"
-    path.write_text("".join(filter(_is_kept, re.split(r"(?m)^(?=\[)", path.read_text("utf-8")))), "utf-8")
-    policy = root / "releases/policy.toml"  # an x86_64 machine cannot open a library for arm64
-    policy.write_text(policy.read_text("utf-8").replace('jaxlib_alone = "load"', 'jaxlib_alone = "static"'), "utf-8")
-    for path in [*root.glob("tests/unit/**/*.py"), *root.glob("tests/integration/**/*.py")]:
-        if str(path.relative_to(root)) not in _TESTS:
-            path.unlink()
-    path = root / "pyproject.toml"
-    text = re.sub(r"(?m)^fail_under = .*", "fail_under = 0", path.read_text("utf-8"))
-    path.write_text(re.sub(r'(?ms)^lint = \[.*?("ruff==[^"]*").*?^\]', r"lint = [\1]", text), "utf-8")
-    path = root / "noxfile.py"  # what lint checks here says nothing of the workflows
-    checks = 'CHECKS = {"ruff": ("ruff", "check", "build")}'
-    path.write_text(re.sub(r"(?ms)^CHECKS = \{.*?^\}", checks, path.read_text("utf-8")), "utf-8")
-
-
-def _is_kept(table: str) -> bool:
-    """Return whether a table of the release file is not about something that the small release lacks."""
-    if not table.startswith(("[[pin]]", "[[absent]]")):
-        return True
-    kind, *rest = table.partition('key = "')[2].partition('"')[0].split(".")
-    kept = {"bindings": [[PYTHON, PLUGIN], [PYTHON, ALONE]], "plugin": [["cpu", PLUGIN]]}
-    return table.startswith("[[pin]]") and (kind in {"compiler", "header"} or rest in kept.get(kind, []))
-
-
 def _list_actions() -> list[tuple[str, str]]:
     """Return repository and revision of each action that the two workflows use."""
     text = "".join((ROOT / f".github/workflows/{name}.yml").read_text("utf-8") for name in ("ci", "release"))
     return sorted(set(re.findall(r"uses: ([\w-]+/[\w-]+)[\w/-]*@([0-9a-f]{40})", text)))
 
 
-def _read_results(output: str) -> dict[str, str]:
+def _read_results(log: str) -> dict[str, str]:
     """Return the result of each job from act's log; of a matrix that of a job that failed."""
     results: dict[str, str] = {}
-    for line in output.splitlines():
-        entry = json.loads(line) if line.startswith("{") else {}
+    for entry in read_log(log):
         if "jobResult" in entry and results.get(entry["jobID"]) != "failure":
             results[entry["jobID"]] = entry["jobResult"]
     return results

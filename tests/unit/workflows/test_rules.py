@@ -141,6 +141,37 @@ def test_publishing_waits_for_checks_and_the_stage() -> None:
         assert f"needs.{before}.result == 'success'" in job["if"]
 
 
+def runs_of(name: str) -> list[str]:
+    """Return what each step of a job runs or uses."""
+    return [step.get("run", step.get("uses", "").partition("@")[0]) for step in steps_of(JOBS[name])]
+
+
+def find_run(name: str, part: str) -> int:
+    """Return the number of the only step of a job that has this part."""
+    (found,) = (index for index, run in enumerate(runs_of(name)) if part in run)
+    return found
+
+
+def test_what_a_destination_refuses_is_not_signed() -> None:
+    """The checksums hold, the destination is asked, the files are signed, then they are sent."""
+    parts = ["sha256sum --check", "checked --dry-run", "actions/attest", "checked --no-dry-run"]
+    order = [find_run("release.publish", part) for part in parts]
+    assert order == sorted(order)
+
+
+def test_a_release_has_jaxlib_auto_before_it_is_tested() -> None:
+    """After its wheels were joined, for these alone; what is uploaded has been tested with it."""
+    parts = ["-s merge", "-s build_auto -- --release ${{ matrix.release }}", "-s tests", "actions/upload-artifact"]
+    order = [find_run("ci.releases", part) for part in parts]
+    assert order == sorted(order)
+
+
+def test_documents_name_the_commit_of_the_tag() -> None:
+    """And proofs of accelerators the run, for the user of a runner's git is nobody."""
+    assert '--commit "$GITHUB_SHA"' in runs_of("release.check")[find_run("release.check", "-s attest")]
+    assert '--signed-off-by "$GITHUB_REPOSITORY ' in runs_of("ci.accelerators")[find_run("ci.accelerators", "-s smoke")]
+
+
 @pytest.mark.parametrize("name", ["ci.wheels", "ci.releases", "ci.index", "release.check", "release.stage"])
 def test_jobs_with_many_files_look_at_the_disk_first(name: str) -> None:
     """Before anything large is on it."""
