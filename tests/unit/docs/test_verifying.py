@@ -45,12 +45,13 @@ def test_the_commands_of_the_page_print_what_it_says(
 
 
 def test_a_key_is_made_as_the_page_says(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The other line signs a release of `dist/` with it."""
-    monkeypatch.chdir(tmp_path)
+    """Outside of the clone, where nobody commits it; the other line signs a release of `dist/` with it."""
+    (tmp_path / "clone").mkdir()
+    monkeypatch.chdir(tmp_path / "clone")
     commands = [shlex.split(command) for command, _ in blocks(root, "Who made them") if " attest " in command]
     assert [command[4] for command in commands] == ["--new-key", "--tag"]
     assert main(["attest", *commands[0][4:]]) == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["key", "key.pub"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["clone", "key", "key.pub"]
 
 
 def test_the_page_names_every_session_by_its_name(root: Path) -> None:
