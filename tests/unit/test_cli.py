@@ -219,6 +219,15 @@ def test_a_slip_is_answered_with_what_may_have_been_meant(
     assert capsys.readouterr() == ("", f"error: {message.format(cli.PROGRAM)}\n")
 
 
+@pytest.mark.parametrize(
+    "command", [["release_check"], ["attest"], ["verify_release", "."], ["reproduce", "."], ["sizes"]]
+)
+def test_an_empty_tag_is_not_any_tag(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A variable of a script that is not set must not pass for a check."""
+    assert cli.main([*command, "--tag", ""]) == UsageError.exit_code
+    assert capsys.readouterr().err.startswith("error: argument --tag: expected a tag such as v")
+
+
 def test_wheels_of_another_system_are_not_proven_here(
     root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

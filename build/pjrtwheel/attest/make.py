@@ -22,6 +22,7 @@ from pjrtwheel.attest.statement import STATEMENT_FILENAME, format_statement
 from pjrtwheel.attest.write import release_document, write_release_folder
 from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry
 from pjrtwheel.files import hash_file
+from pjrtwheel.prove.origin import ask_git
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX, PROVENANCE_SUFFIX
 
 
@@ -43,14 +44,15 @@ def make_release(
         dist: The folder of finished wheels.
         output: The folder to write.
         signer: The key that signs the statement, if any.
-        commit: From which commit the wheels are, if several could be.
+        commit: From which commit the wheels are, if several could be, as git takes it.
         environ: Of the process; see `make_statement`.
 
     Raises:
         PjrtWheelError: The wheels are not one release; nothing is written then.
     """
     found = find_release_set(root, tag, dist)
-    origin = choose_commit(found.entries, root, commit)
+    whole = ask_git(root, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}") if commit else ""
+    origin = choose_commit(found.entries, root, whole or commit)
     documents = {BOM_FILENAME: make_bom(found, dist), **_make_provenances(found, dist)}
     digests = {entry.filename: entry.sha256 for entry in found.entries}
     digests |= {name: hash_file(dist / name) for name in found.others}

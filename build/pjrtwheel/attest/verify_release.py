@@ -125,5 +125,7 @@ def _check_lock(wheel: WheelContents, text: str | None, entry: Entry, digest: st
         return
     if lock.lock_id != entry.lock_id:
         yield f"{wheel.path.name} has the lock {lock.lock_id}, expected {entry.lock_id}"
-    elif digest and lock.lock_id != identify(digest, lock.build, lock.provider):
+    elif not digest:
+        yield f"{STATEMENT_FILENAME} names no release file that the lock of {wheel.path.name} could be of"
+    elif lock.lock_id != identify(digest, lock.build, lock.provider):
         yield f"the lock of {wheel.path.name} is not of the release file that is attested"

@@ -65,8 +65,9 @@ def _inputs(workspace: Path, output_base: Path) -> Iterator[Path]:
     """
     with tempfile.TemporaryDirectory(prefix="inputs-") as name:
         folder = Path(name)
-        for path in (*workspace.iterdir(), output_base / "external", *output_base.glob("execroot/*/bazel-out")):
+        own = (output_base / "external", *output_base.glob("execroot/*/bazel-out"))
+        for path in (*own, *workspace.iterdir()):
             place = folder / path.name
-            if not place.is_symlink():
+            if not place.is_symlink():  # Bazel's own come first, whatever a workspace has under their names
                 place.symlink_to(path)
         yield folder

@@ -7,14 +7,14 @@ from __future__ import annotations
 import argparse
 import os
 
-from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.cli import add_options, check_repository, read_tag
 from pjrtwheel.platforms import PLATFORMS
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("release", metavar="FOLDER|URL", help="a release, or the address below which its files are")
-    parser.add_argument("--tag", default="", help="which release below an address")
+    parser.add_argument("--tag", type=read_tag, default="", help="which release below an address")
     parser.add_argument("--backend", default="", help="only the plugin of this backend")
     parser.add_argument("--platform", default="", help=f"only wheels for {', '.join(PLATFORMS)} or any (pure Python)")
     parser.add_argument("--wheel", action="append", default=[], metavar="NAME", help="only this file")

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, add_proofs_to, format_entries, read_entries
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.files import locked, write_atomically
-from pjrtwheel.prove.proof_file import ProvenWheel, read_proof_file
+from pjrtwheel.prove.proof_file import ProofFile, ProvenWheel, read_proof_file
 
 
 def add_proof_files(paths: Sequence[Path], dist: Path, now: datetime) -> tuple[Entry, ...]:
@@ -24,7 +25,7 @@ def add_proof_files(paths: Sequence[Path], dist: Path, now: datetime) -> tuple[E
     """
     if not (dist / RELEASE_FILENAME).is_file():
         raise UsageError(f"no such file: {dist / RELEASE_FILENAME}", remedy="give the folder of the wheels with --dist")
-    received = {path: read_proof_file(path, now).wheels for path in paths}
+    received = {path: _signed(read_proof_file(path, now)) for path in paths}
     with locked(dist):
         entries = read_entries(dist)
         for path, proven in received.items():
@@ -34,6 +35,17 @@ def add_proof_files(paths: Sequence[Path], dist: Path, now: datetime) -> tuple[E
             changed[wheel.wheel] = add_proofs_to(changed.get(wheel.wheel, entries[wheel.wheel]), [wheel.proof])
         write_atomically(dist / RELEASE_FILENAME, format_entries(entries | changed))
     return tuple(changed[name] for name in sorted(changed))
+
+
+def _signed(file: ProofFile) -> tuple[ProvenWheel, ...]:
+    """Return the wheels of a file, with its signer in each proof, whatever the proofs themselves say of that."""
+    return tuple(
+        replace(
+            wheel,
+            proof=replace(wheel.proof, origin=replace(wheel.proof.origin, signed_off_by=file.signed_off_by)),
+        )
+        for wheel in file.wheels
+    )
 
 
 def _check_bytes(path: Path, proven: Sequence[ProvenWheel], entries: Mapping[str, Entry], dist: Path) -> None:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pjrtwheel.errors import UsageError
+from pjrtwheel.tables import column
 
 _FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -27,12 +28,14 @@ class Origin:
         dirty: Whether the files were other than that commit's; nothing outside git.
         version: Version of this tooling.
         date: The moment in UTC, as `2026-11-21T09:40:00Z`; SOURCE_DATE_EPOCH where it is set.
+        signed_off_by: Who vouches for it, where it came from another machine by a file of proofs.
     """
 
     commit: str | None
     dirty: bool | None
     version: str
     date: str
+    signed_off_by: str = column(default="", omit_default=True)
 
 
 def find_origin(root: Path, environ: Mapping[str, str]) -> Origin:

@@ -43,6 +43,8 @@ def explain_answer(what: str, answer: requests.Response) -> PublishError:
     said = f"it answered {answer.status_code} {printable(answer.reason or '')}".rstrip()
     if answer.is_redirect:
         return PublishError(what, cause=f"{said}: the address leads elsewhere", remedy="check the address")
+    if answer.status_code in {408, 429}:
+        return PassingError(what, cause=f"{said}: it is asked too often, or slowly", remedy="wait some minutes")
     if answer.status_code >= 500:
         return PassingError(what, cause=f"{said}: the server failed", remedy="wait until the server works again")
     meaning, remedy = _MEANINGS.get(answer.status_code, (_said_text(answer), ""))
@@ -77,17 +79,27 @@ def explained(what: str) -> Iterator[None]:
         raise PublishError(what, cause=cause, remedy="check the address: it usually ends in /simple/") from error
 
 
-def save_answer(what: str, answer: requests.Response, target: Path) -> None:
+def save_answer(what: str, answer: requests.Response, target: Path, size: int) -> None:
     """Write the bytes of an answer, which was asked for as a stream, to a file.
+
+    Args:
+        what: Begins the error.
+        answer: The answer.
+        target: The file.
+        size: How many bytes there should be, negative if that is not known. Where there are more, the download ends
+            soon after them, so that no server fills the disk; the file's hash is another one then.
 
     Raises:
         PublishError: It is no success; the error begins with `what`.
     """
     if not answer.ok:
         raise explain_answer(what, answer)
+    written = 0
     with target.open("wb") as stream:
         for chunk in answer.iter_content(_CHUNK):
-            stream.write(chunk)
+            written += stream.write(chunk)
+            if 0 <= size < written:
+                return
 
 
 def _said_text(answer: requests.Response) -> str:

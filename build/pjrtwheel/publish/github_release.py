@@ -140,7 +140,7 @@ class GithubRelease:
             explained(what),
             requests.get(file.url, headers=headers, stream=True, timeout=_SILENCE_S) as answer,  # leads elsewhere
         ):
-            save_answer(what, answer, target)
+            save_answer(what, answer, target, file.size)
 
     def finish(self) -> None:
         """Publish the draft, then write the index.

@@ -27,7 +27,7 @@ def check_stage(stage: Publication) -> None:
     name = stage.destination.name
     if not stage.destination.stage:
         raise UsageError(f"{name} is no stage", remedy="releases/destinations.toml says which destinations are")
-    plan = replace(stage, trust_hashes=True).examine()
+    plan = stage.examine()
     missing = [f"{file.name} is missing" for file in plan.to_send]
     if problems := [*plan.problems, *missing]:
         raise PublishError(
@@ -49,8 +49,10 @@ def take_from_stage(stage: Publication, target: Path) -> Callable[[LocalFile], P
     files = stage.files
     require_space(target, sum(file.size for file in files))
     present = stage.place.list_files(tuple({file.project for file in files if file.project}))
+    if gone := [file.name for file in files if file.name not in present]:
+        raise PublishError(f"{stage.destination.name} no longer has {shorten(gone, _SHOWN)}; nothing was sent")
     for file in files:
-        stage.place.download(present[file.name], target / file.name)
+        stage.place.download(replace(present[file.name], size=file.size), target / file.name)
         if hash_file(target / file.name) != file.sha256:
             raise PublishError(
                 f"{stage.destination.name} serves other bytes than {file.name} of the release; nothing was sent",

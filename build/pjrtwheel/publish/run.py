@@ -111,6 +111,7 @@ class Publication:
                     self.place.upload(source(step.file), step.file.sha256)
                 self._read_back(step.file)
                 done.append(step.file)
+            self._compare_whole(plan)  # before anybody sees what is still a draft
             self.place.finish()
             self._compare_whole(plan)
         except PublishError as error:
@@ -124,7 +125,7 @@ class Publication:
         """Return a file with its digest, after downloading it if the place states none."""
         if found.sha256:
             return found
-        digest = self._download(found)
+        digest = self._download(found, found.size)
         self._read.add(found.name)
         return replace(found, sha256=digest)
 
@@ -142,7 +143,7 @@ class Publication:
         if found.sha256:
             self._compare(file, found.sha256, "it says that the sha256 is")
         if not (self.trust_hashes and found.sha256):
-            self._compare(file, self._download(found), "what it serves has the sha256")
+            self._compare(file, self._download(found, file.size), "what it serves has the sha256")
         self._read.add(file.name)
 
     def _compare(self, file: LocalFile, digest: str, saying: str) -> None:
@@ -163,10 +164,10 @@ class Publication:
             self.wait(seconds)
         return self.place.list_files(projects)
 
-    def _download(self, found: PublishedFile) -> str:
+    def _download(self, found: PublishedFile, size: int) -> str:
         target = self.scratch / "read-back"
         try:
-            self.place.download(found, target)
+            self.place.download(replace(found, size=size), target)
             return hash_file(target)
         finally:
             target.unlink(missing_ok=True)

@@ -51,13 +51,13 @@ class SameHost(AuthBase):
     """Credentials that are sent to one host only: an index may link to files on others."""
 
     def __init__(self, url: str, credentials: Credentials) -> None:
-        """Remember the host of an address."""
-        self._host = urllib.parse.urlsplit(url).netloc
+        """Remember the host of an address, and how it is spoken to: not in clear text where that is not asked for."""
+        self._host = urllib.parse.urlsplit(url)[:2]
         self._basic = HTTPBasicAuth(credentials.username, credentials.password)
 
     def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         """Sign a request if it is for that host."""
-        same = urllib.parse.urlsplit(request.url or "").netloc == self._host
+        same = urllib.parse.urlsplit(request.url or "")[:2] == self._host
         return self._basic(request) if same else request
 
 
@@ -113,7 +113,7 @@ class UploadIndex:
     def upload(self, file: Path, sha256: str) -> None:
         """Send one file with twine; what was refused or cut off may still be there, and then all is well."""
         try:
-            self._repeat(functools.partial(self._send, file))
+            self._repeat(functools.partial(self._send, file, sha256))
         except PublishError:
             project = PackageFile.from_filename(str(file), None).safe_name
             if not self._is_there(project, file.name, sha256):
@@ -156,10 +156,14 @@ class UploadIndex:
             for package in packages
         ]
 
-    def _send(self, file: Path) -> None:
+    def _send(self, file: Path, sha256: str) -> None:
         what = f"{self.name} did not take {file.name}"
         with explained(what), contextlib.closing(self._twine()) as twine:
             package = PackageFile.from_filename(str(file), None)
+            if package.sha2_digest != sha256:
+                raise PublishError(
+                    f"{file.name} is no longer the file of the release", cause=f"its sha256 is {package.sha2_digest}"
+                )
             attestation = file.with_name(f"{file.name}{ATTESTATION_SUFFIX}")
             if self.attestations and attestation.is_file():
                 package.add_attestations([str(attestation)])
@@ -179,6 +183,8 @@ class UploadIndex:
         Settings.register_argparse_arguments(parser)
         args = parser.parse_args(["--non-interactive", "--disable-progress-bar"])
         args.repository, args.repository_url = self.section, self.upload_url or None  # whatever the environment says
+        # A variable that is empty, as an unset secret makes it, is none: twine would take it for an empty password.
+        args.username, args.password = args.username or None, args.password or None
         if self.uploader.username:
             args.username, args.password = self.uploader.username, self.uploader.password
         try:
@@ -192,7 +198,7 @@ class UploadIndex:
     def _fetch(self, file: PublishedFile, target: Path) -> None:
         what = f"cannot download {file.name} from {self.name}"
         with explained(what), self._reading() as session, session.get(file.url, stream=True) as answer:
-            save_answer(what, answer, target)
+            save_answer(what, answer, target, file.size)
 
     def _is_there(self, project: str, name: str, sha256: str) -> bool:
         """Return whether a file of which the upload failed is there, under its digest."""

@@ -340,6 +340,7 @@ def test_a_clean_checkout_can_be_named_where_proofs_are_older(tmp_path: Path) ->
     commit = head.stdout.strip()
     assert make_release(root, TAG, dist, tmp_path / "out", environ={}).commit == COMMIT
     assert make_release(root, TAG, dist, tmp_path / "out", commit=commit, environ={}).commit == commit
+    assert make_release(root, TAG, dist, tmp_path / "short", commit=commit[:12], environ={}).commit == commit
     (root / "new").touch()
     with pytest.raises(UsageError, match=f"the wheels are not all of commit {commit}"):
         make_release(root, TAG, dist, tmp_path / "out", commit=commit, environ={})

@@ -203,6 +203,10 @@ def test_a_lock_of_another_release_file_is_refused(release: Path) -> None:
     problems = [f"the lock of {name} is not of the release file that is attested" for name in ours]
     assert _check_wheels(found) == []
     assert _check_wheels(other) == problems
+    none = replace(definition, dependencies=tuple(entry for entry in inputs if not entry.name.startswith("releases/")))
+    silent = replace(found.statement, provenance=replace(provenance, definition=none))
+    problems = [f"provenance.intoto.jsonl names no release file that the lock of {name} could be of" for name in ours]
+    assert _check_wheels(replace(found, statement=silent)) == problems
 
 
 def test_the_key_decides(release: Path, run: Run) -> None:

@@ -22,8 +22,8 @@ from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.machine import ProofMachine
 from pjrtwheel.prove.proof_file import read_proof_file, write_proof_file
-from release_entries import entry_of
-from release_entries import proof_of
+from pjrtwheel.prove.results import Proof
+from release_entries import entry_of, proof_of
 
 COMMIT = "c" * 40
 DATE = "2026-11-22T12:00:00Z"
@@ -66,11 +66,18 @@ def test_a_file_says_all_that_makes_it_a_proof(root: Path, proofs: Path) -> None
     assert (proof["machine"]["driver"], proof["pythons"][0]["programs"][0]["program"]) == ("driver 7", "jit")
 
 
+def vouched(proof: Proof, signer: str) -> Proof:
+    """Return a proof as it is recorded: with who signed off the file that it came in."""
+    return replace(proof, origin=replace(proof.origin, signed_off_by=signer))
+
+
 def test_proofs_enter_the_record(dist: Path, proofs: Path) -> None:
-    """And what is recorded is what was read; a second time nothing changes."""
+    """And what is recorded is what was read, and who vouches for it; a second time nothing changes."""
     changed = add_proof_files([proofs], dist, NOW)
     assert [entry.filename for entry in changed] == [BINDINGS, PLUGIN]
-    assert {name: entry.proof for name, entry in read_entries(dist).items()} == dict.fromkeys(DIGESTS, PROOF)
+    assert {name: entry.proof for name, entry in read_entries(dist).items()} == dict.fromkeys(
+        DIGESTS, vouched(PROOF, "A Tester")
+    )
     before = (dist / RELEASE_FILENAME).read_bytes()
     add_proof_files([proofs], dist, NOW)
     assert (dist / RELEASE_FILENAME).read_bytes() == before
@@ -81,8 +88,8 @@ def test_proofs_of_two_machines_enter_together(dist: Path, proofs: Path, tmp_pat
     second, other = tmp_path / "second.json", replace(PROOF, backend="soroban")
     write_proof_file(second, {BINDINGS: other}, DIGESTS, signed_off_by="B", date=DATE)
     add_proof_files([proofs, second], dist, NOW)
-    assert read_entries(dist)[BINDINGS].proofs() == (PROOF, other)
-    assert read_entries(dist)[PLUGIN].proofs() == (PROOF,)
+    assert read_entries(dist)[BINDINGS].proofs() == (vouched(PROOF, "A Tester"), vouched(other, "B"))
+    assert read_entries(dist)[PLUGIN].proofs() == (vouched(PROOF, "A Tester"),)
 
 
 def set_in(path: str, value: object) -> Damage:

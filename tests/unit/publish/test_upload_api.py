@@ -7,8 +7,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import requests
 
-from pjrtwheel.publish.upload_api import Credentials, UploadIndex
+from pjrtwheel.errors import PublishError
+from pjrtwheel.publish.answers import save_answer
+from pjrtwheel.publish.upload_api import Credentials, SameHost, UploadIndex
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX
 from release_folders import WHEELS, write_release_folder
 from upload_server import PASSWORD, USERNAME, UploadServer
@@ -27,3 +30,56 @@ def test_an_attestation_goes_with_its_wheel(
     for name in WHEELS[:2]:
         place.upload(release.path / name, release.digests[name])
     assert (server.uploads, server.attestations) == (list(WHEELS[:2]), carried)
+
+
+def test_a_file_that_changed_meanwhile_is_not_sent(server: UploadServer, tmp_path: Path) -> None:
+    """Between the check of the folder and the upload hours may pass, and an index forgets nothing."""
+    release = write_release_folder(tmp_path / "release")
+    urls = (f"{server.url}simple/", f"{server.url}upload/")
+    place = UploadIndex("company", urls[0], upload_url=urls[1], uploader=Credentials(USERNAME, PASSWORD))
+    (release.path / WHEELS[0]).unlink()
+    (release.path / WHEELS[0]).write_bytes((release.path / WHEELS[1]).read_bytes())
+    with pytest.raises(PublishError, match="is no longer the file of the release"):
+        place.upload(release.path / WHEELS[0], release.digests[WHEELS[0]])
+    assert (server.uploads, server.files) == ([], {})
+
+
+def test_an_empty_variable_is_no_password(
+    server: UploadServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a workflow sets it for a secret that there is not: what .pypirc says counts then."""
+    release = write_release_folder(tmp_path / "release")
+    (tmp_path / ".pypirc").write_text(
+        f"[distutils]\nindex-servers = mine\n"
+        f"[mine]\nrepository = {server.url}upload/\nusername = {USERNAME}\npassword = {PASSWORD}\n",
+        "utf-8",
+    )
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("TWINE_USERNAME", "TWINE_PASSWORD"):
+        monkeypatch.setenv(name, "")
+    place = UploadIndex("company", f"{server.url}simple/", section="mine")
+    place.upload(release.path / WHEELS[0], release.digests[WHEELS[0]])
+    assert server.uploads == [WHEELS[0]]
+
+
+@pytest.mark.parametrize(
+    ("url", "signed"),
+    [
+        ("https://example.org/a.whl", True),
+        ("http://example.org/a.whl", False),
+        ("https://files.example.org/a.whl", False),
+        ("https://example.org:8443/a.whl", False),
+    ],
+)
+def test_credentials_go_to_one_host_and_never_in_clear_text(url: str, *, signed: bool) -> None:
+    """An index may link to files elsewhere, and to its own without encryption."""
+    request = requests.Request("GET", url, auth=SameHost("https://example.org/simple/", Credentials("me", "secret")))
+    assert ("Authorization" in request.prepare().headers) is signed
+
+
+def test_a_download_ends_where_the_file_should(server: UploadServer, tmp_path: Path) -> None:
+    """A server that goes on and on does not fill the disk."""
+    server.files["a.whl"] = bytes(8 << 20)
+    with requests.get(f"{server.url}files/a.whl", stream=True, auth=(USERNAME, PASSWORD), timeout=60) as answer:
+        save_answer("cannot download", answer, tmp_path / "a.whl", 10)
+    assert (tmp_path / "a.whl").stat().st_size == 1 << 20

@@ -234,6 +234,8 @@ def test_stream_that_is_not_deflate(make_wheel: MakeWheel) -> None:
 def test_no_wheel_at_all(tmp_path: Path) -> None:
     """A path that leads nowhere is named."""
     assert refusal(tmp_path / "a-1-py3-none-any.whl").what == f"no such wheel: {tmp_path / 'a-1-py3-none-any.whl'}"
+    (tmp_path / "a-1-py3-none-any.whl").mkdir()
+    assert refusal(tmp_path / "a-1-py3-none-any.whl").what == f"no such wheel: {tmp_path / 'a-1-py3-none-any.whl'}"
 
 
 def test_zip_without_record(tmp_path: Path) -> None:

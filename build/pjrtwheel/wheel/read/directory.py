@@ -37,7 +37,7 @@ def open_wheel(path: Path) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(path) as archive:
             refuse_problems(path, check_directory(archive.infolist(), path.stat().st_size))
             yield archive
-    except FileNotFoundError as error:
+    except (FileNotFoundError, IsADirectoryError) as error:
         raise WheelError(f"no such wheel: {path}") from error
     except DAMAGE as error:
         raise WheelError(
