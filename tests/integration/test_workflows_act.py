@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The release workflow runs on this machine: what must not be published is not; `./noxw -s workflows` runs more."""
+"""The release workflow runs on this machine, for what is built quickly; `./noxw -s workflows` runs more."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -60,3 +62,19 @@ def test_a_wheel_that_cannot_be_built_ends_the_release(repository: SmallReposito
     assert run.jobs == {**good, "wheels": "failure", "required": "failure"}
     assert run.artifacts == {f"dist-{repository.version}-jaxlib-linux_aarch64"}
     assert (run.attested, run.published) == ("", frozenset())
+
+
+def test_the_selector_is_published_alone_and_as_it_was_checked(repository: SmallRepository) -> None:
+    """Its tag builds one small wheel, and nothing of CI runs; altered after its check, it is not published."""
+    run = repository.release(repository.selector_tag)
+    before = dict.fromkeys(("tag", "select", "check", "stage"), "success")
+    assert run.jobs == {**before, "publish": "success"}, run.log[-8000:]
+    assert run.artifacts == {"select", "checked"}
+    assert [Path(path).name.split("-")[0] for path in run.published if path.endswith(".whl")] == ["jaxlib_select"]
+    shutil.rmtree(repository.destination)
+    bad = repository.rerun(run, "publish", alter="publish:checked:jaxlib_select-*.whl")
+    assert bad.jobs == {**before, "publish": "failure"}
+    assert (bad.attested, bad.published) == ("", frozenset())
+    again = repository.rerun(bad, "publish")
+    assert again.jobs == run.jobs
+    assert (again.attested, again.published) == (run.attested, run.published)

@@ -240,12 +240,3 @@ def test_a_release_of_github_stays_a_draft_until_it_is_whole(good: Run, reposito
     assert files.keys() == {*attested, SUMS_FILENAME, *(f"{name}.metadata" for name in attested if name[-4:] == ".whl")}
     assert {name: files[name] for name in attested} == attested
     assert {path.parent.name for path in run.store.glob("served/simple/*/index.html")} == PROJECTS
-
-
-def test_the_selector_is_published_alone(repository: SmallRepository) -> None:
-    """Its tag builds one small wheel: nothing of CI runs."""
-    run = repository.release(repository.selector_tag)
-    assert failed(run) == set(), run.log[-8000:]
-    assert succeeded(run) == {"tag", "select", "check", "stage", "publish"}
-    assert run.artifacts == {"select", "checked"}
-    assert [Path(path).name.split("-")[0] for path in run.published if path.endswith(".whl")] == ["jaxlib_select"]
