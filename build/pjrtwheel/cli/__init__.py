@@ -90,7 +90,7 @@ def check_wheels(wheels: Sequence[Path]) -> None:
             raise UsageError(f"no such file: {wheel}")
 
 
-def read_tag(text: str) -> str:
+def require_tag(text: str) -> str:
     """Return a tag as it was given; an empty one comes of a variable that is not set, and would mean any."""
     if not text:
         raise argparse.ArgumentTypeError("expected a tag such as v0.12.0.1+split.1, not an empty text")

@@ -8,13 +8,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from pjrtwheel.cli import add_options, check_repository, read_tag
+from pjrtwheel.cli import add_options, check_repository, require_tag
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--tag", type=read_tag, help="such as v0.11.2+split.1 or select-v0.1.0")
+    what.add_argument("--tag", type=require_tag, help="such as v0.11.2+split.1 or select-v0.1.0")
     what.add_argument("--new-key", type=Path, metavar="FILE", help="make an ed25519 key, and FILE.pub for verifying")
     add_options(parser, "--root", "--dist")
     parser.add_argument("--output", type=Path, metavar="DIR", help="the folder to write (default: TAG in --dist)")

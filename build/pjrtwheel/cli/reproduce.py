@@ -7,14 +7,14 @@ from __future__ import annotations
 import argparse
 import os
 
-from pjrtwheel.cli import add_options, check_repository, read_tag
+from pjrtwheel.cli import add_options, check_repository, require_tag
 from pjrtwheel.platforms import PLATFORMS
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("release", metavar="FOLDER|URL", help="a release, or the address below which its files are")
-    parser.add_argument("--tag", type=read_tag, default="", help="which release below an address")
+    parser.add_argument("--tag", type=require_tag, help="which release below an address")
     parser.add_argument("--backend", default="", help="only the plugin of this backend")
     parser.add_argument("--platform", default="", help=f"only wheels for {', '.join(PLATFORMS)} or any (pure Python)")
     parser.add_argument("--wheel", action="append", default=[], metavar="NAME", help="only this file")
@@ -30,7 +30,7 @@ def execute(args: argparse.Namespace) -> int:
 
     check_repository(args.root)
     selection = Selection(args.backend, args.platform, tuple(args.wheel))
-    with open_release(args.release, cache_root(os.environ), tag=args.tag) as release:
+    with open_release(args.release, cache_root(os.environ), tag=args.tag or "") as release:
         compared = reproduce(release, args.root, selection)
         for wheel in compared:
             print(f"{wheel.filename}: {'differs' if wheel.differences else 'the same bytes'}")

@@ -8,14 +8,14 @@ import argparse
 import os
 from pathlib import Path
 
-from pjrtwheel.cli import add_options, read_tag
+from pjrtwheel.cli import add_options, require_tag
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("release", metavar="FOLDER|URL", help="a release, or the address below which its files are")
     parser.add_argument("--key", type=Path, metavar="FILE", help="public key (PEM) that must have signed it")
-    parser.add_argument("--tag", type=read_tag, default="", help="the tag that it must be of")
+    parser.add_argument("--tag", type=require_tag, help="the tag that it must be of")
     parser.add_argument("--documents-only", action="store_true", help="leave the wheels out, which may be gigabytes")
     add_options(parser, "--root")
 
@@ -29,7 +29,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.fetch.cache import cache_root
 
     key = load_public_key(args.key) if args.key else None
-    options = {"tag": args.tag, "documents_only": args.documents_only}
+    options = {"tag": args.tag or "", "documents_only": args.documents_only}
     try:
         with open_release(args.release, cache_root(os.environ), **options) as release:
             statement = verify_release(release, key=key, **options)
