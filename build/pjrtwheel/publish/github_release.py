@@ -34,7 +34,7 @@ from github.GitReleaseAsset import GitReleaseAsset
 from github.Repository import Repository
 
 from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
-from pjrtwheel.errors import PublishError, UsageError
+from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.products.index import write_pages
 from pjrtwheel.products.index.projects import (
     IndexedFile,
@@ -132,7 +132,26 @@ class GithubRelease:
         self._send(file.name, sha256, file.stat().st_size, lambda: file.open("rb"))
 
     def download(self, file: PublishedFile, target: Path) -> None:
-        """Fetch an asset back, also of a draft."""
+        """Fetch an asset back, also of a draft; a wheel together with the METADATA that installers read in its place.
+
+        Raises:
+            PublishError: GitHub does not give it, or has other METADATA next to it than the wheel's own.
+        """
+        self._fetch(file, target)
+        if not file.name.endswith(".whl"):
+            return
+        release, expected = self._find_release(), b""
+        with suppress(WheelError):  # the caller compares its hash
+            expected = read_metadata(target)
+        beside = self._list_assets(release).get(f"{file.name}{METADATA_SUFFIX}") if release and expected else None
+        if beside is not None and self._read(beside) != expected:
+            raise PublishError(
+                f"{self.address} has another {beside.name}",
+                cause="it is not METADATA of the wheel: somebody replaced it",
+                remedy="delete that asset, then publish again",
+            )
+
+    def _fetch(self, file: PublishedFile, target: Path) -> None:
         what = f"cannot download {file.name} from {self.address}"
         headers = {"Accept": "application/octet-stream"}
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
@@ -302,7 +321,7 @@ class GithubRelease:
         """Return the bytes of a small asset, which must have its digest."""
         with tempfile.TemporaryDirectory(prefix="asset-") as scratch:
             target = Path(scratch) / "asset"
-            self.download(PublishedFile(asset.name, _digest_of(asset), asset.size, asset.url), target)
+            self._fetch(PublishedFile(asset.name, _digest_of(asset), asset.size, asset.url), target)
             data = target.read_bytes()
         if _digest_of(asset) not in {"", hashlib.sha256(data).hexdigest()}:
             raise PublishError(f"{self.address} serves other bytes as {asset.name} than it says", remedy="try again")

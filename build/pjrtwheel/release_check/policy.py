@@ -94,6 +94,10 @@ class Note:
     date: str = column(pattern=_DATE)
     platforms: tuple[str, ...] = ()
 
+    def describe(self) -> str:
+        """Name it in a message."""
+        return f"the note on growth of {self.wheel} in {self.tag}"
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -134,30 +138,30 @@ def check_policy(
     policy: Policy, projects: Collection[str], platforms: Collection[str], today: date
 ) -> Iterator[Problem]:
     """Yield what is wrong with decisions: about what does not exist, of no day or a coming one, or expired."""
-    for waiver in policy.waivers:
-        what = waiver.describe()
-        unknown = [waiver.wheel] if waiver.wheel not in projects else []
-        unknown += [name for name in waiver.platforms if name not in platforms]
+    decisions: tuple[Waiver | Note, ...] = (*policy.waivers, *policy.notes)
+    for decision in decisions:
+        what = decision.describe()
+        unknown = [decision.wheel] if decision.wheel not in projects else []
+        unknown += [name for name in decision.platforms if name not in platforms]
         if unknown:
             yield Problem(Kind.POLICY, f"{what} is about what does not exist: {', '.join(unknown)}")
-        yield from (Problem(Kind.POLICY, f"{what} {fault}") for fault in _check_dates(waiver, today))
-    for note in policy.notes:
-        if note.wheel not in projects:
-            yield Problem(Kind.POLICY, f"the note on growth of {note.wheel} is about what does not exist")
+        until = decision.until if isinstance(decision, Waiver) else ""
+        yield from (Problem(Kind.POLICY, f"{what} {fault}") for fault in _check_dates(decision.date, until, today))
 
 
 def holds(waiver: Waiver, today: date) -> bool:
     """Return whether a waiver holds on a day."""
-    return not list(_check_dates(waiver, today))
+    return not list(_check_dates(waiver.date, waiver.until, today))
 
 
-def _check_dates(waiver: Waiver, today: date) -> Iterator[str]:
+def _check_dates(decided: str, until: str, today: date) -> Iterator[str]:
+    """Yield what is wrong with the day of a decision, and with its last one if it has any."""
     try:
-        decided, last = date.fromisoformat(waiver.date), date.fromisoformat(waiver.until)
+        first, last = date.fromisoformat(decided), date.fromisoformat(until) if until else today
     except ValueError as error:
         yield f"has a date that is none: {error}"
         return
-    if decided > today:
-        yield f"is dated in the future: {waiver.date}"
+    if first > today:
+        yield f"is dated in the future: {decided}"
     if last < today:
-        yield f"expired on {waiver.until}"
+        yield f"expired on {until}"

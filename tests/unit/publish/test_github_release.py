@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -205,6 +207,19 @@ def test_wheels_without_metadata_are_not_published(github: GithubStandIn, releas
     with pytest.raises(PublishError, match="has no METADATA of"):
         open_at().finish()
     assert made.draft
+
+
+def test_metadata_that_is_not_the_wheels_is_refused(
+    github: GithubStandIn, release: ReleaseFolder, tmp_path: Path
+) -> None:
+    """Installers read it in place of the wheel, and would install what it asks for."""
+    send(open_at(), release)
+    asset = next(asset for asset in github.releases[0].assets if asset.name == f"{WHEEL}.metadata")
+    asset.data += b"Requires-Dist: somebody-elses-package\n"
+    asset.digest = f"sha256:{hashlib.sha256(asset.data).hexdigest()}"
+    place = open_at()
+    with pytest.raises(PublishError, match=f"has another {re.escape(WHEEL)}.metadata"):
+        place.download(place.list_files(PROJECTS)[WHEEL], tmp_path / "back.whl")
 
 
 def test_several_releases_of_a_tag_are_refused(github: GithubStandIn, release: ReleaseFolder) -> None:

@@ -122,11 +122,23 @@ def test_a_waiver_that_cannot_hold_is_a_problem(waiver: Waiver, fault: str) -> N
     assert found == [Problem(Kind.POLICY, f"{waiver.describe()} {fault}")]
 
 
-def test_a_note_on_what_does_not_exist_is_a_problem() -> None:
-    """It would hide nothing, and was meant to."""
-    policy = Policy(1, 2, DEMAND, notes=(Note("v1", "jaxlib-soroban", "beads", "2026-11-22"),))
-    assert list(check_policy(policy, {"jaxlib"}, (), TODAY)) == [
-        Problem(Kind.POLICY, "the note on growth of jaxlib-soroban is about what does not exist")
+NOTE = Note("v1", "jaxlib", "beads", "2026-11-22", ("linux_x86_64",))
+
+
+@pytest.mark.parametrize(
+    ("note", "fault"),
+    [
+        (replace(NOTE, wheel="jaxlib-soroban"), "is about what does not exist: jaxlib-soroban"),
+        (replace(NOTE, platforms=("linux_riscv64",)), "is about what does not exist: linux_riscv64"),
+        (replace(NOTE, date="2026-11-23"), "is dated in the future: 2026-11-23"),
+        (replace(NOTE, date="2026-02-30"), "has a date that is none: day is out of range for month"),
+    ],
+)
+def test_a_note_that_cannot_be_meant_is_a_problem(note: Note, fault: str) -> None:
+    """It would hide nothing, or was not written when it says."""
+    policy = Policy(1, 2, DEMAND, notes=(NOTE, note))
+    assert list(check_policy(policy, {"jaxlib"}, {"linux_x86_64"}, TODAY)) == [
+        Problem(Kind.POLICY, f"{note.describe()} {fault}")
     ]
 
 
