@@ -141,8 +141,13 @@ class GithubRelease:
         if not file.name.endswith(".whl"):
             return
         release, expected = self._find_release(), b""
-        with suppress(WheelError):  # the caller compares its hash
-            expected = read_metadata(target)
+        with (
+            tempfile.TemporaryDirectory(prefix="wheel-") as scratch,
+            suppress(WheelError),
+        ):  # its hash the caller checks
+            named = Path(scratch) / file.name
+            named.symlink_to(target.absolute())
+            expected = read_metadata(named)
         beside = self._list_assets(release).get(f"{file.name}{METADATA_SUFFIX}") if release and expected else None
         if beside is not None and self._read(beside) != expected:
             raise PublishError(
