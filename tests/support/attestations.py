@@ -23,7 +23,7 @@ def make_attestation(name: str, sha256: str, workflow: str = WORKFLOW) -> bytes:
     statement = {
         "_type": "https://in-toto.io/Statement/v1",
         "subject": subject,
-        "predicateType": "https://docs.pypi.org/attestations/publish/v1",
+        "predicateType": "https://example.org/attestations/publish/v1",
         "predicate": None,
     }
     attestation: dict[str, Any] = {
