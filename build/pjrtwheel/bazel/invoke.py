@@ -231,5 +231,5 @@ def build(request: BuildRequest, environ: Mapping[str, str] | None = None) -> Bu
     if status != 0:
         raise explain_failure(status, log, text)
     directories = output_directories(log, request.targets)
-    check_results(directories, workspace.directory, output_base(workspace, bazel, request))
+    check_results(directories, workspace.directory, output_base(workspace, bazel, request), cache)
     return BuildResult(directories, log)

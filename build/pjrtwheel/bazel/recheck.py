@@ -17,12 +17,12 @@ from pathlib import Path
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.wheel.deflate.compress import worker_count
-from pjrtwheel.wheel.write.recompute import check_against_inputs
+from pjrtwheel.wheel.write.recompute import check_against_inputs, identify_check
 
 _MANIFEST = ".manifest.json"  # as build/rules/private/wheels.bzl names it, next to the directory of the wheel
 
 
-def check_results(directories: Iterable[Path], workspace: Path, output_base: Path) -> None:
+def check_results(directories: Iterable[Path], workspace: Path, output_base: Path, cache: Path) -> None:
     """Hold every wheel that a build returned to its manifest; one that is another is removed from Bazel's folder.
 
     Otherwise Bazel would call it up to date in the next build, with or without the cache that it came from.
@@ -31,6 +31,7 @@ def check_results(directories: Iterable[Path], workspace: Path, output_base: Pat
         directories: Where the wheels are, below `output_base`.
         workspace: Where Bazel ran.
         output_base: Bazel's own folder for it.
+        cache: Where it is noted which wheels of which inputs have passed, not to do it again for the same bytes.
 
     Raises:
         WheelError: A wheel is not what its inputs make.
@@ -40,17 +41,23 @@ def check_results(directories: Iterable[Path], workspace: Path, output_base: Pat
         for directory in directories
         for wheel in directory.glob("*.whl")
     ]
+    passed = cache.absolute() / "rechecked"
     with (
         _inputs(workspace, output_base) as folder,
         contextlib.chdir(folder),
         ThreadPoolExecutor(worker_count()) as pool,
     ):
-        list(pool.map(lambda pair: _check(*pair), pairs))
+        list(pool.map(lambda pair: _check(*pair, passed=passed), pairs))
 
 
-def _check(wheel: Path, manifest: Path) -> None:
+def _check(wheel: Path, manifest: Path, *, passed: Path) -> None:
+    note = passed / identify_check(wheel, manifest)
+    if note.exists():
+        return
     try:
         check_against_inputs(wheel, manifest)
+        passed.mkdir(parents=True, exist_ok=True)
+        note.touch()
     except WheelError:
         wheel.parent.chmod(0o755)  # Bazel takes the right to write away from what it made
         shutil.rmtree(wheel.parent)

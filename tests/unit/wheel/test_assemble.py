@@ -20,7 +20,7 @@ from pjrtwheel.wheel.deflate.compress import Compression
 from pjrtwheel.wheel.record import parse_record
 from pjrtwheel.wheel.write.assemble import assemble
 from pjrtwheel.wheel.write.manifest import parse_manifest
-from pjrtwheel.wheel.write.recompute import check_against_inputs
+from pjrtwheel.wheel.write.recompute import check_against_inputs, identify_check
 from pjrtwheel.wheel.write.repair import repair_wheel
 
 MakeElf = Callable[..., bytes]
@@ -414,6 +414,26 @@ def test_a_wheel_is_held_to_its_inputs(request: pytest.FixtureRequest, kind: str
         caught.value.what
         == f"{wheel.name} is not what its inputs make: {wheel.name.partition('-')[0]}/release_lock.json"
     )
+
+
+@pytest.mark.parametrize("kind", ["plugin", "bindings"])
+def test_a_check_is_done_again_for_other_bytes(
+    request: pytest.FixtureRequest, kind: str, inputs: Path, tmp_path: Path
+) -> None:
+    """Of the wheel, of the manifest, or of any file that the manifest names; not for the same."""
+    manifest: Manifest = request.getfixturevalue(kind)
+    run(manifest, tmp_path / "out")
+    (wheel,) = (tmp_path / "out").glob("*.whl")
+    place = inputs / "manifest.json"
+    place.write_text(json.dumps(manifest))
+    named = [manifest["wheel"]] if kind == "bindings" else [*manifest["files"].values(), *manifest["licenses"].values()]
+    seen = [identify_check(wheel, place)]
+    assert identify_check(wheel, place) == seen[0]
+    for path in (wheel, *map(Path, [*named, manifest["release"]]), place):
+        with path.open("ab") as file:
+            file.write(b"\n")
+        seen.append(identify_check(wheel, place))
+    assert len(set(seen)) == len(seen) > 3
 
 
 def test_members_that_come_or_go_are_named(plugin: Manifest, inputs: Path, tmp_path: Path) -> None:

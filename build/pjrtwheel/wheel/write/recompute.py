@@ -9,12 +9,16 @@ holds the members themselves to RECORD.
 from __future__ import annotations
 
 import hashlib
+import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import fields
 from pathlib import Path
 
 from pjrtwheel.errors import WheelError, shorten
+from pjrtwheel.files import hash_file
+from pjrtwheel.sources import import_closure
 from pjrtwheel.wheel.deflate.compress import CHUNK_SIZE
 from pjrtwheel.wheel.read.directory import open_wheel
 from pjrtwheel.wheel.record import Member, encode_digest, parse_record
@@ -24,6 +28,31 @@ from pjrtwheel.wheel.write.plan import MemberSource
 
 _SHOWN = 3
 _REMEDY = "build again without that cache; who may write a cache may write the wheels that are built with it"
+
+
+def identify_check(wheel: Path, manifest: Path) -> str:
+    """Return the identity of a check: the wheel, its manifest, every input by its bytes, and our own code.
+
+    Hashing takes a tenth of the time that planning the members again does.
+    """
+    spec = parse_manifest(manifest.read_text("utf-8"))
+    inputs = sorted({path for value in (getattr(spec, field.name) for field in fields(spec)) for path in _paths(value)})
+    identity = [
+        hash_file(manifest),
+        *((str(path), hash_file(path)) for path in inputs),
+        (wheel.name, hash_file(wheel)),
+        *(hash_file(path) for path in import_closure("pjrtwheel.wheel.write.recompute")),
+    ]
+    return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
+
+
+def _paths(value: object) -> Iterator[Path]:
+    """Yield the paths in a value of a specification."""
+    if isinstance(value, Path):
+        yield value
+    elif isinstance(value, dict | tuple):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _paths(part)
 
 
 def check_against_inputs(wheel: Path, manifest: Path) -> None:
