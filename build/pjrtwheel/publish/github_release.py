@@ -148,10 +148,10 @@ class GithubRelease:
             named = Path(scratch) / file.name
             named.symlink_to(target.absolute())
             expected = read_metadata(named)
-        beside = self._list_assets(release).get(f"{file.name}{METADATA_SUFFIX}") if release and expected else None
-        if beside is not None and self._read(beside) != expected:
+        neighbour = self._list_assets(release).get(f"{file.name}{METADATA_SUFFIX}") if release and expected else None
+        if neighbour is not None and self._read(neighbour) != expected:
             raise PublishError(
-                f"{self.address} has another {beside.name}",
+                f"{self.address} has another {neighbour.name}",
                 cause="it is not METADATA of the wheel: somebody replaced it",
                 remedy="delete that asset, then publish again",
             )
