@@ -9,7 +9,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -76,14 +75,12 @@ def checkout(copy_checkout: Callable[[Path], Path], tmp_path: Path) -> Iterator[
 
 
 def test_nothing_changed_means_nothing_done(root: Path, built_wheels: Path, tmp_path: Path) -> None:
-    """The second build runs no action, gives the same wheels and ends within ten seconds."""
+    """The second build runs no action and gives the same wheels."""
     first = build_command(root, tmp_path / "first")  # the built wheels may have been built elsewhere
     subprocess.run(first, env=environ_of(root), capture_output=True, text=True, check=True)
-    start = time.monotonic()
     done = subprocess.run(
         build_command(root, tmp_path / "dist"), env=environ_of(root), capture_output=True, text=True, check=True
     )
-    assert time.monotonic() - start < 10
     assert "Bazel ran 0 actions, everything was up to date" in done.stderr.splitlines()
     assert digests(tmp_path / "dist") == digests(built_wheels)
 
