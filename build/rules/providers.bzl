@@ -10,9 +10,9 @@ FlagInfo = provider(
 PythonToolInfo = provider(
     doc = "How an action runs the Python tooling.",
     fields = {
-        "inputs": "depset of File: interpreter, tooling and the packages it needs",
+        "environment": "dict: variables that the interpreter needs; all paths are relative to the execution root",
+        "inputs": "depset of File: interpreter with all that it needs, tooling and packages",
         "interpreter": "File: the Python to run",
-        "pythonpath": "string: directories relative to the execution root, joined by colons",
     },
 )
 
@@ -20,7 +20,7 @@ CompilerInfo = provider(
     doc = "The pinned C compiler.",
     fields = {
         "executable": "File: the compiler",
-        "inputs": "depset of File: the compiler, its headers and libraries, and the pin it came from",
+        "inputs": "depset of File: the compiler, its headers and libraries",
     },
 )
 

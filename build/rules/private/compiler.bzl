@@ -19,21 +19,14 @@ c_headers = rule(
 )
 
 def _c_compiler_impl(ctx):
-    directory = ctx.file.directory
-    return CompilerInfo(
-        executable = "{}/{}".format(directory.path, ctx.attr.executable),
-        inputs = depset([directory, ctx.file.pin]),
-    )
+    return CompilerInfo(executable = ctx.file.executable, inputs = depset(ctx.files.srcs))
 
 c_compiler = rule(
     implementation = _c_compiler_impl,
-    doc = "A C compiler that is in one directory with all it needs.",
+    doc = "A C compiler that finds all it needs by its own place.",
     attrs = {
-        # As a whole: twenty thousand single inputs would cost seconds for each action.
-        "directory": attr.label(allow_single_file = True, mandatory = True, doc = "The directory."),
-        "executable": attr.string(mandatory = True, doc = "The compiler, relative to the directory."),
-        # Bazel sees of a directory only when it was last changed; the pin says what is in it.
-        "pin": attr.label(allow_single_file = True, mandatory = True, doc = "File that identifies the compiler."),
+        "executable": attr.label(allow_single_file = True, mandatory = True, doc = "The compiler."),
+        "srcs": attr.label_list(allow_files = True, mandatory = True, doc = "The compiler, its headers and libraries."),
     },
 )
 
@@ -89,7 +82,7 @@ def compile_shared_library(ctx, out, copts):
             transitive = [tool.inputs, compiler.inputs] + [info.files for info in headers],
         ),
         outputs = [output],
-        env = {"PYTHONPATH": tool.pythonpath},
+        env = tool.environment,
         # What it gives cannot be checked without compiling again, so no cache is trusted with it.
         execution_requirements = {"no-cache": ""},
         mnemonic = "CompileExtension",

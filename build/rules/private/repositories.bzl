@@ -13,6 +13,22 @@ load("//build/rules/private:xla_repository.bzl", "xla_license")
 _PJRT_INCLUDE = "xla_plugins/xla_cpu_pjrt/include"
 _FFI_INCLUDE = "jaxlib/include"
 
+# What the compiler reads of its 20,000 files for C on Linux with glibc: each is an input of every compilation. Tests of
+# the extension show when another version of it needs others.
+_COMPILER_MEMBERS = [
+    "ziglang/zig",
+    "ziglang/lib/compiler_rt*",
+    "ziglang/lib/include/*",
+    "ziglang/lib/libc/glibc/*",
+    "ziglang/lib/libc/include/aarch64-linux-any/*",
+    "ziglang/lib/libc/include/aarch64-linux-gnu/*",
+    "ziglang/lib/libc/include/any-linux-any/*",
+    "ziglang/lib/libc/include/generic-glibc/*",
+    "ziglang/lib/libc/include/x86-linux-any/*",
+    "ziglang/lib/libc/include/x86-linux-gnu/*",
+    "ziglang/lib/std/*",
+]
+
 def _header_repositories():
     pinned_wheel(
         name = "header_pjrt_c_api",
@@ -64,7 +80,7 @@ def pjrt_repositories():
         name = "compiler",
         macro = "pinned_compiler",
         pin = "compiler." + RELEASE["host"],
-        unpack = ["ziglang/*"],
+        unpack = _COMPILER_MEMBERS,
     )
     _header_repositories()
     for name, facts in TOOLS.items():

@@ -50,7 +50,7 @@ def _assemble(ctx, provider, facts, inputs, message):
         arguments = [args],
         inputs = depset([manifest, ctx.file.release] + inputs, transitive = [tool.inputs]),
         outputs = [output],
-        env = dict({"PYTHONPATH": tool.pythonpath}, **({"SOURCE_DATE_EPOCH": epoch} if epoch else {})),
+        env = dict(tool.environment, **({"SOURCE_DATE_EPOCH": epoch} if epoch else {})),
         mnemonic = "AssembleWheel",
         progress_message = message,
     )
