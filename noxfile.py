@@ -161,6 +161,14 @@ def workflows(session: nox.Session) -> None:
 
 
 @IN_TESTS(default=False)
+def remote_test(session: nox.Session) -> None:
+    """Build all wheels of x86_64 with remote caches and an executor on loopback, and let those servers fail."""
+    paths = ("tests/integration/test_bazel_remote.py", "tests/integration/test_bazel_cache.py")
+    command = ("python", "-m", "pytest", "--durations=0", *paths, *session.posargs)
+    _run(session, "tests", *command, PJRTWHEEL_REMOTE_TEST="1")
+
+
+@IN_TESTS(default=False)
 def fuzz(session: nox.Session) -> None:
     """Give the readers of untrusted input a million mutated inputs: -- [--inputs N] [--reader NAME [--only NUMBER]]."""
     path = os.pathsep.join(str(ROOT / folder) for folder in ("build", "selector", "tests/support"))

@@ -16,6 +16,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
+from pjrtwheel.bazel.remote import describe_processes, describe_warnings
 from pjrtwheel.dist import Entry, add_wheels, check_space
 from pjrtwheel.elf import check_exports, read_image
 from pjrtwheel.errors import BazelError, UsageError, VerifyError, count
@@ -108,6 +109,8 @@ def build(
     _say(f"building {' '.join(request.targets)} for {request.platform.name}")
     result = build_with_bazel(request)
     _say(describe_actions(result))
+    if warnings := describe_warnings(result.log.text):
+        _say(warnings)
     built = tuple(wheel for directory in result.directories for wheel in read_built(directory))
     check_returned(request, [wheel.report.wheel for wheel in built])
     check_space(built, dist)
@@ -171,11 +174,11 @@ def check_returned(request: BuildRequest, returned: Sequence[str]) -> None:
 
 
 def describe_actions(result: BuildResult) -> str:
-    """Say in one line which actions Bazel ran, by kind."""
+    """Say in one line which actions Bazel ran, by kind, and how many of their results other machines gave."""
     counts = Counter(action.mnemonic for action in result.log.actions)
     kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(counts.items()))
-    ran = count(len(result.log.actions), "action")
-    return f"Bazel ran {ran}" + (f": {kinds}" if kinds else ", everything was up to date")
+    ran, places = count(len(result.log.actions), "action"), describe_processes(result.log.text)
+    return f"Bazel ran {ran}" + (f": {kinds}" if kinds else ", everything was up to date") + (places and f"; {places}")
 
 
 def describe_repair(report: Report) -> str:

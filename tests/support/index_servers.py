@@ -52,11 +52,11 @@ class Devpi:
         return Index(url, f"{url}+simple/")
 
 
-def install_servers(root: Path, cache: Path) -> Path:
-    """Return the folder with the programs of both servers, installed into the cache on first use."""
-    group = requirement_group(root, _GROUP)
+def install_servers(root: Path, cache: Path, servers: str = _GROUP) -> Path:
+    """Return the folder with the programs of a dependency group, installed into the cache on first use."""
+    group = requirement_group(root, servers)
     name = hashlib.sha256("\n".join([sys.version, *group]).encode()).hexdigest()[:16]
-    place = cache / "tools" / f"{_GROUP}-{name}"
+    place = cache / "tools" / f"{servers}-{name}"
     with file_lock(cache / "locks" / place.name):
         if not (place / "installed").is_file():
             uv = str(find_uv() or "uv")

@@ -8,9 +8,9 @@ One JSON object per line, in the form of `build_event_stream.proto`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -42,6 +42,11 @@ class BuildLog:
     outputs: dict[str, tuple[Path, ...]]
     actions: tuple[Action, ...]
     text: str
+
+    def rewrite(self, change: Callable[[str], str]) -> BuildLog:
+        """Return the log with what Bazel and the actions printed changed, as by hiding credentials."""
+        actions = tuple(replace(action, stderr=change(action.stderr)) for action in self.actions)
+        return replace(self, actions=actions, text=change(self.text))
 
 
 def path_of(uri: str) -> Path | None:

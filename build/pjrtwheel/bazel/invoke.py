@@ -12,7 +12,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,9 @@ from pjrtwheel.backend import Backend, backend_files
 from pjrtwheel.bazel.events import BuildLog, read_events
 from pjrtwheel.bazel.failures import explain_failure
 from pjrtwheel.bazel.locate import Bazel, provide_bazel
-from pjrtwheel.bazel.recheck import check_results
+from pjrtwheel.bazel.recheck import check_filled, check_results
+from pjrtwheel.bazel.remote import VARIABLE, Remote, is_remote_failure, read_remote, remote_startup_flags
+from pjrtwheel.bazel.remote_check import ServerWatch, find_silent_server
 from pjrtwheel.bazel.source import check_version, source_files, source_flags
 from pjrtwheel.bazel.workspace import Workspace, prepare_workspace
 from pjrtwheel.errors import BazelError, UsageError
@@ -79,6 +82,19 @@ class BuildResult:
     log: BuildLog
 
 
+@dataclass(frozen=True, slots=True)
+class BazelRun:
+    """One run of Bazel: its exit status, what it did as far as it came, all it printed, and a server that fell silent.
+
+    None of it holds a credential of the remote settings.
+    """
+
+    status: int
+    log: BuildLog
+    text: str
+    silent: str = ""
+
+
 def output_base(workspace: Workspace, bazel: Bazel, request: BuildRequest) -> Path:
     """Return Bazel's folder for what it makes.
 
@@ -90,14 +106,17 @@ def output_base(workspace: Workspace, bazel: Bazel, request: BuildRequest) -> Pa
     return workspace.outputs / ".".join(map(str, bazel.version)) / kind
 
 
-def startup_flags(workspace: Workspace, bazel: Bazel, request: BuildRequest) -> tuple[str, ...]:
+def startup_flags(
+    workspace: Workspace, bazel: Bazel, request: BuildRequest, remote: Remote | None = None
+) -> tuple[str, ...]:
     """Return Bazel's startup options."""
     base = output_base(workspace, bazel, request)
     files: tuple[Path, ...] = ()
     if request.provider == "source" and request.backend:
         files = source_files(request.backend, workspace.directory)
     settings = (f"--bazelrc={path}" for path in files)
-    return (f"--output_base={base}", f"--max_idle_secs={_IDLE_SECONDS}", *settings)
+    # Of several files the later ones win.
+    return (f"--output_base={base}", f"--max_idle_secs={_IDLE_SECONDS}", *settings, *remote_startup_flags(remote))
 
 
 def build_flags(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -172,16 +191,26 @@ def _relay(lines: Iterator[str], *, progress: bool) -> str:
 
 
 def run_bazel(
-    command: Sequence[str], directory: Path, environ: Mapping[str, str], *, progress: bool
+    command: Sequence[str],
+    directory: Path,
+    environ: Mapping[str, str],
+    *,
+    progress: bool,
+    watch: Callable[[subprocess.Popen[str]], AbstractContextManager[object]] = nullcontext,
 ) -> tuple[int, str]:
-    """Run Bazel and return its exit status and all it printed; raise a `BazelError` when it cannot be run at all."""
+    """Run Bazel, watched while it runs, and return its exit status and all it printed.
+
+    Raises:
+        BazelError: It cannot be run at all.
+    """
     try:
         with subprocess.Popen(
             command, cwd=directory, env=dict(environ), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             errors="replace", stdin=subprocess.DEVNULL,
         ) as process:  # fmt: skip
             try:
-                text = _relay(iter(process.stdout or ()), progress=progress)
+                with watch(process):
+                    text = _relay(iter(process.stdout or ()), progress=progress)
             except KeyboardInterrupt:
                 process.send_signal(signal.SIGINT)  # a terminal does so as well, nox does not
                 process.wait()  # it ends its actions
@@ -210,26 +239,55 @@ def build(request: BuildRequest, environ: Mapping[str, str] | None = None) -> Bu
         PjrtWheelError: No Bazel, or the build failed; errors of the tooling inside the graph come out as they are.
     """
     environ = os.environ if environ is None else environ
-    cache = cache_root(environ)
+    cache, remote = cache_root(environ), read_remote(environ)
     bazel = _find_bazel(request, environ)
     workspace = prepare_workspace(request.root, cache)
+    if remote and (silent := find_silent_server(remote)):
+        _go_on_without(request, silent)
+        remote = None
+    run = _run(request, bazel, workspace, environ, remote)
+    if remote and run.status != 0 and (problem := run.silent or is_remote_failure(run.status, run.text)):
+        _go_on_without(request, problem)
+        run = _run(request, bazel, workspace, environ, None)
+    if run.status != 0:
+        raise explain_failure(run.status, run.log, run.text)
+    base = output_base(workspace, bazel, request)
+    check_filled(run.log.actions, base)
+    directories = output_directories(run.log, request.targets)
+    check_results(directories, workspace.directory, base, cache)
+    return BuildResult(directories, run.log)
+
+
+def _go_on_without(request: BuildRequest, problem: str) -> None:
+    """Say that the wheels are built here alone; raise a `BazelError` where that would take hours nobody asked for."""
+    if request.provider == "source":
+        raise BazelError(
+            f"no build from source without the servers of {VARIABLE}",
+            cause=problem,
+            remedy=f"try again once they answer, or unset {VARIABLE} to build XLA on this machine alone",
+        )
+    print(f"building without the servers of {VARIABLE}: {problem}", file=sys.stderr, flush=True)
+
+
+def _run(
+    request: BuildRequest, bazel: Bazel, workspace: Workspace, environ: Mapping[str, str], remote: Remote | None
+) -> BazelRun:
+    """Run Bazel once, with remote settings or without."""
     with tempfile.TemporaryDirectory(prefix="pjrtwheel-bazel-") as temporary:
         events = Path(temporary) / "events.json"
         command = (
-            *(bazel.command, *startup_flags(workspace, bazel, request), "build"),
+            *(bazel.command, *startup_flags(workspace, bazel, request, remote), "build"),
             *("--color=no", "--curses=no", "--show_progress_rate_limit=5"),
             *(f"--build_event_json_file={events}", "--build_event_publish_all_actions"),
             # Without it a remote cache makes Bazel name the outputs by their place there, not on this disk.
             "--nobuild_event_json_file_path_conversion",
             *(*build_flags(request, bazel, environ), *request.targets),
         )
+        watch = ServerWatch(remote)
         status, text = run_bazel(
             command, workspace.directory, build_environment(request, bazel, environ),
-            progress=request.provider == "source",
+            progress=request.provider == "source", watch=watch.during,
         )  # fmt: skip
         log = read_events(events)
-    if status != 0:
-        raise explain_failure(status, log, text)
-    directories = output_directories(log, request.targets)
-    check_results(directories, workspace.directory, output_base(workspace, bazel, request), cache)
-    return BuildResult(directories, log)
+    hide = remote.hide if remote else str
+    return BazelRun(status, log.rewrite(hide), hide(text), watch.problem)

@@ -11,14 +11,16 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from pjrtwheel.errors import WheelError
+from pjrtwheel.bazel.events import Action
+from pjrtwheel.errors import BazelError, WheelError
 from pjrtwheel.wheel.deflate.compress import worker_count
 from pjrtwheel.wheel.write.recompute import check_against_inputs, identify_check
 
+_ASSEMBLE = "AssembleWheel"
 _MANIFEST = ".manifest.json"  # as build/rules/private/wheels.bzl names it, next to the directory of the wheel
 
 
@@ -48,6 +50,31 @@ def check_results(directories: Iterable[Path], workspace: Path, output_base: Pat
         ThreadPoolExecutor(worker_count()) as pool,
     ):
         list(pool.map(lambda pair: _check(*pair, passed=passed), pairs))
+
+
+def check_filled(actions: Sequence[Action], output_base: Path) -> None:
+    """Make sure that every action that was to give a wheel did; what is empty is removed from Bazel's folder.
+
+    A cache that returns a result without its files makes Bazel succeed, and call nothing at all up to date from then
+    on.
+
+    Raises:
+        BazelError: One gave none.
+    """
+    empty = []
+    for action in actions:
+        folders = list(output_base.glob(f"execroot/*/{action.output}"))
+        if action.mnemonic == _ASSEMBLE and action.success and not any(next(f.glob("*.whl"), None) for f in folders):
+            empty.append(action.label)
+            for folder in folders:
+                folder.chmod(0o755)
+                shutil.rmtree(folder)
+    if empty:
+        raise BazelError(
+            f"Bazel returned no wheel for {', '.join(empty)}",
+            cause="a cache returned a result without its files, as one that is damaged does",
+            remedy="build again without that cache, or have it cleared",
+        )
 
 
 def _check(wheel: Path, manifest: Path, *, passed: Path) -> None:

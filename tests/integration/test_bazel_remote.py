@@ -1,0 +1,346 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Two clones and a remote cache, or an executor, on loopback: what they share, and what happens when a server fails.
+
+`nox -s remote_test` also builds all wheels of x86_64.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import os
+import shutil
+import sys
+import sysconfig
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from buildgrid import run_buildgrid
+from http_cache import HttpCache, accept_nothing, run_http_cache
+from index_servers import install_servers
+from justbuild import Executor, NoJustbuildError, provide_justbuild, run_justbuild
+from pjrtwheel.backend import load_backends
+from pjrtwheel.bazel.remote import describe_processes, describe_warnings
+from pjrtwheel.bazel.remote_check import ServerWatch, find_silent_server
+from pjrtwheel.errors import BazelError
+from pjrtwheel.fetch.cache import cache_root
+from release_under_test import release_under_test
+from remote_clones import WHEEL_ACTIONS, Built, Clone, make_clones, write_settings
+
+pytestmark = pytest.mark.integration
+
+PASSWORD = "t0ken-0f-the-test-27182818"  # noqa: S105 - nobody's
+SETTINGS = ("build --config=remote_cache", "build --remote_timeout=3")
+PLATFORM = "linux_x86_64"
+HERE = {"linux-sandbox", "processwrapper-sandbox"}
+NO_SERVERS = "building without the servers of PJRTWHEEL_REMOTE: "
+
+MakeClone = Callable[..., Clone]
+StartExecutor = Callable[..., AbstractContextManager[Executor]]
+
+
+@pytest.fixture(scope="module")
+def make_clone(
+    copy_checkout: Callable[[Path], Path], built_wheels: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[MakeClone]:
+    """Return a function that makes a clone; the wheels that were built before have filled the cache of downloads."""
+    assert built_wheels.is_dir()
+    with make_clones(copy_checkout, tmp_path_factory.mktemp("remote")) as make:
+        yield make
+
+
+@pytest.fixture(scope="module")
+def two_builds(make_clone: MakeClone, tmp_path_factory: pytest.TempPathFactory) -> tuple[tuple[Clone, Built], ...]:
+    """Return two clones with as little in common as two machines have, and what each built first, without a server."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    (folder / "home").mkdir()
+    one = make_clone("one", TZ="UTC", LANG="C", USER="ada", LOGNAME="ada")
+    other = {"TZ": "Asia/Tokyo", "LANG": "C.UTF-8", "USER": "bob", "LOGNAME": "bob", "HOME": str(folder / "home")}
+    python = copy_python(folder / "python")
+    two = make_clone("second/one", **other, PJRTWHEEL_PYTHON=str(python), CC="/no/compiler", PYTHONPATH="/no/modules")
+    return tuple((clone, clone.build(None)[0]) for clone in (one, two))
+
+
+@pytest.fixture
+def clones(two_builds: tuple[tuple[Clone, Built], ...], request: pytest.FixtureRequest) -> tuple[Clone, Clone]:
+    """Return the two clones, in which every wheel of the TPU has to be made anew."""
+    (one, _), (two, _) = two_builds
+    for clone in (one, two):
+        clone.describe(request.node.name)
+    return one, two
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Iterator[HttpCache]:
+    """Return a running cache, empty at first."""
+    with run_http_cache(tmp_path / "http") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def start_executor() -> StartExecutor:
+    """Return a function that starts a server for remote execution, or skip the test."""
+    try:
+        program = provide_justbuild(cache_root(os.environ))
+    except NoJustbuildError as error:
+        pytest.skip(f"no server for remote execution: {error}")
+    return functools.partial(run_justbuild, program)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for a silent server for a moment only."""
+    find = functools.partial(find_silent_server, patience=0.5)
+    monkeypatch.setattr("pjrtwheel.bazel.invoke.find_silent_server", find)
+    watch = functools.partial(ServerWatch, patience=0.5, interval=0.5)
+    monkeypatch.setattr("pjrtwheel.bazel.invoke.ServerWatch", watch)
+
+
+def copy_python(target: Path) -> Path:
+    """Copy the interpreter behind the tests with its pip to another place, and return the program."""
+    base = Path(os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable))
+    library = Path(os.__file__).resolve().parent
+    packages = Path(sysconfig.get_path("purelib", vars={"base": sys.base_prefix}))
+    copied = target / sys.platlibdir / library.name
+    (target / "bin").mkdir(parents=True)
+    shutil.copy(base, target / "bin" / base.name)
+    shutil.copytree(library, copied, ignore=shutil.ignore_patterns("__pycache__", "test", "site-packages"))
+    for pip in packages.glob("pip*"):
+        shutil.copytree(pip, copied / packages.name / pip.name, ignore=shutil.ignore_patterns("__pycache__"))
+    return target / "bin" / base.name
+
+
+def settings_of(cache: HttpCache, *lines: str) -> Path:
+    """Write settings for a cache next to it, and return the file."""
+    path = cache.folder.parent / "farm.bazelrc"
+    return write_settings(path, *SETTINGS, f"build --remote_cache={cache.url}", *lines)
+
+
+def executor_settings(path: Path, executor: Executor) -> Path:
+    """Write settings for an executor, and return the file."""
+    return write_settings(path, "build --config=remote_executor", f"build --remote_executor={executor.address}")
+
+
+def description_of(built: Built) -> str:
+    """Return METADATA of the only wheel of a build."""
+    (folder,) = built.result.directories
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        return archive.read(name).decode()
+
+
+def test_keys_hold_nothing_of_the_machine(
+    two_builds: tuple[tuple[Clone, Built], ...], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Neither folders, homes, users, time zones and languages, nor the place of the same Python change one."""
+    (_, one), (_, two) = two_builds
+    assert {key["mnemonic"] for key in one.keys.values()} == {"AssembleWheel", "CompileExtension"}
+    assert two.keys == one.keys
+    assert set(one.runners.values()) | set(two.runners.values()) <= HERE
+    text = str(one.keys)
+    places = (tmp_path_factory.getbasetemp(), Path.home(), sys.base_prefix)
+    assert [place for place in map(str, places) if place in text] == []
+    assert two.wheels == one.wheels
+
+
+def test_a_second_clone_takes_its_wheel_from_the_cache(clones: tuple[Clone, Clone], cache: HttpCache) -> None:
+    """It assembles none. Credentials reach the cache, and are in no file and no line that is printed."""
+    url = cache.url.replace("://", f"://reader:{PASSWORD}@")
+    settings = settings_of(cache, f"build --remote_cache={url}", "build --announce_rc")
+    (first,), (second,) = (clone.build(settings) for clone in clones)
+    assert first.where["AssembleWheel"] <= HERE
+    assert second.where["AssembleWheel"] == {"remote cache hit"}
+    assert describe_processes(second.result.log.text) == "1 from the remote cache"
+    assert second.wheels == first.wheels
+    credentials = base64.b64encode(f"reader:{PASSWORD}".encode()).decode()
+    assert f"Basic {credentials}" in {value for headers in cache.headers for value in headers.values()}
+    text = second.result.log.text
+    assert "--remote_cache=http://reader:[hidden]@127.0.0.1" in text  # it did print the options
+    assert PASSWORD not in text
+    cache.forget()
+    (third,) = clones[1].build(None)  # all that the hit brought is here
+    assert (third.runners, third.wheels) == ({}, first.wheels)
+
+
+def test_extensions_come_from_no_cache(clones: tuple[Clone, Clone], cache: HttpCache) -> None:
+    """Only compiling again could check them, so that is done."""
+    for clone in clones:
+        clone.comment("compiled here")
+    for clone in clones:
+        (built,) = clone.build(settings_of(cache))
+        assert built.where["CompileExtension"] <= HERE
+        assert len(built.where["CompileExtension"]) == 1
+
+
+FAULTS = {
+    "gone": "Remote Cache: ",
+    "full": "Writing to Remote Cache: ",
+    "other": "400 Bad Request",
+    "frozen": "timed out",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_cache_that_fails_in_the_middle(
+    clones: tuple[Clone, Clone], cache: HttpCache, fault: str, request: pytest.FixtureRequest
+) -> None:
+    """The wheel is made here, and one line says why nothing was shared."""
+    cache.break_down(fault, after=1)  # it answers the question whether it is there
+    (built,) = clones[0].build(settings_of(cache))
+    assert request.node.name in description_of(built)
+    assert built.where["AssembleWheel"] <= HERE
+    said = describe_warnings(built.result.log.text)
+    assert said.startswith("remote: ")
+    assert FAULTS[fault] in said
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_cache_that_does_not_answer_at_first(
+    clones: tuple[Clone, Clone], tmp_path: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
+    """It is left out at once: neither a stopped server nor an absent one costs more than one time of waiting."""
+    with accept_nothing() as port:
+        settings = write_settings(tmp_path / "a", *SETTINGS, f"build --remote_cache=grpc://127.0.0.1:{port}")
+        (built,) = clones[0].build(settings)
+    assert request.node.name in description_of(built)
+    assert f"{NO_SERVERS}127.0.0.1:{port}: no answer within 0.5 s\n" in capsys.readouterr().err
+    clones[0].build(settings)
+    assert f"{NO_SERVERS}127.0.0.1:{port}: connection refused\n" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_cache_that_freezes(
+    clones: tuple[Clone, Clone], cache: HttpCache, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
+    """However long Bazel would wait, it is ended when the server does not answer any more."""
+    cache.break_down("frozen", after=1)
+    (built,) = clones[0].build(settings_of(cache, "build --remote_timeout=3600"))
+    assert request.node.name in description_of(built)
+    assert f"{NO_SERVERS}127.0.0.1:{cache.port}: no answer within 0.5 s\n" in capsys.readouterr().err
+
+
+def test_damaged_and_evicted_files(
+    clones: tuple[Clone, Clone], cache: HttpCache, request: pytest.FixtureRequest
+) -> None:
+    """A file with other bytes than its name says, or none, is made again, as often as that happens."""
+    settings = settings_of(cache)
+    (first,) = clones[0].build(settings)
+    cache.corrupt()
+    (built,) = clones[1].build(settings)
+    assert built.where["AssembleWheel"] <= HERE
+    assert built.wheels == first.wheels
+    cache.forget("cas")
+    for text in ("evicted", "and again"):
+        clones[1].describe(text)
+        (built,) = clones[1].build(settings)
+        assert text in description_of(built)
+    clones[1].describe(request.node.name)
+    (built,) = clones[1].build(settings)
+    assert built.wheels == first.wheels
+
+
+def test_a_result_without_its_files(clones: tuple[Clone, Clone], cache: HttpCache) -> None:
+    """Bazel takes it for a success, and everything for up to date; the build fails once, and then works without it."""
+    settings = settings_of(cache)
+    (first,) = clones[0].build(settings)
+    for path in cache.folder.glob("ac/*"):
+        path.write_bytes(b"")  # a message in which nothing is set
+    with pytest.raises(BazelError) as caught:
+        clones[1].build(settings)
+    assert caught.value.what == "Bazel returned no wheel for //plugins/tpu:wheel"
+    assert caught.value.cause == "a cache returned a result without its files, as one that is damaged does"
+    (built,) = clones[1].build(None)
+    assert built.wheels == first.wheels
+
+
+def test_actions_run_on_another_machine(
+    clones: tuple[Clone, Clone], start_executor: StartExecutor, tmp_path: Path
+) -> None:
+    """With nothing but the inputs that are declared, and to the same bytes; extensions as well."""
+    for clone in clones:
+        clone.comment("compiled elsewhere")
+    (here,) = clones[0].build(None)
+    with start_executor(tmp_path / "farm") as executor:
+        (there,) = clones[1].build(executor_settings(tmp_path / "a", executor))
+    assert set(here.runners.values()) <= HERE
+    assert there.where == {"AssembleWheel": {"remote"}, "CompileExtension": {"remote"}}
+    assert describe_processes(there.result.log.text) == f"{len(there.runners)} on other machines"
+    assert there.wheels == here.wheels
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(
+    ("signal", "expected_reason"), [("KILL", "connection refused"), ("STOP", "no answer within 0.5 s")]
+)
+def test_an_executor_that_fails_in_the_middle(
+    clones: tuple[Clone, Clone],
+    start_executor: StartExecutor,
+    tmp_path: Path,
+    signal: str,
+    expected_reason: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Killed or stopped by the first action: the wheel is made here, in a sandbox, and a line says so."""
+    with start_executor(tmp_path / "farm", fault=signal) as executor:
+        (built,) = clones[0].build(executor_settings(tmp_path / "a", executor))
+    assert built.where["AssembleWheel"] <= HERE
+    (expected,) = clones[1].build(None)
+    assert built.wheels == expected.wheels
+    said = capsys.readouterr().err
+    print((signal, said, describe_warnings(built.result.log.text)))
+    assert (tmp_path / "farm/pid").is_file()
+    assert f"{NO_SERVERS}{executor.address.removeprefix('grpc://')}: {expected_reason}\n" in said
+
+
+@pytest.fixture
+def farm(
+    request: pytest.FixtureRequest, cache: HttpCache, start_executor: StartExecutor, root: Path, tmp_path: Path
+) -> Iterator[tuple[Path, dict[str, str]]]:
+    """Return settings for a running server of the kind asked for, and where a second clone's actions then run."""
+    here, hit = "linux-sandbox", "remote cache hit"
+    if request.param == "HTTP cache":
+        yield settings_of(cache), {"AssembleWheel": hit, "CompileExtension": here}
+    elif request.param == "BuildGrid":
+        with run_buildgrid(install_servers(root, cache_root(os.environ), "cache_servers"), tmp_path / "grid") as url:
+            settings = write_settings(tmp_path / "a", "build --config=remote_cache", f"build --remote_cache={url}")
+            yield settings, {"AssembleWheel": hit, "CompileExtension": here}
+    else:
+        with start_executor(tmp_path / "farm") as executor:
+            # The executor remembers what it assembled, and compiles whenever it is asked to.
+            yield executor_settings(tmp_path / "a", executor), {"AssembleWheel": hit, "CompileExtension": "remote"}
+
+
+@pytest.mark.skipif("PJRTWHEEL_REMOTE_TEST" not in os.environ, reason="nox -s remote_test builds all wheels")
+@pytest.mark.parametrize("farm", ["HTTP cache", "BuildGrid", "justbuild"], indirect=True)
+def test_all_wheels_of_this_platform(
+    make_clone: MakeClone,
+    farm: tuple[Path, dict[str, str]],
+    root: Path,
+    request: pytest.FixtureRequest,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A clone assembles none of them if another has; on a farm it runs nothing at all. The bytes are the same."""
+    settings, expected = farm
+    release = release_under_test()
+    backends = [name for name in load_backends(root) if PLATFORM in release.platforms(name)]
+    name, seconds, wheels, places = request.node.callspec.id.replace(" ", "_"), [], [], []
+    for folder in (f"{name}/one", f"{name}/two"):
+        start = time.monotonic()
+        builds = make_clone(folder).build(settings, backends=backends, with_bindings=True)
+        seconds.append(round(time.monotonic() - start))
+        wheels.append({wheel: digest for built in builds for wheel, digest in built.wheels.items()})
+        places.append({kind: set().union(*(built.where[kind] for built in builds)) for kind in WHEEL_ACTIONS})
+    assert wheels[1] == wheels[0]
+    assert len(wheels[0]) == len(backends) + len(release.pythons(PLATFORM))
+    assert places[1] == {kind: {runner} for kind, runner in expected.items()}
+    if "remote" in expected.values():
+        assert places[0] == {kind: {"remote"} for kind in WHEEL_ACTIONS}
+    with capsys.disabled():
+        print(f"\n{name}: {len(wheels[0])} wheels of {', '.join(backends)} in {seconds[0]} s, then {seconds[1]} s")
