@@ -29,7 +29,7 @@ EXTENSIONS = (
     *("_asyncio", "_bisect", "_blake2", "_contextvars", "_csv", "_datetime", "_decimal", "_elementtree", "_hashlib"),
     *("_heapq", "_hmac", "_json", "_md5", "_opcode", "_pickle", "_posixsubprocess", "_queue", "_random", "_sha1"),
     *("_sha2", "_sha256", "_sha3", "_sha512", "_socket", "_statistics", "_struct", "_typing", "array", "binascii"),
-    *("fcntl", "grp", "math", "mmap", "pyexpat", "resource", "select", "unicodedata", "zlib"),
+    *("fcntl", "grp", "math", "mmap", "pyexpat", "resource", "select", "unicodedata", "zlib", "_zstd"),
 )
 # Parts of the standard library that no tool imports, and what a machine adds to it.
 _LEFT_OUT = re.compile(

@@ -7,11 +7,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
 
 from pjrtwheel.bazel.copy_runtime import EXTENSIONS, copy_runtime
+from pjrtwheel.bazel.repositories import list_sources
 
 # What every action does first, and what the slow built-in hashes would cost.
 PROGRAM = """
@@ -49,6 +51,22 @@ def test_a_copy_runs_without_the_original(runtime: Path) -> None:
     assert found["hash"] == "_hashlib"
     used = {*found["modules"], *found["path"], *(name for name in found["mapped"] if not is_c_library(name))}
     assert {name for name in used if not name.startswith(f"{runtime}/")} == set()
+
+
+def test_a_copy_has_what_the_tools_import(runtime: Path, root: Path) -> None:
+    """Every module that assembly and compilation may need, with the packages that are installed for them."""
+    modules = [
+        path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        for paths in list_sources(root / "build").values()
+        for path in paths
+        if not path.endswith("__main__.py")
+    ]
+    packages = sysconfig.get_path("purelib")
+    subprocess.run(
+        [runtime / "bin/python", "-P", "-s", "-B", "-c", f"import {', '.join(modules)}"],
+        env={"LD_LIBRARY_PATH": str(runtime / "lib"), "PYTHONPATH": f"{root / 'build'}:{packages}"},
+        check=True,
+    )
 
 
 def is_c_library(path: str) -> bool:
