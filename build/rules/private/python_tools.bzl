@@ -22,6 +22,7 @@ filegroup(
 """
 
 def _python_tools_impl(ctx):
+    ctx.path(Label("//build:pjrtwheel/bazel/copy_runtime.py"))  # another copy when this changes
     run_tool(ctx, "bazel.copy_runtime", ["--output", "runtime"])
     requirements = ctx.path(ctx.attr.requirements)
     run_tool(ctx, "fetch.wheelhouse", ["--requirements", str(requirements), "--output", "site"])
