@@ -164,6 +164,10 @@ def test_a_second_clone_takes_its_wheel_from_the_cache(clones: tuple[Clone, Clon
     text = second.result.log.text
     assert "--remote_cache=http://reader:[hidden]@127.0.0.1" in text  # it did print the options
     assert PASSWORD not in text
+    bases = [path.parent for path in clones[1].cache.glob("bazel/*/*/*/command.log")]
+    kept = [path for base in bases for folder in (base, base / "server") for path in folder.iterdir() if path.is_file()]
+    assert {"command.log", "java.log"} <= {path.name for path in kept}
+    assert [path.name for path in kept if PASSWORD.encode() in path.read_bytes()] == []
     cache.forget()
     (third,) = clones[1].build(None)  # all that the hit brought is here
     assert (third.runners, third.wheels) == ({}, first.wheels)

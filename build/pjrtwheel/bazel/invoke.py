@@ -289,5 +289,7 @@ def _run(
             progress=request.provider == "source", watch=watch.during,
         )  # fmt: skip
         log = read_events(events)
+    if remote:
+        remote.hide_in_logs(output_base(workspace, bazel, request))
     hide = remote.hide if remote else str
     return BazelRun(status, log.rewrite(hide), hide(text), watch.problem)

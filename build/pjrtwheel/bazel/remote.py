@@ -14,6 +14,7 @@ import re
 import shlex
 import stat
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -68,6 +69,19 @@ class Remote:
         for secret in self.secrets:
             text = text.replace(secret, _HIDDEN)
         return text
+
+    def hide_in_logs(self, output_base: Path) -> None:
+        """Take the credentials out of what Bazel keeps: all that it printed, and all options of each command.
+
+        They are replaced in place, since a server may be writing to the end of its log.
+        """
+        for path in (output_base / "command.log", *output_base.glob("java.log*")):
+            with suppress(FileNotFoundError), path.open("r+b") as log:
+                data = log.read()
+                for secret in map(str.encode, self.secrets):
+                    for match in re.finditer(re.escape(secret), data):
+                        log.seek(match.start())
+                        log.write(b"*" * len(secret))
 
 
 def read_remote(environ: Mapping[str, str]) -> Remote | None:

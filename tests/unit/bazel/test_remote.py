@@ -105,6 +105,22 @@ def test_credentials_are_hidden() -> None:
     assert parse_remote(Path("a"), "build --remote_cache=https://t0k3n@cache").hide("t0k3n@") == "[hidden]@"
 
 
+def test_credentials_are_taken_out_of_bazels_own_logs(tmp_path: Path) -> None:
+    """Whatever else is in them stays where it is; a server that writes to the end of one is not disturbed."""
+    remote = parse_remote(Path("a"), FULL)
+    remote.hide_in_logs(tmp_path)
+    line = b"\xff x-api-key=s3cr3t-of-mine, https://reader:pass%21word@cache, x-api-key=s3cr3t-of-mine\n"
+    names = ("command.log", "java.log.host.user", "server.log")
+    for name in names:
+        (tmp_path / name).write_bytes(line)
+    (tmp_path / "java.log").symlink_to("java.log.host.user")
+    with (tmp_path / "java.log").open("ab", buffering=0) as server:
+        remote.hide_in_logs(tmp_path)
+        server.write(b"more\n")
+    hidden = line.replace(b"s3cr3t-of-mine", b"*" * 14).replace(b"pass%21word", b"*" * 11)
+    assert [(tmp_path / name).read_bytes() for name in names] == [hidden, hidden + b"more\n", line]
+
+
 def test_a_proxy_is_left_to_bazel() -> None:
     """Behind one, the servers cannot be asked directly."""
     assert not parse_remote(Path("a"), f"{PLAIN}build --remote_proxy=unix:/run/proxy\n").is_direct
