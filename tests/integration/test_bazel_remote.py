@@ -11,8 +11,8 @@ import base64
 import functools
 import os
 import shutil
+import subprocess
 import sys
-import sysconfig
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -106,13 +106,14 @@ def copy_python(target: Path) -> Path:
     """Copy the interpreter behind the tests with its pip to another place, and return the program."""
     base = Path(os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable))
     library = Path(os.__file__).resolve().parent
-    packages = Path(sysconfig.get_path("purelib", vars={"base": sys.base_prefix}))
+    ask = "import os, pip; print(os.path.dirname(pip.__path__[0]))"
+    packages = Path(subprocess.run([base, "-I", "-c", ask], capture_output=True, text=True, check=True).stdout.strip())
     copied = target / sys.platlibdir / library.name
     (target / "bin").mkdir(parents=True)
     shutil.copy(base, target / "bin" / base.name)
     shutil.copytree(library, copied, ignore=shutil.ignore_patterns("__pycache__", "test", "site-packages"))
-    for pip in packages.glob("pip*"):
-        shutil.copytree(pip, copied / packages.name / pip.name, ignore=shutil.ignore_patterns("__pycache__"))
+    for pip in packages.glob("pip*"):  # to where every Python looks, wherever a distribution puts its packages
+        shutil.copytree(pip, copied / pip.name, ignore=shutil.ignore_patterns("__pycache__"))
     return target / "bin" / base.name
 
 
@@ -217,6 +218,18 @@ def test_a_cache_that_does_not_answer_at_first(
     assert f"{NO_SERVERS}127.0.0.1:{port}: no answer within 0.5 s\n" in capsys.readouterr().err
     clones[0].build(settings)
     assert f"{NO_SERVERS}127.0.0.1:{port}: connection refused\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["cache", "executor"])
+def test_a_server_that_speaks_something_else(
+    clones: tuple[Clone, Clone], cache: HttpCache, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It answers, but not as Bazel asks, as one of another version does: the wheel is made here."""
+    lines = (f"build --config=remote_{kind}", f"build --remote_{kind}=grpc://127.0.0.1:{cache.port}")
+    (built,) = clones[0].build(write_settings(tmp_path / "a", *lines))
+    assert built.where["AssembleWheel"] <= HERE
+    said = capsys.readouterr().err + describe_warnings(built.result.log.text)
+    assert said.startswith((NO_SERVERS, "remote: "))
 
 
 @pytest.mark.usefixtures("impatient")
