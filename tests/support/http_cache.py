@@ -69,8 +69,7 @@ def run_http_cache(folder: Path, certificate: tuple[Path, Path] | None = None) -
     cache = HttpCache(folder)
     for kind in ("ac", "cas"):
         (folder / kind).mkdir(parents=True, exist_ok=True)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"cache": cache}))
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"cache": cache}))
     if certificate:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*certificate)
@@ -91,6 +90,15 @@ def accept_nothing() -> Iterator[int]:
     """Listen on a port without ever answering, as a stopped process does, and yield the port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield listener.getsockname()[1]
+
+
+class _Server(ThreadingHTTPServer):
+    """A server that says nothing of clients that go away."""
+
+    daemon_threads = True
+
+    def handle_error(self, *_arguments: Any) -> None:
+        """Be silent."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -22,7 +22,14 @@ from pjrtwheel.bazel.events import BuildLog, read_events
 from pjrtwheel.bazel.failures import explain_failure
 from pjrtwheel.bazel.locate import Bazel, provide_bazel
 from pjrtwheel.bazel.recheck import check_filled, check_results
-from pjrtwheel.bazel.remote import VARIABLE, Remote, is_remote_failure, read_remote, remote_startup_flags
+from pjrtwheel.bazel.remote import (
+    VARIABLE,
+    Remote,
+    describe_fallback,
+    is_remote_failure,
+    read_remote,
+    remote_startup_flags,
+)
 from pjrtwheel.bazel.remote_check import ServerWatch, find_silent_server
 from pjrtwheel.bazel.source import check_version, source_files, source_flags
 from pjrtwheel.bazel.workspace import Workspace, prepare_workspace
@@ -248,9 +255,12 @@ def build(request: BuildRequest, environ: Mapping[str, str] | None = None) -> Bu
     run = _run(request, bazel, workspace, environ, remote)
     if remote and run.status != 0 and (problem := run.silent or is_remote_failure(run.status, run.text)):
         _go_on_without(request, problem)
-        run = _run(request, bazel, workspace, environ, None)
+        remote = None
+        run = _run(request, bazel, workspace, environ, remote)
     if run.status != 0:
         raise explain_failure(run.status, run.log, run.text)
+    if remote and (fallback := describe_fallback(remote, run.text)):
+        print(fallback, file=sys.stderr, flush=True)
     base = output_base(workspace, bazel, request)
     check_filled(run.log.actions, base)
     directories = output_directories(run.log, request.targets)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from pjrtwheel.errors import UsageError
+from pjrtwheel.errors import UsageError, count
 
 VARIABLE = "PJRTWHEEL_REMOTE"
 _COMMANDS = frozenset({"always", "build", "common"})
@@ -39,6 +39,7 @@ _WARNING = re.compile(r"WARNING: (?!Option )(?=.*\b[Rr]emote\b)")
 # At the end Bazel says: INFO: 19 processes: 7 remote cache hit, 9 internal, 3 linux-sandbox.
 _SUMMARY = re.compile(r"^INFO: \d+ process(?:es)?: (.*)$", re.MULTILINE)
 _PROCESS = re.compile(r"(\d+) ([a-z][a-z -]*)")
+_LOCAL = re.compile(r"sandbox|local|worker")
 _PLACES = {
     "remote cache hit": "from the remote cache",
     "disk cache hit": "from the disk cache",
@@ -55,6 +56,7 @@ class Remote:
         servers: Addresses of cache and executor.
         certificate: File with the authority that signed the servers' certificates; none for those Bazel knows.
         is_direct: Whether the servers are reached without a proxy.
+        executes: Whether actions are to run there.
         secrets: What must not be printed.
     """
 
@@ -62,6 +64,7 @@ class Remote:
     servers: tuple[str, ...] = ()
     certificate: Path | None = None
     is_direct: bool = True
+    executes: bool = False
     secrets: tuple[str, ...] = ()
 
     def hide(self, text: str) -> str:
@@ -126,6 +129,7 @@ def parse_remote(path: Path, text: str) -> Remote:
         servers=tuple(dict.fromkeys(values[name] for name in _SERVERS if values.get(name))),
         certificate=Path(certificate) if certificate else None,
         is_direct=not values.get("remote_proxy"),
+        executes=bool(values.get("remote_executor")),
         secrets=tuple(sorted({secret for option in options for secret in _secrets(*option)}, key=len, reverse=True)),
     )
 
@@ -216,6 +220,20 @@ def describe_warnings(text: str) -> str:
 
 def describe_processes(text: str) -> str:
     """Say how many results came from a cache and from other machines; an empty text when none did."""
-    counts = {kind: int(number) for number, kind in _PROCESS.findall("".join(_SUMMARY.findall(text)))}
+    counts = _count_processes(text)
     parts = ((counts.get(kind, 0), words) for kind, words in _PLACES.items())
     return ", ".join(f"{number} {words}" for number, words in parts if number)
+
+
+def describe_fallback(remote: Remote, text: str) -> str:
+    """Say in one line how many actions ran here instead of on the farm, of which Bazel need not say anything."""
+    here = sum(number for kind, number in _count_processes(text).items() if _LOCAL.search(kind))
+    return (
+        f"remote: {count(here, 'action')} ran here, not on the servers of {VARIABLE}"
+        if here and remote.executes
+        else ""
+    )
+
+
+def _count_processes(text: str) -> dict[str, int]:
+    return {kind: int(number) for number, kind in _PROCESS.findall("".join(_SUMMARY.findall(text)))}

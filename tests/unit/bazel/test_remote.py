@@ -10,6 +10,7 @@ import pytest
 
 from pjrtwheel.bazel.remote import (
     Remote,
+    describe_fallback,
     describe_processes,
     describe_warnings,
     is_remote_failure,
@@ -60,6 +61,7 @@ def test_what_is_read(tmp_path: Path) -> None:
         path,
         servers=("https://reader:pass%21word@cache.example.org", "grpcs://farm.example.org"),
         certificate=certificate,
+        executes=True,
         secrets=("Bearer t0ken.of.mine", "s3cr3t-of-mine", "t0ken.of.mine", "pass%21word", "pass!word"),
     )
     assert remote_startup_flags(remote) == (f"--bazelrc={path}",)
@@ -153,6 +155,15 @@ def test_where_results_came_from() -> None:
     text = "INFO: 9 processes: 1 disk cache hit, 2 remote cache hit, 1 internal, 5 remote.\n"
     assert describe_processes(text) == "2 from the remote cache, 1 from the disk cache, 5 on other machines"
     assert describe_processes("INFO: 1 process: 1 internal.\n") == ""
+
+
+def test_what_did_not_run_on_the_farm() -> None:
+    """Bazel may fall back without a word; a cache alone runs nothing."""
+    farm = Remote(Path("a"), executes=True)
+    text = "INFO: 9 processes: 1 internal, 2 linux-sandbox, 1 processwrapper-sandbox, 5 remote.\n"
+    assert describe_fallback(farm, text) == "remote: 3 actions ran here, not on the servers of PJRTWHEEL_REMOTE"
+    assert describe_fallback(farm, "INFO: 3 processes: 1 internal, 2 remote cache hit.\n") == ""
+    assert describe_fallback(Remote(Path("a")), text) == ""
 
 
 @pytest.mark.parametrize(
