@@ -21,7 +21,7 @@ from pjrtwheel.environment.venv import create_venv, find_uv
 from pjrtwheel.products.index import write_index, write_joint_index
 from pjrtwheel.products.index.projects import Source
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("uv_cache")]
 
 JSON_TYPE = "application/vnd.pypi.simple.v1+json"
 
@@ -51,7 +51,7 @@ def address(
         yield address
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def dist(list_wheel: Callable[..., dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with three small wheels: one needs another, and the newest of that is for no Python yet."""
     folder = tmp_path_factory.mktemp("dist")
