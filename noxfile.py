@@ -234,6 +234,7 @@ COMMANDS = {
         "Publish a release: -- DESTINATION FOLDER [--dry-run] [--from STAGE] [options for addresses].",
         ("publish",),
     ),
+    "pages": ("release", "Write the index of all GitHub Releases: -- DESTINATION --pages FOLDER.", ("pages",)),
     "yank": ("release", "Withdraw a published release: -- DESTINATION TAG --reason TEXT.", ("yank",)),
     "pin": ("update", "Write releases/VERSION.toml from the package index: -- VERSION.", ("pin",)),
     "bump": (

@@ -32,6 +32,7 @@ COMMANDS = {
     "inspect": "say what wheels are, and what is wrong with them",
     "matrix": "print as JSON the jobs of continuous integration: what to build, test and start",
     "merge": "put the wheels and records of several builds into one folder",
+    "pages": "write the index of all releases of GitHub, for Pages to serve",
     "pin": "write releases/VERSION.toml from the package index",
     "probe": "run PJRT's conformance checks on plugin libraries, without JAX",
     "publish": "bring a release to a destination, or promote it from a stage",

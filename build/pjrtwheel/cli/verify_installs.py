@@ -16,7 +16,10 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     from pjrtwheel.installs.combinations import INSTALLERS
 
     parser.add_argument(
-        "--index", required=True, metavar="URL|FOLDER", help="the stage: a simple index, or a folder with wheels"
+        "--index",
+        required=True,
+        metavar="URL|FOLDER",
+        help="the stage: a simple index, or a folder with wheels or with what `publish folder` wrote",
     )
     add_options(parser, "--root", "--release")
     parser.add_argument("--backend", action="append", default=[], metavar="NAME", help="default: all at the stage")
@@ -51,20 +54,22 @@ def execute(args: argparse.Namespace) -> int:
     check_repository(args.root)
     known = load_backends(args.root)
     backends = [find_backend(args.root, name) for name in args.backend] or list(known.values())
-    stage = open_stage(args.index)
-    staged = read_set(stage, [backend.distribution for backend in backends], args.release, host_platform())
-    pythons = choose_pythons(staged.pythons, args.python)
-    interpreters = find_interpreters(pythons)
-    results = []
-    for combination in list_combinations(pythons, backends, args.installer or default_installers()):
-        backend, interpreter = known[combination.backend], interpreters[combination.python]
-        reason = why_skipped(combination, staged, backend.distribution, interpreters, vendor_wheels=args.vendor_wheels)
-        if reason or interpreter is None:
-            result = Result(combination, Outcome.SKIPPED, reason)
-        else:
-            result = try_install(combination, backend, stage, staged, interpreter, cache=cache_root(os.environ))
-        results.append(result)
-        print(f"{result.outcome:<7} {combination.describe()}: {result.detail}", flush=True)
+    with open_stage(args.index) as stage:
+        staged = read_set(stage, [backend.distribution for backend in backends], args.release, host_platform())
+        pythons = choose_pythons(staged.pythons, args.python)
+        interpreters = find_interpreters(pythons)
+        results = []
+        for combination in list_combinations(pythons, backends, args.installer or default_installers()):
+            backend, interpreter = known[combination.backend], interpreters[combination.python]
+            reason = why_skipped(
+                combination, staged, backend.distribution, interpreters, vendor_wheels=args.vendor_wheels
+            )
+            if reason or interpreter is None:
+                result = Result(combination, Outcome.SKIPPED, reason)
+            else:
+                result = try_install(combination, backend, stage, staged, interpreter, cache=cache_root(os.environ))
+            results.append(result)
+            print(f"{result.outcome:<7} {combination.describe()}: {result.detail}", flush=True)
     print(f"{staged.version} from {stage.where}: {sum_up(results)}")
     if args.json:
         write_atomically(args.json, write_json(results))

@@ -5,9 +5,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping
+import http.server
+import threading
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from packaging.version import Version
 
@@ -16,9 +20,12 @@ from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel
 from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
 from pjrtwheel.platforms import Platform
+from pjrtwheel.products.index.pages import HTML_PAGE
 from pjrtwheel.release.model import Pin
 from pjrtwheel.sets.projects import BINDINGS, SELECTOR
 from pjrtwheel.wheel.names import WheelName, find_name, is_variant
+
+_INDEX = "simple"  # of a folder that a web server serves
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +34,7 @@ class Stage:
 
     Attributes:
         where: Address of an index, or a folder.
-        url: The address; empty for a folder.
+        url: Address of the index; empty for a folder of wheels.
     """
 
     where: str
@@ -73,18 +80,43 @@ class StagedSet:
         return max(found, key=lambda name: (Version(name.version), name.build_order), default=None)
 
 
-def open_stage(where: str) -> Stage:
-    """Return the stage of an address or a folder.
+@contextmanager
+def open_stage(where: str) -> Iterator[Stage]:
+    """Open the stage of an address or a folder: one with wheels, or one with an index, which is served meanwhile.
 
     Raises:
         UsageError: It is neither.
     """
+    folder = Path(where).resolve()
     if where.startswith(("http://", "https://")):
-        return Stage(where, where)
-    if not Path(where).is_dir():
+        yield Stage(where, where)
+    elif (folder / _INDEX / HTML_PAGE).is_file() and not any(folder.glob("*.whl")):
+        with _serve(folder) as address:
+            yield Stage(str(folder), f"{address}/{_INDEX}/")
+    elif folder.is_dir():
+        yield Stage(str(folder), "")
+    else:
         remedy = "give the address of a simple index, which ends in /simple/ mostly, or a folder with wheels"
         raise UsageError(f"--index {where} is no stage", remedy=remedy)
-    return Stage(str(Path(where).resolve()), "")
+
+
+@contextmanager
+def _serve(folder: Path) -> Iterator[str]:
+    """Serve a folder on loopback, at a port that nobody else has."""
+    handler = functools.partial(_SilentHandler, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class _SilentHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: Any) -> None:
+        """Say nothing of what installers ask for."""
 
 
 def read_set(stage: Stage, distributions: Collection[str], release: str | None, platform: Platform) -> StagedSet:

@@ -185,7 +185,7 @@ class GithubRelease:
                     self.tag, release.body or "", draft=False, target_commitish=self.commit
                 )
         if self.pages:
-            self._write_index(self.pages)
+            self.write_index(self.pages)
 
     def yank(self, names: Collection[str], reason: str) -> None:
         """Write the withdrawal down, and the index with it.
@@ -196,7 +196,21 @@ class GithubRelease:
         if self.pages is None or self.yanked_file is None:
             raise UsageError("a release of GitHub is withdrawn in its index", remedy="give its folder with --pages")
         add_yanked(self.yanked_file, names, reason, find_date(os.environ)[:10])
-        self._write_index(self.pages)
+        self.write_index(self.pages)
+
+    def write_index(self, pages: Path) -> None:
+        """Write the index of all published releases that say what their wheels are into a folder's `simple`.
+
+        Raises:
+            PublishError: GitHub cannot be asked, or a release does not have the wheels that it lists.
+        """
+        with _asked(f"cannot list the releases of {self.address}"):
+            published = [release for release in self.repository.get_releases() if not release.draft]
+        assets = {release.tag_name: self._list_assets(release) for release in published}
+        releases = [
+            self._index_release(tag, listed) for tag, listed in sorted(assets.items()) if RELEASE_FILENAME in listed
+        ]
+        write_pages(list_projects(releases, f"the index of {self.address}"), pages / INDEX)
 
     def _find_release(self) -> GitRelease | None:
         """Return the release of the tag, which may be a draft: these are found by listing alone."""
@@ -273,16 +287,6 @@ class GithubRelease:
             cause=f"as {asset.name}, {asset.state}, sha256 {said}, expected {sha256}",
             remedy="publish again",
         )
-
-    def _write_index(self, pages: Path) -> None:
-        """Write the index of all published releases that say what their wheels are."""
-        with _asked(f"cannot list the releases of {self.address}"):
-            published = [release for release in self.repository.get_releases() if not release.draft]
-        assets = {release.tag_name: self._list_assets(release) for release in published}
-        releases = [
-            self._index_release(tag, listed) for tag, listed in sorted(assets.items()) if RELEASE_FILENAME in listed
-        ]
-        write_pages(list_projects(releases, f"the index of {self.address}"), pages / INDEX)
 
     def _index_release(self, tag: str, assets: Mapping[str, GitReleaseAsset]) -> IndexedRelease:
         """Return what the index says of a release: what `release.json` lists, with the digests that GitHub states."""

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import Backend, load_backends
+from pjrtwheel.cli import main
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.errors import UsageError
+from pjrtwheel.errors import FetchError, UsageError
 from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.files import hash_file
 from pjrtwheel.installs.combinations import (
@@ -27,6 +28,7 @@ from pjrtwheel.installs.run import install_command
 from pjrtwheel.installs.stage import Stage, StagedSet, fetch_wheel, open_stage, read_set
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.wheel.names import parse_name
+from release_folders import write_release_folder
 from small_wheels import build_wheel, describe_wheel
 
 PLATFORM = PLATFORMS["linux_x86_64"]
@@ -57,23 +59,42 @@ def folder(tmp_path: Path) -> Path:
 
 def test_the_newest_set_for_the_platform_is_taken(folder: Path) -> None:
     """Or the one that is named, by its release or its version."""
-    stage = open_stage(str(folder))
-    newest = read_set(stage, ["jaxlib-abacus"], None, PLATFORM)
-    assert (newest.version, newest.release, newest.pythons) == ("1.2.3+split.1", "1.2.3", ("cp312", "cp313"))
-    assert newest.find("jaxlib-abacus", "cp312") is None
-    for release in ("1.2.2", "1.2.2+split.1"):
-        older = read_set(stage, ["jaxlib-abacus"], release, PLATFORM)
-        found = older.find("jaxlib-abacus", "cp313")
-        assert found == parse_name(f"jaxlib_abacus-1.2.2+split.1-cp312-abi3-{TAG}.whl")
-        assert older.wheels[found].sha256 == hash_file(folder / found.filename)
-        assert fetch_wheel(stage, found, older.wheels[found], folder) == folder / found.filename
-    selector = "jaxlib_select-0.1.0-py3-none-any.whl"  # of no set
-    build_wheel(folder, describe_wheel(selector), name=selector)
-    assert read_set(stage, [], None, PLATFORM).find("jaxlib-select", "cp312") == parse_name(selector)
-    with pytest.raises(UsageError, match=r"has no jaxlib 9 for .*\nit has 1\.2\.2\+split\.1, 1\.2\.3\+split\.1"):
-        read_set(stage, [], "9", PLATFORM)
-    with pytest.raises(UsageError, match="is no stage"):
-        open_stage(str(folder / "nothing"))
+    with open_stage(str(folder)) as stage:
+        newest = read_set(stage, ["jaxlib-abacus"], None, PLATFORM)
+        assert (newest.version, newest.release, newest.pythons) == ("1.2.3+split.1", "1.2.3", ("cp312", "cp313"))
+        assert newest.find("jaxlib-abacus", "cp312") is None
+        for release in ("1.2.2", "1.2.2+split.1"):
+            older = read_set(stage, ["jaxlib-abacus"], release, PLATFORM)
+            found = older.find("jaxlib-abacus", "cp313")
+            assert found == parse_name(f"jaxlib_abacus-1.2.2+split.1-cp312-abi3-{TAG}.whl")
+            assert older.wheels[found].sha256 == hash_file(folder / found.filename)
+            assert fetch_wheel(stage, found, older.wheels[found], folder) == folder / found.filename
+        selector = "jaxlib_select-0.1.0-py3-none-any.whl"  # of no set
+        build_wheel(folder, describe_wheel(selector), name=selector)
+        assert read_set(stage, [], None, PLATFORM).find("jaxlib-select", "cp312") == parse_name(selector)
+        with pytest.raises(UsageError, match=r"has no jaxlib 9 for .*\nit has 1\.2\.2\+split\.1, 1\.2\.3\+split\.1"):
+            read_set(stage, [], "9", PLATFORM)
+    with pytest.raises(UsageError, match="is no stage"), open_stage(str(folder / "nothing")):
+        pass
+
+
+def test_a_folder_with_an_index_is_served_to_installers(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `publish folder` wrote it: they are given an address, at which nobody answers afterwards."""
+    monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path / "cache"))
+    release, site = write_release_folder(tmp_path / "release"), tmp_path / "site"
+    publish = ["publish", "folder", str(release.path), "--no-dry-run", "--root", str(root)]
+    assert main([*publish, "--site", str(site)]) == 0
+    with open_stage(str(site)) as stage:
+        assert stage.where == str(site)
+        assert stage.url in install_command("pip", stage, HERE.path, [])[-1]
+        staged = read_set(stage, ["jaxlib-abacus"], None, PLATFORM)
+        found = staged.find("jaxlib-abacus", "cp313")
+        assert found
+        assert hash_file(fetch_wheel(stage, found, staged.wheels[found], tmp_path)) == staged.wheels[found].sha256
+    with pytest.raises(FetchError, match="Connection refused"):
+        read_set(stage, [], None, PLATFORM)
 
 
 def test_every_python_extra_and_installer_is_tried(abacus: Backend) -> None:

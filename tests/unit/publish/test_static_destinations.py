@@ -91,3 +91,35 @@ def test_a_release_is_withdrawn(
     assert (done.status, done.out, done.err) == (0, f"yanked jaxlib-{TAG[1:]}-py3-none-any.whl\n", "")
     page = json.loads((site / "simple/jaxlib/index.v1+json").read_text())
     assert [entry["yanked"] for entry in page["files"]] == ["loses digits; take 1.2.4"]
+
+
+@pytest.mark.parametrize("destination", ["github"], indirect=True)
+def test_the_index_of_all_releases_is_written_alone(
+    command: Callable[..., Any], destination: str, release: ReleaseFolder, tmp_path: Path
+) -> None:
+    """The same as after publishing, and later with a withdrawal."""
+    site, published = tmp_path / "site", tmp_path / "published"
+    assert command("publish", destination, str(release.path), "--pages", str(published)).status == 0
+    written = command("pages", destination, "--pages", str(site))
+    assert (written.status, written.err) == (0, "")
+    assert read_files(site) == read_files(published) != {}
+    yanked = tmp_path / "yanked.toml"
+    yanked.write_text(f'[[yanked]]\ntag = "{TAG}"\nreason = "crashes"\ndate = "2026-11-22"\n', "utf-8")
+    assert command("pages", destination, "--pages", str(site), "--yanked-file", str(yanked)).status == 0
+    page = json.loads((site / "simple/jaxlib/index.v1+json").read_text())
+    assert [entry["yanked"] for entry in page["files"]] == ["crashes"]
+
+
+@pytest.mark.parametrize("arguments", [("github",), ("folder", "--site", "site"), ("company", "--pages", "pages")])
+def test_an_index_that_has_no_folder_of_its_own_is_not_written(
+    command: Callable[..., Any], arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody is asked for anything."""
+    monkeypatch.setenv("GITHUB_REPOSITORY", REPOSITORY)
+    done = command("pages", *arguments)
+    assert (done.status, done.lines[0]) == (2, f"no index of {arguments[0]} can be written")
+
+
+def read_files(folder: Path) -> dict[str, bytes]:
+    """Return path → bytes of all files below a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -157,6 +157,51 @@ def test_only_a_commit_of_main_is_published(tmp_path: Path) -> None:
     assert statuses == {"v1": 0, "v3": 1}
 
 
+@pytest.mark.parametrize("options", [(), ("--annotate", "--message=1")], ids=["plain", "annotated"])
+def test_a_tag_that_moved_is_noticed(tmp_path: Path, options: tuple[str, ...]) -> None:
+    """Also one that is gone; what counts is the commit, whatever kind of tag it is."""
+    upstream, clone = tmp_path / "upstream", tmp_path / "clone"
+    upstream.mkdir()
+    git(upstream, "init")
+    git(upstream, "commit", "--allow-empty", "--message=1")
+    git(upstream, "tag", "--force", *options, "v1")
+    git(upstream, "tag", "v1.2")
+    git(tmp_path, "clone", str(upstream), str(clone))
+    checked = (upstream / ".git/refs/heads/main").read_text().strip()
+
+    def look() -> tuple[int, str]:
+        start = "run: | # somebody may have moved the tag"
+        done = run_step("release", start, clone, TAG="v1", GITHUB_SHA=checked)
+        return done.returncode, done.stdout
+
+    assert look() == (0, "")
+    git(upstream, "commit", "--allow-empty", "--message=2")
+    git(upstream, "tag", "--force", *options, "v1")
+    moved = (upstream / ".git/refs/heads/main").read_text().strip()
+    assert look() == (1, f"::error::the tag v1 is at {moved} now; what was checked is of {checked}\n")
+    git(upstream, "tag", "--delete", "v1")
+    assert look() == (1, f"::error::the tag v1 is at no commit now; what was checked is of {checked}\n")
+
+
+def test_only_a_commit_of_main_is_built_again(tmp_path: Path) -> None:
+    """The tooling of that commit is run; what the release says of it is read from what `verify_release` prints."""
+    git(tmp_path, "init")
+    for branch in ("main", "other"):
+        git(tmp_path, "checkout", "-B", branch)
+        git(tmp_path, "commit", "--allow-empty", f"--message={branch}")
+    git(tmp_path, "update-ref", "refs/remotes/origin/main", "main")
+    commits = {name: (tmp_path / f".git/refs/heads/{name}").read_text().strip() for name in ("main", "other")}
+    said = {name: f"echo 'built from commit {commit} by builder'\n" for name, commit in commits.items()}
+    statuses = {}
+    for name, script in {**said, "nothing": "", "a failure": f"{said['main']}exit 12\n"}.items():
+        write_files(tmp_path, {"noxw": f"#!/bin/sh\n{script}"})
+        (tmp_path / "noxw").chmod(0o755)
+        statuses[name] = run_step(
+            "reproduce", "run: | # it is whole", tmp_path, TAG="v1", SHELLOPTS="pipefail"
+        ).returncode
+    assert statuses == {"main": 0, "other": 1, "nothing": 1, "a failure": 12}
+
+
 PATCHES = {
     "allowed": ({"docs/a.md": "b\n", "releases/1.toml": "new\n"}, 0),
     "another file": ({"docs/a.md": "b\n", "ci/x.py": "new\n"}, 1),
