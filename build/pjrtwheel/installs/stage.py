@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from packaging.version import Version
@@ -14,7 +14,7 @@ from packaging.version import Version
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel
-from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
+from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings, without_login
 from pjrtwheel.platforms import Platform
 from pjrtwheel.release.model import Pin
 from pjrtwheel.sets.projects import BINDINGS, SELECTOR
@@ -26,12 +26,12 @@ class Stage:
     """Where installers are sent to.
 
     Attributes:
-        where: Address of an index, or a folder.
-        url: The address; empty for a folder.
+        where: Address of an index without credentials, or a folder.
+        url: The address as installers get it; empty for a folder.
     """
 
     where: str
-    url: str
+    url: str = field(repr=False)
 
     @property
     def settings(self) -> IndexSettings:
@@ -80,7 +80,7 @@ def open_stage(where: str) -> Stage:
         UsageError: It is neither.
     """
     if where.startswith(("http://", "https://")):
-        return Stage(where, where)
+        return Stage(without_login(where), where)
     if not Path(where).is_dir():
         remedy = "give the address of a simple index, which ends in /simple/ mostly, or a folder with wheels"
         raise UsageError(f"--index {where} is no stage", remedy=remedy)

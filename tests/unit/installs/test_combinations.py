@@ -76,6 +76,15 @@ def test_the_newest_set_for_the_platform_is_taken(folder: Path) -> None:
         open_stage(str(folder / "nothing"))
 
 
+def test_the_credentials_of_a_stage_are_for_installers_alone(folder: Path) -> None:
+    """They are in its address, and in nothing that is printed."""
+    url = "https://me:secret@example.org/simple/"
+    stage = open_stage(url)
+    assert (stage.url, stage.where) == (url, "https://example.org/simple/")
+    assert "secret" not in repr(stage)
+    assert open_stage(str(folder)).where == str(folder)
+
+
 def test_every_python_extra_and_installer_is_tried(abacus: Backend) -> None:
     """Extras say whether the vendor's wheels come along."""
     assert list(list_combinations(["cp312"], [abacus], ["pip", "uv"])) == [
