@@ -58,6 +58,11 @@ class Destination:
     opt_in: bool = False
     names: tuple[str, ...] = ()
 
+    @property
+    def files_per_wheel(self) -> int:
+        """How many files there are of each wheel: its METADATA is an asset next to it in a GitHub Release (PEP 658)."""
+        return 2 if self.kind is Kind.GITHUB else 1
+
     def takes(self, filename: str) -> bool:
         """Return whether a file of a release is published here; installers do without those that are not."""
         if not filename.endswith(".whl"):
