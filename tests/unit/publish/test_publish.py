@@ -278,8 +278,14 @@ def test_an_altered_folder_is_refused(publish: Publish, server: UploadServer, fo
     """It is held to SHA256SUMS before the destination is asked."""
     (folder / BEAD).write_bytes(b"altered")
     printed = publish(folder)
-    assert (printed.status, server.requests) == (7, [])
+    assert (printed.status, server.requests) == (12, [])  # as verify_release does
     assert f"altered: {BEAD}" in printed.err
+    (folder / "release.json").write_text("{")
+    sums = (folder / "SHA256SUMS").read_text().replace("release.json", "other.json")
+    (folder / "SHA256SUMS").write_text(sums)
+    assert publish(folder).status == 12
+    (folder / "SHA256SUMS").write_bytes(b"\xff")
+    assert publish(folder).status == 12
 
 
 @pytest.mark.parametrize("killed_at", range(5))
@@ -417,7 +423,7 @@ def test_wheels_of_two_releases_are_no_release(publish: Publish, server: UploadS
     """The folder is made again."""
     older = f"jaxlib_bead-1.2.2+split.1-{PLUGIN_TAG}.whl"
     printed = publish(write_release_folder(tmp_path / "two", [*WHEELS, older]).path)
-    assert (printed.status, server.requests) == (7, [])
+    assert (printed.status, server.requests) == (12, [])
     assert printed.lines[0] == "the folder has wheels of v1.2.3+split.1, 1.2.2+split.1"
 
 
