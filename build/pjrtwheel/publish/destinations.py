@@ -59,6 +59,11 @@ class Destination:
     names: tuple[str, ...] = ()
 
     @property
+    def is_shared(self) -> bool:
+        """Whether a release lies there among others; a GitHub Release, or a folder of a tag, holds nothing else."""
+        return self.kind is Kind.UPLOAD_API
+
+    @property
     def files_per_wheel(self) -> int:
         """How many files there are of each wheel: its METADATA is an asset next to it in a GitHub Release (PEP 658)."""
         return 2 if self.kind is Kind.GITHUB else 1

@@ -97,8 +97,8 @@ class GithubRelease:
         """The repository's address."""
         return f"{self.server}/{self.name}"
 
-    def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:
-        """Return the release's whole assets, published or in a draft.
+    def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:  # noqa: ARG002
+        """Return the release's whole assets, published or in a draft, without METADATA next to its wheel.
 
         Raises:
             PublishError: GitHub cannot be asked, or has several releases of the tag.
@@ -106,13 +106,13 @@ class GithubRelease:
         release = self._find_release()
         if release is None:
             return {}
-        assets = [asset for asset in self._list_assets(release).values() if asset.state == _WHOLE]
-        shown = [asset for asset in assets if not asset.name.endswith(METADATA_SUFFIX)]
+        assets = self._list_assets(release)
+        derived = {f"{name}{METADATA_SUFFIX}" for name in assets}
+        shown = [asset for name, asset in assets.items() if asset.state == _WHOLE and name not in derived]
         reasons = self._reasons(self.tag, [asset.name for asset in shown])
         return {
             asset.name: PublishedFile(asset.name, _digest_of(asset), asset.size, asset.url, reasons.get(asset.name))
             for asset in shown
-            if (name := find_name(asset.name)) is None or name.distribution in projects
         }
 
     def check_uploads(self) -> None:
@@ -179,6 +179,8 @@ class GithubRelease:
         lacking = [name for name in assets if name.endswith(".whl") and f"{name}{METADATA_SUFFIX}" not in assets]
         if lacking:
             raise PublishError(f"{self.address} has no METADATA of {lacking[0]}", remedy="publish again")
+        if parts := [name for name, asset in assets.items() if asset.state != _WHOLE]:
+            raise PublishError(f"{self.address} has only a part of {parts[0]}", remedy="delete it from the draft")
         if release.draft:
             with _asked(f"{self.address} did not publish {self.tag}"):
                 self._found = release.update_release(

@@ -39,7 +39,10 @@ class Place(Protocol):
         """The destination's address without credentials, for messages."""
 
     def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:
-        """Return what is there of some projects (normalized names), and the release's documents, by file name."""
+        """Return what is there by file name: of an index the files of some projects (normalized names).
+
+        A place that the release has for itself ignores them, and returns all that is in it.
+        """
 
     def check_uploads(self) -> None:
         """Make sure that all is known that uploads need; nothing is sent for that.

@@ -31,7 +31,7 @@ from pjrtwheel.prove.origin import find_date
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting
 from pjrtwheel.publish.yanked import YANKED_FILENAME, add_yanked, find_reasons, read_yanked
-from pjrtwheel.wheel.names import METADATA_SUFFIX, find_name
+from pjrtwheel.wheel.names import METADATA_SUFFIX
 from pjrtwheel.wheel.read.metadata import read_metadata
 
 FILES, INDEX, UPLOADS = "files", "simple", ".uploads"
@@ -71,7 +71,7 @@ class StaticFolder:
         """Where the release is: published as a whole, or on its way there."""
         return self._published if self._published.is_dir() else self._uploads
 
-    def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:
+    def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:  # noqa: ARG002
         """Return what is there of the release, after the pages were compared with the files.
 
         Raises:
@@ -86,7 +86,6 @@ class StaticFolder:
                 path.name, self._hash(path), path.stat().st_size, path.as_uri(), reasons.get(path.name)
             )
             for path in _list_release(self._files)
-            if (name := find_name(path.name)) is None or name.distribution in projects
         }
 
     def check_uploads(self) -> None:
@@ -125,6 +124,7 @@ class StaticFolder:
             raise PublishError(f"nothing of {self.tag} was sent to {self.folder}")
         with self._locked():
             if self._files == self._uploads:
+                _refuse_others(self._uploads)
                 _add_metadata(self._uploads)
                 self._list_projects(self._uploads)  # which raises if it does not go with what is there
                 self._published.parent.mkdir(exist_ok=True)
@@ -200,10 +200,20 @@ def _find_different(expected: Mapping[str, bytes], index: Path) -> set[str]:
 
 
 def _list_release(folder: Path) -> Iterator[Path]:
-    """Yield the files of a release, without what was derived from its wheels."""
+    """Yield the files of a release, without METADATA next to its wheel."""
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if path.is_file() and not path.name.startswith(".") and not path.name.endswith(METADATA_SUFFIX):
+        derived = (
+            path.name.endswith(METADATA_SUFFIX) and path.with_name(path.name.removesuffix(METADATA_SUFFIX)).exists()
+        )
+        if path.is_file() and not path.name.startswith(".") and not derived:
             yield path
+
+
+def _refuse_others(folder: Path) -> None:
+    """Raise a `PublishError` if there is something that is no file of a release, and would become public with it."""
+    others = sorted(path.name for path in folder.iterdir() if path.name.startswith(".") or not path.is_file())
+    if others:
+        raise PublishError(f"{folder / others[0]} is no file of a release", remedy="remove it, then publish again")
 
 
 def _add_metadata(folder: Path) -> None:

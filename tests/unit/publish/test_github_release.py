@@ -148,6 +148,16 @@ def test_what_a_killed_run_left_is_removed(github: GithubStandIn, release: Relea
     assert github.files == {TAG: dict.fromkeys(github.files[TAG], "uploaded")}
 
 
+def test_half_an_asset_of_something_else_is_not_published(github: GithubStandIn, release: ReleaseFolder) -> None:
+    """It is listed nowhere, and would stay in the release."""
+    send(open_at(), release, stop_after=4)
+    github.cut = {"notes.txt"}
+    github.make_asset(github.releases[0], "notes.txt", b"")
+    with pytest.raises(PublishError, match=r"has only a part of notes\.txt"):
+        send(open_at(), release)
+    assert github.releases[0].draft
+
+
 @pytest.mark.parametrize("wrong", ["lie", "rename"])
 def test_an_asset_that_is_not_what_was_sent_is_removed(
     github: GithubStandIn, release: ReleaseFolder, wrong: str

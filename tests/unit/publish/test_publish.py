@@ -6,11 +6,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pjrtwheel.attest.checksums import format_sums
+from pjrtwheel.dist.release_file import format_entries
+from pjrtwheel.files import hash_file
 from pjrtwheel.publish.plan import LocalFile
 from pjrtwheel.publish.run import Publication
 from release_folders import PLUGIN_TAG, SELECTOR_WHEEL, WHEELS, write_release_folder
@@ -78,7 +82,13 @@ def test_a_second_run_changes_nothing(publish: Publish, server: UploadServer, fo
     publish(folder)
     printed = publish(folder)
     assert (printed.status, server.uploads, server.downloads) == (0, ORDER, ORDER * 2)
-    assert printed.out.splitlines()[1] == "to send: 0 files, 0.0 kB, in this order"
+    total = sum((folder / name).stat().st_size for name in ORDER)
+    assert printed.out.splitlines() == [
+        f"v1.2.3+split.1 to company: 4 files, {total / 1000:.1f} kB; nothing to send",
+        "left out, for company takes none: 2 documents",
+        "checking 4 files",
+        f"v1.2.3+split.1 is at {server.url}simple/, read back as SHA256SUMS has it",
+    ]
 
 
 def test_digests_that_the_index_states_can_be_enough(publish: Publish, server: UploadServer, folder: Path) -> None:
@@ -241,7 +251,8 @@ def test_other_bytes_are_refused_before_anything_is_sent(
         "v1.2.3+split.1 cannot be published to company; nothing was sent",
         f"{BINDINGS[1]} is at company with other bytes",
     ]
-    assert "  4 refuse" in printed.out
+    _, *refused = printed.out.splitlines()  # this file alone, with its cause
+    assert "".join("".join(refused).split()) == f"refused:{BINDINGS[1]}isatcompanywithotherbytes"
 
 
 def test_a_foreign_wheel_of_the_release_is_refused(publish: Publish, server: UploadServer, folder: Path) -> None:
@@ -254,6 +265,24 @@ def test_a_foreign_wheel_of_the_release_is_refused(publish: Publish, server: Upl
     assert printed.lines[1].strip() == f"{foreign} is at company, and not in this release"
     del server.files[foreign]
     assert publish(folder).status == 0
+
+
+def test_a_foreign_plugin_that_an_extra_would_install_is_refused(
+    publish: Publish, server: UploadServer, tmp_path: Path
+) -> None:
+    """No release with this jaxlib has it, and pip would take it for jaxlib[bead]."""
+    release = write_release_folder(tmp_path / "fewer", [*BINDINGS, ABACUS])
+    needs = ("jaxlib-bead==1.2.3+split.1; extra == 'bead'", "other>=1")
+    entries = {name: replace(entry, requires=needs) for name, entry in release.wheels.items()}
+    (release.path / "release.json").write_text(format_entries(entries), "utf-8")
+    sums = {name: hash_file(release.path / name) for name in release.digests}
+    (release.path / "SHA256SUMS").write_text(format_sums(sums), "utf-8")
+    server.files[BEAD] = b"other"
+    printed = publish(release.path)
+    assert (printed.status, server.uploads) == (11, [])
+    assert printed.lines[1].strip() == f"{BEAD} is at company, and not in this release"
+    del server.files[BEAD]
+    assert publish(release.path).status == 0
 
 
 def test_what_was_yanked_is_not_published_again(publish: Publish, server: UploadServer, folder: Path) -> None:

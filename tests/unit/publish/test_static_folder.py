@@ -66,7 +66,7 @@ def test_a_release_appears_as_a_whole(release: ReleaseFolder, site: Path) -> Non
     known = {**release.digests, "SHA256SUMS": hash_file(release.path / "SHA256SUMS")}
     assert {name: file.sha256 for name, file in open_at(site).list_files(PROJECTS).items()} == known
     assert {file.yanked for file in open_at(site).list_files(PROJECTS).values()} == {None}
-    assert set(open_at(site).list_files([])) == set(release.documents)
+    assert set(open_at(site).list_files([])) == {*release.wheels, *release.documents}  # nothing of others is there
     (entry,) = read_page(site)
     assert entry["url"] == f"../../files/{quote(TAG)}/{quote(WHEEL)}"
     metadata = site / "files" / TAG / f"{WHEEL}.metadata"
@@ -104,6 +104,16 @@ def test_a_published_release_does_not_change(release: ReleaseFolder, site: Path,
         with pytest.raises(PublishError, match=message):
             open_at(site).upload(file, hash_file(file))
     assert snapshot(site) == before
+
+
+@pytest.mark.parametrize("name", [".left.partial", "folder"])
+def test_what_is_no_file_of_a_release_is_not_published(release: ReleaseFolder, site: Path, name: str) -> None:
+    """It is not listed, and would move with the others."""
+    send(open_at(site), release, stop_after=4)
+    (site / ".uploads" / TAG / name).mkdir()
+    with pytest.raises(PublishError, match=re.escape(f"{name} is no file of a release")):
+        send(open_at(site), release)
+    assert not (site / "simple").exists()
 
 
 def test_a_file_that_changes_while_it_is_sent_is_not_kept(release: ReleaseFolder, site: Path) -> None:
