@@ -52,6 +52,7 @@ class UploadServer:
         digests: Whether the list has a sha256 for each file.
         yanked: Name → reason.
         text: What is sent in place of every page, if it is anything.
+        denied: What addresses begin with that are answered 401; nothing is if it is empty.
         uploads: Names, for each request that began to send one.
         attestations: Name → what came with it (PEP 740).
         downloads: Names, for each request of a file.
@@ -66,6 +67,7 @@ class UploadServer:
     digests: bool = True
     yanked: dict[str, str] = field(default_factory=dict)
     text: bytes = b""
+    denied: str = ""
     uploads: list[str] = field(default_factory=list)
     attestations: dict[str, Any] = field(default_factory=dict)
     downloads: list[str] = field(default_factory=list)
@@ -124,7 +126,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.state.requests.append(f"{self.path} {self.headers}")
         kind, _, name = self.path.strip("/").partition("/")
         page = self.state.page(name) if kind == "simple" else None
-        if self.state.text:
+        if self.state.denied and self.path.startswith(self.state.denied):
+            self._answer(401)
+        elif self.state.text:
             self._answer(200, self.state.text, _JSON)
         elif page is not None:
             self._answer(200, json.dumps(page).encode(), _JSON)
@@ -144,7 +148,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
             return
         body = head + self.rfile.read(length - len(head))
-        self._answer_upload(name, body)
+        if self.state.denied and self.path.startswith(self.state.denied):
+            self._answer(401)
+        else:
+            self._answer_upload(name, body)
 
     def _answer_upload(self, name: str, body: bytes) -> None:
         answers = (Fault.FORBIDDEN, Fault.CONFLICT, Fault.TOO_LARGE, Fault.BROKEN, Fault.ELSEWHERE)

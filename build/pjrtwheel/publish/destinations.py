@@ -89,7 +89,11 @@ def load_destinations(root: Path) -> dict[str, Destination]:
     path = root / DESTINATIONS_FILE
     try:
         listed = read_toml(_Destinations, path.read_text("utf-8")).destination
-    except (FileNotFoundError, TableError) as error:
+    except FileNotFoundError as error:
+        raise PinError(f"there is no {DESTINATIONS_FILE} in {root}", remedy="get it back from git") from error
+    except UnicodeDecodeError as error:
+        raise PinError(f"malformed file: {DESTINATIONS_FILE}", cause="it is not UTF-8") from error
+    except TableError as error:
         raise PinError(f"malformed file: {DESTINATIONS_FILE}", cause=str(error)) from error
     found = {entry.name: entry for entry in listed}
     if len(found) < len(listed):

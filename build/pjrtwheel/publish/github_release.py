@@ -35,7 +35,7 @@ from github.Repository import Repository
 
 from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.errors import PublishError, UsageError, WheelError
-from pjrtwheel.products.index import write_pages
+from pjrtwheel.products.index import check_place, write_pages
 from pjrtwheel.products.index.projects import (
     IndexedFile,
     IndexedRelease,
@@ -44,7 +44,7 @@ from pjrtwheel.products.index.projects import (
     read_requires_python,
 )
 from pjrtwheel.prove.origin import find_date
-from pjrtwheel.publish.answers import RETRY_WAITS_S, PassingError, explained, printable, save_answer
+from pjrtwheel.publish.answers import RETRY_WAITS_S, Advice, PassingError, explained, printable, save_answer
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting
 from pjrtwheel.publish.yanked import YANKED_FILENAME, add_yanked, find_reasons, read_yanked
@@ -56,11 +56,13 @@ _SILENCE_S = 120
 _WHOLE = "uploaded"  # state of an asset; one of a cut upload is a `starter`
 _DIGEST = "sha256:"
 
+_ADVICE = Advice("check the token in GITHUB_TOKEN")
+
 # Status → what it means, and what to do.
 _MEANINGS = {
     401: ("the token is not valid", "give a valid one in GITHUB_TOKEN"),
     403: ("the token may not do that, or asked too often", "give it the permission contents: write, or wait"),
-    404: ("there is no such repository, or the token may not see it", "check GITHUB_REPOSITORY and the token"),
+    404: ("there is no such repository, or the token may not see it", "check its name and the token"),
     422: ("GitHub does not accept it", "look at the release's page; delete a draft that is not this release"),
 }
 
@@ -115,8 +117,19 @@ class GithubRelease:
             for asset in shown
         }
 
-    def check_uploads(self) -> None:
-        """Do nothing: all that is needed was named when it was opened."""
+    def check_uploads(self, *, credentials: bool) -> None:
+        """Make sure that a draft could be made, and an index be written.
+
+        Raises:
+            UsageError: The commit is not known, or the folder of the index holds something else.
+            PublishError: There is no token.
+        """
+        if self._find_release() is None:
+            self._require_commit()
+        if self.pages:
+            _check_pages(self.pages)
+        if credentials and not self.token:
+            raise PublishError(f"there is no token for {self.address}", remedy="give one in GITHUB_TOKEN")
 
     def upload(self, file: Path, sha256: str) -> None:
         """Send one file to the draft, which is made first; METADATA of a wheel goes before it.
@@ -161,10 +174,10 @@ class GithubRelease:
         headers = {"Accept": "application/octet-stream"}
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
         with (
-            explained(what),
+            explained(what, _ADVICE, target),
             requests.get(file.url, headers=headers, stream=True, timeout=_SILENCE_S) as answer,  # leads elsewhere
         ):
-            save_answer(what, answer, target, file.size)
+            save_answer(what, answer, target, file.size, _ADVICE)
 
     def finish(self) -> None:
         """Publish the draft, then write the index.
@@ -216,14 +229,17 @@ class GithubRelease:
         """Return the release; a draft is made if there is none."""
         release = self._find_release()
         if release is None:
-            if not self.commit:
-                raise UsageError(f"the commit of {self.tag} is not known", remedy="give it with --commit")
+            self._require_commit()
             with _asked(f"{self.address} did not make a draft of {self.tag}"):
                 release = self.repository.create_git_release(
                     self.tag, self.tag, f"Wheels of {self.tag}.", draft=True, target_commitish=self.commit
                 )
             self._found = release
         return release
+
+    def _require_commit(self) -> None:
+        if not self.commit:
+            raise UsageError(f"the commit of {self.tag} is not known", remedy="give it with --commit, or in GITHUB_SHA")
 
     def _list_assets(self, release: GitRelease) -> dict[str, GitReleaseAsset]:
         with _asked(f"cannot list the files of {release.tag_name} at {self.address}"):
@@ -339,6 +355,14 @@ class GithubRelease:
         return find_reasons(decisions, [name for name in names if find_name(name)], tag)
 
 
+def _check_pages(pages: Path) -> None:
+    """Raise a `UsageError` if the index would take the place of something else."""
+    try:
+        check_place(pages / INDEX)
+    except UsageError as error:
+        raise UsageError(error.what, remedy="move it away, or name another folder with --pages") from error
+
+
 def _digest_of(asset: GitReleaseAsset) -> str:
     """Return the sha256 that GitHub states of an asset; empty for one from before it stated any."""
     digest = asset.digest or ""
@@ -349,7 +373,7 @@ def _digest_of(asset: GitReleaseAsset) -> str:
 def _asked(what: str) -> Iterator[None]:
     """Turn what the API answers, and errors of the network, into a `PublishError` that begins with `what`."""
     try:
-        with explained(what):
+        with explained(what, _ADVICE):
             yield
     except GithubException as error:
         said = printable(str(error.message or ""))
@@ -364,13 +388,11 @@ def open_github(destination: Destination, settings: Mapping[str, str], tag: str)
     """Return the place; nothing is asked yet.
 
     Raises:
-        UsageError: The repository is not known.
+        UsageError: That is no name of a repository.
     """
-    name = settings.get("github-repository") or os.environ.get("GITHUB_REPOSITORY", "")
+    name = settings["github-repository"]
     if name.count("/") != 1:
-        raise UsageError(
-            f"the repository of {destination.name} is not known", remedy="give it as OWNER/NAME in GITHUB_REPOSITORY"
-        )
+        raise UsageError(f"the repository of {destination.name} is {name!r}", remedy="expected OWNER/NAME")
     api = os.environ.get("GITHUB_API_URL", "https://api.github.com").rstrip("/")
     token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN") or ""
     # An upload that is repeated by the library would meet its own remains, so repeating is done here.
@@ -390,7 +412,7 @@ def open_github(destination: Destination, settings: Mapping[str, str], tag: str)
         client.get_repo(name),
         name,
         tag,
-        settings.get("commit") or os.environ.get("GITHUB_SHA", ""),
+        settings.get("commit", ""),
         os.environ.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/"),
         pages,
         Path(settings["yanked-file"]) if "yanked-file" in settings else default,
@@ -400,8 +422,14 @@ def open_github(destination: Destination, settings: Mapping[str, str], tag: str)
 
 GITHUB_RELEASE = PlaceKind(
     settings=(
-        Setting("github-repository", "OWNER/NAME, for a GitHub Release (default: GITHUB_REPOSITORY)", reading=True),
-        Setting("commit", "what the tag is made at if GitHub lacks it (default: GITHUB_SHA)"),
+        Setting(
+            "github-repository",
+            "OWNER/NAME, for a GitHub Release (default: GITHUB_REPOSITORY)",
+            reading=True,
+            required="repository",
+            variable="GITHUB_REPOSITORY",
+        ),
+        Setting("commit", "what the tag is made at if GitHub lacks it (default: GITHUB_SHA)", variable="GITHUB_SHA"),
         Setting("pages", "folder that Pages serves; the index is written into its folder simple"),
         Setting("yanked-file", f"which wheels were withdrawn, and why (default: {YANKED_FILENAME} next to the index)"),
     ),

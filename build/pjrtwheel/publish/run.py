@@ -20,7 +20,7 @@ from packaging.utils import canonicalize_name
 
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.dist.release_file import Entry
-from pjrtwheel.errors import PublishError, count, shorten
+from pjrtwheel.errors import PublishError, WheelError, count, shorten
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.limits import check_limits
@@ -128,7 +128,7 @@ class Publication:
             self._compare_whole(plan)  # before anybody sees what is still a draft
             self.place.finish()
             self._compare_whole(plan)
-        except PublishError as error:
+        except (PublishError, WheelError) as error:
             raise add_progress(error, plan, done) from error
 
     @property
@@ -224,7 +224,7 @@ def _parse_requirements(lines: Iterable[str]) -> Iterator[Requirement]:
             yield Requirement(line)
 
 
-def add_progress(error: PublishError, plan: Plan, done: Sequence[LocalFile]) -> PublishError:
+def add_progress(error: PublishError | WheelError, plan: Plan, done: Sequence[LocalFile]) -> PublishError:
     """Return an error that also says what is published so far, and how to go on."""
     plugins = [step.file for step in plan.steps if step.file.project not in {"", BINDINGS, SELECTOR}]
     bindings = [step.file for step in plan.steps if step.file.project == BINDINGS]

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,7 +20,8 @@ from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.errors import PublishError, UsageError
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish.destinations import Destination, Kind
-from pjrtwheel.publish.github_release import GithubRelease, open_github
+from pjrtwheel.publish.github_release import GithubRelease
+from pjrtwheel.publish.places import open_place
 from release_folders import send, write_pure_release
 from small_wheels import build_wheel
 
@@ -53,7 +56,7 @@ def release(tmp_path: Path) -> ReleaseFolder:
 
 def open_at(pages: Path | None = None, tag: str = TAG) -> GithubRelease:
     """Return the place of a release, which does not really wait."""
-    place = open_github(DESTINATION, {"pages": str(pages)} if pages else {}, tag)
+    place = open_place(DESTINATION, argparse.Namespace(pages=str(pages) if pages else None), os.environ, tag)
     assert isinstance(place, GithubRelease)
     place.wait = WAITS.append
     return place
@@ -287,3 +290,28 @@ def test_a_place_needs_a_repository_and_a_commit(
     with pytest.raises(UsageError, match="the repository of github is not known"):
         open_at()
     assert github.releases == []
+
+
+@pytest.mark.usefixtures("github")
+def test_what_is_missing_is_said_before_anything_is_sent(
+    release: ReleaseFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A dry run asks for it as well, but for the token; a release that is there needs no commit."""
+    (tmp_path / "pages/simple").mkdir(parents=True)
+    (tmp_path / "pages/simple/mine.html").touch()
+    with pytest.raises(UsageError, match="is not an index made here") as caught:
+        open_at(tmp_path / "pages").check_uploads(credentials=False)
+    assert caught.value.remedy == "move it away, or name another folder with --pages"
+    monkeypatch.delenv("GITHUB_TOKEN")
+    monkeypatch.delenv("GH_TOKEN", raising=False)
+    open_at().check_uploads(credentials=False)
+    with pytest.raises(PublishError, match="there is no token"):
+        open_at().check_uploads(credentials=True)
+    monkeypatch.delenv("GITHUB_SHA")
+    with pytest.raises(UsageError, match="the commit of"):
+        open_at().check_uploads(credentials=False)
+    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+    monkeypatch.setenv("GITHUB_SHA", COMMIT)
+    send(open_at(), release)
+    monkeypatch.delenv("GITHUB_SHA")
+    open_at().check_uploads(credentials=True)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import argparse
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from pjrtwheel.attest.checksums import format_sums
+from pjrtwheel.cli.publish import configure_parser
 from pjrtwheel.dist.release_file import format_entries
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish.plan import LocalFile
@@ -142,7 +144,10 @@ ANSWERS = {
         "wait until the server works again",
     ),
     Fault.CUT: ("the connection was cut", "see that the server runs"),
-    Fault.SLOW: ("it stayed silent for too long", "wait until it answers, or give it longer with --timeout"),
+    Fault.SLOW: (
+        "it stayed silent for too long",
+        "wait until it answers, or give it more seconds in PJRTWHEEL_COMPANY_TIMEOUT",
+    ),
 }
 # How often one file is sent before publishing gives up: what a server may recover from is tried three times.
 TRIES = dict.fromkeys(ANSWERS, 1) | dict.fromkeys((Fault.BROKEN, Fault.CUT, Fault.SLOW), 3)
@@ -439,13 +444,61 @@ def test_addresses_come_from_pypirc(
     ("options", "line"),
     [
         ([], "the address of company is not known"),
-        (["--index-url", "http://127.0.0.1:9/", "--timeout", "soon"], "--timeout is 'soon'"),
+        (["--index-url", "http://127.0.0.1:9/", "--timeout", "soon"], "the timeout of company is 'soon'"),
     ],
 )
 def test_missing_and_wrong_options_are_named(command: Publish, folder: Path, options: list[str], line: str) -> None:
     """Nothing is asked of any server."""
     printed = command("publish", "company", folder, *options)
     assert (printed.status, printed.lines[0]) == (2, line)
+
+
+@pytest.mark.parametrize(
+    ("stage", "remedy"),
+    [
+        ("stage", "--from-index-url, or in PJRTWHEEL_STAGE_INDEX_URL"),
+        ("folder", "--from-site, or in PJRTWHEEL_FOLDER_SITE"),
+        ("github", "--from-github-repository, or in PJRTWHEEL_GITHUB_GITHUB_REPOSITORY or GITHUB_REPOSITORY"),
+    ],
+)
+def test_what_is_missing_of_a_stage_is_named_as_its_option(
+    publish: Publish, folder: Path, stage: str, remedy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That of the destination has another name; each exists."""
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+    printed = publish(folder, "--from", stage)
+    assert (printed.status, printed.lines[-1].strip()) == (2, f"give it with {remedy}")
+    parser = argparse.ArgumentParser()
+    configure_parser(parser)
+    assert remedy.partition(",")[0] in parser.format_help()
+
+
+def test_a_dry_run_needs_addresses_and_no_credentials(
+    command: Publish, server: UploadServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the real run would lack is said before; a plan may be made by whoever may not upload."""
+    monkeypatch.delenv("TWINE_USERNAME")
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    index = ("--dry-run", "--index-url", f"{server.url}simple/")
+    printed = command("publish", "company", folder, *index)
+    assert (printed.status, [line.strip() for line in printed.lines]) == (
+        2,
+        [
+            "where files for company are uploaded to is not known",
+            "give it with --upload-url or --repository, or in PJRTWHEEL_COMPANY_UPLOAD_URL",
+        ],
+    )
+    assert command("publish", "company", folder, *index, "--upload-url", f"{server.url}upload/").status == 0
+
+
+def test_a_configuration_that_cannot_be_read_is_named(
+    command: Publish, server: UploadServer, folder: Path, tmp_path: Path
+) -> None:
+    """In words, not as Python has them."""
+    (tmp_path / "home" / ".pypirc").mkdir(parents=True)
+    options = ("--index-url", f"{server.url}simple/", "--repository", "mine")
+    printed = command("publish", "company", folder, *options)
+    assert (printed.status, printed.lines[1].strip()) == (11, f"is a directory: {tmp_path / 'home' / '.pypirc'}")
 
 
 def test_wheels_of_two_releases_are_no_release(publish: Publish, server: UploadServer, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,8 @@ def test_a_foreign_file_among_those_that_wait_is_refused(
         patch.setattr(kind, "upload", stopping(kind.upload, after=1))
         assert command(*arguments).status == 130
     (build_wheel(tmp_path, {**describe_wheel(name)}, name=name) if name.endswith(".whl") else tmp_path / name).touch()
-    place = open_place(find_destination(root, destination), argparse.Namespace(site=str(tmp_path / "site")), {}, TAG)
+    site = argparse.Namespace(site=str(tmp_path / "site"))
+    place = open_place(find_destination(root, destination), site, os.environ, TAG)
     place.upload(tmp_path / name, hash_file(tmp_path / name))
     printed = command(*arguments)
     assert (printed.status, printed.lines[1].strip()) == (
