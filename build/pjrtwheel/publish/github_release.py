@@ -33,28 +33,23 @@ from github.GitRelease import GitRelease
 from github.GitReleaseAsset import GitReleaseAsset
 from github.Repository import Repository
 
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
+from pjrtwheel.dist.release_file import RELEASE_FILENAME
 from pjrtwheel.errors import PublishError, UsageError, WheelError
+from pjrtwheel.files import hash_file
 from pjrtwheel.products.index import check_place, write_pages
-from pjrtwheel.products.index.projects import (
-    IndexedFile,
-    IndexedRelease,
-    join_url,
-    list_projects,
-    read_requires_python,
-)
+from pjrtwheel.products.index.projects import IndexedRelease, Project, list_projects
 from pjrtwheel.prove.origin import find_date
 from pjrtwheel.publish.answers import RETRY_WAITS_S, Advice, PassingError, explained, printable, save_answer
 from pjrtwheel.publish.destinations import Destination
+from pjrtwheel.publish.github_index import Assets, digest_of, index_release, read_listed
 from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting
 from pjrtwheel.publish.yanked import YANKED_FILENAME, add_yanked, find_reasons, read_yanked
-from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX, VARIANTS_SUFFIX, find_name
+from pjrtwheel.wheel.names import METADATA_SUFFIX, find_name
 from pjrtwheel.wheel.read.metadata import read_metadata
 
 INDEX = "simple"
 _SILENCE_S = 120
 _WHOLE = "uploaded"  # state of an asset; one of a cut upload is a `starter`
-_DIGEST = "sha256:"
 
 _ADVICE = Advice("check the token in GITHUB_TOKEN")
 
@@ -113,7 +108,7 @@ class GithubRelease:
         shown = [asset for name, asset in assets.items() if asset.state == _WHOLE and name not in derived]
         reasons = self._reasons(self.tag, [asset.name for asset in shown])
         return {
-            asset.name: PublishedFile(asset.name, _digest_of(asset), asset.size, asset.url, reasons.get(asset.name))
+            asset.name: PublishedFile(asset.name, digest_of(asset), asset.size, asset.url, reasons.get(asset.name))
             for asset in shown
         }
 
@@ -194,13 +189,14 @@ class GithubRelease:
             raise PublishError(f"{self.address} has no METADATA of {lacking[0]}", remedy="publish again")
         if parts := [name for name, asset in assets.items() if asset.state != _WHOLE]:
             raise PublishError(f"{self.address} has only a part of {parts[0]}", remedy="delete it from the draft")
+        projects = self._list_projects(release) if self.pages else ()  # which may fail, and then all stays a draft
         if release.draft:
             with _asked(f"{self.address} did not publish {self.tag}"):
                 self._found = release.update_release(
                     self.tag, release.body or "", draft=False, target_commitish=self.commit
                 )
         if self.pages:
-            self._write_index(self.pages)
+            write_pages(projects, self.pages / INDEX)
 
     def yank(self, names: Collection[str], reason: str) -> None:
         """Write the withdrawal down, and the index with it.
@@ -211,7 +207,7 @@ class GithubRelease:
         if self.pages is None or self.yanked_file is None:
             raise UsageError("a release of GitHub is withdrawn in its index", remedy="give its folder with --pages")
         add_yanked(self.yanked_file, names, reason, find_date(os.environ)[:10])
-        self._write_index(self.pages)
+        write_pages(self._list_projects(), self.pages / INDEX)
 
     def _find_release(self) -> GitRelease | None:
         """Return the release of the tag, which may be a draft: these are found by listing alone."""
@@ -250,7 +246,7 @@ class GithubRelease:
         for seconds in (*RETRY_WAITS_S, None):
             release = self._make_release()
             present = self._list_assets(release).get(name)
-            if present is not None and present.state == _WHOLE and _digest_of(present) == sha256:
+            if present is not None and present.state == _WHOLE and self._hash_of(present) == sha256:
                 return
             self._make_room(release, name, present)
             try:
@@ -281,7 +277,7 @@ class GithubRelease:
 
     def _check_sent(self, asset: GitReleaseAsset, name: str, sha256: str) -> None:
         """Remove an asset again that GitHub renamed, or did not get whole."""
-        said = _digest_of(asset)
+        said = digest_of(asset)
         if asset.name == name and asset.state == _WHOLE and said in {"", sha256}:
             return
         with _asked(f"cannot remove {asset.name} from the draft of {self.tag}"):
@@ -292,61 +288,36 @@ class GithubRelease:
             remedy="publish again",
         )
 
-    def _write_index(self, pages: Path) -> None:
-        """Write the index of all published releases that say what their wheels are."""
+    def _list_projects(self, own: GitRelease | None = None) -> tuple[Project, ...]:
+        """Return what the index has to say: all published releases that list their wheels, and this one."""
         with _asked(f"cannot list the releases of {self.address}"):
-            published = [release for release in self.repository.get_releases() if not release.draft]
-        assets = {release.tag_name: self._list_assets(release) for release in published}
-        releases = [
-            self._index_release(tag, listed) for tag, listed in sorted(assets.items()) if RELEASE_FILENAME in listed
-        ]
-        write_pages(list_projects(releases, f"the index of {self.address}"), pages / INDEX)
+            found = {made.tag_name: made for made in self.repository.get_releases() if not made.draft}
+        found |= {own.tag_name: own} if own else {}
+        assets = {tag: self._list_assets(release) for tag, release in sorted(found.items())}
+        releases = [self._index_release(tag, listed) for tag, listed in assets.items() if RELEASE_FILENAME in listed]
+        return list_projects(releases, f"the index of {self.address}")
 
-    def _index_release(self, tag: str, assets: Mapping[str, GitReleaseAsset]) -> IndexedRelease:
-        """Return what the index says of a release: what `release.json` lists, with the digests that GitHub states."""
-        with tempfile.TemporaryDirectory(prefix="index-") as scratch:
-            (Path(scratch) / RELEASE_FILENAME).write_bytes(self._read(assets[RELEASE_FILENAME]))
-            entries = read_entries(Path(scratch))
-        reasons = self._reasons(tag, entries)
-        url = f"{self.address}/releases/download/{quote(tag, safe='')}"
-        files = [self._index_wheel(entry, assets, url, reasons.get(name)) for name, entry in entries.items()]
-        files += [
-            IndexedFile(name, hashlib.sha256(self._read(asset)).hexdigest(), asset.size, url=join_url(url, name))
-            for name, asset in assets.items()
-            if name.endswith(VARIANTS_SUFFIX)
-        ]
-        return IndexedRelease(tuple(entries.values()), tuple(files))
+    def _index_release(self, tag: str, assets: Assets) -> IndexedRelease:
+        what, url = f"{tag} at {self.address}", f"{self.address}/releases/download/{quote(tag, safe='')}"
+        entries = read_listed(what, assets, self._read)
+        return index_release(what, entries, assets, url, self._reasons(tag, entries), self._read)
 
-    def _index_wheel(
-        self, entry: Entry, assets: Mapping[str, GitReleaseAsset], url: str, yanked: str | None
-    ) -> IndexedFile:
-        name = entry.filename
-        if name not in assets or _digest_of(assets[name]) not in {"", entry.sha256}:
-            raise PublishError(
-                f"{self.address} has {'another' if name in assets else 'no'} {name}",
-                cause=f"{RELEASE_FILENAME} of its release lists it with sha256 {entry.sha256}",
-                remedy="delete that release, and publish it under another version",
-            )
-        found = assets.get(f"{name}{METADATA_SUFFIX}")
-        metadata = self._read(found) if found else b""
-        return IndexedFile(
-            name,
-            entry.sha256,
-            entry.size,
-            read_requires_python(metadata),
-            metadata,
-            join_url(url, name),
-            yanked,
-            provenance=f"{name}{PROVENANCE_SUFFIX}" in assets,
-        )
+    def _hash_of(self, asset: GitReleaseAsset) -> str:
+        """Return the sha256 of an asset, after downloading it if GitHub states none."""
+        if stated := digest_of(asset):
+            return stated
+        with tempfile.TemporaryDirectory(prefix="asset-") as scratch:
+            target = Path(scratch) / "asset"
+            self._fetch(PublishedFile(asset.name, "", asset.size, asset.url), target)
+            return hash_file(target)
 
     def _read(self, asset: GitReleaseAsset) -> bytes:
         """Return the bytes of a small asset, which must have its digest."""
         with tempfile.TemporaryDirectory(prefix="asset-") as scratch:
             target = Path(scratch) / "asset"
-            self._fetch(PublishedFile(asset.name, _digest_of(asset), asset.size, asset.url), target)
+            self._fetch(PublishedFile(asset.name, digest_of(asset), asset.size, asset.url), target)
             data = target.read_bytes()
-        if _digest_of(asset) not in {"", hashlib.sha256(data).hexdigest()}:
+        if digest_of(asset) not in {"", hashlib.sha256(data).hexdigest()}:
             raise PublishError(f"{self.address} serves other bytes as {asset.name} than it says", remedy="try again")
         return data
 
@@ -361,12 +332,6 @@ def _check_pages(pages: Path) -> None:
         check_place(pages / INDEX)
     except UsageError as error:
         raise UsageError(error.what, remedy="move it away, or name another folder with --pages") from error
-
-
-def _digest_of(asset: GitReleaseAsset) -> str:
-    """Return the sha256 that GitHub states of an asset; empty for one from before it stated any."""
-    digest = asset.digest or ""
-    return digest.removeprefix(_DIGEST) if digest.startswith(_DIGEST) else ""
 
 
 @contextmanager

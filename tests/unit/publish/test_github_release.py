@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import pytest
 
-from github_stand_in import REPOSITORY, TOKEN, GithubStandIn, serve_github
+from github_stand_in import REPOSITORY, TOKEN, Asset, GithubStandIn, serve_github
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.errors import PublishError, UsageError
 from pjrtwheel.files import hash_file
@@ -149,6 +149,66 @@ def test_what_a_killed_run_left_is_removed(github: GithubStandIn, release: Relea
     assert WHEEL not in open_at().list_files(PROJECTS)
     send(open_at(), release)
     assert github.files == {TAG: dict.fromkeys(github.files[TAG], "uploaded")}
+
+
+@pytest.mark.parametrize("altered", [False, True])
+def test_assets_without_digests_are_read_back(github: GithubStandIn, release: ReleaseFolder, *, altered: bool) -> None:
+    """As of an older server: the next run goes on, unless what is there is something else."""
+    github.digests = False
+    send(open_at(), release, stop_after=5)
+    (draft,) = github.releases
+    draft.assets = [asset for asset in draft.assets if asset.name != WHEEL]  # killed between METADATA and wheel
+    if altered:
+        next(asset for asset in draft.assets if asset.name == f"{WHEEL}.metadata").data += b"!"
+        with pytest.raises(PublishError, match=r"has another .*\.metadata"):
+            send(open_at(), release)
+    else:
+        send(open_at(), release)
+        assert github.files == {TAG: dict.fromkeys(all_names(release), "uploaded")}
+
+
+def lists_another_wheel(assets: dict[str, Asset]) -> None:
+    """Exchange a wheel, and what `release.json` says of it."""
+    old, data = hashlib.sha256(assets[WHEEL].data).hexdigest(), b"another wheel"
+    exchange(assets[WHEEL], data)
+    text = assets["release.json"].data.replace(old.encode(), hashlib.sha256(data).hexdigest().encode())
+    exchange(assets["release.json"], text)
+
+
+def exchange(asset: Asset, data: bytes) -> None:
+    """Exchange an asset as its owner can, of which GitHub states another digest then."""
+    asset.data, asset.digest = data, f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lists_another_wheel, rf"its SHA256SUMS lists\ndiffering: {re.escape(WHEEL)}, release\.json"),
+        (lambda assets: exchange(assets["release.json"], assets["release.json"].data + b"\n"), r"differing: release"),
+        (
+            lambda assets: setattr(assets["sbom.cdx.json"], "name", "jaxlib_abacus-1.2.3+split.1-variants.json"),
+            r"differing: jaxlib_abacus-1\.2\.3\+split\.1-variants\.json",
+        ),
+        (lambda assets: exchange(assets[WHEEL], b"another wheel"), "has another jaxlib_abacus"),
+        (lambda assets: setattr(assets["SHA256SUMS"], "name", "SUMS"), r"v1\.2\.3\+split\.1 .* has no SHA256SUMS"),
+    ],
+)
+def test_an_older_release_that_was_altered_is_not_listed(
+    github: GithubStandIn,
+    release: ReleaseFolder,
+    tmp_path: Path,
+    damage: Callable[[dict[str, Asset]], None],
+    message: str,
+) -> None:
+    """Installers would get what somebody else put there: the index stays as it is, and the new release a draft."""
+    pages = tmp_path / "pages"
+    send(open_at(pages), release)
+    before = read_page(pages)
+    damage({asset.name: asset for asset in github.releases[0].assets})
+    with pytest.raises(PublishError, match=message):
+        send(open_at(pages, "v1.2.4"), write_pure_release(tmp_path / "v1.2.4", version="1.2.4"))
+    assert read_page(pages) == before
+    assert github.releases[1].draft
 
 
 def test_half_an_asset_of_something_else_is_not_published(github: GithubStandIn, release: ReleaseFolder) -> None:
