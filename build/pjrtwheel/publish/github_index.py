@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the static index says of one GitHub Release, whose files its owners can exchange at any time.
 
-`release.json` and lists of variants are believed as far as `SHA256SUMS` of the same release lists them, and a wheel as far as both agree with
-the digest that GitHub states of the asset.
+`release.json` and lists of variants are believed as far as `SHA256SUMS` of the same release lists them, and a wheel as
+far as both agree with the digest that GitHub states of the asset.
 """
 
 from __future__ import annotations
