@@ -14,16 +14,13 @@ import functools
 import io
 import logging
 import time
-import urllib.parse
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import requests
 from pypi_simple import NoSuchProjectError, PyPISimple, UnsupportedContentTypeError, UnsupportedRepoVersionError
-from requests.adapters import HTTPAdapter
-from requests.auth import AuthBase, HTTPBasicAuth
 from twine.package import PackageFile
 from twine.repository import Repository
 from twine.settings import Settings
@@ -32,46 +29,12 @@ from pjrtwheel.errors import PublishError, UsageError, count
 from pjrtwheel.publish.answers import RETRY_WAITS_S, Advice, PassingError, explain_answer, explained, save_answer
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting, variable_of
+from pjrtwheel.publish.sessions import NOBODY, Credentials, SameHost, limit_silence, split_credentials
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX
 
 T = TypeVar("T")
 
 _SILENCE_S = 120.0
-
-
-@dataclass(frozen=True, slots=True)
-class Credentials:
-    """Who reads or uploads, as an address states it; empty where it states none."""
-
-    username: str = ""
-    password: str = field(default="", repr=False)
-
-
-class SameHost(AuthBase):
-    """Credentials that are sent to one host only: an index may link to files on others."""
-
-    def __init__(self, url: str, credentials: Credentials) -> None:
-        """Remember the host of an address, and how it is spoken to: not in clear text where that is not asked for."""
-        self._host = urllib.parse.urlsplit(url)[:2]
-        self._basic = HTTPBasicAuth(credentials.username, credentials.password)
-
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        """Sign a request if it is for that host."""
-        same = urllib.parse.urlsplit(request.url or "")[:2] == self._host
-        return self._basic(request) if same else request
-
-
-class Impatient(HTTPAdapter):
-    """Give up when a server stays silent for some seconds, which twine would wait for without end."""
-
-    def __init__(self, seconds: float) -> None:
-        """Remember the limit."""
-        super().__init__()
-        self._seconds = seconds
-
-    def send(self, request: requests.PreparedRequest, *args: Any, **options: Any) -> requests.Response:
-        """Send a request within the limit."""
-        return super().send(request, *args, **{**options, "timeout": self._seconds})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +55,9 @@ class UploadIndex:
 
     name: str
     address: str
-    reader: Credentials = Credentials()
+    reader: Credentials = NOBODY
     upload_url: str = ""
-    uploader: Credentials = Credentials()
+    uploader: Credentials = NOBODY
     section: str = ""
     silence: float = _SILENCE_S
     attestations: bool = False
@@ -201,7 +164,7 @@ class UploadIndex:
             raise PublishError(
                 f"{self.name} gave no token for uploads", cause="it answers with something else than trusted publishing"
             ) from error
-        _limit_silence(repository.session, self.silence)
+        limit_silence(repository.session, self.silence)
         return repository
 
     def _read_settings(self) -> Settings:
@@ -252,7 +215,7 @@ class UploadIndex:
     @contextlib.contextmanager
     def _reading(self) -> Iterator[requests.Session]:
         with requests.Session() as session:
-            _limit_silence(session, self.silence)
+            limit_silence(session, self.silence)
             if self.reader.username:
                 session.auth = SameHost(self.address, self.reader)
             yield session
@@ -272,23 +235,6 @@ def open_index(destination: Destination, settings: Mapping[str, str], tag: str) 
         _read_seconds(destination.name, settings.get("timeout", "")),
         destination.attestations,
     )
-
-
-def split_credentials(url: str) -> tuple[str, Credentials]:
-    """Return an address without the credentials in it, which are for no message, and these.
-
-    >>> split_credentials("https://me:p%40ss@example.org:8080/simple/")[0]
-    'https://example.org:8080/simple/'
-    """
-    parts = urllib.parse.urlsplit(url)
-    _, _, host = parts.netloc.rpartition("@")
-    named = Credentials(urllib.parse.unquote(parts.username or ""), urllib.parse.unquote(parts.password or ""))
-    return parts._replace(netloc=host).geturl(), named
-
-
-def _limit_silence(session: requests.Session, seconds: float) -> None:
-    for scheme in ("http://", "https://"):
-        session.mount(scheme, Impatient(seconds))
 
 
 def _read_seconds(name: str, text: str) -> float:

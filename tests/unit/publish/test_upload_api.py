@@ -13,7 +13,8 @@ import requests
 from pjrtwheel.errors import PublishError
 from pjrtwheel.publish.answers import Advice, save_answer
 from pjrtwheel.publish.place import PublishedFile
-from pjrtwheel.publish.upload_api import Credentials, SameHost, UploadIndex
+from pjrtwheel.publish.sessions import Credentials, SameHost
+from pjrtwheel.publish.upload_api import UploadIndex
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX
 from release_folders import WHEELS, write_release_folder
 from upload_server import PASSWORD, USERNAME, UploadServer
