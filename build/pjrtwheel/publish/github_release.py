@@ -202,10 +202,11 @@ class GithubRelease:
         """Write the withdrawal down, and the index with it.
 
         Raises:
-            UsageError: The folder of the index is not known.
+            UsageError: The folder of the index is not known, or holds something else.
         """
         if self.pages is None or self.yanked_file is None:
             raise UsageError("a release of GitHub is withdrawn in its index", remedy="give its folder with --pages")
+        _check_pages(self.pages)
         add_yanked(self.yanked_file, names, reason, find_date(os.environ)[:10])
         write_pages(self._list_projects(), self.pages / INDEX)
 

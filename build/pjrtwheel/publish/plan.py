@@ -57,7 +57,7 @@ class Scope:
 
     Attributes:
         alone: Whether all that is there would be: a draft, or a folder of its own, becomes public as it is.
-        extras: Projects of which the wheels require the release's own version.
+        extras: Projects that the release requires in its own version, and has no wheel of.
     """
 
     alone: bool = False

@@ -208,10 +208,11 @@ class Publication:
 
 
 def find_extras(entries: Iterable[Entry]) -> tuple[str, ...]:
-    """Return the projects that wheels require in their own version, as an extra of `jaxlib` requires its plugin."""
+    """Return the projects that `jaxlib` requires in its own version, for its extras, and of which no wheel is there."""
     found = {
         canonicalize_name(need.name)
         for entry in entries
+        if entry.distribution == BINDINGS
         for need in _parse_requirements(entry.requires)
         if str(need.specifier) == f"=={entry.version}"
     }

@@ -362,6 +362,9 @@ def test_what_is_missing_is_said_before_anything_is_sent(
     with pytest.raises(UsageError, match="is not an index made here") as caught:
         open_at(tmp_path / "pages").check_uploads(credentials=False)
     assert caught.value.remedy == "move it away, or name another folder with --pages"
+    with pytest.raises(UsageError, match="is not an index made here"):
+        open_at(tmp_path / "pages").yank([WHEEL], "crashes")
+    assert not (tmp_path / "pages/yanked.toml").exists()
     monkeypatch.delenv("GITHUB_TOKEN")
     monkeypatch.delenv("GH_TOKEN", raising=False)
     open_at().check_uploads(credentials=False)

@@ -290,6 +290,17 @@ def test_a_foreign_plugin_that_an_extra_would_install_is_refused(
     assert publish(release.path).status == 0
 
 
+def test_a_plugin_alone_joins_the_jaxlib_that_is_there(publish: Publish, server: UploadServer, tmp_path: Path) -> None:
+    """It was built for a published set, and requires that very version."""
+    release = write_release_folder(tmp_path / "plugin", [ABACUS])
+    entries = {name: replace(entry, requires=("jaxlib==1.2.3+split.1",)) for name, entry in release.wheels.items()}
+    (release.path / "release.json").write_text(format_entries(entries), "utf-8")
+    sums = {name: hash_file(release.path / name) for name in release.digests}
+    (release.path / "SHA256SUMS").write_text(format_sums(sums), "utf-8")
+    server.files[BINDINGS[0]] = b"published before"
+    assert (publish(release.path).status, server.uploads) == (0, [ABACUS])
+
+
 def test_what_was_yanked_is_not_published_again(publish: Publish, server: UploadServer, folder: Path) -> None:
     """The same bytes would stay withdrawn."""
     publish(folder)
