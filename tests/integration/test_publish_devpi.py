@@ -34,7 +34,8 @@ from pjrtwheel.environment.venv import create_venv, find_uv, requirement_group, 
 from pjrtwheel.errors import PublishError
 from pjrtwheel.fetch import cache_root
 from pjrtwheel.files import hash_file
-from pjrtwheel.publish.upload_api import Credentials, UploadIndex
+from pjrtwheel.publish.sessions import Credentials
+from pjrtwheel.publish.upload_api import UploadIndex
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
 from programs import run_code

@@ -38,8 +38,8 @@ def open_release(where: str, cache: Path, *, tag: str = "", documents_only: bool
     Raises:
         UsageError: It is neither.
         FetchError: A file cannot be downloaded, or is not the one that is listed.
-        WheelError: The release is not the one that its documents describe; see `read_release_folder`.
-        AttestError: The same.
+        WheelError: Its `SHA256SUMS` is damaged.
+        AttestError: The release is not the one that its documents describe; see `read_release_folder`.
     """
     if not where.startswith(_SCHEMES):
         yield read_release_folder(Path(where), documents_only=documents_only)

@@ -8,7 +8,8 @@ of its wheels where installers look for it (PEP 658): indexes and GitHub release
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,14 +63,23 @@ class ReleaseFolder:
         return (*sorted(self.digests.keys() - self.wheels.keys()), SUMS_FILENAME)
 
 
+@contextmanager
+def as_damaged_release() -> Iterator[None]:
+    """Turn damage of a wheel or a document into that of its release: one status, whichever command finds it."""
+    try:
+        yield
+    except WheelError as error:
+        raise AttestError(error.what, cause=error.cause, remedy=error.remedy) from error
+
+
+@as_damaged_release()
 def read_release_folder(path: Path, *, documents_only: bool = False) -> ReleaseFolder:
     """Read a release, after each of its files was held to `SHA256SUMS`; wheels may be left out for its documents alone.
 
     Raises:
         UsageError: There is no such folder, or no release in it.
-        WheelError: A file is missing, altered or listed nowhere, or `release.json` describes other wheels; or METADATA
-            next to a wheel is not the one in it.
-        AttestError: Its statement is damaged, or about other files.
+        AttestError: A file is missing, altered or listed nowhere, or `release.json` describes other wheels; or METADATA
+            next to a wheel is not the one in it; or its statement is damaged, or about other files.
     """
     sums = path / SUMS_FILENAME
     if not sums.is_file():
@@ -134,6 +144,6 @@ def _differing(entries: Mapping[str, Entry], digests: Mapping[str, str]) -> list
 def _refuse(path: Path, problems: Mapping[str, Iterable[str]]) -> None:
     found = [f"{what}: {shorten(names, _SHOWN)}" for what, names in problems.items() if names]
     if found:
-        raise WheelError(
+        raise AttestError(
             f"{path} is not the release that its {SUMS_FILENAME} describes", cause="; ".join(found), remedy=_REMEDY
         )

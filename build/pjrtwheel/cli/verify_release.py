@@ -24,17 +24,15 @@ def execute(args: argparse.Namespace) -> int:
     """Verify, and say what is certain now."""
     from pjrtwheel.attest.envelope import load_public_key
     from pjrtwheel.attest.open_release import open_release
+    from pjrtwheel.attest.release_folder import as_damaged_release
     from pjrtwheel.attest.verify_release import verify_release
-    from pjrtwheel.errors import AttestError, WheelError, count
+    from pjrtwheel.errors import count
     from pjrtwheel.fetch.cache import cache_root
 
     key = load_public_key(args.key) if args.key else None
     options = {"tag": args.tag or "", "documents_only": args.documents_only}
-    try:
-        with open_release(args.release, cache_root(os.environ), **options) as release:
-            statement = verify_release(release, key=key, **options)
-    except WheelError as error:
-        raise AttestError(error.what, cause=error.cause, remedy=error.remedy) from error
+    with as_damaged_release(), open_release(args.release, cache_root(os.environ), **options) as release:
+        statement = verify_release(release, key=key, **options)
     wheels, others = count(len(release.entries), "wheel"), count(len(release.documents), "document")
     looked = "documents alone" if args.documents_only else "every wheel as its RECORD and lock say"
     print(f"{release.tag}: {wheels} and {others}, all as SHA256SUMS and the statement list them; {looked}")

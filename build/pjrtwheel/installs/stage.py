@@ -9,7 +9,7 @@ import http.server
 import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from packaging.version import Version
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel
-from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
+from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings, without_login
 from pjrtwheel.platforms import Platform
 from pjrtwheel.products.index.pages import HTML_PAGE
 from pjrtwheel.release.model import Pin
@@ -33,12 +33,12 @@ class Stage:
     """Where installers are sent to.
 
     Attributes:
-        where: Address of an index, or a folder.
-        url: Address of the index; empty for a folder of wheels.
+        where: Address of an index without credentials, or a folder.
+        url: Address of the index as installers get it; empty for a folder of wheels.
     """
 
     where: str
-    url: str
+    url: str = field(repr=False)
 
     @property
     def settings(self) -> IndexSettings:
@@ -89,7 +89,7 @@ def open_stage(where: str) -> Iterator[Stage]:
     """
     folder = Path(where).resolve()
     if where.startswith(("http://", "https://")):
-        yield Stage(where, where)
+        yield Stage(without_login(where), where)
     elif (folder / _INDEX / HTML_PAGE).is_file() and not any(folder.glob("*.whl")):
         with _serve(folder) as address:
             yield Stage(str(folder), f"{address}/{_INDEX}/")

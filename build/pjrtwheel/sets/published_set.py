@@ -21,7 +21,7 @@ from pjrtwheel.errors import FetchError, UsageError, WheelError
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.download import read_document
 from pjrtwheel.fetch.index import download_wheel
-from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
+from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings, without_login
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform
 from pjrtwheel.release.lock import LOCK_FILENAME, SCHEMA, ReleaseLock
@@ -40,7 +40,7 @@ class Offer:
     """The `jaxlib` wheels of some place, none of which was fetched yet.
 
     Attributes:
-        where: The place, for messages.
+        where: The place without credentials, for messages.
         wheels: Name of each, and what brings it onto this disk.
     """
 
@@ -70,13 +70,13 @@ def find_offer(where: str, cache: Path) -> Offer:
         WheelError: Its `release.json` is damaged.
     """
     if where.startswith(("http://", "https://", "file://")):
-        offer = Offer(where, _list_url(where, cache))
+        offer = Offer(without_login(where), _list_url(where, cache))
     elif Path(where).exists():
         offer = Offer(where, list_folder(Path(where)))
     else:
         offer = Offer(where, _list_version(where, cache))
     if not offer.wheels:
-        raise UsageError(f"{where} has no {BINDINGS} wheel, so it is no set", remedy=_FORMS)
+        raise UsageError(f"{offer.where} has no {BINDINGS} wheel, so it is no set", remedy=_FORMS)
     return offer
 
 
@@ -177,7 +177,7 @@ def _list_url(url: str, cache: Path) -> tuple[tuple[WheelName, Callable[[], Path
         files = list_wheels(BINDINGS, IndexSettings((url,), certificate=read_settings().certificate))
     except FetchError as error:
         raise FetchError(
-            f"{url} cannot be read", cause=error.cause or error.what, remedy="check the address"
+            f"{without_login(url)} cannot be read", cause=error.cause or error.what, remedy="check the address"
         ) from error
     return _pinned(files, functools.partial(download_wheel, index=url), cache)
 

@@ -97,6 +97,16 @@ def test_a_folder_with_an_index_is_served_to_installers(
         read_set(stage, [], None, PLATFORM)
 
 
+def test_the_credentials_of_a_stage_are_for_installers_alone(folder: Path) -> None:
+    """They are in its address, and in nothing that is printed."""
+    url = "https://me:secret@example.org/simple/"
+    with open_stage(url) as stage:
+        assert (stage.url, stage.where) == (url, "https://example.org/simple/")
+        assert "secret" not in repr(stage)
+    with open_stage(str(folder)) as stage:
+        assert stage.where == str(folder)
+
+
 def test_every_python_extra_and_installer_is_tried(abacus: Backend) -> None:
     """Extras say whether the vendor's wheels come along."""
     assert list(list_combinations(["cp312"], [abacus], ["pip", "uv"])) == [

@@ -56,7 +56,7 @@ def write_joint_index(
         UsageError: A folder has no `release.json`, or `output` holds something that is no index.
         WheelError: `release.json` or a wheel is damaged, folders contradict each other, or the disk is full.
     """
-    _check_place(output)
+    check_place(output)
     for folder in (source.folder for source in sources):
         if not folder.is_dir():
             raise UsageError(f"{folder} is no folder", remedy="build wheels first, or give their folder with --dist")
@@ -80,13 +80,14 @@ def write_pages(projects: tuple[Project, ...], output: Path) -> None:
         UsageError: `output` holds something that is no index.
         WheelError: The disk is full.
     """
-    _check_place(output)
+    check_place(output)
     with files.staging_folder(output.parent) as staging:
         _write_pages(all_pages(projects), staging / "index")
         _replace_folder(staging / "index", output)
 
 
-def _check_place(output: Path) -> None:
+def check_place(output: Path) -> None:
+    """Raise a `UsageError` if an index would take the place of something else."""
     page = output / pages.HTML_PAGE
     ours = page.is_file() and pages.GENERATOR in page.read_text("utf-8", errors="replace")
     if output.exists() and not ours and not (output.is_dir() and not any(output.iterdir())):
