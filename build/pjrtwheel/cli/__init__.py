@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pjrtwheel.errors import UsageError
-from pjrtwheel.program import CommandParser, program
+from pjrtwheel.program import CommandParser, program, require_text
 
 PROGRAM = "python -m pjrtwheel"
 
@@ -90,18 +90,15 @@ def check_wheels(wheels: Sequence[Path]) -> None:
             raise UsageError(f"no such file: {wheel}")
 
 
-def require_tag(text: str) -> str:
-    """Return a tag as it was given; an empty one comes of a variable that is not set, and would mean any."""
-    if not text:
-        raise argparse.ArgumentTypeError("expected a tag such as v0.12.0.1+split.1, not an empty text")
-    return text
-
-
 def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
     """Declare options that several subcommands have, by name; without a release `load_release` takes the newest."""
     options: dict[str, dict[str, Any]] = {
         "--root": {"type": Path, "default": Path.cwd(), "help": "root of the repository (default: here)"},
-        "--release": {"metavar": "VERSION", "help": "JAX release (default: the newest in releases/, or of the wheels)"},
+        "--release": {
+            "type": require_text,
+            "metavar": "VERSION",
+            "help": "JAX release (default: the newest in releases/, or of the wheels)",
+        },
         "--dist": {"type": Path, "metavar": "DIR", "help": "folder of the wheels (default: dist/ of the repository)"},
         "--set": {
             "metavar": "FOLDER|URL|VERSION",

@@ -5,16 +5,15 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from pjrtwheel.cli import add_options, check_repository, require_tag
+from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.program import require_text
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--tag", type=require_tag, required=True, help="such as v0.12.0.1+split.1")
-    add_options(parser, "--root")
-    parser.add_argument("--dist", type=Path, metavar="DIR", help="folder of the wheels (default: dist)")
+    parser.add_argument("--tag", type=require_text, required=True, help="such as v0.12.0.1+split.1")
+    add_options(parser, "--root", "--dist")
 
 
 def execute(args: argparse.Namespace) -> int:

@@ -7,21 +7,23 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import Any
 
 from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.program import require_text
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     from pjrtwheel.installs.combinations import INSTALLERS
 
-    parser.add_argument(
-        "--index", required=True, metavar="URL|FOLDER", help="the stage: a simple index, or a folder with wheels"
-    )
+    stage = "the stage: a simple index, or a folder with wheels"
+    parser.add_argument("--index", type=require_text, required=True, metavar="URL|FOLDER", help=stage)
     add_options(parser, "--root", "--release")
-    parser.add_argument("--backend", action="append", default=[], metavar="NAME", help="default: all at the stage")
-    parser.add_argument("--python", action="append", default=[], metavar="VERSION", help="such as 3.13; default: all")
-    parser.add_argument("--installer", action="append", default=[], choices=INSTALLERS, help="default: both")
+    several: dict[str, Any] = {"action": "append", "default": [], "type": require_text}
+    parser.add_argument("--backend", **several, metavar="NAME", help="default: all at the stage")
+    parser.add_argument("--python", **several, metavar="VERSION", help="such as 3.13; default: all")
+    parser.add_argument("--installer", **several, choices=INSTALLERS, help="default: both")
     parser.add_argument(
         "--vendor-wheels", action="store_true", help="also with the vendors' libraries as wheels (gigabytes)"
     )

@@ -8,14 +8,16 @@ import argparse
 import os
 from pathlib import Path
 
-from pjrtwheel.cli import add_options, require_tag
+from pjrtwheel.cli import add_options
+from pjrtwheel.program import require_text
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("release", metavar="FOLDER|URL", help="a release, or the address below which its files are")
+    place = "a release, or the address below which its files are"
+    parser.add_argument("release", type=require_text, metavar="FOLDER|URL", help=place)
     parser.add_argument("--key", type=Path, metavar="FILE", help="public key (PEM) that must have signed it")
-    parser.add_argument("--tag", type=require_tag, help="the tag that it must be of")
+    parser.add_argument("--tag", type=require_text, help="the tag that it must be of")
     parser.add_argument("--documents-only", action="store_true", help="leave the wheels out, which may be gigabytes")
     add_options(parser, "--root")
 
