@@ -31,7 +31,10 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Try all combinations, one line each; the status is that of a failed proof if one failed, or none could run."""
+    """Try all combinations; the status is that of a failed proof if one failed, or none could run.
+
+    Each that was tried has a line, and each reason for which others were skipped.
+    """
     from pjrtwheel.backend import find_backend, load_backends
     from pjrtwheel.environment.interpreters import find_interpreters
     from pjrtwheel.errors import ProofError
@@ -39,8 +42,10 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.files import write_atomically
     from pjrtwheel.installs.combinations import (
         Outcome,
+        Reason,
         Result,
         choose_pythons,
+        describe_skips,
         list_combinations,
         sum_up,
         why_skipped,
@@ -62,13 +67,19 @@ def execute(args: argparse.Namespace) -> int:
         backend, interpreter = known[combination.backend], interpreters[combination.python]
         reason = why_skipped(combination, staged, backend.distribution, interpreters, vendor_wheels=args.vendor_wheels)
         if reason or interpreter is None:
-            result = Result(combination, Outcome.SKIPPED, reason)
-        else:
-            result = try_install(combination, backend, stage, staged, interpreter, cache=cache_root(os.environ))
+            results.append(Result(combination, Outcome.SKIPPED, reason or Reason.NO_PYTHON))
+            continue
+        result = try_install(combination, backend, stage, staged, interpreter, cache=cache_root(os.environ))
         results.append(result)
-        print(f"{result.outcome:<7} {combination.describe()}: {result.detail}", flush=True)
+        detail = result.detail.replace("\n", "\n        ")
+        print(f"{result.outcome:<7} {combination.describe()}: {detail}", flush=True)
+    for line in describe_skips(results):
+        print(line)
     print(f"{staged.version} from {stage.where}: {sum_up(results)}")
     if args.json:
         write_atomically(args.json, write_json(results))
     outcomes = {result.outcome for result in results}
-    return 0 if Outcome.PASSED in outcomes and Outcome.FAILED not in outcomes else ProofError.exit_code
+    if outcomes <= {Outcome.SKIPPED}:
+        remedy = "give this machine one of these Pythons, or choose with --backend, --python and --vendor-wheels"
+        raise ProofError("nothing was installed: all was skipped", remedy=remedy)
+    return ProofError.exit_code if Outcome.FAILED in outcomes else 0

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from pjrtwheel.errors import UsageError
+from pjrtwheel.errors import UsageError, fit
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel
-from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
+from pjrtwheel.fetch.listing import IndexFile, IndexSettings, is_address, list_wheels, settings_for
+from pjrtwheel.files import require_folder
 from pjrtwheel.platforms import Platform
 from pjrtwheel.release.model import Pin
 from pjrtwheel.sets.projects import BINDINGS, SELECTOR
@@ -36,9 +37,7 @@ class Stage:
     @property
     def settings(self) -> IndexSettings:
         """The same for our own reading of the stage."""
-        if self.url:
-            return IndexSettings((self.url,), certificate=read_settings().certificate)
-        return IndexSettings((), (Path(self.where),))
+        return settings_for(self.url) if self.url else IndexSettings((), (Path(self.where),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +78,9 @@ def open_stage(where: str) -> Stage:
     Raises:
         UsageError: It is neither.
     """
-    if where.startswith(("http://", "https://")):
+    if is_address(where, ("https://", "http://")):
         return Stage(where, where)
-    if not Path(where).is_dir():
-        remedy = "give the address of a simple index, which ends in /simple/ mostly, or a folder with wheels"
-        raise UsageError(f"--index {where} is no stage", remedy=remedy)
+    require_folder(Path(where), "give a folder of wheels, or the address of a simple index, as https://HOST/simple/")
     return Stage(str(Path(where).resolve()), "")
 
 
@@ -107,7 +104,7 @@ def read_set(stage: Stage, distributions: Collection[str], release: str | None, 
     if not fitting:
         raise UsageError(
             f"{stage.where} has no {BINDINGS}{f' {release}' if release else ''} for {platform.name}",
-            cause=f"it has {', '.join(sorted(versions, key=Version)) or 'none'}",
+            cause=f"it has {fit(sorted(versions, key=Version)) or 'none'}",
             remedy="give another --index or --release",
         )
     version = max(fitting, key=Version)
