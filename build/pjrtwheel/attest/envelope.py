@@ -17,7 +17,7 @@ from securesystemslib.exceptions import FormatError, VerificationError
 from securesystemslib.signer import CryptoSigner, SSlibKey
 
 from pjrtwheel.attest.statement import PAYLOAD_TYPE, STATEMENT_FILENAME
-from pjrtwheel.errors import AttestError, UsageError
+from pjrtwheel.errors import AttestError, UsageError, fit
 from pjrtwheel.tables import TableError, read_json
 
 _GET_AGAIN = "get the release again, from who published it"
@@ -45,7 +45,9 @@ def make_key(path: Path) -> Path:
             with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
                 file.write(text)
     except OSError as error:
-        raise UsageError(f"cannot write the key {path}: {error.strerror}") from error
+        raise UsageError(
+            f"cannot write the key {path}", cause=error.strerror or "", remedy="name another file"
+        ) from error
     return public
 
 
@@ -58,7 +60,7 @@ def load_signer(path: Path) -> CryptoSigner:
     try:
         key = serialization.load_pem_private_key(path.read_bytes(), None)
     except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise UsageError(f"cannot read the key {path}", cause=str(error), remedy=_MAKE_KEY) from error
+        raise UsageError(f"cannot read the key {path}", cause=_explain(error, "private"), remedy=_MAKE_KEY) from error
     if not isinstance(key, Ed25519PrivateKey):
         raise UsageError(f"{path} is no ed25519 key", remedy=_MAKE_KEY)
     return CryptoSigner(key)
@@ -75,12 +77,23 @@ def load_public_key(path: Path) -> SSlibKey:
     except (OSError, ValueError, UnsupportedAlgorithm) as error:
         raise UsageError(
             f"cannot read the public key {path}",
-            cause=str(error),
+            cause=_explain(error, "public"),
             remedy="of a private key: openssl pkey -in KEY -pubout -out KEY.pub",
         ) from error
     if not isinstance(key, Ed25519PublicKey):
         raise UsageError(f"{path} is no public ed25519 key")
     return SSlibKey.from_crypto(key)
+
+
+def _explain(error: Exception, kind: str) -> str:
+    """Return why a key cannot be read: what `cryptography` says is for programmers."""
+    if isinstance(error, OSError):
+        return error.strerror or "the system refuses it"
+    if isinstance(error, TypeError):
+        return "it is protected by a password"
+    if isinstance(error, UnsupportedAlgorithm):
+        return "it is of an unknown kind"
+    return f"it is no {kind} key in PEM form, or damaged"
 
 
 def format_envelope(payload: bytes, signer: CryptoSigner | None = None) -> bytes:
@@ -123,7 +136,7 @@ def check_signature(envelope: Envelope, key: SSlibKey) -> None:
     if key.keyid not in envelope.signatures:
         raise AttestError(
             f"{STATEMENT_FILENAME} is not signed by this key",
-            cause=f"signed by {', '.join(envelope.signatures)}, given is {key.keyid}",
+            cause=f"signed by {fit(known[:12] for known in envelope.signatures)}, given is {key.keyid[:12]}",
             remedy="ask who published it for the key",
         )
     try:

@@ -79,15 +79,20 @@ def check_repository(root: Path) -> None:
         raise UsageError(f"not the repository: {root}", remedy="give it with --root, or change into it")
 
 
+def check_files(paths: Sequence[Path], what: str, pattern: str) -> None:
+    """Raise a `UsageError` unless every path named on the command line is that of a file, such as one of the wheels."""
+    for path in paths:
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder", remedy=f"name the {what} in it, such as {path}/{pattern}")
+        if path.exists() and not path.is_file():
+            raise UsageError(f"not a regular file: {path}")
+        if not path.is_file():
+            raise UsageError(f"no such file: {path}")
+
+
 def check_wheels(wheels: Sequence[Path]) -> None:
     """Raise a `UsageError` unless every path named on the command line is that of a file."""
-    for wheel in wheels:
-        if wheel.is_dir():
-            raise UsageError(f"{wheel} is a folder", remedy=f"name the wheels in it, such as {wheel}/*.whl")
-        if wheel.exists() and not wheel.is_file():
-            raise UsageError(f"not a regular file: {wheel}")
-        if not wheel.is_file():
-            raise UsageError(f"no such file: {wheel}")
+    check_files(wheels, "wheels", "*.whl")
 
 
 def add_options(parser: argparse.ArgumentParser, *names: str) -> None:

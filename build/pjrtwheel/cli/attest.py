@@ -28,7 +28,7 @@ def execute(args: argparse.Namespace) -> int:
     """Write the folder and say what is in it, or make a key."""
     from pjrtwheel.attest.envelope import load_signer, make_key
     from pjrtwheel.attest.make import make_release
-    from pjrtwheel.errors import count
+    from pjrtwheel.errors import count, fit
 
     if args.new_key:
         print(f"{args.new_key}: keep it secret; {make_key(args.new_key)}: publish it, for --key of verify_release")
@@ -38,7 +38,8 @@ def execute(args: argparse.Namespace) -> int:
     signer = load_signer(args.key) if args.key else None
     output = args.output or dist / args.tag
     release = make_release(args.root, args.tag, dist, output, signer=signer, commit=args.commit or "")
-    print(f"{release.path}: {count(len(release.entries), 'wheel')}, {', '.join(release.documents)}")
+    wheels, others = count(len(release.entries), "wheel"), count(len(release.documents), "document")
+    print(f"{release.path}: {wheels} and {others}\n{fit(release.documents)}")
     if release.statement and release.statement.dirty:
         print(f"warning: the wheels were built with changes on top of {release.commit}", file=sys.stderr)
     return 0

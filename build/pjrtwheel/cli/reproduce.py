@@ -30,7 +30,7 @@ def execute(args: argparse.Namespace) -> int:
     """Build again, and say of every wheel whether it is the same."""
     from pjrtwheel.attest.open_release import open_release
     from pjrtwheel.attest.reproduce import Selection, reproduce
-    from pjrtwheel.errors import ReproduceError, count
+    from pjrtwheel.errors import ReproduceError, count, fit
     from pjrtwheel.fetch.cache import cache_root
 
     check_repository(args.root)
@@ -45,7 +45,7 @@ def execute(args: argparse.Namespace) -> int:
     if different:
         raise ReproduceError(
             f"{len(different)} of {count(len(compared), 'wheel')} of {release.tag} came out with other bytes",
-            cause=", ".join(different),
+            cause=fit(different),
             remedy="report it to who published the release, with what is printed above",
         )
     print(f"{release.tag}: {count(len(compared), 'wheel')} built again from {release.commit}, all with the same bytes")

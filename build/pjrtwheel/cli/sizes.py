@@ -22,10 +22,18 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.errors import UsageError
     from pjrtwheel.release.known import load_release
     from pjrtwheel.release_check.sizes import SIZES_FILE, measure, write_sizes
+    from pjrtwheel.sets.projects import SELECTOR
     from pjrtwheel.workflows.tags import read_tag
 
     check_repository(args.root)
-    release, dist = load_release(args.root, read_tag(args.root, args.tag).release), args.dist or args.root / "dist"
+    version, dist = read_tag(args.root, args.tag).release, args.dist or args.root / "dist"
+    if not version:
+        raise UsageError(
+            f"no sizes are kept of {args.tag}",
+            cause=f"{SELECTOR} holds no library, and may grow",
+            remedy="give the tag of a release of JAX",
+        )
+    release = load_release(args.root, version)
     entries = [entry for entry in read_folder(dist).values() if entry.version == release.set_version]
     sizes = measure(args.tag, entries)
     if not sizes:

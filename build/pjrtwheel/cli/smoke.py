@@ -208,7 +208,7 @@ def _record(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Path)
     try:
         unlisted = add_proofs(proofs, digests, dist)
     except OSError as error:
-        _say(f"warning: not recorded: {error}")
+        _say(f"warning: not recorded: {error.strerror}: {error.filename}")
         return
     if len(unlisted) < len(proofs):
         _say(f"recorded in {dist / 'release.json'}")

@@ -38,8 +38,10 @@ def execute(args: argparse.Namespace) -> int:
     except WheelError as error:
         raise AttestError(error.what, cause=error.cause, remedy=error.remedy) from error
     wheels, others = count(len(release.entries), "wheel"), count(len(release.documents), "document")
-    looked = "documents alone" if args.documents_only else "every wheel as its RECORD and lock say"
-    print(f"{release.tag}: {wheels} and {others}, all as SHA256SUMS and the statement list them; {looked}")
-    print(f"built from commit {statement.commit} by {statement.provenance.details.builder.id}")
+    whole, alone = "every wheel is as its RECORD and lock say", "the documents alone were verified, and no wheel"
+    print(f"{release.tag}: {wheels} and {others}, as SHA256SUMS and the statement list them")
+    print(alone if args.documents_only else whole)
+    print(f"built from commit {statement.commit}")
+    print(f"built by {statement.provenance.details.builder.id}")
     print(f"signed by {args.key}" if args.key else "signature not checked: no --key was given")
     return 0
