@@ -39,10 +39,12 @@ def hash_file(path: Path) -> str:
 
 
 def require_folder(path: Path, remedy: str) -> None:
-    """Raise a `UsageError` unless a path that a person named is that of a folder."""
+    """Raise a `UsageError` unless a path that a person named is that of a folder, or a `PermissionError`."""
     if not path.is_dir():
         what = f"{path} is a file, where a folder is expected" if path.exists() else f"no such folder: {path}"
         raise UsageError(what, remedy=remedy)
+    with os.scandir(path):  # of a folder that cannot be read, `glob` says that it is empty
+        pass
 
 
 def make_folder(path: Path) -> None:

@@ -26,6 +26,7 @@ from pjrtwheel.sets.projects import BINDINGS, SELECTOR
 
 _SECONDS = 180.0
 _KEPT = 100_000
+_SHOWN = 110  # characters of a line of an installer
 _DEFAULT_DEVICES = "import jax; print(jax.devices()[0].platform)"
 
 
@@ -47,7 +48,7 @@ def try_install(
         with staging_folder(scratch_place(cache)) as scratch:
             python = create_venv(interpreter, scratch / "venv")
             requirements = [f"jax=={staged.release}", f"{BINDINGS}[{combination.extra}]=={staged.version}", *selector]
-            _install(install_command(combination.installer, stage, python, requirements))
+            run_installer(combination.installer, install_command(combination.installer, stage, python, requirements))
             require_installed(python, [fetch_wheel(stage, name, staged.wheels[name], cache) for name in chosen])
             detail = start_jax(python, backend, staged.version)
             if selector:
@@ -106,10 +107,16 @@ def _check_report(output: str, backend: Backend, version: str) -> None:
         raise ProofError(f"python -m {backend.package} found {found}", cause=f"expected {version} of both")
 
 
-def _install(command: Sequence[str]) -> None:
+def run_installer(name: str, command: Sequence[str]) -> None:
+    """Run pip or uv.
+
+    Raises:
+        ProofError: It failed; of what it printed the last lines are said, without their ends: pip lists all versions.
+    """
     result = run_tool(command)
     if result.returncode != 0:
-        raise ProofError(f"{Path(command[0]).name} does not install it", cause=last_lines(result.stderr))
+        said = last_lines(result.stderr).splitlines()
+        raise ProofError(f"{name} does not install it", cause="\n".join(line[:_SHOWN] for line in said))
 
 
 def _ask(what: str, command: Sequence[str], statuses: Sequence[int] = (0,)) -> Ended:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from pjrtwheel.installs.combinations import (
     sum_up,
     why_skipped,
 )
-from pjrtwheel.installs.run import install_command
+from pjrtwheel.installs.run import install_command, run_installer
 from pjrtwheel.installs.stage import Stage, StagedSet, fetch_wheel, open_stage, read_set
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.wheel.names import parse_name
@@ -164,6 +165,21 @@ def test_installers_are_given_the_stage_next_to_the_package_index() -> None:
     assert install_command("pip", Stage("/w", ""), python, wanted)[-3:] == ["--find-links=/w", *wanted]
     fresh = ["--refresh-package=jax", "--refresh-package=jaxlib"]
     assert install_command("uv", Stage(url, url), python, wanted)[-5:] == [*fresh, f"--index={url}", *wanted]
+
+
+def test_an_installer_that_fails_is_named_with_its_last_words() -> None:
+    """Not the Python that pip runs on, and not the hundred versions that there are of something."""
+    said = "first\\n2\\n3\\nERROR: none fits " + "9.9, " * 99 + "\\nlast"
+    with pytest.raises(ProofError) as caught:
+        run_installer("pip", [sys.executable, "-c", f"import sys; sys.exit('{said}')"])
+    assert caught.value.what == "pip does not install it"
+    lines = caught.value.cause.splitlines()
+    assert (lines[:2], lines[2][:24], max(map(len, lines)), lines[3:]) == (
+        ["2", "3"],
+        "ERROR: none fits 9.9, 9.",
+        110,
+        ["last"],
+    )
 
 
 def test_a_run_that_tried_nothing_is_no_success(
