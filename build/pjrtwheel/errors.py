@@ -94,6 +94,24 @@ class ReproduceError(PjrtWheelError):
     exit_code = 13
 
 
+def explain(error: Exception) -> str:
+    """Return why something cannot be read, without the words that Python has for programmers.
+
+    >>> explain(KeyError("tag"))
+    "it lacks 'tag'"
+    """
+    match error:
+        case OSError():
+            return error.strerror or str(error)
+        case UnicodeDecodeError():
+            return "it is not text in UTF-8"
+        case KeyError():
+            return f"it lacks {error}"
+        case TypeError() | AttributeError():
+            return "a value in it is of another kind than expected"
+    return str(error)
+
+
 def shorten(values: Iterable[str], shown: int, separator: str = ", ") -> str:
     """Return a list in words, cut after some entries.
 

@@ -42,15 +42,12 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.files import write_atomically
     from pjrtwheel.installs.combinations import (
         Outcome,
-        Reason,
-        Result,
         choose_pythons,
         describe_skips,
         list_combinations,
         sum_up,
-        why_skipped,
     )
-    from pjrtwheel.installs.run import default_installers, try_install
+    from pjrtwheel.installs.run import default_installers, try_all
     from pjrtwheel.installs.stage import open_stage, read_set
     from pjrtwheel.platforms import host_platform
     from pjrtwheel.tables import write_json
@@ -61,18 +58,14 @@ def execute(args: argparse.Namespace) -> int:
     stage = open_stage(args.index)
     staged = read_set(stage, [backend.distribution for backend in backends], args.release, host_platform())
     pythons = choose_pythons(staged.pythons, args.python)
-    interpreters = find_interpreters(pythons)
+    combinations = list_combinations(pythons, backends, args.installer or default_installers())
+    where = {"vendor_wheels": args.vendor_wheels, "cache": cache_root(os.environ)}
     results = []
-    for combination in list_combinations(pythons, backends, args.installer or default_installers()):
-        backend, interpreter = known[combination.backend], interpreters[combination.python]
-        reason = why_skipped(combination, staged, backend.distribution, interpreters, vendor_wheels=args.vendor_wheels)
-        if reason or interpreter is None:
-            results.append(Result(combination, Outcome.SKIPPED, reason or Reason.NO_PYTHON))
-            continue
-        result = try_install(combination, backend, stage, staged, interpreter, cache=cache_root(os.environ))
+    for result in try_all(combinations, known, stage, staged, find_interpreters(pythons), **where):
         results.append(result)
-        detail = result.detail.replace("\n", "\n        ")
-        print(f"{result.outcome:<7} {combination.describe()}: {detail}", flush=True)
+        if result.outcome is not Outcome.SKIPPED:
+            detail = result.detail.replace("\n", "\n        ")
+            print(f"{result.outcome:<7} {result.combination.describe()}: {detail}", flush=True)
     for line in describe_skips(results):
         print(line)
     print(f"{staged.version} from {stage.where}: {sum_up(results)}")

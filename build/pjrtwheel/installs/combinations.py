@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -123,14 +123,14 @@ def why_skipped(
     combination: Combination,
     staged: StagedSet,
     distribution: str,
-    interpreters: Mapping[str, Interpreter | None],
+    interpreter: Interpreter | None,
     *,
     vendor_wheels: bool,
 ) -> Reason | None:
     """Return why a combination cannot be tried here; nothing if it can."""
     if staged.find(distribution, combination.python) is None:
         return Reason.NOT_STAGED
-    if interpreters.get(combination.python) is None:
+    if interpreter is None:
         return Reason.NO_PYTHON
     if combination.vendor and not vendor_wheels:
         return Reason.VENDOR_WHEELS

@@ -8,7 +8,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
@@ -17,7 +17,7 @@ from pjrtwheel.environment.processes import Ended, run_process
 from pjrtwheel.environment.venv import create_venv, find_uv, last_lines, run_tool, scratch_place
 from pjrtwheel.errors import PjrtWheelError, ProofError
 from pjrtwheel.files import staging_folder
-from pjrtwheel.installs.combinations import Combination, Outcome, Result
+from pjrtwheel.installs.combinations import Combination, Outcome, Reason, Result, why_skipped
 from pjrtwheel.installs.stage import Stage, StagedSet, fetch_wheel
 from pjrtwheel.prove.devices import parse_answer
 from pjrtwheel.prove.inside import devices as inside
@@ -58,6 +58,26 @@ def try_install(
         outcome, detail = Outcome.FAILED, str(error)
     wheels = tuple(staged.wheels[name].filename for name in chosen)
     return Result(combination, outcome, detail, wheels, round(time.monotonic() - start, 1))
+
+
+def try_all(
+    combinations: Iterable[Combination],
+    backends: Mapping[str, Backend],
+    stage: Stage,
+    staged: StagedSet,
+    interpreters: Mapping[str, Interpreter | None],
+    *,
+    vendor_wheels: bool,
+    cache: Path,
+) -> Iterator[Result]:
+    """Yield what became of each combination, one after the other; those that cannot be tried here are skipped."""
+    for combination in combinations:
+        backend, interpreter = backends[combination.backend], interpreters[combination.python]
+        reason = why_skipped(combination, staged, backend.distribution, interpreter, vendor_wheels=vendor_wheels)
+        if reason or interpreter is None:
+            yield Result(combination, Outcome.SKIPPED, reason or Reason.NO_PYTHON)
+        else:
+            yield try_install(combination, backend, stage, staged, interpreter, cache=cache)
 
 
 def install_command(installer: str, stage: Stage, python: Path, requirements: Sequence[str]) -> list[str]:

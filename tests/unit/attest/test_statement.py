@@ -165,7 +165,7 @@ def test_the_bill_of_materials_lists_the_wheels_and_what_they_are_made_of(releas
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (lambda _: b"\xff", "is damaged"),
+        (lambda _: b"\xff", "is damaged\nit is not text in UTF-8"),
         (lambda _: b"{}", "is no bill of materials"),
         (lambda data: data.replace(b'"CycloneDX"', b'"SPDX"'), "is no bill of materials"),
         (lambda data: data.replace(b'"pkg:pypi/jaxlib-cpu@', b'"pkg:pypi/jaxlib-gpu@'), "is about other wheels"),

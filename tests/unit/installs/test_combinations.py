@@ -115,12 +115,12 @@ def test_what_cannot_run_here_says_why(abacus: Backend) -> None:
     first, *_, last = list_combinations(["cp312"], [abacus], ["pip"])
 
     def why(combination: Combination, python: Interpreter | None, *, vendor_wheels: bool = False) -> Reason | None:
-        return why_skipped(combination, staged, abacus.distribution, {"cp312": python}, vendor_wheels=vendor_wheels)
+        return why_skipped(combination, staged, abacus.distribution, python, vendor_wheels=vendor_wheels)
 
     assert why(first, HERE) is Reason.VENDOR_WHEELS
     assert why(first, HERE, vendor_wheels=True) is why(last, HERE) is None
     assert why(last, None) is Reason.NO_PYTHON
-    assert why_skipped(last, staged, "jaxlib-bead", {"cp312": HERE}, vendor_wheels=True) is Reason.NOT_STAGED
+    assert why_skipped(last, staged, "jaxlib-bead", HERE, vendor_wheels=True) is Reason.NOT_STAGED
 
 
 def test_skips_share_a_line_if_they_share_the_reason(abacus: Backend) -> None:
