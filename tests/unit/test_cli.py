@@ -23,6 +23,7 @@ from pjrtwheel.errors import FetchError, UsageError
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.program import REMEDIES
 from pjrtwheel.release.model import Release
+from pjrtwheel.sets.tags import tag_of
 
 Raise = Callable[[BaseException], None]
 
@@ -250,6 +251,39 @@ def test_an_empty_value_is_not_any_value(option: str, command: str, capsys: pyte
     assert what.startswith("error: argument ")
     assert what.endswith(": expected a value, not an empty text")
     assert not option.startswith("-") or option in what
+
+
+@pytest.mark.parametrize(
+    "command", ["table", "attest --tag {0}", "sizes --tag {0}", "release_check --tag {0}", "facts", "auto"]
+)
+@pytest.mark.parametrize(
+    ("place", "what"),
+    [
+        ("none", "no such folder: none"),
+        ("file", "file is a file, where a folder is expected"),
+        ("empty", "no such file: empty/release.json"),
+    ],
+)
+def test_a_folder_of_wheels_that_is_named_has_to_be_there(
+    root: Path,
+    release: Release,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    place: str,
+    what: str,
+) -> None:
+    """All commands say it in the same words, and none goes on with nothing."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    (tmp_path / "empty").mkdir()
+    words = command.format(tag_of(release)).split()
+    assert cli.main([*words, "--root", str(root), "--dist", place]) == UsageError.exit_code
+    assert capsys.readouterr() == (
+        "",
+        f"error: {what}\n       give a folder of wheels as a build leaves it, such as dist/\n",
+    )
 
 
 def test_wheels_of_another_system_are_not_proven_here(

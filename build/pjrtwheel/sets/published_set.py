@@ -32,7 +32,7 @@ from pjrtwheel.wheel.names import WheelName, find_name, find_plain_wheels, parse
 from pjrtwheel.wheel.read.directory import open_wheel
 from pjrtwheel.wheel.report import BuiltWheel, report_finished
 
-_FORMS = "--set takes a folder of wheels, the URL of an index or of a release.json, or a version such as 0.11.2+split.1"
+_FORMS = "--set takes a folder of wheels, an index or release.json by its URL, or a version as 0.11.2+split.1"
 
 
 @dataclass(frozen=True, slots=True)
