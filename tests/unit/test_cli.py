@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import errno
 import importlib
+import itertools
 import os
 import sys
 from collections.abc import Callable
@@ -253,16 +254,17 @@ def test_an_empty_value_is_not_any_value(option: str, command: str, capsys: pyte
     assert not option.startswith("-") or option in what
 
 
+NO_WHEELS = {
+    "none": "no such folder: none",
+    "file": "file is a file, where a folder is expected",
+    "empty": "no such file: empty/release.json",
+}
+TAKE_WHEELS = ["table", "attest --tag {0}", "sizes --tag {0}", "release_check --tag {0}", "auto"]
+
+
 @pytest.mark.parametrize(
-    "command", ["table", "attest --tag {0}", "sizes --tag {0}", "release_check --tag {0}", "facts", "auto"]
-)
-@pytest.mark.parametrize(
-    ("place", "what"),
-    [
-        ("none", "no such folder: none"),
-        ("file", "file is a file, where a folder is expected"),
-        ("empty", "no such file: empty/release.json"),
-    ],
+    ("command", "place"),
+    [*itertools.product(TAKE_WHEELS, NO_WHEELS), ("facts", "none"), ("facts", "file")],  # facts need no wheels
 )
 def test_a_folder_of_wheels_that_is_named_has_to_be_there(
     root: Path,
@@ -272,7 +274,6 @@ def test_a_folder_of_wheels_that_is_named_has_to_be_there(
     capsys: pytest.CaptureFixture[str],
     command: str,
     place: str,
-    what: str,
 ) -> None:
     """All commands say it in the same words, and none goes on with nothing."""
     monkeypatch.chdir(tmp_path)
@@ -282,7 +283,7 @@ def test_a_folder_of_wheels_that_is_named_has_to_be_there(
     assert cli.main([*words, "--root", str(root), "--dist", place]) == UsageError.exit_code
     assert capsys.readouterr() == (
         "",
-        f"error: {what}\n       give a folder of wheels as a build leaves it, such as dist/\n",
+        f"error: {NO_WHEELS[place]}\n       give a folder of wheels as a build leaves it, such as dist/\n",
     )
 
 

@@ -61,7 +61,7 @@ def parse_settings(text: str) -> IndexSettings:
     r"""Turn what `pip config list` prints into the settings, as `pip download` has them.
 
     >>> parse_settings("global.find-links='/srv/wheels'\n:env:.no-index='1'")
-    IndexSettings(urls=(), folders=(PosixPath('/srv/wheels'),), certificate='')
+    IndexSettings(urls=(), folders=(PosixPath('/srv/wheels'),), certificate='', named=False)
     """
     sections: dict[str, dict[str, str]] = {}
     for line in text.splitlines():
