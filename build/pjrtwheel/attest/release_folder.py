@@ -17,13 +17,13 @@ from pjrtwheel.attest.checksums import SUMS_FILENAME, read_sums
 from pjrtwheel.attest.envelope import parse_envelope
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement, parse_statement
 from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
-from pjrtwheel.errors import AttestError, UsageError, WheelError, shorten
-from pjrtwheel.files import hash_file
+from pjrtwheel.errors import AttestError, UsageError, WheelError, fit
+from pjrtwheel.files import hash_file, require_folder
 from pjrtwheel.wheel.names import METADATA_SUFFIX
 from pjrtwheel.wheel.read.metadata import read_metadata
 
 _REMEDY = "make it again with: ./noxw -s attest -- --tag TAG, or copy it again"
-_SHOWN = 5
+_EXPECTED = "give a folder as ./noxw -s attest -- --tag TAG writes it, or as it was downloaded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +81,10 @@ def read_release_folder(path: Path, *, documents_only: bool = False) -> ReleaseF
         AttestError: A file is missing, altered or listed nowhere, or `release.json` describes other wheels; or METADATA
             next to a wheel is not the one in it; or its statement is damaged, or about other files.
     """
+    require_folder(path, _EXPECTED)
     sums = path / SUMS_FILENAME
     if not sums.is_file():
-        raise UsageError(f"{path} is no folder with a release: it has no {SUMS_FILENAME}", remedy=_REMEDY)
+        raise UsageError(f"{path} is no folder with a release: it has no {SUMS_FILENAME}", remedy=_EXPECTED)
     digests = read_sums(sums.read_bytes())
     present = {file.name for file in path.iterdir()} - {SUMS_FILENAME}
     irregular = sorted(file.name for file in path.iterdir() if file.is_symlink() or not file.is_file())
@@ -109,7 +110,7 @@ def check_subjects(statement: Statement, digests: Mapping[str, str]) -> None:
     if different := dict(expected.items() ^ statement.digests.items()):
         raise AttestError(
             f"{STATEMENT_FILENAME} is about other files than {SUMS_FILENAME}",
-            cause=f"only in one of the two, or other bytes: {shorten(sorted(different), _SHOWN)}",
+            cause=f"only in one of the two, or other bytes: {fit(sorted(different))}",
             remedy=_REMEDY,
         )
 
@@ -142,7 +143,7 @@ def _differing(entries: Mapping[str, Entry], digests: Mapping[str, str]) -> list
 
 
 def _refuse(path: Path, problems: Mapping[str, Iterable[str]]) -> None:
-    found = [f"{what}: {shorten(names, _SHOWN)}" for what, names in problems.items() if names]
+    found = [f"{what}: {fit(names)}" for what, names in problems.items() if names]
     if found:
         raise AttestError(
             f"{path} is not the release that its {SUMS_FILENAME} describes", cause="; ".join(found), remedy=_REMEDY

@@ -7,6 +7,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from pjrtwheel.cli import check_files
+
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
@@ -35,6 +37,7 @@ def execute(args: argparse.Namespace) -> int:
     if bool(args.folders) == bool(args.proofs):  # proofs that are refused change nothing, so they come by themselves
         raise UsageError("merge takes either folders or --proofs", remedy="merge folders first, then proofs of them")
     if args.proofs:
+        check_files(args.proofs, "files", "*.json")
         entries = add_proof_files(args.proofs, args.dist, datetime.now(UTC))
     else:
         entries = merge_folders(args.folders, args.dist)

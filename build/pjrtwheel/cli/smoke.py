@@ -204,11 +204,12 @@ def _shown(proofs: Mapping[str, Proof]) -> dict[str, Proof]:
 def _record(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Path) -> None:
     """Put proofs into the `release.json` of a folder; that it cannot be written makes them no less true."""
     from pjrtwheel.dist import add_proofs
+    from pjrtwheel.errors import explain
 
     try:
         unlisted = add_proofs(proofs, digests, dist)
     except OSError as error:
-        _say(f"warning: not recorded: {error}")
+        _say(f"warning: not recorded: {explain(error)}: {error.filename}")
         return
     if len(unlisted) < len(proofs):
         _say(f"recorded in {dist / 'release.json'}")

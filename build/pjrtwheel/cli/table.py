@@ -21,5 +21,5 @@ def execute(args: argparse.Namespace) -> int:
 
     check_repository(args.root)
     dist = args.dist or args.root / "dist"
-    print(f"### {dist.name}/\n\n{format_table(read_folder(dist).values())}")
+    print(f"### {dist.resolve().name}/\n\n{format_table(read_folder(dist).values())}", end="")
     return 0

@@ -81,7 +81,6 @@ def put_wheels(
     """
     if refuse_mixed:  # before much is copied; what counts is the second look
         _refuse_mixed(entries, dist)
-    dist.mkdir(parents=True, exist_ok=True)
     with files.staging_folder(dist) as folder:
         copied = {entry.filename: entry for entry in entries if not _is_published(entry.filename, entry.sha256, dist)}
         files.require_space(dist, sum(wheels[name].stat().st_size for name in copied))

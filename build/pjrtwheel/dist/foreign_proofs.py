@@ -9,8 +9,8 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, add_proofs_to, format_entries, read_entries
-from pjrtwheel.errors import ProofError, UsageError
+from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, add_proofs_to, format_entries, read_entries, require_release_file
+from pjrtwheel.errors import ProofError
 from pjrtwheel.files import locked, write_atomically
 from pjrtwheel.prove.proof_file import ProofFile, ProvenWheel, read_proof_file
 
@@ -23,8 +23,7 @@ def add_proof_files(paths: Sequence[Path], dist: Path, now: datetime) -> tuple[E
         ProofError: A file is refused, or is about other wheels than those of the folder.
         WheelError: `release.json` is damaged.
     """
-    if not (dist / RELEASE_FILENAME).is_file():
-        raise UsageError(f"no such file: {dist / RELEASE_FILENAME}", remedy="give the folder of the wheels with --dist")
+    require_release_file(dist)
     received = {path: _signed(read_proof_file(path, now)) for path in paths}
     with locked(dist):
         entries = read_entries(dist)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pjrtwheel.errors import WheelError
+from pjrtwheel.errors import WheelError, fit
 from pjrtwheel.dist.release_file import Entry
 
 
@@ -30,7 +30,7 @@ def check_sets(entries: Iterable[Entry], place: str) -> None:
     mixed = mixed_locks(entries)
     if mixed:
         raise WheelError(
-            f"{place} would mix sets: {', '.join(mixed)}",
+            f"{place} would mix sets: {fit(mixed)}",
             cause="other wheels of the same version, such as jaxlib, have another lock",
             remedy="build these again, or leave them out",
         )

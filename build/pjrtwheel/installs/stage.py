@@ -15,10 +15,11 @@ from typing import Any
 
 from packaging.version import Version
 
-from pjrtwheel.errors import UsageError
+from pjrtwheel.errors import UsageError, fit
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel
-from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings, without_login
+from pjrtwheel.fetch.listing import IndexFile, IndexSettings, is_address, list_wheels, settings_for, without_login
+from pjrtwheel.files import require_folder
 from pjrtwheel.platforms import Platform
 from pjrtwheel.products.index.pages import HTML_PAGE
 from pjrtwheel.release.model import Pin
@@ -43,9 +44,7 @@ class Stage:
     @property
     def settings(self) -> IndexSettings:
         """The same for our own reading of the stage."""
-        if self.url:
-            return IndexSettings((self.url,), certificate=read_settings().certificate)
-        return IndexSettings((), (Path(self.where),))
+        return settings_for(self.url) if self.url else IndexSettings((), (Path(self.where),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +86,16 @@ def open_stage(where: str) -> Iterator[Stage]:
     Raises:
         UsageError: It is neither.
     """
-    folder = Path(where).resolve()
-    if where.startswith(("http://", "https://")):
+    if is_address(where, ("https://", "http://")):
         yield Stage(without_login(where), where)
-    elif (folder / _INDEX / HTML_PAGE).is_file() and not any(folder.glob("*.whl")):
+        return
+    require_folder(Path(where), "give a folder of wheels, or the address of a simple index, as https://HOST/simple/")
+    folder = Path(where).resolve()
+    if (folder / _INDEX / HTML_PAGE).is_file() and not any(folder.glob("*.whl")):
         with _serve(folder) as address:
             yield Stage(str(folder), f"{address}/{_INDEX}/")
-    elif folder.is_dir():
-        yield Stage(str(folder), "")
     else:
-        remedy = "give the address of a simple index, which ends in /simple/ mostly, or a folder with wheels"
-        raise UsageError(f"--index {where} is no stage", remedy=remedy)
+        yield Stage(str(folder), "")
 
 
 @contextmanager
@@ -139,7 +137,7 @@ def read_set(stage: Stage, distributions: Collection[str], release: str | None, 
     if not fitting:
         raise UsageError(
             f"{stage.where} has no {BINDINGS}{f' {release}' if release else ''} for {platform.name}",
-            cause=f"it has {', '.join(sorted(versions, key=Version)) or 'none'}",
+            cause=f"it has {fit(sorted(versions, key=Version)) or 'none'}",
             remedy="give another --index or --release",
         )
     version = max(fitting, key=Version)

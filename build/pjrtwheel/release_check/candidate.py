@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pjrtwheel.backend import Backend, load_backends
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
+from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries, require_release_file
 from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products.auto.variants import make_variants
@@ -102,8 +102,7 @@ def gather(root: Path, tag: str, release: Release | None, dist: Path, destinatio
         WheelError: It is damaged.
         PinError: Policy or sizes are malformed.
     """
-    if not (dist / RELEASE_FILENAME).is_file():
-        raise UsageError(f"no such file: {dist / RELEASE_FILENAME}", remedy="give the folder of the wheels with --dist")
+    require_release_file(dist)
     listed, backends = read_entries(dist), tuple(load_backends(root).values())
     promise = promise_of_set(release, backends, listed.values()) if release else promise_of_selector(root)
     proofs = (proof for name in promise.wheels if name in listed for proof in listed[name].proofs())

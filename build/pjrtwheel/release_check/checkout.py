@@ -9,12 +9,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pjrtwheel.errors import shorten
+from pjrtwheel.errors import fit
 from pjrtwheel.prove.origin import ask_git
 from pjrtwheel.release_check.problems import Kind, Problem
 
 CHANGELOG = "CHANGELOG.md"
-_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ def check_tree(checkout: Checkout, tag: str) -> Iterator[Problem]:
     elif checkout.tagged != checkout.head:
         yield Problem(Kind.TREE, f"tag {tag} is on {checkout.tagged[:12]}, while {checkout.head[:12]} is checked out")
     if checkout.changes:
-        yield Problem(Kind.TREE, f"not as in the commit: {shorten(checkout.changes, _SHOWN)}")
+        yield Problem(Kind.TREE, f"not as in the commit: {fit(checkout.changes)}")
 
 
 def check_changelog(changelog: str, names: Iterable[str]) -> Iterator[Problem]:

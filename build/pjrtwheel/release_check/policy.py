@@ -124,13 +124,16 @@ def load_policy(root: Path) -> Policy:
     Raises:
         PinError: The file is missing or malformed.
     """
+    path, remedy = root / POLICY_FILE, "build/pjrtwheel/release_check/policy.py documents every key"
+    if not path.is_file():
+        raise PinError(f"no such file: {POLICY_FILE}", cause="it says what a release has to prove", remedy=remedy)
     try:
-        return read_toml(Policy, (root / POLICY_FILE).read_text("utf-8"))
-    except (FileNotFoundError, TableError) as error:
+        return read_toml(Policy, path.read_text("utf-8"))
+    except TableError as error:
         raise PinError(
             f"malformed file: {POLICY_FILE}",
             cause=str(error),
-            remedy="build/pjrtwheel/release_check/policy.py documents every key",
+            remedy=remedy,
         ) from error
 
 

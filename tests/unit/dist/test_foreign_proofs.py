@@ -206,10 +206,26 @@ def test_a_record_that_is_damaged_or_missing_stays_as_it_is(dist: Path, proofs: 
     with pytest.raises(WheelError, match="is damaged"):
         add_proof_files([proofs], dist, NOW)
     assert (dist / RELEASE_FILENAME).read_text() == "{}"
-    with pytest.raises(UsageError, match=r"no such file: .*/release\.json"):
+    with pytest.raises(UsageError, match=r"no such folder: .*/none"):
         add_proof_files([proofs], tmp_path / "none", NOW)
     with pytest.raises(UsageError, match=r"no such file: .*/other\.json"):
         add_proof_files([tmp_path / "other.json"], dist, NOW)
+
+
+def test_a_folder_is_no_file_of_proofs(dist: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nor is a file a folder of wheels; each is named with what is expected in its place."""
+    folder, file = tmp_path / "received", tmp_path / "wheels"
+    folder.mkdir()
+    file.touch()
+    assert main(["merge", "--proofs", str(folder), "--dist", str(dist)]) == UsageError.exit_code
+    assert capsys.readouterr().err == (
+        f"error: {folder} is a folder\n       name the files in it, such as {folder}/*.json\n"
+    )
+    assert main(["merge", "--proofs", str(file), "--dist", str(file)]) == UsageError.exit_code
+    assert capsys.readouterr().err == (
+        f"error: {file} is a file, where a folder is expected\n"
+        "       give a folder of wheels as a build leaves it, such as dist/\n"
+    )
 
 
 def test_the_command_takes_proofs_alone(

@@ -142,6 +142,20 @@ def test_a_record_that_does_not_fit_is_refused(tmp_path: Path, names: tuple[str,
         read_folder(folder)
 
 
+def test_a_file_where_the_folder_should_be_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In words, and before anything is copied."""
+    make_folder(tmp_path / "a", CPU.format("x86_64"))
+    (tmp_path / "file").write_text("kept", "utf-8")
+    for target in ("file", "file/below"):
+        assert cli.main(["merge", str(tmp_path / "a"), "--dist", str(tmp_path / target)]) == UsageError.exit_code
+        assert capsys.readouterr().err == (
+            f"error: cannot make the folder {tmp_path / target}\n"
+            "       a file has this name, or that of a folder around it\n"
+            "       name another folder\n"
+        )
+    assert (tmp_path / "file").read_text("utf-8") == "kept"
+
+
 def test_the_command_merges(tmp_path: Path) -> None:
     """`merge` takes folders and one target, and fails as every command does."""
     folders = [make_folder(tmp_path / "a", CPU.format("x86_64")), make_folder(tmp_path / "b", CUDA.format("x86_64"))]

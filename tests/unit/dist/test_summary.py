@@ -89,6 +89,14 @@ def test_each_wheel_is_summed_up_from_its_entry(tmp_path: Path) -> None:
     ]
 
 
+def test_what_nothing_is_known_of_has_no_line() -> None:
+    """A wheel without proofs has no blank line for its Pythons."""
+    entry = replace(make_small_entry("a.whl", "jaxlib-auto"), proof=Proof(Level.STATIC, None, (), ORIGIN))
+    lines = summary_of([entry], Path("dist"), width=80, soft_wrap=True)
+    assert lines[-1] == "  static"
+    assert all(map(str.strip, lines))
+
+
 def test_a_summary_fits_the_terminal(tmp_path: Path) -> None:
     """Whatever is said of the Pythons, nothing of it is cut off."""
     wheel, _ = make_wheel(tmp_path, "jaxlib_of_some_length")
