@@ -27,7 +27,7 @@ REMEDIES = {
     errno.EDQUOT: "free some space, or set PJRTWHEEL_CACHE and TMPDIR to a larger disk",
     errno.EACCES: "check its permissions, or name another place",
     errno.EPERM: "check its permissions, or name another place",
-    errno.EROFS: "name another place with --dist, or in PJRTWHEEL_CACHE and TMPDIR",
+    errno.EROFS: "name another place, also in PJRTWHEEL_CACHE and TMPDIR",
     errno.ENOENT: "check the path",
     errno.ENOTDIR: "check the path: a part of it is a file",
     errno.EEXIST: "check the path: a file is where a folder is expected",
