@@ -16,7 +16,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
-from pjrtwheel.dist import Entry, add_wheels, check_space
+from pjrtwheel.dist_folder import Entry, add_wheels, check_space
 from pjrtwheel.elf import check_exports, read_image
 from pjrtwheel.errors import BazelError, UsageError, VerifyError, count
 from pjrtwheel.files import hash_file

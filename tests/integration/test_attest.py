@@ -16,7 +16,7 @@ from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.attest.release_set import find_release_set
 from pjrtwheel.attest.reproduce import Selection, reproduce
 from pjrtwheel.attest.verify_release import verify_release
-from pjrtwheel.dist.merge import read_folder
+from pjrtwheel.dist_folder.merge import read_folder
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets.tags import tag_of
 

@@ -22,8 +22,8 @@ import pytest
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.bazel import shutdown
-from pjrtwheel.dist.merge import read_folder
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, format_entries
+from pjrtwheel.dist_folder.merge import read_folder
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_venv, find_uv

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.dist.merge import read_folder
-from pjrtwheel.dist.release_file import RELEASE_FILENAME
+from pjrtwheel.dist_folder.merge import read_folder
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME
 from pjrtwheel.release.model import Release
 from pjrtwheel.release_check.check import check_release
 from pjrtwheel.sets.promised import promised_set

@@ -16,8 +16,8 @@ import pytest
 
 from pjrtwheel import cli
 from pjrtwheel.backend import find_backend
-from pjrtwheel.dist.merge import read_folder
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, format_entries
+from pjrtwheel.dist_folder.merge import read_folder
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.docs.schemas import RELEASE_SCHEMA
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.environment.unpack import unpack_into

@@ -21,7 +21,7 @@ from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 
 from pjrtwheel.attest.release_set import ReleaseSet
-from pjrtwheel.dist.release_file import Entry
+from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import AttestError, WheelError, explain
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify.documents import check_cyclonedx

@@ -23,7 +23,7 @@ from pjrtwheel.attest.statement import (
     Statement,
     Subject,
 )
-from pjrtwheel.dist.release_file import Entry
+from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import AttestError, UsageError, fit
 from pjrtwheel.prove.origin import Origin, find_date, find_origin
 from pjrtwheel.release.model import Pin, Release

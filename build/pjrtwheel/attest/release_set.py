@@ -8,8 +8,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from pjrtwheel.dist.mixed_sets import check_sets
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries, require_release_file
+from pjrtwheel.dist_folder.mixed_sets import check_sets
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, read_entries, require_release_file
 from pjrtwheel.errors import AttestError, UsageError, fit, list_choices
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.lock import make_lock

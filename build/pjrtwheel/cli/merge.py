@@ -29,9 +29,9 @@ def execute(args: argparse.Namespace) -> int:
     """Merge, and print one table of what is now in the folder, or of the wheels that the proofs are of."""
     from datetime import UTC, datetime
 
-    from pjrtwheel.dist import print_summary
-    from pjrtwheel.dist.foreign_proofs import add_proof_files
-    from pjrtwheel.dist.merge import merge_folders
+    from pjrtwheel.dist_folder import print_summary
+    from pjrtwheel.dist_folder.foreign_proofs import add_proof_files
+    from pjrtwheel.dist_folder.merge import merge_folders
     from pjrtwheel.errors import UsageError
 
     if bool(args.folders) == bool(args.proofs):  # proofs that are refused change nothing, so they come by themselves

@@ -18,7 +18,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Put the sizes that the folder's `release.json` states into the place of what was known of the release."""
-    from pjrtwheel.dist.merge import read_folder
+    from pjrtwheel.dist_folder.merge import read_folder
     from pjrtwheel.errors import UsageError
     from pjrtwheel.release.known import load_release
     from pjrtwheel.release_check.sizes import SIZES_FILE, measure, write_sizes

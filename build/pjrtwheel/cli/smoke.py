@@ -203,7 +203,7 @@ def _shown(proofs: Mapping[str, Proof]) -> dict[str, Proof]:
 
 def _record(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Path) -> None:
     """Put proofs into the `release.json` of a folder; that it cannot be written makes them no less true."""
-    from pjrtwheel.dist import add_proofs
+    from pjrtwheel.dist_folder import add_proofs
     from pjrtwheel.errors import explain
 
     try:

@@ -33,7 +33,7 @@ from github.GitRelease import GitRelease
 from github.GitReleaseAsset import GitReleaseAsset
 from github.Repository import Repository
 
-from pjrtwheel.dist.release_file import RELEASE_FILENAME
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME
 from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products.index import check_place, write_pages

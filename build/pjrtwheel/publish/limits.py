@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from packaging.utils import canonicalize_name
 
-from pjrtwheel.dist.release_file import Entry
+from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import shorten
 from pjrtwheel.publish.destinations import DESTINATIONS_FILE, Destination
 

@@ -19,7 +19,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.dist.release_file import Entry
+from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import PublishError, WheelError, count, shorten
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish.destinations import Destination

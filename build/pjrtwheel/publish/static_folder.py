@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
-from pjrtwheel.dist.release_file import read_entries
+from pjrtwheel.dist_folder.release_file import read_entries
 from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.files import copy_atomically, hash_file, locked
 from pjrtwheel.products.index import all_pages, write_pages

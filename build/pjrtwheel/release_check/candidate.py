@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pjrtwheel.backend import Backend, load_backends
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries, require_release_file
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, read_entries, require_release_file
 from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products.auto.variants import make_variants

@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import Literal
 
-from pjrtwheel.dist.release_file import Entry
+from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import PinError
 from pjrtwheel.prove.level import Level
 from pjrtwheel.release_check.problems import Kind, Problem

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from pjrtwheel.dist.release_file import Entry
+from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import fit, shorten
 from pjrtwheel.prove.level import ORDER, Level
 from pjrtwheel.prove.origin import Origin, read_moment

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, parse_entries, read_entries
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, parse_entries, read_entries
 from pjrtwheel.errors import FetchError, UsageError, WheelError, fit
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.download import read_document

@@ -15,7 +15,7 @@ import pytest
 
 from pjrtwheel.attest.checksums import format_sums
 from pjrtwheel.cli.publish import configure_parser
-from pjrtwheel.dist.release_file import format_entries
+from pjrtwheel.dist_folder.release_file import format_entries
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish.plan import LocalFile
 from pjrtwheel.publish.run import Publication

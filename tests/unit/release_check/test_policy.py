@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.dist.release_file import Entry
+from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import PinError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.prove.level import Level

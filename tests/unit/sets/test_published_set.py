@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.cli import main
-from pjrtwheel.dist.release_file import format_entries, make_entry
+from pjrtwheel.dist_folder.release_file import format_entries, make_entry
 from pjrtwheel.errors import FetchError, PjrtWheelError, UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import PLATFORMS

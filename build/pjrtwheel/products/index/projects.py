@@ -12,8 +12,8 @@ from urllib.parse import quote
 from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from pjrtwheel.dist.mixed_sets import check_sets
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
+from pjrtwheel.dist_folder.mixed_sets import check_sets
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.wheel.metadata import read_field

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from pjrtwheel.dist_folder import add_wheels
+from pjrtwheel.dist_folder.release_file import Entry, make_entry, merge_entries
+from pjrtwheel.dist_folder.summary import describe_level, describe_pythons, print_summary
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.results import Outcome, ProgramResult, Proof, PythonProof, TargetProof
-from pjrtwheel.dist import add_wheels
-from pjrtwheel.dist.release_file import Entry, make_entry, merge_entries
-from pjrtwheel.dist.summary import describe_level, describe_pythons, print_summary
 from proven_wheels import COMPILED, ORIGIN, RAN, UNTRIED, make_proof, make_small_entry, make_wheel
 
 

@@ -17,13 +17,8 @@ from pathlib import Path
 
 from pjrtwheel import files
 from pjrtwheel.backend import Backend
-from pjrtwheel.errors import WheelError
-from pjrtwheel.files import copy_atomically, hash_file, write_atomically
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import find_origin
-from pjrtwheel.prove.results import Proof
-from pjrtwheel.dist.mixed_sets import check_sets
-from pjrtwheel.dist.release_file import (
+from pjrtwheel.dist_folder.mixed_sets import check_sets
+from pjrtwheel.dist_folder.release_file import (
     RELEASE_FILENAME,
     Entry,
     add_proofs_to,
@@ -33,6 +28,11 @@ from pjrtwheel.dist.release_file import (
     parse_entries,
     read_entries,
 )
+from pjrtwheel.errors import WheelError
+from pjrtwheel.files import copy_atomically, hash_file, write_atomically
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.origin import find_origin
+from pjrtwheel.prove.results import Proof
 from pjrtwheel.verify import verify_wheels
 from pjrtwheel.wheel.report import BuiltWheel
 

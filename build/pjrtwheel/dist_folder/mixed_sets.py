@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import WheelError, fit
-from pjrtwheel.dist.release_file import Entry
 
 
 def mixed_locks(entries: Iterable[Entry]) -> tuple[str, ...]:

@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from pjrtwheel.dist_folder.mixed_sets import mixed_locks
+from pjrtwheel.dist_folder.release_file import Entry, was_tried
 from pjrtwheel.errors import count
 from pjrtwheel.prove.results import Outcome, Proof
-from pjrtwheel.dist.mixed_sets import mixed_locks
-from pjrtwheel.dist.release_file import Entry, was_tried
 
 
 def describe_pythons(entry: Entry) -> str:

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pjrtwheel.dist_folder.folder import put_wheels
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, read_entries, require_release_file
 from pjrtwheel.errors import WheelError, fit
 from pjrtwheel.files import hash_file
-from pjrtwheel.dist.folder import put_wheels
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries, require_release_file
 from pjrtwheel.wheel.names import is_variant
 
 
