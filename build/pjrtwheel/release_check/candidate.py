@@ -13,6 +13,7 @@ from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, read_entries, require_release_file
 from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.files import hash_file
+from pjrtwheel.platforms import REFERENCE
 from pjrtwheel.products.auto.variants import make_variants
 from pjrtwheel.products.auto.wheel import list_filename, variant_name
 from pjrtwheel.products.facts import contents_of
@@ -29,7 +30,6 @@ from pjrtwheel.sets.promised import promised_set
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.wheel.names import find_name, make_name
 from pjrtwheel.wheel.read.directory import open_wheel
-from pjrtwheel.workflows.jobs import REFERENCE
 from pjrtwheel.workflows.tags import list_labelled, selector_version
 
 

@@ -55,7 +55,9 @@ def test_every_artifact_expires_and_is_there() -> None:
     pages = [step["with"]["retention-days"] for _, step in steps_with("actions/upload-pages-artifact")]
     assert pages == [7]
     assert len(settings) >= 6
-    assert all(1 <= entry["retention-days"] <= 30 for entry in settings)
+    days = [int(number) for entry in settings for number in re.findall(r"\b\d+\b", str(entry["retention-days"]))]
+    assert len(days) >= len(settings)
+    assert all(1 <= number <= 30 for number in days)
     assert {entry["if-no-files-found"] for entry in settings} == {"error"}
 
 
@@ -112,13 +114,12 @@ def test_only_main_writes_the_cache_of_downloads() -> None:
 
 
 def test_accelerators_are_never_lent_to_a_pull_request() -> None:
-    """The job has nothing to do unless the matrix names a machine, and then one job at a time has it."""
+    """The job has nothing to do unless the matrix names a machine."""
     (read,) = (step for step in steps_of(JOBS["ci.matrix"]) if step.get("id") == "read")
     assert read["env"]["ACCELERATORS"].startswith("${{ github.event_name != 'pull_request' && ")
     job = JOBS["ci.accelerators"]
     assert job["if"] == "toJSON(fromJSON(needs.matrix.outputs.jobs).accelerators) != '[]'"
     assert "releases" in job["needs"]  # what is published was joined before anything runs there
-    assert job["concurrency"] == {"group": "accelerator-${{ matrix.lock }}", "cancel-in-progress": False}
     uploaded = [step["with"]["path"] for step in steps_of(job) if "upload-artifact" in step.get("uses", "")]
     assert uploaded == ["proofs/"]
 
@@ -127,6 +128,8 @@ def test_no_release_is_cancelled() -> None:
     """Neither by another run of the release, nor in the jobs of CI that it calls."""
     assert WORKFLOWS["release"]["concurrency"]["cancel-in-progress"] is False
     assert WORKFLOWS["ci"]["concurrency"]["group"].endswith("&& github.ref || github.run_id }}")
+    jobs = {name for name, job in JOBS.items() if name.startswith(("ci.", "release.")) and "concurrency" in job}
+    assert jobs == set()  # of those that wait under a lock, the server keeps only the newest
 
 
 def test_what_runs_by_hand_publishes_nothing_unless_asked() -> None:

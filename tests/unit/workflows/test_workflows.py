@@ -20,10 +20,10 @@ from folders import write_files
 from pjrtwheel import tables
 from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import build
-from pjrtwheel.platforms import find_platform
+from pjrtwheel.platforms import REFERENCE, find_platform
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.release.known import list_releases, load_release
-from pjrtwheel.workflows.jobs import REFERENCE, Jobs, list_jobs
+from pjrtwheel.workflows.jobs import Jobs, list_jobs
 from pjrtwheel.workflows.tags import Publication
 
 ROOT = Path(__file__).resolve().parents[3]
