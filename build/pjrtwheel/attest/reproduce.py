@@ -22,7 +22,7 @@ from pjrtwheel.sets.projects import AUTO, BINDINGS, SELECTOR
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class RebuildSelection:
     """Which wheels to build again; of what is empty, all.
 
     Attributes:
@@ -44,7 +44,7 @@ class Comparison:
     differences: tuple[str, ...]
 
 
-def reproduce(release: ReleaseFolder, repository: Path, selection: Selection) -> tuple[Comparison, ...]:
+def reproduce(release: ReleaseFolder, repository: Path, selection: RebuildSelection) -> tuple[Comparison, ...]:
     """Build wheels of a release again, and return how each compares, in order of file name.
 
     Args:
@@ -93,7 +93,7 @@ def _require_provider(build: Build) -> None:
 
 
 def _choose(
-    release: ReleaseFolder, statement: Statement, checkout: Checkout, selection: Selection
+    release: ReleaseFolder, statement: Statement, checkout: Checkout, selection: RebuildSelection
 ) -> dict[Build, list[Entry]]:
     """Return the builds to run, each with the wheels to compare, plugins first."""
     unknown = sorted(set(selection.wheels) - release.wheels.keys())
@@ -115,7 +115,7 @@ def _choose(
     return chosen
 
 
-def _is_selected(entry: Entry, build: Build, selection: Selection, project: str) -> bool:
+def _is_selected(entry: Entry, build: Build, selection: RebuildSelection, project: str) -> bool:
     return (
         (not selection.wheels or entry.filename in selection.wheels)
         and selection.platform in {"", build.platform}

@@ -29,12 +29,12 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Build again, and say of every wheel whether it is the same."""
     from pjrtwheel.attest.open_release import open_release
-    from pjrtwheel.attest.reproduce import Selection, reproduce
+    from pjrtwheel.attest.reproduce import RebuildSelection, reproduce
     from pjrtwheel.errors import ReproduceError, count, fit
     from pjrtwheel.fetch.cache import cache_root
 
     check_repository(args.root)
-    selection = Selection(args.backend or "", args.platform or "", tuple(args.wheel))
+    selection = RebuildSelection(args.backend or "", args.platform or "", tuple(args.wheel))
     with open_release(args.release, cache_root(os.environ), tag=args.tag or "") as release:
         compared = reproduce(release, args.root, selection)
         for wheel in compared:

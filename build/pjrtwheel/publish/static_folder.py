@@ -26,7 +26,7 @@ from pjrtwheel.dist_folder.release_file import read_entries
 from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.files import copy_atomically, hash_file, locked
 from pjrtwheel.products.index import all_pages, write_pages
-from pjrtwheel.products.index.projects import IndexedRelease, Project, Source, list_projects, read_release
+from pjrtwheel.products.index.projects import IndexedRelease, Project, WheelFolder, list_projects, read_release
 from pjrtwheel.prove.origin import find_date
 from pjrtwheel.publish.answers import explain_system
 from pjrtwheel.publish.destinations import Destination
@@ -164,7 +164,7 @@ class StaticFolder:
         return list_projects(releases, f"the index of {self.folder}")
 
     def _read_release(self, folder: Path) -> IndexedRelease:
-        source = Source(folder, f"../../{FILES}/{quote(folder.name, safe='')}")
+        source = WheelFolder(folder, f"../../{FILES}/{quote(folder.name, safe='')}")
         try:
             return read_release(source, self._reasons(folder.name, folder))
         except (UsageError, WheelError) as error:

@@ -24,7 +24,7 @@ from pjrtwheel.platforms import REFERENCE, find_platform
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.workflows.jobs import Jobs, list_jobs
-from pjrtwheel.workflows.tags import Publication
+from pjrtwheel.workflows.tags import TaggedRelease
 
 ROOT = Path(__file__).resolve().parents[3]
 WORKFLOWS = {path.stem: path.read_text("utf-8") for path in (ROOT / ".github/workflows").glob("*.yml")}
@@ -243,5 +243,5 @@ def test_what_is_downloaded_writes_no_cache_and_a_release_reads_none() -> None:
 def test_the_artifacts_that_a_tag_names_are_uploaded(jobs: Jobs) -> None:
     """The wheels of a release, and the selector's."""
     uploaded = {fill_in(line_with("name: ", "releases"), entry) for entry in jobs.releases}
-    assert uploaded == {Publication(entry.release).artifact for entry in jobs.releases}
-    assert f"name: {Publication('').artifact}\n" in job_text("index")
+    assert uploaded == {TaggedRelease(entry.release).artifact for entry in jobs.releases}
+    assert f"name: {TaggedRelease('').artifact}\n" in job_text("index")

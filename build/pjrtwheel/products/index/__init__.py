@@ -21,7 +21,7 @@ from pjrtwheel.products.index import pages
 from pjrtwheel.products.index.projects import (
     IndexedRelease,
     Project,
-    Source,
+    WheelFolder,
     list_projects,
     project_of,
     read_release,
@@ -39,11 +39,11 @@ def write_index(dist: Path, output: Path) -> tuple[Project, ...]:
         UsageError: There is no `release.json`, or `output` holds something that is no index.
         WheelError: `release.json` or a wheel is damaged, or the disk is full.
     """
-    return write_joint_index([Source(dist)], output)
+    return write_joint_index([WheelFolder(dist)], output)
 
 
 def write_joint_index(
-    sources: Sequence[Source], output: Path, yanked: Mapping[str, str] | None = None
+    sources: Sequence[WheelFolder], output: Path, yanked: Mapping[str, str] | None = None
 ) -> tuple[Project, ...]:
     """Write one index of several folders, in place of the one before, and return its projects.
 
