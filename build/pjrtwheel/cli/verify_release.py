@@ -11,6 +11,9 @@ from pathlib import Path
 from pjrtwheel.cli import add_options
 from pjrtwheel.program import require_text
 
+# How the line begins that ends in the commit; reproduce.yml reads it.
+BUILT_FROM = "built from commit "
+
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
@@ -39,7 +42,7 @@ def execute(args: argparse.Namespace) -> int:
     whole, alone = "every wheel is as its RECORD and lock say", "the documents alone were verified, and no wheel"
     print(f"{release.tag}: {wheels} and {others}, as SHA256SUMS and the statement list them")
     print(alone if args.documents_only else whole)
-    print(f"built from commit {statement.commit}")
+    print(f"{BUILT_FROM}{statement.commit}")
     print(f"built by {statement.provenance.details.builder.id}")
     print(f"signed by {args.key}" if args.key else "signature not checked: no --key was given")
     return 0

@@ -189,7 +189,7 @@ class GithubRelease:
             raise PublishError(f"{self.address} has no METADATA of {lacking[0]}", remedy="publish again")
         if parts := [name for name, asset in assets.items() if asset.state != _WHOLE]:
             raise PublishError(f"{self.address} has only a part of {parts[0]}", remedy="delete it from the draft")
-        projects = self._list_projects(release) if self.pages else ()  # which may fail, and then all stays a draft
+        projects = self._list_projects(release)  # also where others write the pages: if it fails, all stays a draft
         if release.draft:
             with _asked(f"{self.address} did not publish {self.tag}"):
                 self._found = release.update_release(

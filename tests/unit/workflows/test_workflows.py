@@ -20,6 +20,7 @@ from folders import write_files
 from pjrtwheel import tables
 from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import build
+from pjrtwheel.cli.verify_release import BUILT_FROM
 from pjrtwheel.platforms import REFERENCE, find_platform
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.release.known import list_releases, load_release
@@ -179,6 +180,8 @@ def test_a_tag_that_moved_is_noticed(tmp_path: Path, options: tuple[str, ...]) -
     git(upstream, "tag", "--force", *options, "v1")
     moved = (upstream / ".git/refs/heads/main").read_text().strip()
     assert look() == (1, f"::error::the tag v1 is at {moved} now; what was checked is of {checked}\n")
+    git(upstream, "tag", "zz/refs/tags/v1", checked)  # which ls-remote lists as well
+    assert look() == (1, f"::error::the tag v1 is at {moved} now; what was checked is of {checked}\n")
     git(upstream, "tag", "--delete", "v1")
     assert look() == (1, f"::error::the tag v1 is at no commit now; what was checked is of {checked}\n")
 
@@ -191,7 +194,7 @@ def test_only_a_commit_of_main_is_built_again(tmp_path: Path) -> None:
         git(tmp_path, "commit", "--allow-empty", f"--message={branch}")
     git(tmp_path, "update-ref", "refs/remotes/origin/main", "main")
     commits = {name: (tmp_path / f".git/refs/heads/{name}").read_text().strip() for name in ("main", "other")}
-    said = {name: f"echo 'built from commit {commit} by builder'\n" for name, commit in commits.items()}
+    said = {name: f"echo 'v1: 2 wheels'; echo '{BUILT_FROM}{commit}'\n" for name, commit in commits.items()}
     statuses = {}
     for name, script in {**said, "nothing": "", "a failure": f"{said['main']}exit 12\n"}.items():
         write_files(tmp_path, {"noxw": f"#!/bin/sh\n{script}"})
