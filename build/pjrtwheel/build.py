@@ -108,7 +108,7 @@ def build(
     _say(f"building {' '.join(request.targets)} for {request.platform.name}")
     result = build_with_bazel(request)
     _say(describe_actions(result))
-    built = tuple(wheel for directory in result.directories for wheel in read_built(directory))
+    built = tuple(map(read_built, result.directories))
     check_returned(request, [wheel.report.wheel for wheel in built])
     check_space(built, dist)
     for wheel in built:
