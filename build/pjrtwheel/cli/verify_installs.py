@@ -33,7 +33,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Try all combinations; the status is that of a failed proof if one failed, or none could run.
 
-    Each that was tried has a line, and each reason for which others were skipped.
+    Each that was tried has a line, and each reason for which others were skipped. Nothing is tried at a stage that
+    lacks a backend that was asked for, or a wheel that the release file of its set promises.
     """
     from pjrtwheel.backend import find_backend, load_backends
     from pjrtwheel.environment.interpreters import find_interpreters
@@ -41,15 +42,16 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.files import write_atomically
     from pjrtwheel.installs.combinations import (
-        Outcome,
+        InstallOutcome,
         choose_pythons,
         describe_skips,
         list_combinations,
         sum_up,
     )
     from pjrtwheel.installs.run import default_installers, try_all
-    from pjrtwheel.installs.stage import open_stage, read_set
+    from pjrtwheel.installs.stage import check_staged, open_stage, read_set
     from pjrtwheel.platforms import host_platform
+    from pjrtwheel.sets.promised import list_promised
     from pjrtwheel.tables import write_json
 
     check_repository(args.root)
@@ -59,11 +61,13 @@ def execute(args: argparse.Namespace) -> int:
         staged = read_set(stage, [backend.distribution for backend in backends], args.release, host_platform())
         pythons = choose_pythons(staged.pythons, args.python)
         combinations = list_combinations(pythons, backends, args.installer or default_installers())
+        asked = [backend.distribution for backend in backends] if args.backend else []
+        check_staged(staged, list_promised(args.root, staged.version, backends, host_platform().name), asked)
         where = {"vendor_wheels": args.vendor_wheels, "cache": cache_root(os.environ)}
         results = []
         for result in try_all(combinations, known, stage, staged, find_interpreters(pythons), **where):
             results.append(result)
-            if result.outcome is not Outcome.SKIPPED:
+            if result.outcome is not InstallOutcome.SKIPPED:
                 detail = result.detail.replace("\n", "\n        ")
                 print(f"{result.outcome:<7} {result.combination.describe()}: {detail}", flush=True)
     for line in describe_skips(results):
@@ -72,7 +76,7 @@ def execute(args: argparse.Namespace) -> int:
     if args.json:
         write_atomically(args.json, write_json(results))
     outcomes = {result.outcome for result in results}
-    if outcomes <= {Outcome.SKIPPED}:
+    if outcomes <= {InstallOutcome.SKIPPED}:
         remedy = "give this machine one of these Pythons, or choose with --backend, --python and --vendor-wheels"
         raise ProofError("nothing was installed: all was skipped", remedy=remedy)
-    return ProofError.exit_code if Outcome.FAILED in outcomes else 0
+    return ProofError.exit_code if InstallOutcome.FAILED in outcomes else 0

@@ -25,7 +25,7 @@ class Reason(StrEnum):
     VENDOR_WHEELS = "not downloaded without --vendor-wheels"
 
 
-class Outcome(StrEnum):
+class InstallOutcome(StrEnum):
     """What became of a combination."""
 
     PASSED = "passed"
@@ -83,7 +83,7 @@ class Result:
     """
 
     combination: Combination
-    outcome: Outcome
+    outcome: InstallOutcome
     detail: str
     wheels: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -139,7 +139,7 @@ def why_skipped(
 
 def describe_skips(results: Iterable[Result]) -> Iterator[str]:
     """Yield a line for all combinations that were skipped for one reason on the same Pythons: how many, and which."""
-    skipped = [(result.detail, result.combination) for result in results if result.outcome is Outcome.SKIPPED]
+    skipped = [(result.detail, result.combination) for result in results if result.outcome is InstallOutcome.SKIPPED]
     pythons: dict[tuple[str, str], list[str]] = {}
     for reason, one in skipped:
         pythons.setdefault((reason, one.extra), []).append(one.python)
@@ -154,4 +154,4 @@ def describe_skips(results: Iterable[Result]) -> Iterator[str]:
 def sum_up(results: Iterable[Result]) -> str:
     """Return how many combinations passed, failed and were skipped."""
     outcomes = [result.outcome for result in results]
-    return ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in Outcome)
+    return ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in InstallOutcome)

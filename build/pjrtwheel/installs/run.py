@@ -17,7 +17,7 @@ from pjrtwheel.environment.processes import Ended, run_process
 from pjrtwheel.environment.venv import create_venv, find_uv, last_lines, run_tool, scratch_place
 from pjrtwheel.errors import PjrtWheelError, ProofError
 from pjrtwheel.files import staging_folder
-from pjrtwheel.installs.combinations import Combination, Outcome, Reason, Result, why_skipped
+from pjrtwheel.installs.combinations import Combination, InstallOutcome, Reason, Result, why_skipped
 from pjrtwheel.installs.stage import Stage, StagedSet, fetch_wheel
 from pjrtwheel.prove.devices import parse_answer
 from pjrtwheel.prove.inside import devices as inside
@@ -53,9 +53,9 @@ def try_install(
             detail = start_jax(python, backend, staged.version)
             if selector:
                 _ask("jaxlib-select doctor", [str(python), "-I", "-m", "jaxlib_select", "doctor"], statuses=(0, 1))
-        outcome = Outcome.PASSED
+        outcome = InstallOutcome.PASSED
     except PjrtWheelError as error:
-        outcome, detail = Outcome.FAILED, str(error)
+        outcome, detail = InstallOutcome.FAILED, str(error)
     wheels = tuple(staged.wheels[name].filename for name in chosen)
     return Result(combination, outcome, detail, wheels, round(time.monotonic() - start, 1))
 
@@ -75,7 +75,7 @@ def try_all(
         backend, interpreter = backends[combination.backend], interpreters[combination.python]
         reason = why_skipped(combination, staged, backend.distribution, interpreter, vendor_wheels=vendor_wheels)
         if reason or interpreter is None:
-            yield Result(combination, Outcome.SKIPPED, reason or Reason.NO_PYTHON)
+            yield Result(combination, InstallOutcome.SKIPPED, reason or Reason.NO_PYTHON)
         else:
             yield try_install(combination, backend, stage, staged, interpreter, cache=cache)
 

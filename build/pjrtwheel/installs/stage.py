@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import http.server
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 
 from packaging.version import Version
 
-from pjrtwheel.errors import UsageError, fit
+from pjrtwheel.errors import ProofError, UsageError, fit, shorten
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel
 from pjrtwheel.fetch.listing import IndexFile, IndexSettings, is_address, list_wheels, settings_for, without_login
@@ -143,6 +143,29 @@ def read_set(stage: Stage, distributions: Collection[str], release: str | None, 
     version = max(fitting, key=Version)
     of_set = {name: file for name, file in listed.items() if name.version == version or name.distribution == SELECTOR}
     return StagedSet(version, of_set)
+
+
+def check_staged(staged: StagedSet, promised: Iterable[WheelName], asked: Iterable[str]) -> None:
+    """Make sure that a set is there as far as it has to be.
+
+    Args:
+        staged: What the stage offers.
+        promised: Wheels that have to be there.
+        asked: Distributions of which there has to be a wheel.
+
+    Raises:
+        ProofError: Something is not there.
+    """
+    present = {name.filename for name in staged.wheels}
+    missing = [name.filename for name in promised if name.filename not in present]
+    known = {name.distribution for name in staged.wheels}
+    missing += [distribution for distribution in asked if distribution not in known and not missing]
+    if missing:
+        raise ProofError(
+            f"the stage lacks {shorten(missing, 3)}",
+            cause=f"its set {staged.version} has {shorten(sorted(known), 8)}",
+            remedy="stage them, or choose what is there with --backend",
+        )
 
 
 def fetch_wheel(stage: Stage, name: WheelName, file: IndexFile, cache: Path) -> Path:

@@ -19,7 +19,7 @@ from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.files import hash_file
 from pjrtwheel.installs.combinations import (
     Combination,
-    Outcome,
+    InstallOutcome,
     Reason,
     Result,
     choose_pythons,
@@ -29,11 +29,13 @@ from pjrtwheel.installs.combinations import (
     why_skipped,
 )
 from pjrtwheel.installs.run import install_command, run_installer
-from pjrtwheel.installs.stage import Stage, StagedSet, fetch_wheel, open_stage, read_set
+from pjrtwheel.installs.stage import Stage, StagedSet, check_staged, fetch_wheel, open_stage, read_set
 from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.sets.promised import list_promised
 from pjrtwheel.wheel.names import parse_name
 from release_folders import write_release_folder
 from small_wheels import build_wheel, describe_wheel
+from tagged_repository import BINDINGS, PLUGIN, make_tagged_repository
 
 PLATFORM = PLATFORMS["linux_x86_64"]
 TAG = "manylinux_2_27_x86_64"
@@ -169,7 +171,8 @@ def test_skips_share_a_line_if_they_share_the_reason(abacus: Backend) -> None:
     results = []
     for combination in list_combinations(["cp312", "cp313", "cp314t"], [abacus, bead], ["pip", "uv"]):
         reason = reasons.get((combination.python, combination.extra))
-        results.append(Result(combination, Outcome.SKIPPED if reason else Outcome.PASSED, reason or "1 x abacus"))
+        outcome = InstallOutcome.SKIPPED if reason else InstallOutcome.PASSED
+        results.append(Result(combination, outcome, reason or "1 x abacus"))
     assert list(describe_skips(results)) == [
         "skipped  2, not downloaded without --vendor-wheels: abacus on Python 3.12",
         "skipped  4, not at the stage: bead on Python 3.12, 3.13",
@@ -217,22 +220,57 @@ def test_a_run_that_tried_nothing_is_no_success(
 ) -> None:
     """The reasons are printed, the error says that they are all there is, and each result is in the file."""
     command = ["verify_installs", "--root", str(root), "--index", str(folder), "--json", str(tmp_path / "results.json")]
-    assert main([*command, "--backend", "cpu", "--installer", "pip", "--release", "1.2.2"]) == ProofError.exit_code
+    assert main([*command, "--installer", "pip", "--release", "1.2.2"]) == ProofError.exit_code
     said = capsys.readouterr()
+    extras = [extra for backend in load_backends(root).values() for extra in backend.jaxlib_extras]
     assert said.out.splitlines() == [
-        "skipped  2, not at the stage: cpu on Python 3.12, 3.13",
-        f"1.2.2+split.1 from {folder}: 0 passed, 0 failed, 2 skipped",
+        f"skipped {2 * len(extras):>2}, not at the stage: {', '.join(extras)} on Python 3.12, 3.13",
+        f"1.2.2+split.1 from {folder}: 0 passed, 0 failed, {2 * len(extras)} skipped",
     ]
     assert said.err.startswith("error: nothing was installed: all was skipped\n")
     results = json.loads((tmp_path / "results.json").read_text("utf-8"))
     assert [(result["combination"]["python"], result["detail"]) for result in results] == [
-        ("cp312", "not at the stage"),
-        ("cp313", "not at the stage"),
+        (python, "not at the stage") for python in ("cp312", "cp313") for _ in extras
     ]
+
+
+def test_a_backend_that_was_asked_for_has_to_be_at_the_stage(
+    root: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is an error that says what is there; nothing is tried."""
+    command = ["verify_installs", "--root", str(root), "--index", str(folder), "--release", "1.2.2"]
+    assert main([*command, "--backend", "cpu"]) == ProofError.exit_code
+    said = capsys.readouterr()
+    assert (said.out, said.err.splitlines()) == (
+        "",
+        [
+            "error: the stage lacks jaxlib-cpu",
+            "       its set 1.2.2+split.1 has jaxlib",
+            "       stage them, or choose what is there with --backend",
+        ],
+    )
+
+
+def test_what_the_release_file_promises_has_to_be_at_the_stage(tmp_path: Path) -> None:
+    """The wheel of each backend and of each Python; another set is somebody else's, who promised nothing here."""
+    repository = make_tagged_repository(tmp_path / "own")
+    backends = list(load_backends(repository.root).values())
+    promised = list_promised(repository.root, "1.2.3+split.1", backends, PLATFORM.name)
+    assert [name.filename for name in promised] == [BINDINGS, PLUGIN]
+    assert list_promised(repository.root, "1.2.3+split.2", backends, PLATFORM.name) == ()
+    with open_stage(str(repository.dist)) as stage:
+        check_staged(read_set(stage, ["jaxlib-abacus"], None, PLATFORM), promised, ["jaxlib-abacus"])
+    (repository.dist / BINDINGS).rename(repository.dist / BINDINGS.replace("cp312", "cp313"))
+    (repository.dist / PLUGIN).unlink()
+    with open_stage(str(repository.dist)) as stage, pytest.raises(ProofError) as caught:
+        check_staged(read_set(stage, ["jaxlib-abacus"], None, PLATFORM), promised, ["jaxlib-abacus"])
+    assert caught.value.what == f"the stage lacks {BINDINGS}, {PLUGIN}"
 
 
 def test_outcomes_are_counted(abacus: Backend) -> None:
     """All three, also where there is none."""
     (first, *_) = list_combinations(["cp312"], [abacus], ["pip"])
-    results = [Result(first, outcome, "") for outcome in (Outcome.PASSED, Outcome.SKIPPED, Outcome.PASSED)]
+    results = [
+        Result(first, outcome, "") for outcome in (InstallOutcome.PASSED, InstallOutcome.SKIPPED, InstallOutcome.PASSED)
+    ]
     assert sum_up(results) == "2 passed, 0 failed, 1 skipped"
