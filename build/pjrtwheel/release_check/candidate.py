@@ -21,7 +21,7 @@ from pjrtwheel.prove.library import require_own_names
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.release.model import Release
-from pjrtwheel.release_check.checkout import Checkout, look_at_checkout
+from pjrtwheel.release_check.checkout import RepositoryState, look_at_checkout
 from pjrtwheel.release_check.policy import Policy, load_policy
 from pjrtwheel.release_check.sizes import Size, load_sizes
 from pjrtwheel.release_check.wheels import WheelFile
@@ -81,7 +81,7 @@ class Candidate:
     listed: Mapping[str, Entry]
     present: Mapping[str, WheelFile]
     documents: Collection[str]
-    checkout: Checkout
+    checkout: RepositoryState
     policy: Policy
     projects: Collection[str]
     baselines: tuple[Size, ...]
@@ -150,7 +150,8 @@ def promise_of_set(release: Release, backends: Collection[Backend], listed: Iter
         documents=(list_filename(version),) if has_auto else (),
         locks=frozenset(make_lock(release, provider).lock_id for provider in providers),
         with_plugin=frozenset(platform.name for platform in plugins if platform),
-        names=(version, release.version),
+        # A first set is told by its release; that says nothing of a second one, whose release was listed before.
+        names=(version, release.version) if release.build == 1 else (version,),
         fault=fault,
     )
 
@@ -175,12 +176,15 @@ def read_file(path: Path, entry: Entry | None) -> WheelFile:
 
 
 def _compare_lock(path: Path, entry: Entry) -> str:
-    """Say that the lock inside a wheel is another one than its entry states; nothing where they agree."""
+    """Say that the lock inside a wheel is not the one that its entry states; nothing where they agree."""
     with open_wheel(path) as archive:
         locks = [archive.read(name) for name in archive.namelist() if name.endswith(f"/{LOCK_FILENAME}")]
     try:
-        found = [read_json(ReleaseLock, lock).lock_id for lock in locks]
+        found = [read_json(ReleaseLock, lock).lock_id for lock in locks] or [""]
     except TableError as error:
         return f"the lock in {path.name} is damaged: {error}"
     other = [lock for lock in found if lock != entry.lock_id]
-    return f"{path.name} carries lock {other[0][:8]}, {RELEASE_FILENAME} says {entry.lock_id[:8]}" if other else ""
+    if not other:
+        return ""
+    carried, stated = (f"lock {lock[:8]}" if lock else "no lock" for lock in (other[0], entry.lock_id))
+    return f"{path.name} carries {carried}, {RELEASE_FILENAME} says {stated}"

@@ -35,7 +35,7 @@ from pjrtwheel.workflows.tags import read_tag
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CheckResult:
     """What the checks found.
 
     Attributes:
@@ -49,7 +49,7 @@ class Outcome:
     summary: str = ""
 
 
-def check_release(root: Path, tag: str, dist: Path, destination: Destination | None = None) -> Outcome:
+def check_release(root: Path, tag: str, dist: Path, destination: Destination | None = None) -> CheckResult:
     """Check the release of a tag, as it lies in a folder, for a destination if that is known yet.
 
     Of a tag that nothing in the repository has, the tag alone is judged: all else would be about another release.
@@ -62,12 +62,12 @@ def check_release(root: Path, tag: str, dist: Path, destination: Destination | N
     try:
         version = read_tag(root, tag).release
     except UsageError as error:
-        return Outcome((Problem(Kind.TAG, "; ".join(filter(None, (error.what, error.cause, error.remedy)))),))
+        return CheckResult((Problem(Kind.TAG, "; ".join(filter(None, (error.what, error.cause, error.remedy)))),))
     release = load_release(root, version) if version else None
     candidate = gather(root, tag, release, dist, destination)
     verdicts = judge_all(candidate)
     unneeded = list_unneeded(candidate.policy.waivers, verdicts)
-    return Outcome(tuple(find_problems(candidate, verdicts)), tuple(unneeded), summarize(candidate, verdicts))
+    return CheckResult(tuple(find_problems(candidate, verdicts)), tuple(unneeded), summarize(candidate, verdicts))
 
 
 def find_problems(candidate: Candidate, verdicts: Sequence[Verdict]) -> Iterator[Problem]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +19,7 @@ from pjrtwheel.tables import TableError, column, metadata, read_toml
 POLICY_FILE = "releases/policy.toml"
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _TEXT = r"(?s).*\S.*"
+_LONGEST = timedelta(days=366)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Waiver:
         wheel: Project name, such as `jaxlib-cuda-13`.
         reason: Why a higher one cannot be had.
         date: When it was decided, such as `2026-11-22`.
-        until: The last day on which it holds.
+        until: The last day on which it holds, at most a year later.
         platforms: Names of platforms; all when empty.
         pythons: ABI tags such as `cp315t`, of wheels for one Python; all when empty.
         emulated: Whether an emulated machine may have shown that level.
@@ -168,3 +169,5 @@ def _check_dates(decided: str, until: str, today: date) -> Iterator[str]:
         yield f"is dated in the future: {decided}"
     if last < today:
         yield f"expired on {until}"
+    if last - first > _LONGEST and until:
+        yield f"holds for more than a year: from {decided} until {until}"

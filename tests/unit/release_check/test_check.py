@@ -17,6 +17,7 @@ from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.prove.level import Level
 from pjrtwheel.publish.destinations import Destination, Kind
+from pjrtwheel.release.known import load_release
 from pjrtwheel.release_check import problems
 from pjrtwheel.release_check.check import check_release
 from pjrtwheel.release_check.problems import SEVERAL, Problem
@@ -68,6 +69,12 @@ def replace_with(small: TaggedRepository, name: str, other: str) -> None:
 def prove(small: TaggedRepository, name: str, level: Level) -> None:
     """Leave a wheel with a proof of some level."""
     small.change(name, proof=proof_of(level, small.git("rev-parse", "HEAD")))
+
+
+def hide_untracked(small: TaggedRepository, path: str) -> None:
+    """Add a file, and have git not list such ones."""
+    small.git("config", "status.showUntrackedFiles", "no")
+    small.write(path, "")
 
 
 def build_from_source(small: TaggedRepository, name: str) -> None:
@@ -148,6 +155,18 @@ CHANGES: dict[str, tuple[Change, list[tuple[str, str]]]] = {
         lambda small: small.write("plugins/abacus/new.py", ""),
         [("TREE", "not as in the commit: plugins/abacus/new.py")],
     ),
+    "no lock inside": (
+        lambda small: small.change(small.add_wheel(PLUGIN, Level.DEVICE).filename, lock_id=small.lock().lock_id),
+        [("ALTERED", f"{PLUGIN} carries no lock, release.json says lock ")],
+    ),
+    "an untracked file that git was told to hide": (
+        lambda small: hide_untracked(small, "plugins/new.py"),
+        [("TREE", "not as in the commit: plugins/new.py")],
+    ),
+    "an index that git cannot read": (
+        lambda small: (small.root / ".git/index").write_bytes(b"damaged"),
+        [("TREE", "git cannot tell what differs from the commit")],
+    ),
     "no tag": (lambda small: small.git("tag", "--delete", TAG), [("TAG", f"there is no tag {TAG!r}")]),
     "a proof of less": (
         lambda small: prove(small, PLUGIN, Level.AOT),
@@ -206,6 +225,19 @@ def test_a_changelog_without_the_release_is_found(small: TaggedRepository) -> No
         small.change(name, proof=replace(entry.proof, origin=replace(entry.proof.origin, commit=commit)))
     names = f"{TAG} or {VERSION} or 1.2.3"
     assert find(small) == [("CHANGELOG", f"no entry of CHANGELOG.md names {names}")]
+
+
+def test_a_second_set_needs_an_entry_of_its_own(small: TaggedRepository) -> None:
+    """The release was named for the first one."""
+    inputs = small.root / "releases/1.2.3.toml"
+    inputs.write_text(inputs.read_text("utf-8").replace("build = 1", "build = 2"), "utf-8")
+    release = load_release(small.root, "1.2.3")
+    tag = f"v{release.set_version}"
+    small.commit(tag=tag)
+    assert ("CHANGELOG", f"no entry of CHANGELOG.md names {tag} or 1.2.3+split.2") in find(small, tag)
+    small.write("CHANGELOG.md", "- JAX 1.2.3+split.2: beads are round.\n")
+    small.commit(tag=tag)
+    assert "CHANGELOG" not in {kind for kind, _ in find(small, tag)}
 
 
 @pytest.mark.parametrize(
