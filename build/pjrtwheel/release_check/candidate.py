@@ -180,9 +180,11 @@ def _compare_lock(path: Path, entry: Entry) -> str:
     with open_wheel(path) as archive:
         locks = [archive.read(name) for name in archive.namelist() if name.endswith(f"/{LOCK_FILENAME}")]
     try:
-        found = [read_json(ReleaseLock, lock).lock_id for lock in locks] or [""]
+        found = [read_json(ReleaseLock, lock).lock_id for lock in locks]
     except TableError as error:
         return f"the lock in {path.name} is damaged: {error}"
+    if not found and entry.distribution not in PURE_PYTHON:  # these have none, as nothing loads them
+        found = [""]
     other = [lock for lock in found if lock != entry.lock_id]
     if not other:
         return ""
