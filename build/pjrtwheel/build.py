@@ -17,7 +17,7 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
 from pjrtwheel.bazel.remote import describe_processes, describe_warnings
-from pjrtwheel.dist import Entry, add_wheels, check_space
+from pjrtwheel.dist_folder import Entry, add_wheels, check_space
 from pjrtwheel.elf import check_exports, read_image
 from pjrtwheel.errors import BazelError, UsageError, VerifyError, count
 from pjrtwheel.files import hash_file
@@ -111,7 +111,7 @@ def build(
     _say(describe_actions(result))
     if warnings := describe_warnings(result.log.text):
         _say(warnings)
-    built = tuple(wheel for directory in result.directories for wheel in read_built(directory))
+    built = tuple(map(read_built, result.directories))
     check_returned(request, [wheel.report.wheel for wheel in built])
     check_space(built, dist)
     for wheel in built:
