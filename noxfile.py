@@ -27,12 +27,22 @@ PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 PATIENCE_S = 10.0
 MEASURED = ("build/pjrtwheel", "selector", "plugins")
 UNIT = ("build/pjrtwheel", "selector/jaxlib_select", "tests/unit")
+# Dependency group → its hashed closure (`nox -s lock_tools`), in the order in which they are written.
+LOCKS = {
+    "assemble": "build/requirements.txt",
+    "nox": "build/nox_requirements.txt",
+    **{group: f"build/locks/{group}.txt" for group in ("build", "tests", "lint", "bench", "lock", "index_servers")},
+}
 BACKENDS = sorted(path.parent.name for path in ROOT.glob("plugins/*/backend.toml"))
 
 
 def _install(session: nox.Session, group: str) -> None:
-    """Install one dependency group of pyproject.toml; nothing happens when it is there already."""
-    session.install("--quiet", *nox.project.dependency_groups(PYPROJECT, group))
+    """Install one dependency group of pyproject.toml by its lock, if it has one; nothing happens when it is there."""
+    lock = ROOT / LOCKS.get(group, "")
+    if lock.is_file():
+        session.install("--quiet", "--require-hashes", "--only-binary=:all:", "--requirement", str(lock))
+    else:
+        session.install("--quiet", *nox.project.dependency_groups(PYPROJECT, group))
 
 
 def _note(session: nox.Session, group: str) -> Path:
@@ -335,13 +345,15 @@ def shutdown(session: nox.Session) -> None:
 
 @nox.session(default=False, tags=["update"])
 def lock_tools(session: nox.Session) -> None:
-    """Write the hash-pinned requirements that Bazel's tools and noxw are installed from."""
+    """Write the hash-pinned requirements that the tools of all sessions, Bazel and noxw are installed from."""
     _install(session, "lock")
     compiling = ["uv", "pip", "compile", "--universal", "--python-version=3.11", "--generate-hashes"]
     environment = {"UV_CUSTOM_COMPILE_COMMAND": "nox -s lock_tools"}
-    for group, name in (("assemble", "requirements.txt"), ("nox", "nox_requirements.txt")):
-        options = ["--no-annotate", "--quiet", f"--group={group}", f"--output-file=build/{name}"]
-        session.run(*compiling, *options, env=environment)
+    written: list[str] = []
+    for group, name in LOCKS.items():
+        options = ["--no-annotate", "--quiet", f"--group={group}", f"--output-file={name}"]
+        session.run(*compiling, *options, *(f"--constraints={lock}" for lock in written), env=environment)
+        written.append(name)  # one version of what several groups need
 
 
 @IN_BUILD(default=False, tags=["update"])
