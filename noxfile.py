@@ -10,8 +10,10 @@ from __future__ import annotations
 import difflib
 import functools
 import itertools
+import json
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -34,6 +36,21 @@ LOCKS = {
     **{group: f"build/locks/{group}.txt" for group in ("build", "tests", "lint", "bench", "lock", "index_servers")},
 }
 BACKENDS = sorted(path.parent.name for path in ROOT.glob("plugins/*/backend.toml"))
+
+
+def _enter_bundle() -> None:
+    """Make the sessions take from the bundle that PJRTWHEEL_BUNDLE names; noxw has done so before it became nox."""
+    if os.environ.get("PJRTWHEEL_BUNDLE"):
+        command = [sys.executable, "-B", "-m", "pjrtwheel.bundle.environment"]
+        environ = os.environ | {"PYTHONPATH": str(ROOT / "build")}
+        done = subprocess.run(command, env=environ, stdout=subprocess.PIPE, check=False)
+        if done.returncode != 0:
+            sys.exit(done.returncode)
+        for name, value in json.loads(done.stdout).items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def _install(session: nox.Session, group: str) -> None:
@@ -242,6 +259,11 @@ COMMANDS = {
         ("publish",),
     ),
     "yank": ("release", "Withdraw a published release: -- DESTINATION TAG --reason TEXT.", ("yank",)),
+    "bundle": (
+        "release",
+        "Fill one folder with all that builds and proofs need: -- [--backend B]... FOLDER; --check FOLDER.",
+        ("bundle",),
+    ),
     "pin": ("update", "Write releases/VERSION.toml from the package index: -- VERSION.", ("pin",)),
     "bump": (
         "update",
@@ -386,3 +408,4 @@ def _name_nearest(arguments: list[str]) -> None:
 
 
 _name_nearest(sys.argv[1:])
+_enter_bundle()
