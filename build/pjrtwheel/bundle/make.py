@@ -194,6 +194,8 @@ def _remove_others(folder: Path, manifest: Manifest) -> None:
         for path in place.rglob("*"):
             if path.is_file() and path not in needed:
                 path.unlink()
+        for empty in [path for path in place.iterdir() if path.is_dir() and not any(path.iterdir())]:
+            empty.rmdir()
 
 
 def summarize(manifest: Manifest) -> Sequence[str]:

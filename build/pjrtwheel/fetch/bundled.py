@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import urllib.parse
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -33,6 +34,17 @@ def take_from_bundle(pin: Pin, bundle: Path, directory: Path) -> Path:
     if not source.is_file():
         raise FetchError(f"the bundle {bundle} has no {pin.filename}", cause=f"pinned as {pin.key}", remedy=FILL_AGAIN)
     return link_or_copy(source, directory / pin.filename)
+
+
+def refuse_address(url: str, environ: Mapping[str, str]) -> None:
+    """Raise a `FetchError` for an address that somebody named by hand, where everything is taken from a bundle."""
+    if (bundle := bundle_folder(environ)) and urllib.parse.urlsplit(url).scheme not in {"", "file"}:
+        host = urllib.parse.urlsplit(url).hostname or url
+        raise FetchError(
+            f"nothing is taken from {host}",
+            cause=f"{BUNDLE_VARIABLE} is set: everything comes from {bundle}",
+            remedy=f"name a folder that was copied from there, or unset {BUNDLE_VARIABLE}",
+        )
 
 
 def link_or_copy(source: Path, target: Path) -> Path:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pjrtwheel.errors import FetchError
-from pjrtwheel.fetch.bundled import FILL_AGAIN, bundle_folder, take_from_bundle
+from pjrtwheel.fetch.bundled import FILL_AGAIN, bundle_folder, refuse_address, take_from_bundle
 from pjrtwheel.release.model import Pin
 
 OFFLINE_SIGNS = (
@@ -115,6 +115,7 @@ def download_wheel(pin: Pin, directory: Path, *, index: str = "", url: str = "")
     """
     if (bundle := bundle_folder(os.environ)) and not index and not url:
         return take_from_bundle(pin, bundle, directory)
+    refuse_address(index or url, os.environ)
     requirements = directory / "requirements.txt"
     wanted = f"{pin.project} @ {url}" if url else f"{pin.project}=={pin.version}"
     requirements.write_text(f"{wanted} --hash=sha256:{pin.sha256}\n", "utf-8")

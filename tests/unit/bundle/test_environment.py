@@ -15,6 +15,7 @@ import pytest
 from pjrtwheel.bundle.environment import check_machine, choose_variables, enter_bundle
 from pjrtwheel.bundle.manifest import MANIFEST, read_manifest
 from pjrtwheel.errors import FetchError
+from pjrtwheel.fetch.download import download_file, read_document
 from pjrtwheel.fetch.index import download_wheel, explain_output
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
@@ -116,6 +117,22 @@ def test_what_a_bundle_lacks_is_named(bundle: Path, tmp_path: Path, monkeypatch:
     assert str(caught.value).splitlines() == [f"the bundle {bundle} has no {DEMO}", "pinned as tool.demo.any", remedy]
     said = explain_output("cannot install", "ERROR: No matching distribution found for numpy<1\n")
     assert str(said).splitlines() == ["cannot install", f"the bundle {bundle} has no numpy<1", remedy]
+
+
+def test_address_that_somebody_names_is_refused(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before it is asked; a folder is taken, as without a bundle."""
+    monkeypatch.setenv("PJRTWHEEL_BUNDLE", str(bundle))
+    address = "https://user:secret@example.org/x"
+    for take in (
+        lambda: download_wheel(make_pin(bundle / "wheels" / DEMO), tmp_path, url=address),
+        lambda: download_wheel(make_pin(bundle / "wheels" / DEMO), tmp_path, index=address),
+        lambda: download_file(address, tmp_path / "x"),
+        lambda: read_document(address),
+    ):
+        with pytest.raises(FetchError) as caught:
+            take()
+        assert str(caught.value).splitlines()[0] == "nothing is taken from example.org"
+    assert read_document((bundle / "bundle.json").as_uri()) == (bundle / "bundle.json").read_bytes()
 
 
 @pytest.mark.parametrize("command", [["noxw", "--list"], ["-m", "nox", "--list"], ["-m", "pjrtwheel", "table"]])
