@@ -25,7 +25,7 @@ from pjrtwheel.program import CommandParser, program
 # What else could bring a package from elsewhere.
 _OTHER_SOURCES = (
     *("PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_NO_INDEX", "PIP_CONSTRAINT", "PIP_REQUIRE_VIRTUALENV"),
-    *("UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_NO_INDEX", "UV_CONFIG_FILE"),
+    *("UV_INDEX", "UV_DEFAULT_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_NO_INDEX", "UV_CONFIG_FILE"),
 )
 
 
@@ -37,8 +37,7 @@ def list_variables(bundle: Path) -> dict[str, str | None]:
         "PIP_INDEX_URL": index,
         "PIP_CONFIG_FILE": os.devnull,
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-        "UV_DEFAULT_INDEX": index,
-        "UV_OFFLINE": "1",
+        "UV_INDEX_URL": index,  # and not UV_DEFAULT_INDEX, which goes before an --index-url that somebody gives
         "UV_NO_CONFIG": "1",
         "UV_PYTHON_DOWNLOADS": "never",
         "VIRTUALENV_NO_PERIODIC_UPDATE": "1",
