@@ -94,11 +94,11 @@ def make_bundle(request: BundleRequest, folder: Path, cache: WheelCache) -> Mani
     with disk_errors(folder), staging_folder(folder) as scratch:
         (folder / WHEELS_FOLDER).mkdir(exist_ok=True)
         commit = write_repository(request.root, scratch / REPOSITORY)
-        (scratch / REPOSITORY).replace(folder / REPOSITORY)
         wheels = _Folder(folder, scratch)
         _add_inputs(wheels, request, cache)
         _add_tools(wheels, request)
         _add_proofs(wheels, request, cache)
+        (scratch / REPOSITORY).replace(folder / REPOSITORY)
         pages = write_pages(folder, wheels.files.values())
         files = [*wheels.files.values(), *pages, describe_file(folder, REPOSITORY, Kind.REPOSITORY)]
         manifest = Manifest(

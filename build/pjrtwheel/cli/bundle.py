@@ -7,10 +7,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pjrtwheel.cli import add_options
+from pjrtwheel.environment.interpreters import Interpreter, find_interpreters, probe
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 
@@ -60,7 +61,6 @@ def _make(folder: Path, args: argparse.Namespace) -> int:
     from pjrtwheel.bundle.make import BundleRequest, make_bundle, summarize
     from pjrtwheel.bundle.manifest import MANIFEST
     from pjrtwheel.bundle.plan import choose_builds
-    from pjrtwheel.environment.interpreters import Interpreter, find_interpreters, probe
     from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
     from pjrtwheel.files import hash_file
     from pjrtwheel.platforms import find_platform, host_platform
@@ -69,26 +69,42 @@ def _make(folder: Path, args: argparse.Namespace) -> int:
     platforms = [find_platform(name) for name in args.platform] or [host]
     root = args.root.resolve()
     builds = choose_builds(root, args.backend, args.release, platforms, host)
-    tags = [_tag(version) for version in args.python]
-    wanted = tags or list(dict.fromkeys(python for build in builds for python in build.release.pythons(host.name)))
-    found = find_interpreters(wanted)
-    if missing := [tag for tag in tags if found[tag] is None]:
-        raise UsageError(
-            f"no Python {', '.join(f'{tag[2]}.{tag[3:]}' for tag in missing)} on this machine",
-            cause="pip is asked on it for what its environments need",
-            remedy="install it here, or leave out --python",
-        )
-    here: Sequence[Interpreter] = [interpreter for interpreter in found.values() if interpreter]
-    own = probe(Path(sys.executable))
-    tools = (
-        [entry for entry in here if int(entry.tag[3:].rstrip("t")) >= _OLDEST_TOOLS] if tags else [own] if own else []
-    )
-    request = BundleRequest(root, builds, host, tuple(tools), tuple(here))
+    tools, here = _find_pythons(args.python, [tag for build in builds for tag in build.release.pythons(host.name)])
+    request = BundleRequest(root, builds, host, tools, here)
     manifest = make_bundle(request, folder, WheelCache(cache_root(os.environ), download_wheel))
     print(f"{folder}: {', '.join(manifest.wheels)}; commit {manifest.commit[:12]}")
     print("\n".join(summarize(manifest)))
     print(f"sha256 of {MANIFEST}: {hash_file(folder / MANIFEST)}")
     return 0
+
+
+def _find_pythons(
+    versions: Sequence[str], releases: Iterable[str]
+) -> tuple[tuple[Interpreter, ...], tuple[Interpreter, ...]]:
+    """Return the interpreters that tools are for, and those that wheels may be proven on.
+
+    They are of the named versions. Without any, the tools are for the Python that runs this, and proofs for those of
+    the releases, by ABI tag, that are installed here.
+
+    Raises:
+        UsageError: One that was named is not here, or none of them is new enough for the tools.
+    """
+    tags = [_tag(version) for version in versions]
+    found = find_interpreters(dict.fromkeys(tags or releases))
+    here = tuple(interpreter for interpreter in found.values() if interpreter)
+    if missing := [version for version, tag in zip(versions, tags, strict=True) if not found[tag]]:
+        raise UsageError(
+            f"no Python {', '.join(missing)} on this machine",
+            cause="it is asked what its environments need",
+            remedy="install it here, or leave out --python",
+        )
+    candidates = here if tags else (probe(Path(sys.executable)),)
+    tools = tuple(entry for entry in candidates if entry and int(entry.tag[3:].rstrip("t")) >= _OLDEST_TOOLS)
+    if not tools:
+        raise UsageError(
+            f"no tools run on Python {', '.join(versions)}", remedy=f"name one from 3.{_OLDEST_TOOLS} on with --python"
+        )
+    return tools, here
 
 
 def _tag(version: str) -> str:
