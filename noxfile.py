@@ -27,6 +27,8 @@ ROOT = Path(__file__).resolve().parent
 PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 # After an interrupt, how long a program may take to remove its temporary files; nox's own limit is under a second.
 PATIENCE_S = 10.0
+# A file of tests stays in one process, as what they share is large.
+PARALLEL = ("--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile")
 MEASURED = ("build/pjrtwheel", "selector", "plugins")
 UNIT = ("build/pjrtwheel", "selector/jaxlib_select", "tests/unit")
 # Dependency group → its hashed closure (`nox -s lock_tools`), in the order in which they are written.
@@ -161,7 +163,7 @@ def write_format(session: nox.Session) -> None:
 @IN_TESTS()
 def unit(session: nox.Session) -> None:
     """Run the unit tests: no network, no Bazel, no compiler."""
-    _run(session, "tests", "python", "-m", "pytest", *UNIT, *session.posargs)
+    _run(session, "tests", "python", "-m", "pytest", *PARALLEL, *UNIT, *session.posargs)
 
 
 @IN_TESTS(default=False)
@@ -171,7 +173,8 @@ def tests(session: nox.Session) -> None:
         _run(session, "tests", "python", "-m", "pytest", *session.posargs)
         return
     data = str(session.cache_dir / "coverage")
-    _run(session, "tests", "coverage", "run", "-m", "pytest", COVERAGE_FILE=data)
+    command = ("python", "-m", "pytest", *PARALLEL, "--cov", "--cov-report=")
+    _run(session, "tests", *command, COVERAGE_FILE=data)
     report = ("coverage", "report", "--format=total")
     for part in MEASURED:
         session.log(f"percent of the lines and branches of {part} that the tests run:")
@@ -258,6 +261,7 @@ COMMANDS = {
         "Publish a release: -- DESTINATION FOLDER [--dry-run] [--from STAGE] [options for addresses].",
         ("publish",),
     ),
+    "pages": ("release", "Write the index of all GitHub Releases: -- DESTINATION --pages FOLDER.", ("pages",)),
     "yank": ("release", "Withdraw a published release: -- DESTINATION TAG --reason TEXT.", ("yank",)),
     "bundle": (
         "release",

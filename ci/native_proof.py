@@ -48,7 +48,7 @@ def find_signer(given: str | None) -> str:
 
 def find_origin() -> dict[str, Any]:
     """Return from which state of the repository, and when, the evidence is."""
-    changes = _ask_git("status", "--porcelain")
+    changes = _ask_git("status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none")
     version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     seconds = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
     return {

@@ -21,7 +21,7 @@ from debian_tooling import add_python_option, create_venv_inside, provide_toolin
 from debian_visit import REPOSITORY, Visit, plan_visit, run_inside
 from pjrtwheel.backend import find_backend
 from pjrtwheel.cli import add_options
-from pjrtwheel.dist import add_proofs
+from pjrtwheel.dist_folder import add_proofs
 from pjrtwheel.environment.unpack import python_tag_of, unpack_into
 from pjrtwheel.environment.venv import scratch_place
 from pjrtwheel.errors import ProofError

@@ -16,7 +16,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
-from pjrtwheel.dist import Entry, add_wheels, check_space
+from pjrtwheel.dist_folder import Entry, add_wheels, check_space
 from pjrtwheel.elf import check_exports, read_image
 from pjrtwheel.errors import BazelError, UsageError, VerifyError, count
 from pjrtwheel.files import hash_file
@@ -108,7 +108,7 @@ def build(
     _say(f"building {' '.join(request.targets)} for {request.platform.name}")
     result = build_with_bazel(request)
     _say(describe_actions(result))
-    built = tuple(wheel for directory in result.directories for wheel in read_built(directory))
+    built = tuple(map(read_built, result.directories))
     check_returned(request, [wheel.report.wheel for wheel in built])
     check_space(built, dist)
     for wheel in built:

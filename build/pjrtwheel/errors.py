@@ -8,7 +8,11 @@ only place that catches `PjrtWheelError`, prints it without a traceback and turn
 
 from __future__ import annotations
 
+import difflib
+import itertools
 from collections.abc import Iterable
+
+_LINE = 90  # characters of a list in a message, which has words before it
 
 
 class PjrtWheelError(Exception):
@@ -90,6 +94,24 @@ class ReproduceError(PjrtWheelError):
     exit_code = 13
 
 
+def explain(error: Exception) -> str:
+    """Return why something cannot be read, without the words that Python has for programmers.
+
+    >>> explain(KeyError("tag"))
+    "it lacks 'tag'"
+    """
+    match error:
+        case OSError():
+            return error.strerror or str(error)
+        case UnicodeDecodeError():
+            return "it is not text in UTF-8"
+        case KeyError():
+            return f"it lacks {error}"
+        case TypeError() | AttributeError():
+            return "a value in it is of another kind than expected"
+    return str(error)
+
+
 def shorten(values: Iterable[str], shown: int, separator: str = ", ") -> str:
     """Return a list in words, cut after some entries.
 
@@ -99,6 +121,31 @@ def shorten(values: Iterable[str], shown: int, separator: str = ", ") -> str:
     entries = list(values)
     more = f" and {len(entries) - shown} more" if len(entries) > shown else ""
     return separator.join(entries[:shown]) + more
+
+
+def fit(values: Iterable[str], separator: str = ", ") -> str:
+    """Return a list in words, cut where a line is full; the first entry is always there.
+
+    >>> fit(["a", "b", "c"]), fit(["a" * 80, "b" * 80, "c" * 80])[80:]
+    ('a, b, c', ' and 2 more')
+    """
+    entries = list(values)
+    ends = itertools.accumulate(len(entry) + len(separator) for entry in entries)
+    return shorten(entries, max(1, sum(end <= _LINE for end in ends)), separator)
+
+
+def list_choices(known: Iterable[str], word: str) -> str:
+    """Return what can be chosen in the place of a word: all of it, or the nearest where a line has no room for more.
+
+    >>> list_choices(["cpu", "tpu"], "gpu"), list_choices([], "gpu")
+    ('cpu, tpu', 'none')
+    >>> list_choices([f"{name}-{'x' * 40}" for name in ("cpu", "tpu", "rocm")], "rocm7")
+    'rocm-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx and 2 more'
+    """
+    choices = list(known)
+    if fit(choices) != ", ".join(choices):
+        choices = difflib.get_close_matches(word, choices, n=len(choices), cutoff=0)
+    return fit(choices) or "none"
 
 
 def count(number: int, noun: str) -> str:

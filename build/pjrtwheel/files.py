@@ -22,7 +22,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from pjrtwheel.errors import WheelError
+from pjrtwheel.errors import UsageError, WheelError
 
 # What a disk or a quota that is full gives to its writer.
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -36,6 +36,31 @@ def hash_file(path: Path) -> str:
     """Return the hexadecimal sha256 of a file."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def require_folder(path: Path, remedy: str) -> None:
+    """Raise a `UsageError` unless a path that a person named is that of a folder, or a `PermissionError`."""
+    if not path.is_dir():
+        what = f"{path} is a file, where a folder is expected" if path.exists() else f"no such folder: {path}"
+        raise UsageError(what, remedy=remedy)
+    with os.scandir(path):  # of a folder that cannot be read, `glob` says that it is empty
+        pass
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder to write into, and those around it, unless it is there.
+
+    Raises:
+        UsageError: A file is in its place, or in that of a folder around it.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise UsageError(
+            f"cannot make the folder {path}",
+            cause="a file has this name, or that of a folder around it",
+            remedy="name another folder",
+        ) from error
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -58,7 +83,7 @@ def copy_atomically(source: Path, target: Path) -> str:
 @contextmanager
 def _replacement(path: Path) -> Iterator[BinaryIO]:
     """Open a new file that takes the place of `path` at the end, unless writing it failed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     remove_stale(path)
     partial, file = open_partial(path)
     try:
@@ -140,7 +165,7 @@ def staging_folder(place: Path) -> Iterator[Path]:
     Raises:
         WheelError: The disk is full.
     """
-    place.mkdir(parents=True, exist_ok=True)
+    make_folder(place)
     place = place.resolve()
     with ExitStack() as cleanup:
         with locked(place):  # so that nobody takes a folder for abandoned that is only a moment old

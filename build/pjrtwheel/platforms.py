@@ -88,6 +88,8 @@ PLATFORMS = {
         Platform("windows_x86_64", "windows", "amd64", ("win",), 'sys_platform == "win32"', BinaryFormat.PE, "AMD64"),
     )
 }
+# The platform whose machines run the tests, and build for systems on which nothing can be built.
+REFERENCE = PLATFORMS["linux_x86_64"]
 
 
 def find_platform(name: str) -> Platform:

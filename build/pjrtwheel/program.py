@@ -12,7 +12,8 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Sequence
-from typing import NoReturn, TypeVar, cast
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar, cast
 
 from pjrtwheel.errors import PjrtWheelError, UsageError
 
@@ -26,9 +27,11 @@ REMEDIES = {
     errno.EDQUOT: "free some space, or set PJRTWHEEL_CACHE and TMPDIR to a larger disk",
     errno.EACCES: "check its permissions, or name another place",
     errno.EPERM: "check its permissions, or name another place",
-    errno.EROFS: "name another place with --dist, or in PJRTWHEEL_CACHE and TMPDIR",
+    errno.EROFS: "name another place, also in PJRTWHEEL_CACHE and TMPDIR",
     errno.ENOENT: "check the path",
     errno.ENOTDIR: "check the path: a part of it is a file",
+    errno.EEXIST: "check the path: a file is where a folder is expected",
+    errno.EISDIR: "check the path: a folder is where a file is expected",
 }
 
 
@@ -83,8 +86,23 @@ def _describe(error: OSError) -> str:
     return f"{(error.strerror or 'system error').lower()}{place}\n{REMEDIES[error.errno or 0]}"
 
 
+def require_text(text: str) -> str:
+    """Return a value as it was given; an empty one comes of a variable that is not set, and would mean any."""
+    if not text:
+        raise argparse.ArgumentTypeError("expected a value, not an empty text")
+    return text
+
+
 class CommandParser(argparse.ArgumentParser):
-    """Parse the arguments of one command; `argparse` alone prints its whole usage for each slip."""
+    """Parse the arguments of one command; `argparse` alone prints its whole usage for each slip.
+
+    Options are written in full, and no path is empty: that would be this folder.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        """Take what `argparse` takes."""
+        super().__init__(allow_abbrev=False, **options)
+        self.register("type", Path, lambda text: Path(require_text(text)))
 
     def parse_all(self, arguments: Sequence[str] | None) -> argparse.Namespace:
         """Return what the arguments say, those of this process when absent.

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import http.server
 import os
@@ -21,8 +22,8 @@ import pytest
 from package_index import QuietHandler
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend, find_backend
-from pjrtwheel.dist.merge import read_folder
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, format_entries
+from pjrtwheel.dist_folder.merge import read_folder
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.venv import create_environment, requirement_group
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
@@ -86,16 +87,62 @@ def has_wheels(folder: Path, backend: Backend, version: str) -> bool:
     return any(entry.distribution == backend.distribution and entry.version == version for entry in entries)
 
 
-def provide_wheels(root: Path, backend: str, release: Release, dist: Path, *options: str) -> Path:
-    """Return a folder with the wheels of one backend and release: out of the one that PJRTWHEEL_DIST names, else built.
+def provide_wheels(root: Path, backend: str, release: Release, shared: Path, target: Path) -> Path:
+    """Make a folder with the wheels of one backend and release: out of the one that PJRTWHEEL_DIST names, else built.
 
     PJRTWHEEL_DIST is a folder with the finished wheels of all backends of the release under test, as `dist/` is after
-    building each. Those of another release are built if it lacks them.
+    building each. Those of another release are built if it lacks them. What is built is built once, in a folder that
+    the processes of one run share, and is proven for the CPU of the release under test.
     """
     given, model, version = os.environ.get("PJRTWHEEL_DIST"), find_backend(root, backend), release.set_version
     if given and (release == release_under_test() or has_wheels(Path(given), model, version)):
-        return take_wheels(Path(given), model, version, dist)
-    return build_wheels(root, backend, dist, "--release", release.version, *options)
+        return take_wheels(Path(given), model, version, target)
+    dist, proven = shared / release.version, backend == "cpu" and release == release_under_test()
+    with (shared / f"{release.version}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (dist.is_dir() and has_wheels(dist, model, version)):
+            build_wheels(root, backend, dist, "--release", release.version, *([] if proven else ["--no-smoke"]))
+    return take_wheels(dist, model, version, target)
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder that all processes of one run of pytest share."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "shared"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def session_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder for what this process keeps until its end; see `remove_folders`."""
+    return tmp_path_factory.mktemp("session")
+
+
+@pytest.fixture(scope="module")
+def uv_cache(shared_folder: Path) -> Iterator[None]:
+    """Give uv a cache of this run: in its own it would keep our wheels of every run, each under another address."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("UV_CACHE_DIR", str(shared_folder / "uv"))
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def remove_folders(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    session_folder: Path,
+    shared_folder: Path,
+) -> Iterator[None]:
+    """Remove the folders that a module made, unless a test of it failed: wheels and environments are large."""
+    base, failed = tmp_path_factory.getbasetemp(), request.session.testsfailed
+    kept = {session_folder, shared_folder, *base.iterdir()}
+    yield
+    if request.session.testsfailed == failed:
+        for folder in set(base.iterdir()) - kept:
+            if not folder.is_symlink():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
@@ -109,14 +156,14 @@ def release_of(root: Path, release: Release) -> Callable[[str], Release]:
 
 
 @pytest.fixture(scope="session")
-def built_wheels(root: Path, release: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built_wheels(root: Path, release: Release, shared_folder: Path, session_folder: Path) -> Path:
     """Return a folder with the proven wheels of the CPU."""
-    return provide_wheels(root, "cpu", release, tmp_path_factory.mktemp("built") / "dist")
+    return provide_wheels(root, "cpu", release, shared_folder, session_folder / "built")
 
 
 @pytest.fixture(scope="session")
 def backend_wheels(
-    root: Path, release_of: Callable[[str], Release], tmp_path_factory: pytest.TempPathFactory
+    root: Path, release_of: Callable[[str], Release], shared_folder: Path, session_folder: Path
 ) -> Callable[[str], Path]:
     """Return a function: name of a backend → folder with its wheel and the bindings; provided once, perhaps not proven.
 
@@ -126,8 +173,7 @@ def backend_wheels(
 
     @functools.cache
     def wheels(backend: str) -> Path:
-        dist = tmp_path_factory.mktemp(backend) / "dist"
-        return provide_wheels(root, backend, release_of(backend), dist, "--no-smoke")
+        return provide_wheels(root, backend, release_of(backend), shared_folder, session_folder / f"wheels_{backend}")
 
     return wheels
 
@@ -198,9 +244,9 @@ def copy_checkout(root: Path) -> Callable[[Path], Path]:
 
 
 @pytest.fixture(scope="session")
-def wheel_python(make_environment: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel_python(make_environment: Callable[[Path], Path], session_folder: Path) -> Path:
     """Return the Python of an environment with the built wheels and JAX, shared by tests that change none of that."""
-    return make_environment(tmp_path_factory.mktemp("wheel_python"))
+    return make_environment(session_folder / "wheel_python")
 
 
 @pytest.fixture(scope="session")
@@ -210,7 +256,8 @@ def python_for(
     release_of: Callable[[str], Release],
     install_wheels: Callable[..., Path],
     wheel_python: Path,
-    tmp_path_factory: pytest.TempPathFactory,
+    shared_folder: Path,
+    session_folder: Path,
 ) -> Callable[[str], Path]:
     """Return a function: a backend → the Python of an environment like `wheel_python`, of the release of its wheel."""
 
@@ -218,17 +265,18 @@ def python_for(
     def make(version: str) -> Path:
         if version == release.version:
             return wheel_python
-        other, folder = load_release(root, version), tmp_path_factory.mktemp("other_release")
-        return install_wheels(provide_wheels(root, "cpu", other, folder / "dist", "--no-smoke"), folder, other)
+        other, folder = load_release(root, version), session_folder / version
+        return install_wheels(provide_wheels(root, "cpu", other, shared_folder, folder / "dist"), folder, other)
 
     return lambda backend: make(release_of(backend).version)
 
 
 @pytest.fixture(scope="session")
-def compile_library(root: Path, release: Release, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+def compile_library(root: Path, release: Release, session_folder: Path) -> Callable[..., Path]:
     """Return a function: sources and options → shared library, by the pinned compiler with the pinned headers."""
     cache = WheelCache(cache_root(os.environ), download_wheel)
-    folder = tmp_path_factory.mktemp("compiler")
+    folder = session_folder / "compiler"
+    folder.mkdir()
     unpack_wheel(cache.fetch(release.pin("compiler.linux_x86_64")), folder, ["ziglang/*"])
     unpack_wheel(cache.fetch(release.pin("header.pjrt_c_api")), folder, ["*/pjrt_c_api.h"])
     unpack_wheel(cache.fetch(release.pin("bindings.cp312.linux_x86_64")), folder, ["jaxlib/include/*"])

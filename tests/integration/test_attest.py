@@ -14,9 +14,9 @@ from pjrtwheel.attest.envelope import load_public_key, load_signer, make_key
 from pjrtwheel.attest.make import make_release
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.attest.release_set import find_release_set
-from pjrtwheel.attest.reproduce import Selection, reproduce
+from pjrtwheel.attest.reproduce import RebuildSelection, reproduce
 from pjrtwheel.attest.verify_release import verify_release
-from pjrtwheel.dist.merge import read_folder
+from pjrtwheel.dist_folder.merge import read_folder
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets.tags import tag_of
 
@@ -56,7 +56,7 @@ def test_a_real_wheel_is_built_again_to_the_same_bytes(
     if statement.dirty or "commit" not in _kind(root, statement.commit):
         pytest.skip("the wheels were built from changes that are in no commit of this clone")
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1")  # of this process: it must not reach the build
-    (compared,) = reproduce(attested, root, Selection(backend="cpu"))
+    (compared,) = reproduce(attested, root, RebuildSelection(backend="cpu"))
     assert (compared.filename.startswith("jaxlib_cpu-"), compared.differences) == (True, ())
     assert release.set_version in compared.filename
 

@@ -25,7 +25,7 @@ on_plugin = xla_bridge.using_pjrt_c_api
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def evaluate(wheel_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
     """Return a function: program → the value of its variable `answer`, and what it wrote to stderr."""
     work = tmp_path_factory.mktemp("work")
@@ -220,7 +220,7 @@ answer = [int(first()), int(first()), int(second()), int(first())]
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def counter(root: Path, compile_library: Callable[..., Path]) -> Path:
     """Return a user's library with a staged target; see tests/data/ffi_counter.c."""
     return compile_library("counter.so", "-fvisibility=default", root / "tests/data/ffi_counter.c")

@@ -35,7 +35,7 @@ print(json.dumps([(library.soname, library.project) for library in toolkit.libra
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def libraries(
     root: Path, backend_wheels: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[str], list[tuple[str, str]]]:
@@ -53,7 +53,7 @@ def libraries(
     return table
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def resolve(
     backend_wheels: Callable[[str], Path],
     list_wheel: Callable[..., dict[str, Any]],

@@ -69,7 +69,7 @@ def find_first(tags: tuple[str, ...]) -> Interpreter:
     return present[0]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def python(root: Path, release: Release, built_wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the Python of an environment with our wheels, of a free-threaded one that the release has."""
     interpreter = find_first(tuple(tag for tag in release.pythons("linux_x86_64") if tag.endswith("t")))
@@ -79,13 +79,13 @@ def python(root: Path, release: Release, built_wheels: Path, tmp_path_factory: p
     return create_environment(interpreter, requirements, wheels, target=folder, cache=cache_root(os.environ))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def old() -> Interpreter:
     """Return a free-threaded Python that is too old."""
     return find_first(TOO_OLD)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def old_python(old: Interpreter, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the Python of an environment with the newest JAX that the package index has for it."""
     folder = tmp_path_factory.mktemp("old") / "venv"
@@ -95,7 +95,7 @@ def old_python(old: Interpreter, tmp_path_factory: pytest.TempPathFactory) -> Pa
     return made
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def copied(built_wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder into which the plugin was unpacked, past all installers."""
     folder = tmp_path_factory.mktemp("copied")

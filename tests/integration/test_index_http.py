@@ -19,9 +19,9 @@ from package_index import NotingHandler, run_installer
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import create_venv, find_uv
 from pjrtwheel.products.index import write_index, write_joint_index
-from pjrtwheel.products.index.projects import Source
+from pjrtwheel.products.index.projects import WheelFolder
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("uv_cache")]
 
 JSON_TYPE = "application/vnd.pypi.simple.v1+json"
 
@@ -51,7 +51,7 @@ def address(
         yield address
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def dist(list_wheel: Callable[..., dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with three small wheels: one needs another, and the newest of that is for no Python yet."""
     folder = tmp_path_factory.mktemp("dist")
@@ -106,7 +106,7 @@ def test_installers_follow_absolute_links_and_read_withdrawals(
     entries = [list_wheel(folder / name) for name in names]
     (folder / "release.json").write_text(json.dumps({"schema": 2, "wheels": entries}))
     with serve(tmp_path / "files", NotingHandler) as files, serve(tmp_path / "simple", choosing) as address:
-        source = Source(folder, f"{files}{quote(folder.name)}")
+        source = WheelFolder(folder, f"{files}{quote(folder.name)}")
         for file in write_joint_index([source], tmp_path / "simple", {names[1]: "crashes"})[0].files:
             (folder / f"{file.name}.metadata").write_bytes(file.metadata)
         NotingHandler.asked.clear()

@@ -14,7 +14,7 @@ import pytest
 
 from folders import site_packages_of
 from pjrtwheel.backend import find_backend, load_backends
-from pjrtwheel.dist.release_file import parse_entries
+from pjrtwheel.dist_folder.release_file import parse_entries
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import wheelhouse

@@ -16,7 +16,7 @@ import pytest
 from pjrtwheel import cli
 from pjrtwheel.backend import find_backend, load_backends
 from pjrtwheel.bazel import shutdown
-from pjrtwheel.dist.release_file import read_entries
+from pjrtwheel.dist_folder.release_file import read_entries
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.pin.text import render_release

@@ -22,8 +22,8 @@ import pytest
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.bazel import shutdown
-from pjrtwheel.dist.merge import read_folder
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, format_entries
+from pjrtwheel.dist_folder.merge import read_folder
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_venv, find_uv
@@ -42,7 +42,7 @@ from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import parse_name
 from release_under_test import release_under_test
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("uv_cache")]
 
 RELEASE = release_under_test().version
 

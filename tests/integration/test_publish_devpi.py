@@ -34,7 +34,8 @@ from pjrtwheel.environment.venv import create_venv, find_uv, requirement_group, 
 from pjrtwheel.errors import PublishError
 from pjrtwheel.fetch import cache_root
 from pjrtwheel.files import hash_file
-from pjrtwheel.publish.upload_api import Credentials, UploadIndex
+from pjrtwheel.publish.sessions import Credentials
+from pjrtwheel.publish.upload_api import UploadIndex
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
 from programs import run_code
@@ -42,7 +43,7 @@ from relay import run_relay
 from release_folders import PLUGIN_TAG, list_release, write_release_folder
 from small_wheels import build_wheel, describe_wheel
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("uv_cache")]
 
 JSON_TYPE = "application/vnd.pypi.simple.v1+json"
 LARGE, SMALL = 140_000_000, 4_000_000

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.dist.merge import read_folder
-from pjrtwheel.dist.release_file import RELEASE_FILENAME
+from pjrtwheel.dist_folder.merge import read_folder
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME
+from pjrtwheel.platforms import REFERENCE
 from pjrtwheel.release.model import Release
 from pjrtwheel.release_check.check import check_release
 from pjrtwheel.sets.promised import promised_set
 from pjrtwheel.sets.tags import tag_of
-from pjrtwheel.workflows.jobs import REFERENCE
 
 pytestmark = pytest.mark.integration
 

@@ -36,7 +36,7 @@ ONE_H100 = {"FAKE_CUDA_VERSION": "13000", "FAKE_CUDA_GPUS": "9.0:NVIDIA H100"}
 Select = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def fake_libcuda(root: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
     """Return a folder with the fake library, by the compiler of the system or else the pinned one."""
     source = root / "tests/data/fake_libcuda.c"

@@ -50,7 +50,7 @@ said = []
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def run_selecting(wheel_python: Path, root: Path) -> Callable[[str], Any]:
     """Return a function: a program that appends to `said` → what it appended, on the platforms `other` and `cpu`."""
     (library,) = (wheel_python.parent.parent / "lib").glob("python3*/site-packages/jaxlib_cpu/*plugin.so")
@@ -191,7 +191,7 @@ def test_other_absences(run_selecting: Callable[[str], Any]) -> None:
     assert "no TPU was found" in said[0][2]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def downstream_python(
     built_wheels: Path, root: Path, release: Release, interpreter: Interpreter, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:

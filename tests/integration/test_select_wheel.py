@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, format_entries, read_entries
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries, read_entries
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import find_uv
 from pjrtwheel.errors import WheelError

@@ -16,8 +16,8 @@ import pytest
 
 from pjrtwheel import cli
 from pjrtwheel.backend import find_backend
-from pjrtwheel.dist.merge import read_folder
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, format_entries
+from pjrtwheel.dist_folder.merge import read_folder
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.docs.schemas import RELEASE_SCHEMA
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.environment.unpack import unpack_into
@@ -131,7 +131,9 @@ def test_an_environment_that_was_filled_from_outside_is_proven(
     assert f"no Python of the release in {tmp_path}" in capsys.readouterr().err
 
 
-def test_another_library_is_no_proof_of_the_wheel(checkout: Path, dist: Path, root: Path, tmp_path: Path) -> None:
+def test_another_library_is_no_proof_of_the_wheel(
+    checkout: Path, dist: Path, root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """With --xla the programs pass, and the record does not change, even if it is a copy of the wheel's library."""
     before = (dist / RELEASE_FILENAME).read_bytes()
     (wheel,) = dist.glob("jaxlib_cpu-*.whl")
@@ -140,12 +142,23 @@ def test_another_library_is_no_proof_of_the_wheel(checkout: Path, dist: Path, ro
     command = [*SMOKE, "--root", str(checkout), "--dist", str(dist)]
     assert cli.main([*command, "--xla", str(tmp_path / member)]) == 0
     assert (dist / RELEASE_FILENAME).read_bytes() == before
+    proofs = tmp_path / "proofs.json"
+    refused = [*command, "--xla", str(tmp_path / member), "--proofs", str(proofs)]
+    assert cli.main(refused) == UsageError.exit_code
+    assert "--proofs cannot be written with --xla" in capsys.readouterr().err
+    assert not proofs.exists()
 
 
-def test_a_failed_proof_changes_nothing(checkout: Path, dist: Path) -> None:
-    """Not even what the programs before it showed is recorded."""
+def test_a_failed_proof_changes_nothing(
+    checkout: Path, dist: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not even what the programs before it showed is recorded, here or in a file for another machine."""
     before = (dist / RELEASE_FILENAME).read_bytes()
     (checkout / "tests" / "smoke" / "numbers.py").write_text(FAILS)
     command = [*SMOKE, "--root", str(checkout), "--dist", str(dist)]
     assert cli.main(command) == ProofError.exit_code
+    proofs = tmp_path / "proofs.json"
+    assert cli.main([*command, "--proofs", str(proofs), "--signed-off-by", "A Tester"]) == ProofError.exit_code
+    assert f"error: not written: {proofs}\n       a program failed\n" in capsys.readouterr().err
+    assert not proofs.exists()
     assert (dist / RELEASE_FILENAME).read_bytes() == before

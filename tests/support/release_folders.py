@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pjrtwheel.attest.checksums import SUMS_FILENAME, format_sums
 from pjrtwheel.attest.release_folder import ReleaseFolder, read_release_folder
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, format_entries
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.files import hash_file
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin

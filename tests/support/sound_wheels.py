@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, format_entries
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.files import hash_file
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin

@@ -8,31 +8,34 @@ import io
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 
 Outputs = Mapping[str, Mapping[str, str]]  # job → expression of an output of a step → its value
+_LINES = 30
 
 
-def keep_jobs(workflow: str, results: Mapping[str, str], outputs: Outputs, first: str) -> tuple[str, frozenset[str]]:
+def keep_jobs(
+    root: Path, workflow: str, results: Mapping[str, str], outputs: Outputs, first: str
+) -> tuple[str, frozenset[str]]:
     """Return a workflow in which only a job, and those that need it, do anything; and the artifacts that these make.
 
     Args:
-        workflow: The workflow.
+        root: A repository.
+        workflow: Path of the workflow in it.
         results: Job → its result in an earlier run of it, in which all other jobs succeeded or were skipped; also those
             of another workflow that it calls.
         outputs: Outputs of steps in that run.
         first: The job.
     """
     yaml = YAML()
-    document = yaml.load(workflow)
+    document = yaml.load(root / workflow)
     jobs: dict[str, Any] = document["jobs"]
     again = _find_followers(jobs, first)
-    called = bool(results.keys() - jobs.keys())
     for name in jobs.keys() - again:
-        ran = called if "uses" in jobs[name] else name in results
-        jobs[name] = _keep(jobs[name], outputs.get(name, {}), ran=ran)
+        jobs[name] = _keep(root, name, jobs[name], results, outputs)
     text = io.StringIO()
     yaml.dump(document, text)
     return text.getvalue(), frozenset(_list_artifacts(jobs, again))
@@ -48,18 +51,50 @@ def _find_followers(jobs: Mapping[str, Any], first: str) -> set[str]:
     return found
 
 
-def _keep(job: Mapping[str, Any], outputs: Mapping[str, str], *, ran: bool) -> dict[str, Any]:
-    """Return a job that ends as it did, with the outputs that it had."""
-    stated = {
-        name: re.sub(r"\$\{\{ (\S+) \}\}", lambda match: outputs.get(match[1], ""), expression)
-        for name, expression in job.get("outputs", {}).items()
-    }
+def _keep(
+    root: Path, name: str, job: Mapping[str, Any], results: Mapping[str, str], outputs: Outputs
+) -> dict[str, Any]:
+    """Return a job that ends as it did, with the outputs that it had; those of a called workflow are of its jobs."""
+    ran, stated = name in results, _fill_in(job.get("outputs", {}), outputs.get(name, {}))
+    if "uses" in job:
+        called = YAML().load(root / job["uses"])
+        ran = ran or not results.keys().isdisjoint(called["jobs"])
+        inside = {
+            f"jobs.{inner}.outputs.{output}": value
+            for inner, body in called["jobs"].items()
+            for output, value in _fill_in(body.get("outputs", {}), outputs.get(inner, {})).items()
+        }
+        declared = called["on"]["workflow_call"].get("outputs", {})
+        stated = _fill_in({output: entry["value"] for output, entry in declared.items()}, inside)
     return {"if": ran, "runs-on": "ubuntu-24.04", "outputs": stated, "steps": [{"run": "true"}]}
+
+
+def _fill_in(stated: Mapping[str, str], values: Mapping[str, str]) -> dict[str, str]:
+    """Return outputs with the values of their expressions; those of other expressions are empty."""
+    return {
+        name: re.sub(r"\$\{\{ (\S+) \}\}", lambda match: values.get(match[1], ""), expression)
+        for name, expression in stated.items()
+    }
 
 
 def read_log(log: str) -> Iterator[dict[str, Any]]:
     """Yield what act printed as JSON: all but its own warnings."""
     return (json.loads(line) for line in log.splitlines() if line.startswith("{"))
+
+
+def read_failures(log: str) -> str:
+    """Return the last words of each step that failed, with the name of its job; empty if none did."""
+    printed: dict[tuple[str, str], list[str]] = {}
+    failed = {}
+    for entry in read_log(log):
+        step = (entry.get("job", ""), entry.get("stepID", [""])[0])
+        if entry.get("raw_output") or entry.get("command") == "error":
+            printed.setdefault(step, []).append(entry["msg"])
+        elif entry.get("stepResult") == "failure":
+            failed[step] = entry["step"].partition("\n")[0]
+    return "\n".join(
+        f"{job}: {name}\n{''.join(printed.get((job, number), [])[-_LINES:])}" for (job, number), name in failed.items()
+    )
 
 
 def read_outputs(log: str) -> Outputs:

@@ -16,6 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pytest
+
+from check_disk import GIGABYTE
 from github_stand_in import REPOSITORY, TOKEN, GithubStandIn
 from pjrtwheel.bazel.shutdown import ask_servers_to_end
 from pjrtwheel.fetch.cache import cache_root
@@ -23,7 +26,7 @@ from pjrtwheel.release.known import load_release
 from pjrtwheel.workflows.tags import selector_version
 from release_under_test import ROOT, release_under_test
 from small_copy import copy_small
-from workflow_reruns import Outputs, keep_jobs, read_log, read_outputs
+from workflow_reruns import Outputs, keep_jobs, read_failures, read_log, read_outputs
 
 WORKFLOW = ".github/workflows/release.yml"
 STAND_INS = ROOT / "tests/workflows/actions"
@@ -61,9 +64,19 @@ class Run:
         """Names of what was uploaded."""
         return frozenset(path.name for path in (self.store / "artifacts").iterdir())
 
+    def copy(self, folder: Path) -> Run:
+        """Return the run with a copy of its artifacts, which may be changed."""
+        shutil.copytree(self.store / "artifacts", folder / "artifacts")
+        return replace(self, store=folder)
+
     def said(self, job: str) -> str:
         """Return what a job printed."""
         return "\n".join(entry.get("msg", "") for entry in read_log(self.log) if entry.get("jobID") == job)
+
+    @property
+    def failures(self) -> str:
+        """The last words of each step that failed, for messages of tests."""
+        return read_failures(self.log) or self.log[-2000:]
 
     @property
     def attested(self) -> str:
@@ -137,13 +150,19 @@ class SmallRepository:
         (store / "artifacts").mkdir()
         return self._run(store, tag, variables or {}, faults)
 
-    def rerun(self, run: Run, first: str, *, github: GithubStandIn | None = None, **faults: str) -> Run:
-        """Run a job of an earlier run again, and those that need it; the others keep what they did."""
+    def rerun(
+        self, run: Run, first: str, *, github: GithubStandIn | None = None, moved_to: str = "", **faults: str
+    ) -> Run:
+        """Run a job of an earlier run again, and those that need it; the others keep what they did.
+
+        With `moved_to` the tag is put at another commit once the run has begun.
+        """
         self.git("tag", "--force", run.tag, run.commit)
         store = self._make_store(run.tag)
-        workflow = store / "clone" / WORKFLOW
-        text, made_again = keep_jobs(workflow.read_text("utf-8"), run.jobs, run.outputs, first)
-        workflow.write_text(text, "utf-8")
+        if moved_to:
+            self.git("tag", "--force", "--annotate", "--message=Moved", run.tag, moved_to)
+        text, made_again = keep_jobs(store / "clone", WORKFLOW, run.jobs, run.outputs, first)
+        (store / "clone" / WORKFLOW).write_text(text, "utf-8")
         shutil.copytree(run.store / "artifacts", store / "artifacts", ignore=shutil.ignore_patterns(*made_again))
         done = self._run(store, run.tag, run.variables, faults, github)
         return replace(done, outputs={**run.outputs, **done.outputs})
@@ -208,7 +227,11 @@ class SmallRepository:
 
 @contextmanager
 def small_repository(folder: Path) -> Iterator[SmallRepository]:
-    """Make the repository in an empty folder (`copy_small`); afterwards, end the servers that its jobs started."""
+    """Make the repository in an empty folder (`copy_small`); afterwards, end the servers that its jobs started.
+
+    The test fails where the disk has no room for what the jobs ask for.
+    """
+    _require_disk(folder)
     release = release_under_test()
     shared = cache_root(os.environ)
     shared.mkdir(parents=True, exist_ok=True)
@@ -237,10 +260,22 @@ def small_repository(folder: Path) -> Iterator[SmallRepository]:
         shutil.rmtree(cache, ignore_errors=True)
 
 
+def _require_disk(folder: Path) -> None:
+    """Fail unless a disk has what `ci/check_disk.py` asks for in the workflows, or a job would fail after minutes."""
+    needed = max(int(asked) for asked in re.findall(r"run: python3 ci/check_disk\.py (\d+)", _read_workflows()))
+    free = shutil.disk_usage(folder).free / GIGABYTE
+    if free < needed:
+        pytest.fail(f"running the workflows takes up to {needed} GB at {folder}, and {free:.1f} GB are free")
+
+
+def _read_workflows() -> str:
+    """Return the text of the release and of what it calls."""
+    return "".join((ROOT / f".github/workflows/{name}.yml").read_text("utf-8") for name in ("ci", "pages", "release"))
+
+
 def _list_actions() -> list[tuple[str, str]]:
-    """Return repository and revision of each action that the two workflows use."""
-    text = "".join((ROOT / f".github/workflows/{name}.yml").read_text("utf-8") for name in ("ci", "release"))
-    return sorted(set(re.findall(r"uses: ([\w-]+/[\w-]+)[\w/-]*@([0-9a-f]{40})", text)))
+    """Return repository and revision of each action that they use."""
+    return sorted(set(re.findall(r"uses: ([\w-]+/[\w-]+)[\w/-]*@([0-9a-f]{40})", _read_workflows())))
 
 
 def _read_results(log: str) -> dict[str, str]:

@@ -117,7 +117,7 @@ def test_a_field_of_release_json_is_nowhere_else(root: Path, text: str) -> None:
             if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "stripped_bytes":
                 writers.add(path.relative_to(root).as_posix())
     listed = files_of(text, "a field of `release.json`")
-    assert writers == {f"{TOOLING}/wheel/report.py", f"{TOOLING}/dist/release_file.py"}
+    assert writers == {f"{TOOLING}/wheel/report.py", f"{TOOLING}/dist_folder/release_file.py"}
     assert writers <= listed
     assert listed - writers == {f"{TOOLING}/prove/results.py", "docs/release.schema.json"}
     assert "stripped_bytes" in (root / "docs/release.schema.json").read_text("utf-8")
@@ -129,7 +129,7 @@ def test_no_package_imports_what_imports_it(root: Path) -> None:
         order = list(TopologicalSorter(import_graph(root / TOOLING)).static_order())
     except CycleError as error:
         pytest.fail(f"a circle of imports: {' <- '.join(error.args[1])}")
-    assert order.index("environment") < order.index("probe") < order.index("prove") < order.index("dist")
+    assert order.index("environment") < order.index("probe") < order.index("prove") < order.index("dist_folder")
 
 
 def test_the_checks_do_not_know_the_proofs(root: Path) -> None:
@@ -163,3 +163,15 @@ def test_a_circle_is_found(tmp_path: Path, text: str) -> None:
         path.write_text(content)
     with pytest.raises(CycleError):
         list(TopologicalSorter(import_graph(tmp_path)).static_order())
+
+
+def test_no_folder_has_a_name_that_tools_pass_over(root: Path) -> None:
+    """Such as `dist` and `build`: pytest collects nothing there, and ruff checks nothing."""
+    passed_over = {"dist", "build", "venv", "node_modules", "site-packages", "buck-out"}
+    folders = {
+        path.parent
+        for name in ("build/pjrtwheel", "selector", "plugins", "tests")
+        for path in (root / name).rglob("*.py")
+    }
+    assert folders
+    assert [folder for folder in folders if passed_over & set(folder.relative_to(root).parts[1:])] == []

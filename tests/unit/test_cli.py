@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import errno
 import importlib
+import itertools
 import os
 import sys
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from pjrtwheel.errors import FetchError, UsageError
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.program import REMEDIES
 from pjrtwheel.release.model import Release
+from pjrtwheel.sets.tags import tag_of
 
 Raise = Callable[[BaseException], None]
 
@@ -207,6 +209,10 @@ def test_interrupt_ends_with_the_shells_status(command_raises: Raise, capsys: py
             ["build", "--relase=1"],
             "unknown option: --relase\n       nearest to it: --release\n       all options: {} build --help",
         ),
+        (
+            ["table", "--di", "dist"],
+            "unknown option: --di\n       nearest to it: --dist\n       all options: {} table --help",
+        ),
         (["build", "cpu", "cuda12"], "unknown argument: cuda12\n       all options: {} build --help"),
         (["pin"], "the following arguments are required: version\n       all options: {} pin --help"),
     ],
@@ -219,13 +225,66 @@ def test_a_slip_is_answered_with_what_may_have_been_meant(
     assert capsys.readouterr() == ("", f"error: {message.format(cli.PROGRAM)}\n")
 
 
+EMPTY = [
+    *(["--tag", command] for command in ("release_check", "attest", "verify_release .", "reproduce .", "sizes")),
+    *(["--dist", command] for command in ("table", "attest", "merge", "sizes", "release_check", "auto", "build cpu")),
+    *(["--release", command] for command in ("verify_installs", "build cpu", "smoke", "facts")),
+    *([option, "attest --tag v1"] for option in ("--output", "--key", "--commit")),
+    *([option, "reproduce ."] for option in ("--backend", "--platform", "--wheel", "--root")),
+    *([option, "verify_installs"] for option in ("--index", "--backend", "--python", "--json")),
+    *(["release", command] for command in ("verify_release", "reproduce")),
+    ["--to", "release_check"],
+    ["--new-key", "attest"],
+    ["--key", "verify_release ."],
+    ["--proofs", "merge"],
+    ["folders", "merge"],
+    ["wheels", "verify"],
+    ["tag", "tag"],
+]
+
+
+@pytest.mark.parametrize(("option", "command"), EMPTY)
+def test_an_empty_value_is_not_any_value(option: str, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A variable of a script that is not set names neither this folder nor the newest release, and no check passes."""
+    words = [option, ""] if option.startswith("-") else [""]
+    assert cli.main([*command.split(), *words]) == UsageError.exit_code
+    what, *_ = capsys.readouterr().err.splitlines()
+    assert what.startswith("error: argument ")
+    assert what.endswith(": expected a value, not an empty text")
+    assert not option.startswith("-") or option in what
+
+
+NO_WHEELS = {
+    "none": "no such folder: none",
+    "file": "file is a file, where a folder is expected",
+    "empty": "no such file: empty/release.json",
+}
+TAKE_WHEELS = ["table", "attest --tag {0}", "sizes --tag {0}", "release_check --tag {0}", "auto"]
+
+
 @pytest.mark.parametrize(
-    "command", [["release_check"], ["attest"], ["verify_release", "."], ["reproduce", "."], ["sizes"]]
+    ("command", "place"),
+    [*itertools.product(TAKE_WHEELS, NO_WHEELS), ("facts", "none"), ("facts", "file")],  # facts need no wheels
 )
-def test_an_empty_tag_is_not_any_tag(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """A variable of a script that is not set must not pass for a check."""
-    assert cli.main([*command, "--tag", ""]) == UsageError.exit_code
-    assert capsys.readouterr().err.startswith("error: argument --tag: expected a tag such as v")
+def test_a_folder_of_wheels_that_is_named_has_to_be_there(
+    root: Path,
+    release: Release,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    place: str,
+) -> None:
+    """All commands say it in the same words, and none goes on with nothing."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    (tmp_path / "empty").mkdir()
+    words = command.format(tag_of(release)).split()
+    assert cli.main([*words, "--root", str(root), "--dist", place]) == UsageError.exit_code
+    assert capsys.readouterr() == (
+        "",
+        f"error: {NO_WHEELS[place]}\n       give a folder of wheels as a build leaves it, such as dist/\n",
+    )
 
 
 def test_wheels_of_another_system_are_not_proven_here(

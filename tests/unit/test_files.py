@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
 
-from pjrtwheel.files import copy_atomically, hash_file, write_atomically
+from pjrtwheel.errors import UsageError
+from pjrtwheel.files import copy_atomically, hash_file, make_folder, require_folder, write_atomically
 
 
 def test_a_text_replaces_what_was_there(tmp_path: Path) -> None:
@@ -40,3 +42,29 @@ def test_a_copy_has_the_digest_that_is_returned(tmp_path: Path) -> None:
     assert (copy_atomically(source, target), hash_file(target)) == (digest, digest)
     assert sorted(tmp_path.iterdir()) == [source, target]
     assert target.stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_folder_that_cannot_be_read_is_not_an_empty_one(tmp_path: Path) -> None:
+    """The system's error says so."""
+    tmp_path.chmod(0)
+    try:
+        with pytest.raises(PermissionError):
+            require_folder(tmp_path, "another")
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    """Nor is what is not there; and none can be made in the place of a file."""
+    file = tmp_path / "file"
+    file.touch()
+    require_folder(tmp_path, "another")
+    none = tmp_path / "none"
+    for path, what in ((file, f"{file} is a file, where a folder is expected"), (none, f"no such folder: {none}")):
+        with pytest.raises(UsageError) as caught:
+            require_folder(path, "another")
+        assert (caught.value.what, caught.value.remedy) == (what, "another")
+    for path in (file, file / "below"):
+        with pytest.raises(UsageError, match="cannot make the folder"):
+            make_folder(path)

@@ -4,12 +4,17 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from pjrtwheel.errors import UsageError
+from pjrtwheel.program import CommandParser, run_main
 
 # Module, arguments with {} for an empty folder, status, first line of the message.
 FAILURES = [
@@ -40,3 +45,24 @@ def test_what_bazel_runs_first_needs_the_standard_library_alone(module: str, roo
     command = [sys.executable, "-S", "-m", f"pjrtwheel.{module}", "--help"]
     done = subprocess.run(command, env={"PYTHONPATH": str(root / "build")}, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_options_are_not_abbreviated() -> None:
+    """Another option that begins alike would change what a script does; the same holds for a command's commands."""
+    parser = CommandParser(prog="count")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("beads").add_argument("--colour")
+    assert parser.parse_all(["beads", "--colour", "red"]).colour == "red"
+    with pytest.raises(UsageError, match="unknown option: --colou\n"):
+        parser.parse_all(["beads", "--colou", "red"])
+
+
+@pytest.mark.parametrize("number", [errno.EEXIST, errno.EISDIR, errno.ENOTDIR])
+def test_a_file_where_a_folder_is_expected_is_no_bug(number: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nor the other way round: two lines, and no traceback."""
+
+    def fail(_argv: object) -> int:
+        raise OSError(number, os.strerror(number), "/disk/a")
+
+    assert run_main(fail, []) == 1
+    assert capsys.readouterr().err.splitlines()[0] == f"error: {os.strerror(number).lower()}: /disk/a"

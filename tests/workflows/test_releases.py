@@ -41,7 +41,7 @@ def good(shared: SmallRepository) -> Run:
     """Return the run of a good tag, whose wheels were also proven on another machine; `republish` brings it back."""
     shared.reset()
     run = shared.release(shared.tag, variables=MACHINES)
-    assert failed(run) == set(), run.log[-8000:]
+    assert failed(run) == set(), run.failures
     shutil.copytree(shared.destination, run.store / "destination")
     return run
 
@@ -76,7 +76,7 @@ def hashes_below(folder: Path) -> dict[str, str]:
 
 def test_a_good_tag_is_published_whole(good: Run, shared: SmallRepository) -> None:
     """What is there is what was attested, and all of it."""
-    assert succeeded(good) == {*BUILT, "accelerators", "check", "stage", "publish"}
+    assert succeeded(good) == {*BUILT, "accelerators", "check", "stage", "attest", "publish"}
     folder = good.store / "destination/files" / shared.tag
     there, attested = hashes_below(folder), parse_sums(good.attested)
     wheels = sorted(name for name in attested if name.endswith(".whl"))
@@ -104,9 +104,9 @@ def test_publishing_again_changes_nothing(good: Run, repository: SmallRepository
     republish(repository, good)
     before = hashes_below(repository.destination)
     run = repository.rerun(good, "publish")
-    assert failed(run) == set(), run.log[-8000:]
-    assert succeeded(run) == {*KEPT, "check", "stage", "publish"}
-    assert "to send: 0 files" in run.said("publish")
+    assert failed(run) == set(), run.failures
+    assert succeeded(run) == {*KEPT, "check", "stage", "attest", "publish"}
+    assert "; nothing to send" in run.said("publish")
     assert hashes_below(repository.destination) == before
 
 
@@ -115,7 +115,7 @@ def test_a_second_run_makes_the_same_wheels_and_is_refused(good: Run, repository
     republish(repository, good)
     before = hashes_below(repository.destination)
     run = repository.release(repository.tag, variables=MACHINES)
-    assert failed(run) == {"publish"}
+    assert failed(run) == {"check"}
     assert run.attested == ""
     assert hashes_below(repository.destination) == before
     old, new = (hashes_below(entry.store / "artifacts/checked") for entry in (good, run))
@@ -125,7 +125,7 @@ def test_a_second_run_makes_the_same_wheels_and_is_refused(good: Run, repository
         "release.json",
         SUMS_FILENAME,
     }
-    assert "release.json is at folder with other bytes" in run.said("publish")
+    assert "release.json is at folder with other bytes" in run.said("check")
 
 
 def test_a_lost_artifact_is_not_published_without(repository: SmallRepository) -> None:
@@ -139,15 +139,9 @@ def test_a_lost_artifact_is_not_published_without(repository: SmallRepository) -
     assert (run.attested, run.published) == NOTHING
 
 
-def change_artifacts(run: Run, folder: Path) -> Run:
-    """Return the run with a copy of its artifacts, which may be changed."""
-    shutil.copytree(run.store / "artifacts", folder / "artifacts")
-    return dataclasses.replace(run, store=folder)
-
-
 def test_a_lost_release_is_not_published(good: Run, repository: SmallRepository, tmp_path: Path) -> None:
     """All of its wheels, between CI and the first job of the release that needs them."""
-    changed = change_artifacts(good, tmp_path)
+    changed = good.copy(tmp_path)
     shutil.rmtree(tmp_path / f"artifacts/release-{repository.version}")
     run = repository.rerun(changed, "check")
     assert failed(run) == {"check"}
@@ -155,9 +149,20 @@ def test_a_lost_release_is_not_published(good: Run, repository: SmallRepository,
     assert (run.attested, run.published) == NOTHING
 
 
+def test_a_release_that_was_replaced_is_not_published(good: Run, repository: SmallRepository, tmp_path: Path) -> None:
+    """By anything that runs in CI: the job that joined the wheels said what they are."""
+    changed = good.copy(tmp_path)
+    with (tmp_path / f"artifacts/release-{repository.version}/release.json").open("a") as document:
+        document.write("\n")
+    run = repository.rerun(changed, "check")
+    assert failed(run) == {"check"}
+    assert "dist/release.json: FAILED" in run.failures
+    assert (run.attested, run.published) == NOTHING
+
+
 def test_a_proof_of_other_bytes_is_not_published(good: Run, repository: SmallRepository, tmp_path: Path) -> None:
     """A machine proved a wheel of the same name: well-formed proofs, and yet they show nothing of this one."""
-    changed = change_artifacts(good, tmp_path)
+    changed = good.copy(tmp_path)
     (path,) = tmp_path.glob("artifacts/proofs-*/*.json")
     document = json.loads(path.read_text("utf-8"))
     for proven in document["wheels"]:
@@ -204,13 +209,12 @@ def test_a_file_that_is_altered_after_the_stage_is_not_published(good: Run, repo
     """What is about to be published differs by a byte; with the right one, the job is run again and goes on."""
     run = repository.rerun(good, "publish", alter="publish:checked:jaxlib_cpu-*.whl")
     assert failed(run) == {"publish"}
-    assert succeeded(run) == {*KEPT, "check", "stage"}
+    assert succeeded(run) == {*KEPT, "check", "stage", "attest"}
     assert (run.attested, run.published) == NOTHING
     again = repository.rerun(run, "publish")
-    assert failed(again) == set(), again.log[-8000:]
+    assert failed(again) == set(), again.failures
     files = hashes_below(repository.destination / "files")
     assert files == hashes_below(good.store / "destination/files")
-    assert again.attested == good.attested
 
 
 def test_a_release_of_github_stays_a_draft_until_it_is_whole(good: Run, repository: SmallRepository) -> None:
@@ -223,20 +227,20 @@ def test_a_release_of_github_stays_a_draft_until_it_is_whole(good: Run, reposito
 
     with serve_github() as github:
         github.fail = refuse
-        cut = repository.rerun(there, "publish", github=github)
+        cut = repository.rerun(there, "attest", github=github)
         assert failed(cut) == {"publish"}
         assert [(release.draft, len(release.assets)) for release in github.releases] == [(True, 6)]
         assert not (cut.store / "pages").exists()
-        assert "pages" not in cut.jobs
+        assert succeeded(cut) == {*KEPT, "check", "stage", "attest"}
         github.fail = lambda _method, _path: None
-        run = repository.rerun(there, "publish", github=github)
-        assert failed(run) == set(), run.log[-8000:]
-        assert succeeded(run) == {*KEPT, "check", "stage", "publish", "pages"}
+        run = repository.rerun(cut, "publish", github=github)
+        assert failed(run) == set(), run.failures
+        assert succeeded(run) == {*KEPT, "check", "stage", "attest", "publish", "build", "deploy"}
     (release,) = github.releases
     assert (release.tag, release.commit, release.draft) == (good.tag, good.commit, False)
     files = {asset.name: hashlib.sha256(asset.data).hexdigest() for asset in release.assets}
-    attested = parse_sums(run.attested)
-    assert run.attested == good.attested
+    attested = parse_sums(cut.attested)
+    assert cut.attested == good.attested
     assert files.keys() == {*attested, SUMS_FILENAME, *(f"{name}.metadata" for name in attested if name[-4:] == ".whl")}
     assert {name: files[name] for name in attested} == attested
     assert {path.parent.name for path in run.store.glob("served/simple/*/index.html")} == PROJECTS

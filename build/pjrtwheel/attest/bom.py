@@ -21,8 +21,8 @@ from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 
 from pjrtwheel.attest.release_set import ReleaseSet
-from pjrtwheel.dist.release_file import Entry
-from pjrtwheel.errors import AttestError, WheelError
+from pjrtwheel.dist_folder.release_file import Entry
+from pjrtwheel.errors import AttestError, WheelError, explain
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify.documents import check_cyclonedx
 from pjrtwheel.wheel.names import parse_name
@@ -67,7 +67,7 @@ def check_bom(data: bytes, entries: Iterable[Entry]) -> None:
         text = data.decode()
         document = read_json(dict[str, Any], text)
     except (TableError, UnicodeDecodeError) as error:
-        raise AttestError(f"{BOM_FILENAME} is damaged", cause=str(error)) from error
+        raise AttestError(f"{BOM_FILENAME} is damaged", cause=explain(error)) from error
     for problem in check_cyclonedx(text, document.get("specVersion")):
         raise AttestError(f"{BOM_FILENAME} is no bill of materials", cause=f"it {problem}")
     expected = {str(_wheel_component(entry).bom_ref): entry.sha256 for entry in entries}
@@ -112,7 +112,7 @@ def _read_parts(wheel: Path) -> list[Component]:
         # What the library declares by a decorator, type checkers do not see.
         bom: Bom = Bom.from_json(document)  # type: ignore[attr-defined]
     except (ValueError, TypeError, KeyError) as error:
-        raise WheelError(f"{wheel.name} holds a damaged {SBOM_FILENAME}", cause=str(error)) from error
+        raise WheelError(f"{wheel.name} holds a damaged {SBOM_FILENAME}", cause=explain(error)) from error
     for component in bom.components:
         content = repr((component.hashes, component.properties, component.version, component.purl))
         digest = hashlib.sha256(content.encode()).hexdigest()[:16]

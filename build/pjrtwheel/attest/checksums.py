@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pjrtwheel.errors import WheelError
+from pjrtwheel.errors import WheelError, explain
 
 SUMS_FILENAME = "SHA256SUMS"
 _LINE = re.compile(r"([0-9a-f]{64}) [ *]([\w.+!-]+)")  # a name without a folder, as all of a release have
@@ -46,4 +46,6 @@ def read_sums(data: bytes) -> dict[str, str]:
     try:
         return parse_sums(data.decode())
     except UnicodeDecodeError as error:
-        raise WheelError(f"{SUMS_FILENAME} is damaged", cause=str(error), remedy="copy the release again") from error
+        raise WheelError(
+            f"{SUMS_FILENAME} is damaged", cause=explain(error), remedy="copy the release again"
+        ) from error

@@ -17,7 +17,7 @@ from securesystemslib.exceptions import FormatError, VerificationError
 from securesystemslib.signer import CryptoSigner, SSlibKey
 
 from pjrtwheel.attest.statement import PAYLOAD_TYPE, STATEMENT_FILENAME
-from pjrtwheel.errors import AttestError, UsageError
+from pjrtwheel.errors import AttestError, UsageError, explain, fit
 from pjrtwheel.tables import TableError, read_json
 
 _GET_AGAIN = "get the release again, from who published it"
@@ -45,7 +45,7 @@ def make_key(path: Path) -> Path:
             with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
                 file.write(text)
     except OSError as error:
-        raise UsageError(f"cannot write the key {path}: {error.strerror}") from error
+        raise UsageError(f"cannot write the key {path}", cause=explain(error), remedy="name another file") from error
     return public
 
 
@@ -58,7 +58,9 @@ def load_signer(path: Path) -> CryptoSigner:
     try:
         key = serialization.load_pem_private_key(path.read_bytes(), None)
     except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise UsageError(f"cannot read the key {path}", cause=str(error), remedy=_MAKE_KEY) from error
+        raise UsageError(
+            f"cannot read the key {path}", cause=_explain_key(error, "private"), remedy=_MAKE_KEY
+        ) from error
     if not isinstance(key, Ed25519PrivateKey):
         raise UsageError(f"{path} is no ed25519 key", remedy=_MAKE_KEY)
     return CryptoSigner(key)
@@ -75,12 +77,24 @@ def load_public_key(path: Path) -> SSlibKey:
     except (OSError, ValueError, UnsupportedAlgorithm) as error:
         raise UsageError(
             f"cannot read the public key {path}",
-            cause=str(error),
+            cause=_explain_key(error, "public"),
             remedy="of a private key: openssl pkey -in KEY -pubout -out KEY.pub",
         ) from error
     if not isinstance(key, Ed25519PublicKey):
         raise UsageError(f"{path} is no public ed25519 key")
     return SSlibKey.from_crypto(key)
+
+
+def _explain_key(error: Exception, kind: str) -> str:
+    """Return why a key cannot be read: what `cryptography` says is for programmers."""
+    match error:
+        case OSError():
+            return explain(error)
+        case TypeError():
+            return "it is protected by a password"
+        case UnsupportedAlgorithm():
+            return "it is of an unknown kind"
+    return f"it is no {kind} key in PEM form, or damaged"
 
 
 def format_envelope(payload: bytes, signer: CryptoSigner | None = None) -> bytes:
@@ -101,7 +115,9 @@ def parse_envelope(data: bytes) -> Envelope:
         envelope = Envelope.from_dict(read_json(dict[str, Any], data))
     except (TableError, KeyError, TypeError, ValueError, AttributeError, FormatError) as error:
         raise AttestError(
-            f"{STATEMENT_FILENAME} is damaged", cause=f"no envelope with one statement: {error}", remedy=_GET_AGAIN
+            f"{STATEMENT_FILENAME} is damaged",
+            cause=f"no envelope with one statement: {explain(error)}",
+            remedy=_GET_AGAIN,
         ) from error
     if envelope.payload_type != PAYLOAD_TYPE:
         raise AttestError(f"{STATEMENT_FILENAME} holds {envelope.payload_type!r}, expected {PAYLOAD_TYPE!r}")
@@ -123,7 +139,7 @@ def check_signature(envelope: Envelope, key: SSlibKey) -> None:
     if key.keyid not in envelope.signatures:
         raise AttestError(
             f"{STATEMENT_FILENAME} is not signed by this key",
-            cause=f"signed by {', '.join(envelope.signatures)}, given is {key.keyid}",
+            cause=f"signed by {fit(known[:12] for known in envelope.signatures)}, given is {key.keyid[:12]}",
             remedy="ask who published it for the key",
         )
     try:

@@ -14,15 +14,13 @@ from pathlib import Path
 
 from pjrtwheel.attest.checksums import SUMS_FILENAME, read_sums
 from pjrtwheel.attest.release_folder import ReleaseFolder, read_release_folder
-from pjrtwheel.dist.release_file import Entry, read_entries
+from pjrtwheel.dist_folder.release_file import Entry, read_entries
 from pjrtwheel.errors import AttestError, FetchError
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.download import download_file, read_document
-from pjrtwheel.fetch.listing import read_settings, without_login
+from pjrtwheel.fetch.listing import is_address, read_settings, without_login
 from pjrtwheel.files import staging_folder
 from pjrtwheel.release.model import Pin
-
-_SCHEMES = ("http://", "https://", "file://")
 
 
 @contextmanager
@@ -38,10 +36,10 @@ def open_release(where: str, cache: Path, *, tag: str = "", documents_only: bool
     Raises:
         UsageError: It is neither.
         FetchError: A file cannot be downloaded, or is not the one that is listed.
-        WheelError: The release is not the one that its documents describe; see `read_release_folder`.
-        AttestError: The same.
+        WheelError: Its `SHA256SUMS` is damaged.
+        AttestError: The release is not the one that its documents describe; see `read_release_folder`.
     """
-    if not where.startswith(_SCHEMES):
+    if not is_address(where):
         yield read_release_folder(Path(where), documents_only=documents_only)
         return
     certificate = read_settings().certificate
@@ -59,17 +57,14 @@ def _find_sums(where: str, tag: str, certificate: str) -> tuple[str, dict[str, s
     """Return the address of a release's files, with a slash at the end, and what its `SHA256SUMS` lists."""
     base = where.removesuffix(SUMS_FILENAME).rstrip("/") + "/"
     below = [base, f"{base}files/{urllib.parse.quote(tag)}/"] if tag else [base]
-    problems = []
+    problems: list[FetchError] = []
     for address in below:
         try:
             return address, read_sums(read_document(address + SUMS_FILENAME, certificate))
         except FetchError as error:
-            problems.append(error.cause)
-    raise FetchError(
-        f"no release at {without_login(where)}: there is no {SUMS_FILENAME}",
-        cause=problems[0],
-        remedy="give the address below which its files are, or that of a folder of releases with --tag",
-    )
+            problems.append(error)
+    remedy = "give the address below which its files are, or that of a folder of releases with --tag"
+    raise FetchError(problems[0].what, cause=problems[0].cause, remedy=remedy) from problems[0]
 
 
 def _fetch_documents(base: str, digests: Mapping[str, str], folder: Path, certificate: str) -> None:

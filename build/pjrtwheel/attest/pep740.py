@@ -15,7 +15,7 @@ from typing import Any
 
 from cryptography import x509
 
-from pjrtwheel.errors import AttestError
+from pjrtwheel.errors import AttestError, explain, fit
 from pjrtwheel.tables import TableError, read_json, write_json
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX
 
@@ -47,12 +47,12 @@ def make_provenance(name: str, sha256: str, attestation: bytes) -> bytes:
         publisher = _read_publisher(x509.load_der_x509_certificate(certificate))
     except (TableError, KeyError, TypeError, ValueError, *_CERTIFICATE_ERRORS) as error:
         raise AttestError(
-            f"{name}{ATTESTATION_SUFFIX} is damaged", cause=f"{type(error).__name__}: {error}", remedy="attest it again"
+            f"{name}{ATTESTATION_SUFFIX} is damaged", cause=explain(error), remedy="attest it again"
         ) from error
     if subjects != {name: sha256}:
         raise AttestError(
             f"{name}{ATTESTATION_SUFFIX} is of other bytes",
-            cause=f"it is about {', '.join(f'{file} ({digest[:12]})' for file, digest in subjects.items())}",
+            cause=f"it is about {fit(f'{file} ({digest[:12]})' for file, digest in subjects.items())}",
             remedy="attest the file that is published, or remove the attestation",
         )
     bundle = {"publisher": publisher, "attestations": [document]}

@@ -23,8 +23,8 @@ from pjrtwheel.attest.statement import (
     Statement,
     Subject,
 )
-from pjrtwheel.dist.release_file import Entry
-from pjrtwheel.errors import AttestError, UsageError
+from pjrtwheel.dist_folder.release_file import Entry
+from pjrtwheel.errors import AttestError, UsageError, fit
 from pjrtwheel.prove.origin import Origin, find_date, find_origin
 from pjrtwheel.release.model import Pin, Release
 from pjrtwheel.wheel.read.compression import find_epoch, find_level
@@ -86,7 +86,7 @@ def choose_commit(entries: Iterable[Entry], root: Path, named: str = "") -> Orig
         seen = sorted({str(commit)[:12] for found in origins for commit in found})
         raise UsageError(
             f"the wheels are not all of {'commit ' + named if named else 'one commit'}",
-            cause=f"they were proven at {', '.join(seen) or 'none: outside of git'}; shared by all: {len(shared)}",
+            cause=f"they were proven at {fit(seen) or 'none: outside of git'}; shared by all: {len(shared)}",
             remedy="build all of them at the commit that the tag is at, or name one that is shared with --commit",
         )
     states = [found[shared[0]] for found in origins]

@@ -8,21 +8,22 @@ of its wheels where installers look for it (PEP 658): indexes and GitHub release
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.attest.checksums import SUMS_FILENAME, read_sums
 from pjrtwheel.attest.envelope import parse_envelope
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement, parse_statement
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
-from pjrtwheel.errors import AttestError, UsageError, WheelError, shorten
-from pjrtwheel.files import hash_file
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, read_entries
+from pjrtwheel.errors import AttestError, UsageError, WheelError, fit
+from pjrtwheel.files import hash_file, require_folder
 from pjrtwheel.wheel.names import METADATA_SUFFIX
 from pjrtwheel.wheel.read.metadata import read_metadata
 
 _REMEDY = "make it again with: ./noxw -s attest -- --tag TAG, or copy it again"
-_SHOWN = 5
+_EXPECTED = "give a folder as ./noxw -s attest -- --tag TAG writes it, or as it was downloaded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +63,28 @@ class ReleaseFolder:
         return (*sorted(self.digests.keys() - self.wheels.keys()), SUMS_FILENAME)
 
 
+@contextmanager
+def as_damaged_release() -> Iterator[None]:
+    """Turn damage of a wheel or a document into that of its release: one status, whichever command finds it."""
+    try:
+        yield
+    except WheelError as error:
+        raise AttestError(error.what, cause=error.cause, remedy=error.remedy) from error
+
+
+@as_damaged_release()
 def read_release_folder(path: Path, *, documents_only: bool = False) -> ReleaseFolder:
     """Read a release, after each of its files was held to `SHA256SUMS`; wheels may be left out for its documents alone.
 
     Raises:
         UsageError: There is no such folder, or no release in it.
-        WheelError: A file is missing, altered or listed nowhere, or `release.json` describes other wheels; or METADATA
-            next to a wheel is not the one in it.
-        AttestError: Its statement is damaged, or about other files.
+        AttestError: A file is missing, altered or listed nowhere, or `release.json` describes other wheels; or METADATA
+            next to a wheel is not the one in it; or its statement is damaged, or about other files.
     """
+    require_folder(path, _EXPECTED)
     sums = path / SUMS_FILENAME
     if not sums.is_file():
-        raise UsageError(f"{path} is no folder with a release: it has no {SUMS_FILENAME}", remedy=_REMEDY)
+        raise UsageError(f"{path} is no folder with a release: it has no {SUMS_FILENAME}", remedy=_EXPECTED)
     digests = read_sums(sums.read_bytes())
     present = {file.name for file in path.iterdir()} - {SUMS_FILENAME}
     irregular = sorted(file.name for file in path.iterdir() if file.is_symlink() or not file.is_file())
@@ -99,7 +110,7 @@ def check_subjects(statement: Statement, digests: Mapping[str, str]) -> None:
     if different := dict(expected.items() ^ statement.digests.items()):
         raise AttestError(
             f"{STATEMENT_FILENAME} is about other files than {SUMS_FILENAME}",
-            cause=f"only in one of the two, or other bytes: {shorten(sorted(different), _SHOWN)}",
+            cause=f"only in one of the two, or other bytes: {fit(sorted(different))}",
             remedy=_REMEDY,
         )
 
@@ -132,8 +143,8 @@ def _differing(entries: Mapping[str, Entry], digests: Mapping[str, str]) -> list
 
 
 def _refuse(path: Path, problems: Mapping[str, Iterable[str]]) -> None:
-    found = [f"{what}: {shorten(names, _SHOWN)}" for what, names in problems.items() if names]
+    found = [f"{what}: {fit(names)}" for what, names in problems.items() if names]
     if found:
-        raise WheelError(
+        raise AttestError(
             f"{path} is not the release that its {SUMS_FILENAME} describes", cause="; ".join(found), remedy=_REMEDY
         )

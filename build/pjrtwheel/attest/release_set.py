@@ -8,17 +8,15 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from pjrtwheel.dist.mixed_sets import check_sets
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
-from pjrtwheel.errors import AttestError, UsageError, shorten
+from pjrtwheel.dist_folder.mixed_sets import check_sets
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, read_entries, require_release_file
+from pjrtwheel.errors import AttestError, UsageError, fit, list_choices
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.lock import make_lock
 from pjrtwheel.release.model import Release
-from pjrtwheel.sets.projects import SELECTOR
+from pjrtwheel.sets.projects import BUILD_SESSIONS, SELECTOR
 from pjrtwheel.sets.tags import Tag, parse_tag, tag_of
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX, VARIANTS_SUFFIX, make_name
-
-_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +46,7 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
         AttestError: Its wheels were made from another release file than the one in the repository.
         WheelError: They are of several sets, or `release.json` is damaged.
     """
+    require_release_file(dist)
     said = parse_tag(tag)
     release = None if said.selector and str(said) == tag else _find_release(root, tag)
     version = release.set_version if release else said.version
@@ -58,10 +57,11 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
         if entry.version == version and (entry.distribution == SELECTOR) == (release is None)
     )
     if not entries:
+        session = "build_BACKEND" if release else BUILD_SESSIONS[SELECTOR]
         raise UsageError(
             f"no wheel of {tag} in {dist}",
-            cause=f"its {RELEASE_FILENAME} lists {', '.join(sorted({entry.version for entry in listed})) or 'nothing'}",
-            remedy="build the wheels first, or give their folder with --dist",
+            cause=f"its {RELEASE_FILENAME} lists {fit(sorted({entry.version for entry in listed})) or 'nothing'}",
+            remedy=f"build it first: ./noxw -s {session}, or give the folder of its wheels with --dist",
         )
     check_sets(entries, f"the release {tag}")
     if release:
@@ -74,9 +74,8 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
 def _find_release(root: Path, tag: str) -> Release:
     known = {tag_of(release): release for release in (load_release(root, name) for name in list_releases(root))}
     if tag not in known:
-        raise UsageError(
-            f"unknown tag: {tag!r}", remedy=f"known: {', '.join(known) or 'none'}, and {Tag('VERSION', selector=True)}"
-        )
+        choices = [*known, str(Tag("VERSION", selector=True))]
+        raise UsageError(f"unknown tag: {tag!r}", remedy=f"known: {list_choices(choices, tag)}")
     return known[tag]
 
 
@@ -95,7 +94,7 @@ def _check_locks(release: Release, entries: tuple[Entry, ...]) -> None:
     ]
     if others:
         raise AttestError(
-            f"not made from this {release.path.name}: {shorten(others, _SHOWN)}",
+            f"not made from this {release.path.name}: {fit(others)}",
             cause="the release was pinned again after they were built, or they came from elsewhere",
             remedy="build them again, or check out the commit that they were built from",
         )

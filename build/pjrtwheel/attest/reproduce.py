@@ -15,14 +15,14 @@ from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.attest.release_set import has_library
 from pjrtwheel.attest.statement import Build, Statement
 from pjrtwheel.backend import load_backends
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, format_entries
-from pjrtwheel.errors import ReproduceError, UsageError
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, format_entries
+from pjrtwheel.errors import ReproduceError, UsageError, fit, list_choices
 from pjrtwheel.files import copy_atomically
 from pjrtwheel.sets.projects import AUTO, BINDINGS, SELECTOR
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class RebuildSelection:
     """Which wheels to build again; of what is empty, all.
 
     Attributes:
@@ -44,7 +44,7 @@ class Comparison:
     differences: tuple[str, ...]
 
 
-def reproduce(release: ReleaseFolder, repository: Path, selection: Selection) -> tuple[Comparison, ...]:
+def reproduce(release: ReleaseFolder, repository: Path, selection: RebuildSelection) -> tuple[Comparison, ...]:
     """Build wheels of a release again, and return how each compares, in order of file name.
 
     Args:
@@ -93,12 +93,13 @@ def _require_provider(build: Build) -> None:
 
 
 def _choose(
-    release: ReleaseFolder, statement: Statement, checkout: Checkout, selection: Selection
+    release: ReleaseFolder, statement: Statement, checkout: Checkout, selection: RebuildSelection
 ) -> dict[Build, list[Entry]]:
     """Return the builds to run, each with the wheels to compare, plugins first."""
     unknown = sorted(set(selection.wheels) - release.wheels.keys())
     if unknown:
-        raise UsageError(f"{release.tag} has no wheel {unknown[0]}", remedy=f"it has {', '.join(release.wheels)}")
+        remedy = f"it has {list_choices(release.wheels, unknown[0])}"
+        raise UsageError(f"{release.tag} has no wheel {unknown[0]}", remedy=remedy)
     project = _project_of(checkout, selection.backend) if selection.backend else ""
     builds = {(build.distribution, build.platform): build for build in statement.parameters.builds}
     chosen: dict[Build, list[Entry]] = {}
@@ -110,11 +111,11 @@ def _choose(
             chosen.setdefault(build, []).append(entry)
     if not chosen:
         found = sorted({f"{build.distribution} for {build.platform}" for build in builds.values()})
-        raise UsageError(f"{release.tag} has no such wheel", remedy=f"it has {', '.join(found)}")
+        raise UsageError(f"{release.tag} has no such wheel", remedy=f"it has {fit(found)}")
     return chosen
 
 
-def _is_selected(entry: Entry, build: Build, selection: Selection, project: str) -> bool:
+def _is_selected(entry: Entry, build: Build, selection: RebuildSelection, project: str) -> bool:
     return (
         (not selection.wheels or entry.filename in selection.wheels)
         and selection.platform in {"", build.platform}
@@ -125,7 +126,9 @@ def _is_selected(entry: Entry, build: Build, selection: Selection, project: str)
 def _project_of(checkout: Checkout, backend: str) -> str:
     known = load_backends(checkout.root)
     if backend not in known:
-        raise UsageError(f"unknown backend: {backend!r}", remedy=f"at that commit there are: {', '.join(known)}")
+        raise UsageError(
+            f"unknown backend: {backend!r}", remedy=f"at that commit there are: {list_choices(known, backend)}"
+        )
     return known[backend].distribution
 
 

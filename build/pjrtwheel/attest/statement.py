@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pjrtwheel.errors import AttestError
+from pjrtwheel.errors import AttestError, explain
 from pjrtwheel.tables import TableError, column, metadata, read_json, write_json
 
 STATEMENT_FILENAME = "provenance.intoto.jsonl"
@@ -184,7 +184,7 @@ def parse_statement(data: bytes) -> Statement:
     except (TableError, StopIteration, KeyError) as error:
         raise AttestError(
             f"{STATEMENT_FILENAME} holds no statement about a release",
-            cause=str(error) or "it names no repository",
+            cause="it names no repository" if isinstance(error, StopIteration) else explain(error),
             remedy="get the release again, from who published it",
         ) from error
     return statement

@@ -16,16 +16,15 @@ from pjrtwheel.attest.envelope import check_signature, parse_envelope
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.attest.release_set import has_library
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement
-from pjrtwheel.dist.mixed_sets import check_sets
-from pjrtwheel.dist.release_file import Entry
-from pjrtwheel.errors import AttestError, PjrtWheelError, shorten
+from pjrtwheel.dist_folder.mixed_sets import check_sets
+from pjrtwheel.dist_folder.release_file import Entry
+from pjrtwheel.errors import AttestError, PjrtWheelError, fit
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, identify
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify import documents
 from pjrtwheel.verify.contents import WheelContents, read_contents
 from pjrtwheel.wheel.read.directory import open_wheel
 
-_SHOWN = 5
 _REMEDY = "do not install it; get the release again, from who published it"
 
 
@@ -58,9 +57,7 @@ def verify_release(
     if not documents_only and not problems:
         problems = _check_wheels(release)
     if problems:
-        raise AttestError(
-            f"{release.tag} is not a sound release", cause=shorten(problems, _SHOWN, "; "), remedy=_REMEDY
-        )
+        raise AttestError(f"{release.tag} is not a sound release", cause=fit(problems, "; "), remedy=_REMEDY)
     return statement
 
 

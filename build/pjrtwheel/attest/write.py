@@ -12,7 +12,7 @@ from pathlib import Path
 from pjrtwheel.attest.checksums import SUMS_FILENAME, format_sums
 from pjrtwheel.attest.release_folder import ReleaseFolder, read_release_folder
 from pjrtwheel.attest.release_set import ReleaseSet
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, format_entries
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.errors import AttestError, PjrtWheelError, UsageError
 from pjrtwheel.files import copy_atomically, hash_file, locked, staging_folder, write_atomically
 

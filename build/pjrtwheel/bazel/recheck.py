@@ -17,6 +17,7 @@ from pathlib import Path
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.wheel.deflate.compress import worker_count
+from pjrtwheel.wheel.report import read_built
 from pjrtwheel.wheel.write.recompute import check_against_inputs, identify_check
 
 _MANIFEST = ".manifest.json"  # as build/rules/private/wheels.bzl names it, next to the directory of the wheel
@@ -34,13 +35,9 @@ def check_results(directories: Iterable[Path], workspace: Path, output_base: Pat
         cache: Where it is noted which wheels of which inputs have passed, not to do it again for the same bytes.
 
     Raises:
-        WheelError: A wheel is not what its inputs make.
+        WheelError: A wheel is not what its inputs make, or a directory has not exactly one with its report.
     """
-    pairs = [
-        (wheel, directory.with_name(directory.name + _MANIFEST))
-        for directory in directories
-        for wheel in directory.glob("*.whl")
-    ]
+    pairs = [(_find_wheel(directory), directory.with_name(directory.name + _MANIFEST)) for directory in directories]
     passed = cache.absolute() / "rechecked"
     with (
         _inputs(workspace, output_base) as folder,
@@ -59,9 +56,21 @@ def _check(wheel: Path, manifest: Path, *, passed: Path) -> None:
         passed.mkdir(parents=True, exist_ok=True)
         note.touch()
     except WheelError:
-        wheel.parent.chmod(0o755)  # Bazel takes the right to write away from what it made
-        shutil.rmtree(wheel.parent)
+        _remove(wheel.parent)
         raise
+
+
+def _find_wheel(directory: Path) -> Path:
+    try:
+        return read_built(directory).path
+    except WheelError:
+        _remove(directory)
+        raise
+
+
+def _remove(directory: Path) -> None:
+    directory.chmod(0o755)  # Bazel takes the right to write away from what it made
+    shutil.rmtree(directory)
 
 
 @contextlib.contextmanager

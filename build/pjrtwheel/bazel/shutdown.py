@@ -7,7 +7,6 @@ A server ends by itself after some idle time; continuous integration wants it go
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from pjrtwheel.bazel.workspace import prepare_workspace
 from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.program import CommandParser, program
 
 
 def find_servers(outputs: Path, processes: Path = Path("/proc")) -> tuple[int, ...]:
@@ -45,11 +45,12 @@ def ask_servers_to_end(outputs: Path) -> tuple[int, ...]:
     return servers
 
 
+@program
 def main(argv: Sequence[str] | None = None) -> int:
     """Ask each server to end, and return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m pjrtwheel.bazel.shutdown", description=__doc__)
+    parser = CommandParser(prog="python -m pjrtwheel.bazel.shutdown", description=__doc__)
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
-    workspace = prepare_workspace(parser.parse_args(argv).root, cache_root(os.environ))
+    workspace = prepare_workspace(parser.parse_all(argv).root, cache_root(os.environ))
     for server in ask_servers_to_end(workspace.outputs):
         print(f"ended Bazel server {server}", file=sys.stderr)
     return 0

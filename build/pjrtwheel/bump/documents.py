@@ -11,7 +11,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.bump.changelog import CHANGELOG, add_entry, describe_release
 from pjrtwheel.bump.model import Bump
-from pjrtwheel.dist.release_file import Entry
+from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.docs.readme import render_readme
 from pjrtwheel.docs.schemas import render_schemas
 from pjrtwheel.docs.wheels import PAGE, read_measures

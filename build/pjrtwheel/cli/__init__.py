@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pjrtwheel.errors import UsageError
-from pjrtwheel.program import CommandParser, program
+from pjrtwheel.program import CommandParser, program, require_text
 
 PROGRAM = "python -m pjrtwheel"
 
@@ -34,6 +34,7 @@ COMMANDS = {
     "inspect": "say what wheels are, and what is wrong with them",
     "matrix": "print as JSON the jobs of continuous integration: what to build, test and start",
     "merge": "put the wheels and records of several builds into one folder",
+    "pages": "write the index of all releases of GitHub, for Pages to serve",
     "pin": "write releases/VERSION.toml from the package index",
     "probe": "run PJRT's conformance checks on plugin libraries, without JAX",
     "publish": "bring a release to a destination, or promote it from a stage",
@@ -84,29 +85,31 @@ def check_repository(root: Path) -> None:
         raise UsageError(f"not the repository: {root}", remedy="give it with --root, or change into it")
 
 
+def check_files(paths: Sequence[Path], what: str, pattern: str) -> None:
+    """Raise a `UsageError` unless every path named on the command line is that of a file, such as one of the wheels."""
+    for path in paths:
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder", remedy=f"name the {what} in it, such as {path}/{pattern}")
+        if path.exists() and not path.is_file():
+            raise UsageError(f"not a regular file: {path}")
+        if not path.is_file():
+            raise UsageError(f"no such file: {path}")
+
+
 def check_wheels(wheels: Sequence[Path]) -> None:
     """Raise a `UsageError` unless every path named on the command line is that of a file."""
-    for wheel in wheels:
-        if wheel.is_dir():
-            raise UsageError(f"{wheel} is a folder", remedy=f"name the wheels in it, such as {wheel}/*.whl")
-        if wheel.exists() and not wheel.is_file():
-            raise UsageError(f"not a regular file: {wheel}")
-        if not wheel.is_file():
-            raise UsageError(f"no such file: {wheel}")
-
-
-def require_tag(text: str) -> str:
-    """Return a tag as it was given; an empty one comes of a variable that is not set, and would mean any."""
-    if not text:
-        raise argparse.ArgumentTypeError("expected a tag such as v0.12.0.1+split.1, not an empty text")
-    return text
+    check_files(wheels, "wheels", "*.whl")
 
 
 def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
     """Declare options that several subcommands have, by name; without a release `load_release` takes the newest."""
     options: dict[str, dict[str, Any]] = {
         "--root": {"type": Path, "default": Path.cwd(), "help": "root of the repository (default: here)"},
-        "--release": {"metavar": "VERSION", "help": "JAX release (default: the newest in releases/, or of the wheels)"},
+        "--release": {
+            "type": require_text,
+            "metavar": "VERSION",
+            "help": "JAX release (default: the newest in releases/, or of the wheels)",
+        },
         "--dist": {"type": Path, "metavar": "DIR", "help": "folder of the wheels (default: dist/ of the repository)"},
         "--set": {
             "metavar": "FOLDER|URL|VERSION",

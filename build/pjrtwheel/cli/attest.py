@@ -8,27 +8,27 @@ import argparse
 import sys
 from pathlib import Path
 
-from pjrtwheel.cli import add_options, check_repository, require_tag
+from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.program import require_text
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--tag", type=require_tag, help="such as v0.11.2+split.1 or select-v0.1.0")
+    what.add_argument("--tag", type=require_text, help="such as v0.11.2+split.1 or select-v0.1.0")
     what.add_argument("--new-key", type=Path, metavar="FILE", help="make an ed25519 key, and FILE.pub for verifying")
     add_options(parser, "--root", "--dist")
     parser.add_argument("--output", type=Path, metavar="DIR", help="the folder to write (default: TAG in --dist)")
     parser.add_argument("--key", type=Path, metavar="FILE", help="sign the statement with this ed25519 key (PEM)")
-    parser.add_argument(
-        "--commit", default="", help="that of the wheels: one that all were proven at, or the checkout's"
-    )
+    commit = "that of the wheels: one that all were proven at, or the checkout's"
+    parser.add_argument("--commit", type=require_text, help=commit)
 
 
 def execute(args: argparse.Namespace) -> int:
     """Write the folder and say what is in it, or make a key."""
     from pjrtwheel.attest.envelope import load_signer, make_key
     from pjrtwheel.attest.make import make_release
-    from pjrtwheel.errors import count
+    from pjrtwheel.errors import count, fit
 
     if args.new_key:
         print(f"{args.new_key}: keep it secret; {make_key(args.new_key)}: publish it, for --key of verify_release")
@@ -37,8 +37,9 @@ def execute(args: argparse.Namespace) -> int:
     dist = args.dist or args.root / "dist"
     signer = load_signer(args.key) if args.key else None
     output = args.output or dist / args.tag
-    release = make_release(args.root, args.tag, dist, output, signer=signer, commit=args.commit)
-    print(f"{release.path}: {count(len(release.entries), 'wheel')}, {', '.join(release.documents)}")
+    release = make_release(args.root, args.tag, dist, output, signer=signer, commit=args.commit or "")
+    wheels, others = count(len(release.entries), "wheel"), count(len(release.documents), "document")
+    print(f"{release.path}: {wheels} and {others}\n{fit(release.documents)}")
     if release.statement and release.statement.dirty:
         print(f"warning: the wheels were built with changes on top of {release.commit}", file=sys.stderr)
     return 0

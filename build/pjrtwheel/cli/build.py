@@ -13,7 +13,7 @@ from pjrtwheel.backend import load_backends, pick_backend
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.build import build, parse_provider
 from pjrtwheel.cli import add_options
-from pjrtwheel.dist import print_summary
+from pjrtwheel.dist_folder import print_summary
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root

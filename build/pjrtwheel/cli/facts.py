@@ -33,13 +33,15 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Write the file, or compare it."""
     from pjrtwheel.backend import load_backends
-    from pjrtwheel.dist.release_file import read_entries
-    from pjrtwheel.files import write_atomically
+    from pjrtwheel.dist_folder.release_file import read_entries
+    from pjrtwheel.files import require_folder, write_atomically
     from pjrtwheel.products.facts import code_of_set, contents_of, facts_path, format_facts, make_facts, read_old
     from pjrtwheel.release.known import load_release
 
     check_repository(args.root)
     tools = parse_tools(args.tool)
+    if args.dist:
+        require_folder(args.dist, "give a folder of wheels as a build leaves it, such as dist/")
     backends = load_backends(args.root)
     contents = contents_of(load_release(args.root, args.release))
     path = facts_path(args.root, contents.version)

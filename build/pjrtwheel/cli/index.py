@@ -41,7 +41,7 @@ def execute(args: argparse.Namespace) -> int:
     """Write the index and say what is in it."""
     from pjrtwheel.files import write_atomically
     from pjrtwheel.products.index import write_joint_index
-    from pjrtwheel.products.index.projects import Source, find_unlisted
+    from pjrtwheel.products.index.projects import WheelFolder, find_unlisted
     from pjrtwheel.wheel.names import METADATA_SUFFIX
 
     folders = args.releases or [args.dist or args.root / "dist"]
@@ -50,7 +50,8 @@ def execute(args: argparse.Namespace) -> int:
     if args.metadata and not args.files_url:
         raise UsageError("--metadata needs --files-url", cause="METADATA lies next to the pages otherwise")
     sources = [
-        Source(folder, url, metadata=not url or bool(args.metadata)) for folder, url in zip(folders, urls, strict=True)
+        WheelFolder(folder, url, metadata=not url or bool(args.metadata))
+        for folder, url in zip(folders, urls, strict=True)
     ]
     projects = write_joint_index(sources, output, _find_withdrawn(args.root, folders, named=bool(args.releases)))
     for project in projects:
@@ -78,7 +79,7 @@ def _address(template: str, tag: str) -> str:
 
 def _find_withdrawn(root: Path, folders: Iterable[Path], *, named: bool) -> dict[str, str]:
     """Return the reasons of the withdrawn wheels; folders that are `named` have their tag for a name."""
-    from pjrtwheel.dist.release_file import read_entries
+    from pjrtwheel.dist_folder.release_file import read_entries
     from pjrtwheel.publish.yanked import YANKED_FILE, find_reasons, read_yanked
 
     decisions = read_yanked(root / YANKED_FILE)

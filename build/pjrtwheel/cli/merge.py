@@ -7,6 +7,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from pjrtwheel.cli import check_files
+
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
@@ -27,14 +29,15 @@ def execute(args: argparse.Namespace) -> int:
     """Merge, and print one table of what is now in the folder, or of the wheels that the proofs are of."""
     from datetime import UTC, datetime
 
-    from pjrtwheel.dist import print_summary
-    from pjrtwheel.dist.foreign_proofs import add_proof_files
-    from pjrtwheel.dist.merge import merge_folders
+    from pjrtwheel.dist_folder import print_summary
+    from pjrtwheel.dist_folder.foreign_proofs import add_proof_files
+    from pjrtwheel.dist_folder.merge import merge_folders
     from pjrtwheel.errors import UsageError
 
     if bool(args.folders) == bool(args.proofs):  # proofs that are refused change nothing, so they come by themselves
         raise UsageError("merge takes either folders or --proofs", remedy="merge folders first, then proofs of them")
     if args.proofs:
+        check_files(args.proofs, "files", "*.json")
         entries = add_proof_files(args.proofs, args.dist, datetime.now(UTC))
     else:
         entries = merge_folders(args.folders, args.dist)

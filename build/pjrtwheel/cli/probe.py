@@ -8,7 +8,7 @@ import argparse
 import json
 from pathlib import Path
 
-from pjrtwheel.cli import add_options, check_repository, check_wheels
+from pjrtwheel.cli import add_options, check_files, check_repository
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +28,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.probe.run import ProbeOutcome, probe_file
 
     check_repository(args.root)
-    check_wheels(args.files)
+    check_files(args.files, "libraries", "*.so")
     backends = tuple(load_backends(args.root).values())
     results = {str(file): probe_file(file, backends, device=args.device) for file in args.files}
     if args.json:

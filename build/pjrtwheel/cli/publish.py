@@ -43,7 +43,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Print the plan and, unless that is all, follow it."""
-    from pjrtwheel.attest.release_folder import read_release_folder
+    from pjrtwheel.attest.release_folder import as_damaged_release, read_release_folder
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.files import staging_folder
     from pjrtwheel.publish.destinations import find_destination
@@ -55,7 +55,8 @@ def execute(args: argparse.Namespace) -> int:
 
     check_repository(args.root)
     release, cache = read_release_folder(args.folder), cache_root(os.environ)
-    tag = tag_of_wheels(map(parse_name, release.wheels))
+    with as_damaged_release():
+        tag = tag_of_wheels(map(parse_name, release.wheels))
     with staging_folder(cache / "publish") as scratch:
 
         def at(name: str, *, stage: bool = False) -> Publication:

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
-from pjrtwheel.cli import add_options, check_repository, require_tag
+from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.program import require_text
 from pjrtwheel.release_check.problems import describe_statuses
 
 
@@ -16,10 +16,10 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = f"exit status (below 10: it could not be checked):\n{describe_statuses()}"
-    parser.add_argument("--tag", type=require_tag, required=True, help="such as v0.12.0.1+split.1, or select-v0.1.0")
-    parser.add_argument("--to", metavar="DESTINATION", help="also hold it to what a destination takes, by its name")
-    add_options(parser, "--root")
-    parser.add_argument("--dist", type=Path, metavar="DIR", help="folder of the wheels (default: dist)")
+    parser.add_argument("--tag", type=require_text, required=True, help="such as v0.12.0.1+split.1, or select-v0.1.0")
+    place = "also hold it to what a destination takes, by its name"
+    parser.add_argument("--to", type=require_text, metavar="DESTINATION", help=place)
+    add_options(parser, "--root", "--dist")
 
 
 def execute(args: argparse.Namespace) -> int:

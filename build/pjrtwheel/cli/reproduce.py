@@ -7,29 +7,34 @@ from __future__ import annotations
 import argparse
 import os
 
-from pjrtwheel.cli import add_options, check_repository, require_tag
+from pjrtwheel.cli import add_options, check_repository
 from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.program import require_text
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("release", metavar="FOLDER|URL", help="a release, or the address below which its files are")
-    parser.add_argument("--tag", type=require_tag, help="which release below an address")
-    parser.add_argument("--backend", default="", help="only the plugin of this backend")
-    parser.add_argument("--platform", default="", help=f"only wheels for {', '.join(PLATFORMS)} or any (pure Python)")
-    parser.add_argument("--wheel", action="append", default=[], metavar="NAME", help="only this file")
+    place = "a release, or the address below which its files are"
+    parser.add_argument("release", type=require_text, metavar="FOLDER|URL", help=place)
+    parser.add_argument("--tag", type=require_text, help="which release below an address")
+    parser.add_argument("--backend", type=require_text, help="only the plugin of this backend")
+    platforms = f"only wheels for {', '.join(PLATFORMS)} or any (pure Python)"
+    parser.add_argument("--platform", type=require_text, help=platforms)
+    parser.add_argument(
+        "--wheel", type=require_text, action="append", default=[], metavar="NAME", help="only this file"
+    )
     add_options(parser, "--root")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Build again, and say of every wheel whether it is the same."""
     from pjrtwheel.attest.open_release import open_release
-    from pjrtwheel.attest.reproduce import Selection, reproduce
-    from pjrtwheel.errors import ReproduceError, count
+    from pjrtwheel.attest.reproduce import RebuildSelection, reproduce
+    from pjrtwheel.errors import ReproduceError, count, fit
     from pjrtwheel.fetch.cache import cache_root
 
     check_repository(args.root)
-    selection = Selection(args.backend, args.platform, tuple(args.wheel))
+    selection = RebuildSelection(args.backend or "", args.platform or "", tuple(args.wheel))
     with open_release(args.release, cache_root(os.environ), tag=args.tag or "") as release:
         compared = reproduce(release, args.root, selection)
         for wheel in compared:
@@ -40,7 +45,7 @@ def execute(args: argparse.Namespace) -> int:
     if different:
         raise ReproduceError(
             f"{len(different)} of {count(len(compared), 'wheel')} of {release.tag} came out with other bytes",
-            cause=", ".join(different),
+            cause=fit(different),
             remedy="report it to who published the release, with what is printed above",
         )
     print(f"{release.tag}: {count(len(compared), 'wheel')} built again from {release.commit}, all with the same bytes")

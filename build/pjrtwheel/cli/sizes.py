@@ -5,28 +5,35 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from pjrtwheel.cli import add_options, check_repository, require_tag
+from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.program import require_text
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--tag", type=require_tag, required=True, help="such as v0.12.0.1+split.1")
-    add_options(parser, "--root")
-    parser.add_argument("--dist", type=Path, metavar="DIR", help="folder of the wheels (default: dist)")
+    parser.add_argument("--tag", type=require_text, required=True, help="such as v0.12.0.1+split.1")
+    add_options(parser, "--root", "--dist")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Put the sizes that the folder's `release.json` states into the place of what was known of the release."""
-    from pjrtwheel.dist.merge import read_folder
+    from pjrtwheel.dist_folder.merge import read_folder
     from pjrtwheel.errors import UsageError
     from pjrtwheel.release.known import load_release
     from pjrtwheel.release_check.sizes import SIZES_FILE, measure, write_sizes
+    from pjrtwheel.sets.projects import SELECTOR
     from pjrtwheel.workflows.tags import read_tag
 
     check_repository(args.root)
-    release, dist = load_release(args.root, read_tag(args.root, args.tag).release), args.dist or args.root / "dist"
+    version, dist = read_tag(args.root, args.tag).release, args.dist or args.root / "dist"
+    if not version:
+        raise UsageError(
+            f"no sizes are kept of {args.tag}",
+            cause=f"{SELECTOR} holds no library, and may grow",
+            remedy="give the tag of a release of JAX",
+        )
+    release = load_release(args.root, version)
     entries = [entry for entry in read_folder(dist).values() if entry.version == release.set_version]
     sizes = measure(args.tag, entries)
     if not sizes:

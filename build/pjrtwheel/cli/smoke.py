@@ -81,6 +81,8 @@ def execute(args: argparse.Namespace) -> int:
         raise UsageError(
             f"without --backend there is no use for {options}", remedy="leave it out, or give --backend NAME"
         )
+    if args.proofs and args.xla:
+        raise UsageError("--proofs cannot be written with --xla", cause="it would not be the wheel's library that ran")
     failed, ran = False, False
     for proof in _prove_on_device(args) if args.backend else _prove_wheels(args):
         emulated = " (emulated)" if proof.emulated else ""
@@ -173,6 +175,9 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     proofs = {} if failed else _shown(combine(kept, evidence, backend, origin))
     if args.proofs and proofs:
         write_proof_file(args.proofs, proofs, digests, signed_off_by=signer, date=origin.date)
+    elif args.proofs:
+        why = "a program failed" if failed else f"nothing ran that shows something of a wheel in {dist}"
+        raise ProofError(f"not written: {args.proofs}", cause=why)
     elif args.xla:
         _say("not recorded: another library took the place of the wheel's own (--xla)")
     elif proofs:
@@ -203,12 +208,13 @@ def _shown(proofs: Mapping[str, Proof]) -> dict[str, Proof]:
 
 def _record(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Path) -> None:
     """Put proofs into the `release.json` of a folder; that it cannot be written makes them no less true."""
-    from pjrtwheel.dist import add_proofs
+    from pjrtwheel.dist_folder import add_proofs
+    from pjrtwheel.errors import explain
 
     try:
         unlisted = add_proofs(proofs, digests, dist)
     except OSError as error:
-        _say(f"warning: not recorded: {error}")
+        _say(f"warning: not recorded: {explain(error)}: {error.filename}")
         return
     if len(unlisted) < len(proofs):
         _say(f"recorded in {dist / 'release.json'}")

@@ -7,11 +7,12 @@ from __future__ import annotations
 import argparse
 
 from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.program import require_text
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("tag", help="such as v0.12.0.1+split.1, v0.11.2 or select-v0.1.0")
+    parser.add_argument("tag", type=require_text, help="such as v0.12.0.1+split.1, v0.11.2 or select-v0.1.0")
     add_options(parser, "--root")
 
 

@@ -7,21 +7,23 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import Any
 
 from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.program import require_text
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     from pjrtwheel.installs.combinations import INSTALLERS
 
-    parser.add_argument(
-        "--index", required=True, metavar="URL|FOLDER", help="the stage: a simple index, or a folder with wheels"
-    )
+    stage = "the stage: a simple index, or a folder with wheels or with what `publish folder` wrote"
+    parser.add_argument("--index", type=require_text, required=True, metavar="URL|FOLDER", help=stage)
     add_options(parser, "--root", "--release")
-    parser.add_argument("--backend", action="append", default=[], metavar="NAME", help="default: all at the stage")
-    parser.add_argument("--python", action="append", default=[], metavar="VERSION", help="such as 3.13; default: all")
-    parser.add_argument("--installer", action="append", default=[], choices=INSTALLERS, help="default: both")
+    several: dict[str, Any] = {"action": "append", "default": [], "type": require_text}
+    parser.add_argument("--backend", **several, metavar="NAME", help="default: all at the stage")
+    parser.add_argument("--python", **several, metavar="VERSION", help="such as 3.13; default: all")
+    parser.add_argument("--installer", **several, choices=INSTALLERS, help="default: both")
     parser.add_argument(
         "--vendor-wheels", action="store_true", help="also with the vendors' libraries as wheels (gigabytes)"
     )
@@ -29,44 +31,52 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Try all combinations, one line each; the status is that of a failed proof if one failed, or none could run."""
+    """Try all combinations; the status is that of a failed proof if one failed, or none could run.
+
+    Each that was tried has a line, and each reason for which others were skipped. Nothing is tried at a stage that
+    lacks a backend that was asked for, or a wheel that the release file of its set promises.
+    """
     from pjrtwheel.backend import find_backend, load_backends
     from pjrtwheel.environment.interpreters import find_interpreters
     from pjrtwheel.errors import ProofError
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.files import write_atomically
     from pjrtwheel.installs.combinations import (
-        Outcome,
-        Result,
+        InstallOutcome,
         choose_pythons,
+        describe_skips,
         list_combinations,
         sum_up,
-        why_skipped,
     )
-    from pjrtwheel.installs.run import default_installers, try_install
-    from pjrtwheel.installs.stage import open_stage, read_set
+    from pjrtwheel.installs.run import default_installers, try_all
+    from pjrtwheel.installs.stage import check_staged, open_stage, read_set
     from pjrtwheel.platforms import host_platform
+    from pjrtwheel.sets.promised import list_promised
     from pjrtwheel.tables import write_json
 
     check_repository(args.root)
     known = load_backends(args.root)
     backends = [find_backend(args.root, name) for name in args.backend] or list(known.values())
-    stage = open_stage(args.index)
-    staged = read_set(stage, [backend.distribution for backend in backends], args.release, host_platform())
-    pythons = choose_pythons(staged.pythons, args.python)
-    interpreters = find_interpreters(pythons)
-    results = []
-    for combination in list_combinations(pythons, backends, args.installer or default_installers()):
-        backend, interpreter = known[combination.backend], interpreters[combination.python]
-        reason = why_skipped(combination, staged, backend.distribution, interpreters, vendor_wheels=args.vendor_wheels)
-        if reason or interpreter is None:
-            result = Result(combination, Outcome.SKIPPED, reason)
-        else:
-            result = try_install(combination, backend, stage, staged, interpreter, cache=cache_root(os.environ))
-        results.append(result)
-        print(f"{result.outcome:<7} {combination.describe()}: {result.detail}", flush=True)
+    with open_stage(args.index) as stage:
+        staged = read_set(stage, [backend.distribution for backend in backends], args.release, host_platform())
+        pythons = choose_pythons(staged.pythons, args.python)
+        combinations = list_combinations(pythons, backends, args.installer or default_installers())
+        asked = [backend.distribution for backend in backends] if args.backend else []
+        check_staged(staged, list_promised(args.root, staged.version, backends, host_platform().name), asked)
+        where = {"vendor_wheels": args.vendor_wheels, "cache": cache_root(os.environ)}
+        results = []
+        for result in try_all(combinations, known, stage, staged, find_interpreters(pythons), **where):
+            results.append(result)
+            if result.outcome is not InstallOutcome.SKIPPED:
+                detail = result.detail.replace("\n", "\n        ")
+                print(f"{result.outcome:<7} {result.combination.describe()}: {detail}", flush=True)
+    for line in describe_skips(results):
+        print(line)
     print(f"{staged.version} from {stage.where}: {sum_up(results)}")
     if args.json:
         write_atomically(args.json, write_json(results))
     outcomes = {result.outcome for result in results}
-    return 0 if Outcome.PASSED in outcomes and Outcome.FAILED not in outcomes else ProofError.exit_code
+    if outcomes <= {InstallOutcome.SKIPPED}:
+        remedy = "give this machine one of these Pythons, or choose with --backend, --python and --vendor-wheels"
+        raise ProofError("nothing was installed: all was skipped", remedy=remedy)
+    return ProofError.exit_code if InstallOutcome.FAILED in outcomes else 0

@@ -22,10 +22,7 @@ from pjrtwheel.platforms import host_platform
 from pjrtwheel.release.model import Release
 
 CLIENTS = ("built-in", "plugin")
-HOW_TO_GET = (
-    "JAX's tests are not in its wheel: they are the tests/ folder of jax-ml/jax at the tag jax-v<release>, "
-    "or the nearest one there is"
-)
+HOW_TO_GET = "JAX's tests are not in its wheel: take tests/ of jax-ml/jax, at the tag jax-v<release> or the nearest one"
 
 
 def find_test_files(folder: Path, names: Sequence[str]) -> tuple[Path, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jaxlib_select.machine.model import Machine
-from pjrtwheel.dist.release_file import ReleaseFile
+from pjrtwheel.dist_folder.release_file import ReleaseFile
 from pjrtwheel.files import write_atomically
 from pjrtwheel.json_schema import schema_of
 from pjrtwheel.program import CommandParser, program

@@ -9,12 +9,12 @@
 from pjrtwheel.elf.image import ElfImage, is_elf, read_image
 from pjrtwheel.elf.pieces import Span, read_chunks
 from pjrtwheel.elf.repair import RepairPlan, check_exports, plan_repair
-from pjrtwheel.elf.search_path import ANYWHERE, Place
+from pjrtwheel.elf.search_path import ANYWHERE, LibraryPlace
 
 __all__ = [
     "ANYWHERE",
     "ElfImage",
-    "Place",
+    "LibraryPlace",
     "RepairPlan",
     "Span",
     "check_exports",

@@ -12,7 +12,7 @@ from pjrtwheel.elf import layout
 from pjrtwheel.elf.image import LINKER_DEFINED, ElfImage
 from pjrtwheel.elf.layout import FileHeader, Segment
 from pjrtwheel.elf.pieces import Edit, Piece, Span, cut, total_size
-from pjrtwheel.elf.search_path import ANYWHERE, Place, repair_search_paths
+from pjrtwheel.elf.search_path import ANYWHERE, LibraryPlace, repair_search_paths
 from pjrtwheel.elf.strip import strip
 from pjrtwheel.errors import ElfError, shorten
 
@@ -37,7 +37,7 @@ class RepairPlan:
     findings: tuple[str, ...]
 
 
-def plan_repair(image: ElfImage, place: Place = ANYWHERE) -> RepairPlan:
+def plan_repair(image: ElfImage, place: LibraryPlace = ANYWHERE) -> RepairPlan:
     """Plan the repair of a library that will lie at `place`; object files are left as they are.
 
     Raises:

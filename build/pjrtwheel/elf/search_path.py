@@ -26,7 +26,7 @@ REPEATED = "repeated"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LibraryPlace:
     """Where a library will lie.
 
     Attributes:
@@ -39,7 +39,7 @@ class Place:
     kept: tuple[str, ...] = ()
 
 
-ANYWHERE = Place()
+ANYWHERE = LibraryPlace()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +58,12 @@ class Cleaned:
         return f"keeps {len(self.elements)} of {total} ({counts}): {shorten(self.elements, _SHOWN, ':')}"
 
 
-def clean_search_path(path: str, place: Place = ANYWHERE) -> Cleaned:
+def clean_search_path(path: str, place: LibraryPlace = ANYWHERE) -> Cleaned:
     """Keep the first of each element that can lead to a library on the machine of a user.
 
     >>> clean_search_path("$ORIGIN/../lib:/opt/build/lib:$ORIGIN/../lib/").describe()
     'keeps 1 of 3 elements (1 absolute, 1 repeated): $ORIGIN/../lib'
-    >>> clean_search_path("$ORIGIN/../nvidia:$ORIGIN/../../nvidia", Place(depth=1)).elements
+    >>> clean_search_path("$ORIGIN/../nvidia:$ORIGIN/../../nvidia", LibraryPlace(depth=1)).elements
     ('$ORIGIN/../nvidia',)
     """
     elements: dict[str, str] = {}
@@ -101,7 +101,7 @@ def _leaves(parts: list[str], depth: int) -> bool:
     return False
 
 
-def repair_search_paths(image: ElfImage, place: Place = ANYWHERE) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
+def repair_search_paths(image: ElfImage, place: LibraryPlace = ANYWHERE) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
     """Return the edits that clean the search paths, and each change in words.
 
     Raises:

@@ -8,6 +8,7 @@ The simple repository API (PEP 503, PEP 691) gives every file's name and sha256.
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 import urllib.parse
@@ -19,11 +20,12 @@ from pathlib import Path
 import requests
 from pypi_simple import PYPI_SIMPLE_ENDPOINT, DistributionPackage, NoSuchProjectError, ProjectPage, PyPISimple
 
-from pjrtwheel.errors import FetchError
+from pjrtwheel.errors import FetchError, UsageError
 from pjrtwheel.files import hash_file
 
 _SECONDS = 60
 _SHOWN = 300  # characters of an error
+_NUMBER = re.compile(r"\[Errno -?\d+\] ")
 # Of pip's configuration, each going before the one before it.
 _SECTIONS = ("global", "download", ":env:")
 
@@ -46,18 +48,20 @@ class IndexSettings:
         urls: Indexes, the first one being the main one; a `file:` URL for one on this disk.
         folders: Folders of wheels (`--find-links`).
         certificate: File of certificates to trust; empty for the system's.
+        named: Whether a person named the index, and pip's configuration did not.
     """
 
     urls: tuple[str, ...]
     folders: tuple[Path, ...] = ()
     certificate: str = ""
+    named: bool = False
 
 
 def parse_settings(text: str) -> IndexSettings:
     r"""Turn what `pip config list` prints into the settings, as `pip download` has them.
 
     >>> parse_settings("global.find-links='/srv/wheels'\n:env:.no-index='1'")
-    IndexSettings(urls=(), folders=(PosixPath('/srv/wheels'),), certificate='')
+    IndexSettings(urls=(), folders=(PosixPath('/srv/wheels'),), certificate='', named=False)
     """
     sections: dict[str, dict[str, str]] = {}
     for line in text.splitlines():
@@ -86,6 +90,24 @@ def read_settings() -> IndexSettings:
     if done.returncode:
         raise FetchError("pip does not say which index it is configured for", cause=done.stderr.strip()[-200:])
     return parse_settings(done.stdout)
+
+
+def settings_for(url: str) -> IndexSettings:
+    """Return the settings for an index that a person named, with the certificates that pip trusts."""
+    return IndexSettings((url,), certificate=read_settings().certificate, named=True)
+
+
+def is_address(where: str, schemes: tuple[str, ...] = ("https://", "http://", "file://")) -> bool:
+    """Return whether a person named an address; otherwise it is a path.
+
+    Raises:
+        UsageError: It is an address of a kind that is not read.
+    """
+    if "://" in where and not where.startswith(schemes):
+        raise UsageError(
+            f"unknown kind of address: {where!r}", remedy=f"it begins with {', '.join(schemes[:-1])} or {schemes[-1]}"
+        )
+    return "://" in where
 
 
 def list_wheels(project: str, settings: IndexSettings) -> tuple[IndexFile, ...]:
@@ -117,7 +139,9 @@ def _list_urls(project: str, settings: IndexSettings) -> Iterator[IndexFile]:
                 raise FetchError(
                     f"the package index cannot be asked for {project}",
                     cause=f"{without_login(url)}: {describe_failure(error)}",
-                    remedy="see which index pip is configured for: python3 -m pip config list",
+                    remedy="check the address, and whether it is served"
+                    if settings.named
+                    else "see which index pip is configured for: python3 -m pip config list",
                 ) from error
 
 
@@ -129,7 +153,7 @@ def without_login(url: str) -> str:
 
 def describe_failure(error: OSError | requests.RequestException) -> str:
     """Return what went wrong in a few words: of a connection that failed, `requests` tells its whole history."""
-    text = str(error)
+    text = _NUMBER.sub("", str(error))
     if isinstance(error, requests.ConnectionError):
         last = text.rpartition(": ")[2].rstrip("\"')")
         return f"{last})" if "(" in last else last

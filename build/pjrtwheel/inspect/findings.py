@@ -12,7 +12,7 @@ from functools import partial
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from pjrtwheel.elf import Place
+from pjrtwheel.elf import LibraryPlace
 from pjrtwheel.elf.layout import largest_page
 from pjrtwheel.elf.repair import describe_size
 from pjrtwheel.elf.search_path import ABSOLUTE, BUILD_TREE, OUTSIDE, RELATIVE, REPEATED, clean_search_path
@@ -196,7 +196,7 @@ def _search_path(library: Library) -> Iterator[tuple[str, str]]:
 
 def count_useless(library: Library) -> Counter[str]:
     """Return how many elements of a search path repair would drop, by reason."""
-    place = Place(depth=library.member.count("/"))
+    place = LibraryPlace(depth=library.member.count("/"))
     elements = (path.replace("@loader_path", "$ORIGIN", 1) for path in library.search_paths)  # macOS's word for it
     return clean_search_path(":".join(elements), place).dropped if library.search_paths else Counter()
 

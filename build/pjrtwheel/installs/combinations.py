@@ -4,25 +4,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from pjrtwheel.abis import python_version
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.errors import UsageError
+from pjrtwheel.errors import UsageError, fit
 from pjrtwheel.installs.stage import StagedSet
 
 INSTALLERS = ("pip", "uv")
 
 
-class Outcome(StrEnum):
+class Reason(StrEnum):
+    """Why a combination cannot be tried here."""
+
+    NOT_STAGED = "not at the stage"
+    NO_PYTHON = "no such Python on this machine"
+    VENDOR_WHEELS = "not downloaded without --vendor-wheels"
+
+
+class InstallOutcome(StrEnum):
     """What became of a combination."""
 
     PASSED = "passed"
     FAILED = "failed"
     SKIPPED = "skipped"
+
+
+def name_python(tag: str) -> str:
+    """Return the version of a Python from its ABI tag.
+
+    >>> name_python("cp314t")
+    '3.14t'
+    """
+    major, minor = python_version(tag)
+    return f"{major}.{minor}{'t' if tag.endswith('t') else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +67,7 @@ class Combination:
         >>> Combination("cp312", "abacus", "abacus", "uv", vendor=False).describe()
         'Python 3.12, jaxlib[abacus], uv'
         """
-        major, minor = python_version(self.python)
-        threads = "t" if self.python.endswith("t") else ""
-        return f"Python {major}.{minor}{threads}, jaxlib[{self.extra}], {self.installer}"
+        return f"Python {name_python(self.python)}, jaxlib[{self.extra}], {self.installer}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +83,7 @@ class Result:
     """
 
     combination: Combination
-    outcome: Outcome
+    outcome: InstallOutcome
     detail: str
     wheels: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -96,31 +112,46 @@ def choose_pythons(available: Collection[str], asked: Collection[str]) -> tuple[
     Raises:
         UsageError: There are no wheels for one.
     """
-    tags = tuple(python if python.startswith("cp") else f"cp{python.replace('.', '')}" for python in asked)
-    if unknown := [tag for tag in tags if tag not in available]:
-        raise UsageError(f"no wheels for {', '.join(unknown)}", remedy=f"there are: {', '.join(available)}")
-    return tags or tuple(available)
+    tags = {python: python if python.startswith("cp") else f"cp{python.replace('.', '')}" for python in asked}
+    if unknown := [python for python, tag in tags.items() if tag not in available]:
+        remedy = f"there are some for {fit(map(name_python, available))}"
+        raise UsageError(f"no wheels for Python {fit(unknown)}", remedy=remedy)
+    return tuple(tags.values()) or tuple(available)
 
 
 def why_skipped(
     combination: Combination,
     staged: StagedSet,
     distribution: str,
-    interpreters: Mapping[str, Interpreter | None],
+    interpreter: Interpreter | None,
     *,
     vendor_wheels: bool,
-) -> str:
-    """Return why a combination cannot be tried here; empty if it can."""
+) -> Reason | None:
+    """Return why a combination cannot be tried here; nothing if it can."""
     if staged.find(distribution, combination.python) is None:
-        return f"the stage has no {distribution} {staged.version} for it"
-    if interpreters.get(combination.python) is None:
-        return "no such Python on this machine"
+        return Reason.NOT_STAGED
+    if interpreter is None:
+        return Reason.NO_PYTHON
     if combination.vendor and not vendor_wheels:
-        return "downloads the vendor's wheels: --vendor-wheels"
-    return ""
+        return Reason.VENDOR_WHEELS
+    return None
+
+
+def describe_skips(results: Iterable[Result]) -> Iterator[str]:
+    """Yield a line for all combinations that were skipped for one reason on the same Pythons: how many, and which."""
+    skipped = [(result.detail, result.combination) for result in results if result.outcome is InstallOutcome.SKIPPED]
+    pythons: dict[tuple[str, str], list[str]] = {}
+    for reason, one in skipped:
+        pythons.setdefault((reason, one.extra), []).append(one.python)
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (reason, extra), tags in pythons.items():
+        alike.setdefault((reason, tuple(dict.fromkeys(tags))), []).append(extra)
+    for (reason, same), extras in alike.items():
+        number = sum(len(pythons[reason, extra]) for extra in extras)
+        yield f"skipped {number:>2}, {reason}: {', '.join(extras)} on Python {', '.join(map(name_python, same))}"
 
 
 def sum_up(results: Iterable[Result]) -> str:
     """Return how many combinations passed, failed and were skipped."""
     outcomes = [result.outcome for result in results]
-    return ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in Outcome)
+    return ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in InstallOutcome)

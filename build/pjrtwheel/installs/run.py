@@ -8,7 +8,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
@@ -17,7 +17,7 @@ from pjrtwheel.environment.processes import Ended, run_process
 from pjrtwheel.environment.venv import create_venv, find_uv, last_lines, run_tool, scratch_place
 from pjrtwheel.errors import PjrtWheelError, ProofError
 from pjrtwheel.files import staging_folder
-from pjrtwheel.installs.combinations import Combination, Outcome, Result
+from pjrtwheel.installs.combinations import Combination, InstallOutcome, Reason, Result, why_skipped
 from pjrtwheel.installs.stage import Stage, StagedSet, fetch_wheel
 from pjrtwheel.prove.devices import parse_answer
 from pjrtwheel.prove.inside import devices as inside
@@ -26,6 +26,7 @@ from pjrtwheel.sets.projects import BINDINGS, SELECTOR
 
 _SECONDS = 180.0
 _KEPT = 100_000
+_SHOWN = 110  # characters of a line of an installer
 _DEFAULT_DEVICES = "import jax; print(jax.devices()[0].platform)"
 
 
@@ -47,16 +48,36 @@ def try_install(
         with staging_folder(scratch_place(cache)) as scratch:
             python = create_venv(interpreter, scratch / "venv")
             requirements = [f"jax=={staged.release}", f"{BINDINGS}[{combination.extra}]=={staged.version}", *selector]
-            _install(install_command(combination.installer, stage, python, requirements))
+            run_installer(combination.installer, install_command(combination.installer, stage, python, requirements))
             require_installed(python, [fetch_wheel(stage, name, staged.wheels[name], cache) for name in chosen])
             detail = start_jax(python, backend, staged.version)
             if selector:
                 _ask("jaxlib-select doctor", [str(python), "-I", "-m", "jaxlib_select", "doctor"], statuses=(0, 1))
-        outcome = Outcome.PASSED
+        outcome = InstallOutcome.PASSED
     except PjrtWheelError as error:
-        outcome, detail = Outcome.FAILED, str(error)
+        outcome, detail = InstallOutcome.FAILED, str(error)
     wheels = tuple(staged.wheels[name].filename for name in chosen)
     return Result(combination, outcome, detail, wheels, round(time.monotonic() - start, 1))
+
+
+def try_all(
+    combinations: Iterable[Combination],
+    backends: Mapping[str, Backend],
+    stage: Stage,
+    staged: StagedSet,
+    interpreters: Mapping[str, Interpreter | None],
+    *,
+    vendor_wheels: bool,
+    cache: Path,
+) -> Iterator[Result]:
+    """Yield what became of each combination, one after the other; those that cannot be tried here are skipped."""
+    for combination in combinations:
+        backend, interpreter = backends[combination.backend], interpreters[combination.python]
+        reason = why_skipped(combination, staged, backend.distribution, interpreter, vendor_wheels=vendor_wheels)
+        if reason or interpreter is None:
+            yield Result(combination, InstallOutcome.SKIPPED, reason or Reason.NO_PYTHON)
+        else:
+            yield try_install(combination, backend, stage, staged, interpreter, cache=cache)
 
 
 def install_command(installer: str, stage: Stage, python: Path, requirements: Sequence[str]) -> list[str]:
@@ -106,10 +127,16 @@ def _check_report(output: str, backend: Backend, version: str) -> None:
         raise ProofError(f"python -m {backend.package} found {found}", cause=f"expected {version} of both")
 
 
-def _install(command: Sequence[str]) -> None:
+def run_installer(name: str, command: Sequence[str]) -> None:
+    """Run pip or uv.
+
+    Raises:
+        ProofError: It failed; of what it printed the last lines are said, without their ends: pip lists all versions.
+    """
     result = run_tool(command)
     if result.returncode != 0:
-        raise ProofError(f"{Path(command[0]).name} does not install it", cause=last_lines(result.stderr))
+        said = last_lines(result.stderr).splitlines()
+        raise ProofError(f"{name} does not install it", cause="\n".join(line[:_SHOWN] for line in said))
 
 
 def _ask(what: str, command: Sequence[str], statuses: Sequence[int] = (0,)) -> Ended:

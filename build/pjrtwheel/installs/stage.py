@@ -5,20 +5,28 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+import http.server
+import threading
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from packaging.version import Version
 
-from pjrtwheel.errors import UsageError
+from pjrtwheel.errors import ProofError, UsageError, fit, shorten
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel
-from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
+from pjrtwheel.fetch.listing import IndexFile, IndexSettings, is_address, list_wheels, settings_for, without_login
+from pjrtwheel.files import require_folder
 from pjrtwheel.platforms import Platform
+from pjrtwheel.products.index.pages import HTML_PAGE
 from pjrtwheel.release.model import Pin
 from pjrtwheel.sets.projects import BINDINGS, SELECTOR
 from pjrtwheel.wheel.names import WheelName, find_name, is_variant
+
+_INDEX = "simple"  # of a folder that a web server serves
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +34,17 @@ class Stage:
     """Where installers are sent to.
 
     Attributes:
-        where: Address of an index, or a folder.
-        url: The address; empty for a folder.
+        where: Address of an index without credentials, or a folder.
+        url: Address of the index as installers get it; empty for a folder of wheels.
     """
 
     where: str
-    url: str
+    url: str = field(repr=False)
 
     @property
     def settings(self) -> IndexSettings:
         """The same for our own reading of the stage."""
-        if self.url:
-            return IndexSettings((self.url,), certificate=read_settings().certificate)
-        return IndexSettings((), (Path(self.where),))
+        return settings_for(self.url) if self.url else IndexSettings((), (Path(self.where),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +79,42 @@ class StagedSet:
         return max(found, key=lambda name: (Version(name.version), name.build_order), default=None)
 
 
-def open_stage(where: str) -> Stage:
-    """Return the stage of an address or a folder.
+@contextmanager
+def open_stage(where: str) -> Iterator[Stage]:
+    """Open the stage of an address or a folder: one with wheels, or one with an index, which is served meanwhile.
 
     Raises:
         UsageError: It is neither.
     """
-    if where.startswith(("http://", "https://")):
-        return Stage(where, where)
-    if not Path(where).is_dir():
-        remedy = "give the address of a simple index, which ends in /simple/ mostly, or a folder with wheels"
-        raise UsageError(f"--index {where} is no stage", remedy=remedy)
-    return Stage(str(Path(where).resolve()), "")
+    if is_address(where, ("https://", "http://")):
+        yield Stage(without_login(where), where)
+        return
+    require_folder(Path(where), "give a folder of wheels, or the address of a simple index, as https://HOST/simple/")
+    folder = Path(where).resolve()
+    if (folder / _INDEX / HTML_PAGE).is_file() and not any(folder.glob("*.whl")):
+        with _serve(folder) as address:
+            yield Stage(str(folder), f"{address}/{_INDEX}/")
+    else:
+        yield Stage(str(folder), "")
+
+
+@contextmanager
+def _serve(folder: Path) -> Iterator[str]:
+    """Serve a folder on loopback, at a port that nobody else has."""
+    handler = functools.partial(_SilentHandler, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class _SilentHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: Any) -> None:
+        """Say nothing of what installers ask for."""
 
 
 def read_set(stage: Stage, distributions: Collection[str], release: str | None, platform: Platform) -> StagedSet:
@@ -107,12 +137,35 @@ def read_set(stage: Stage, distributions: Collection[str], release: str | None, 
     if not fitting:
         raise UsageError(
             f"{stage.where} has no {BINDINGS}{f' {release}' if release else ''} for {platform.name}",
-            cause=f"it has {', '.join(sorted(versions, key=Version)) or 'none'}",
+            cause=f"it has {fit(sorted(versions, key=Version)) or 'none'}",
             remedy="give another --index or --release",
         )
     version = max(fitting, key=Version)
     of_set = {name: file for name, file in listed.items() if name.version == version or name.distribution == SELECTOR}
     return StagedSet(version, of_set)
+
+
+def check_staged(staged: StagedSet, promised: Iterable[WheelName], asked: Iterable[str]) -> None:
+    """Make sure that a set is there as far as it has to be.
+
+    Args:
+        staged: What the stage offers.
+        promised: Wheels that have to be there.
+        asked: Distributions of which there has to be a wheel.
+
+    Raises:
+        ProofError: Something is not there.
+    """
+    present = {name.filename for name in staged.wheels}
+    missing = [name.filename for name in promised if name.filename not in present]
+    known = {name.distribution for name in staged.wheels}
+    missing += [distribution for distribution in asked if distribution not in known and not missing]
+    if missing:
+        raise ProofError(
+            f"the stage lacks {shorten(missing, 3)}",
+            cause=f"its set {staged.version} has {shorten(sorted(known), 8)}",
+            remedy="stage them, or choose what is there with --backend",
+        )
 
 
 def fetch_wheel(stage: Stage, name: WheelName, file: IndexFile, cache: Path) -> Path:

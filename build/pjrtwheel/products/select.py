@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.dist.folder import add_pure_python
+from pjrtwheel.dist_folder.folder import add_pure_python
 from pjrtwheel.products.pure_python import build_pure_wheel
 from pjrtwheel.wheel.report import BuiltWheel
 

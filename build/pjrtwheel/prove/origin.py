@@ -48,9 +48,16 @@ def find_origin(root: Path, environ: Mapping[str, str]) -> Origin:
     """
     ours = ask_git(root, "rev-parse", "--show-toplevel") == str(root.resolve())
     commit = ask_git(root, "rev-parse", "HEAD") if ours else None
-    changes = ask_git(root, "status", "--porcelain") if commit else None
+    changes = list_changes(root) if commit else None
     version = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     return Origin(commit, None if changes is None else bool(changes), version, find_date(environ))
+
+
+def list_changes(root: Path) -> tuple[str, ...] | None:
+    """Return the files that differ from the commit, or that it does not have; nothing if git has no answer."""
+    # Whoever set status.showUntrackedFiles or a submodule's `ignore` did not mean releases.
+    found = ask_git(root, "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none")
+    return None if found is None else tuple(line.strip().split(maxsplit=1)[-1] for line in found.splitlines())
 
 
 def find_date(environ: Mapping[str, str]) -> str:

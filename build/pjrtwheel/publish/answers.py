@@ -6,19 +6,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import requests
-from pypi_simple import UnsupportedContentTypeError, UnsupportedRepoVersionError
 from twine.exceptions import NonInteractive, TwineException
 
 from pjrtwheel.errors import PublishError
+from pjrtwheel.files import FULL
 
 # How long to wait before a request is repeated that the server or the network failed.
 RETRY_WAITS_S = (1.0, 4.0)
 _CHUNK = 1 << 20
 _SHOWN = 200
-_CREDENTIALS = "check TWINE_USERNAME and TWINE_PASSWORD, or the section of .pypirc"
+# Addresses that no request can be made of.
+_NO_ADDRESS = (requests.exceptions.MissingSchema, requests.exceptions.InvalidSchema, requests.exceptions.InvalidURL)
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What helps with a server, in the words of whoever asks it.
+
+    Attributes:
+        credentials: Where its credentials are to be looked at.
+        patience: What to do when it stays silent.
+    """
+
+    credentials: str
+    patience: str = "wait until it answers"
 
 
 class PassingError(PublishError):
@@ -27,8 +42,8 @@ class PassingError(PublishError):
 
 # Status → what it means, and what to do.
 _MEANINGS = {
-    401: ("it does not know who asks", _CREDENTIALS),
-    403: ("who asks may not do that", _CREDENTIALS),
+    401: ("it does not know who asks", ""),
+    403: ("who asks may not do that", ""),
     404: ("there is nothing at this address", "check the address"),
     409: ("it has a file of that name with other bytes, or takes none", "publish under another version"),
     413: (
@@ -38,7 +53,7 @@ _MEANINGS = {
 }
 
 
-def explain_answer(what: str, answer: requests.Response) -> PublishError:
+def explain_answer(what: str, answer: requests.Response, advice: Advice) -> PublishError:
     """Turn an answer that is no success into an error."""
     said = f"it answered {answer.status_code} {printable(answer.reason or '')}".rstrip()
     if answer.is_redirect:
@@ -48,38 +63,66 @@ def explain_answer(what: str, answer: requests.Response) -> PublishError:
     if answer.status_code >= 500:
         return PassingError(what, cause=f"{said}: the server failed", remedy="wait until the server works again")
     meaning, remedy = _MEANINGS.get(answer.status_code, (_said_text(answer), ""))
+    remedy = advice.credentials if answer.status_code in {401, 403} else remedy
     return PublishError(what, cause=f"{said}: {meaning}".rstrip(": "), remedy=remedy)
 
 
 @contextmanager
-def explained(what: str) -> Iterator[None]:
-    """Turn errors of the network, of twine and of unreadable pages into a `PublishError` that begins with `what`."""
+def explained(what: str, advice: Advice, target: Path | None = None) -> Iterator[None]:
+    """Turn errors of the network, of twine and of this disk into a `PublishError` that begins with `what`.
+
+    Args:
+        what: Begins the error.
+        advice: What helps with this server.
+        target: The file that is written meanwhile, if one is: a full disk does not say which.
+    """
     try:
         yield
-    except requests.HTTPError as error:  # of a page
-        if error.response is None:
-            raise PublishError(what) from error
-        raise explain_answer(what, error.response) from error
-    except requests.Timeout as error:
-        remedy = "wait until it answers, or give it longer with --timeout"
-        raise PassingError(what, cause="it stayed silent for too long", remedy=remedy) from error
-    except requests.exceptions.SSLError as error:
+    except requests.exceptions.InvalidJSONError:  # whoever asked knows what should have been there
+        raise
+    except TwineException as error:
+        raise _explain_twine(what, error, advice) from error
+    except requests.RequestException as error:
+        raise _explain_request(what, error, advice) from error
+    except OSError as error:
+        raise explain_system(what, error, target) from error
+
+
+def _explain_twine(what: str, error: TwineException, advice: Advice) -> PublishError:
+    if isinstance(error, NonInteractive):
+        return PublishError(what, cause="there are no credentials for it", remedy=advice.credentials)
+    if isinstance(error.__context__, OSError):  # of .pypirc
+        return explain_system(what, error.__context__)
+    return PublishError(what, cause=printable(str(error)))
+
+
+def _explain_request(what: str, error: requests.RequestException, advice: Advice) -> PublishError:
+    if isinstance(error, requests.HTTPError) and error.response is not None:  # of a page
+        return explain_answer(what, error.response, advice)
+    if isinstance(error, requests.Timeout):
+        return PassingError(what, cause="it stayed silent for too long", remedy=advice.patience)
+    if isinstance(error, requests.exceptions.SSLError):
         remedy = "name its certificates in REQUESTS_CA_BUNDLE"
-        raise PublishError(what, cause="its certificate is not trusted", remedy=remedy) from error
-    except (requests.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
+        return PublishError(what, cause="its certificate is not trusted", remedy=remedy)
+    if isinstance(error, (requests.ConnectionError, requests.exceptions.ChunkedEncodingError)):
         cut = any(sign in repr(error) for sign in ("IncompleteRead", "RemoteDisconnected", "reset", "Broken pipe"))
         cause = "the connection was cut" if cut else "it cannot be reached"
-        raise PassingError(what, cause=cause, remedy="see that the server runs") from error
-    except NonInteractive as error:
-        raise PublishError(what, cause="there are no credentials for it", remedy=_CREDENTIALS) from error
-    except TwineException as error:
-        raise PublishError(what, cause=printable(str(error))) from error
-    except (UnsupportedContentTypeError, UnsupportedRepoVersionError, requests.RequestException, ValueError) as error:
-        cause = f"it answers with something else than the simple repository API ({type(error).__name__})"
-        raise PublishError(what, cause=cause, remedy="check the address: it usually ends in /simple/") from error
+        return PassingError(what, cause=cause, remedy="see that the server runs")
+    if isinstance(error, _NO_ADDRESS):
+        return PublishError(what, cause="its address is none of a web server", remedy="check the address")
+    cause = "its answer cannot be read, or leads elsewhere again and again"
+    return PublishError(what, cause=cause, remedy="check the address")
 
 
-def save_answer(what: str, answer: requests.Response, target: Path, size: int) -> None:
+def explain_system(what: str, error: OSError, path: Path | None = None) -> PublishError:
+    """Turn what the system of this machine refused into an error; `path` is the file if the system does not say it."""
+    words = "the disk is full" if error.errno in FULL else (error.strerror or "the system refused it").lower()
+    place = error.filename or path
+    remedy = "free some space there" if error.errno in FULL else "check the path, and its permissions"
+    return PublishError(what, cause=f"{words}: {place}" if place else words, remedy=remedy)
+
+
+def save_answer(what: str, answer: requests.Response, target: Path, size: int, advice: Advice) -> None:
     """Write the bytes of an answer, which was asked for as a stream, to a file.
 
     Args:
@@ -88,12 +131,13 @@ def save_answer(what: str, answer: requests.Response, target: Path, size: int) -
         target: The file.
         size: How many bytes there should be, negative if that is not known. Where there are more, the download ends
             soon after them, so that no server fills the disk; the file's hash is another one then.
+        advice: What helps with this server.
 
     Raises:
         PublishError: It is no success; the error begins with `what`.
     """
     if not answer.ok:
-        raise explain_answer(what, answer)
+        raise explain_answer(what, answer, advice)
     written = 0
     with target.open("wb") as stream:
         for chunk in answer.iter_content(_CHUNK):

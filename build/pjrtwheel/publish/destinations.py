@@ -58,6 +58,16 @@ class Destination:
     opt_in: bool = False
     names: tuple[str, ...] = ()
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether a release lies there among others; a GitHub Release, or a folder of a tag, holds nothing else."""
+        return self.kind is Kind.UPLOAD_API
+
+    @property
+    def files_per_wheel(self) -> int:
+        """How many files there are of each wheel: its METADATA is an asset next to it in a GitHub Release (PEP 658)."""
+        return 2 if self.kind is Kind.GITHUB else 1
+
     def takes(self, filename: str) -> bool:
         """Return whether a file of a release is published here; installers do without those that are not."""
         if not filename.endswith(".whl"):
@@ -79,7 +89,11 @@ def load_destinations(root: Path) -> dict[str, Destination]:
     path = root / DESTINATIONS_FILE
     try:
         listed = read_toml(_Destinations, path.read_text("utf-8")).destination
-    except (FileNotFoundError, TableError) as error:
+    except FileNotFoundError as error:
+        raise PinError(f"there is no {DESTINATIONS_FILE} in {root}", remedy="get it back from git") from error
+    except UnicodeDecodeError as error:
+        raise PinError(f"malformed file: {DESTINATIONS_FILE}", cause="it is not UTF-8") from error
+    except TableError as error:
         raise PinError(f"malformed file: {DESTINATIONS_FILE}", cause=str(error)) from error
     found = {entry.name: entry for entry in listed}
     if len(found) < len(listed):

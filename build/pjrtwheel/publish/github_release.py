@@ -33,34 +33,31 @@ from github.GitRelease import GitRelease
 from github.GitReleaseAsset import GitReleaseAsset
 from github.Repository import Repository
 
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME
 from pjrtwheel.errors import PublishError, UsageError, WheelError
-from pjrtwheel.products.index import write_pages
-from pjrtwheel.products.index.projects import (
-    IndexedFile,
-    IndexedRelease,
-    join_url,
-    list_projects,
-    read_requires_python,
-)
+from pjrtwheel.files import hash_file
+from pjrtwheel.products.index import check_place, write_pages
+from pjrtwheel.products.index.projects import IndexedRelease, Project, list_projects
 from pjrtwheel.prove.origin import find_date
-from pjrtwheel.publish.answers import RETRY_WAITS_S, PassingError, explained, printable, save_answer
+from pjrtwheel.publish.answers import RETRY_WAITS_S, Advice, PassingError, explained, printable, save_answer
 from pjrtwheel.publish.destinations import Destination
+from pjrtwheel.publish.github_index import Assets, digest_of, index_release, read_listed
 from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting
 from pjrtwheel.publish.yanked import YANKED_FILENAME, add_yanked, find_reasons, read_yanked
-from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX, VARIANTS_SUFFIX, find_name
+from pjrtwheel.wheel.names import METADATA_SUFFIX, find_name
 from pjrtwheel.wheel.read.metadata import read_metadata
 
 INDEX = "simple"
 _SILENCE_S = 120
 _WHOLE = "uploaded"  # state of an asset; one of a cut upload is a `starter`
-_DIGEST = "sha256:"
+
+_ADVICE = Advice("check the token in GITHUB_TOKEN")
 
 # Status → what it means, and what to do.
 _MEANINGS = {
     401: ("the token is not valid", "give a valid one in GITHUB_TOKEN"),
     403: ("the token may not do that, or asked too often", "give it the permission contents: write, or wait"),
-    404: ("there is no such repository, or the token may not see it", "check GITHUB_REPOSITORY and the token"),
+    404: ("there is no such repository, or the token may not see it", "check its name and the token"),
     422: ("GitHub does not accept it", "look at the release's page; delete a draft that is not this release"),
 }
 
@@ -97,8 +94,8 @@ class GithubRelease:
         """The repository's address."""
         return f"{self.server}/{self.name}"
 
-    def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:
-        """Return the release's whole assets, published or in a draft.
+    def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:  # noqa: ARG002
+        """Return the release's whole assets, published or in a draft, without METADATA next to its wheel.
 
         Raises:
             PublishError: GitHub cannot be asked, or has several releases of the tag.
@@ -106,17 +103,28 @@ class GithubRelease:
         release = self._find_release()
         if release is None:
             return {}
-        assets = [asset for asset in self._list_assets(release).values() if asset.state == _WHOLE]
-        shown = [asset for asset in assets if not asset.name.endswith(METADATA_SUFFIX)]
+        assets = self._list_assets(release)
+        derived = {f"{name}{METADATA_SUFFIX}" for name in assets}
+        shown = [asset for name, asset in assets.items() if asset.state == _WHOLE and name not in derived]
         reasons = self._reasons(self.tag, [asset.name for asset in shown])
         return {
-            asset.name: PublishedFile(asset.name, _digest_of(asset), asset.size, asset.url, reasons.get(asset.name))
+            asset.name: PublishedFile(asset.name, digest_of(asset), asset.size, asset.url, reasons.get(asset.name))
             for asset in shown
-            if (name := find_name(asset.name)) is None or name.distribution in projects
         }
 
-    def check_uploads(self) -> None:
-        """Do nothing: all that is needed was named when it was opened."""
+    def check_uploads(self, *, credentials: bool) -> None:
+        """Make sure that a draft could be made, and an index be written.
+
+        Raises:
+            UsageError: The commit is not known, or the folder of the index holds something else.
+            PublishError: There is no token.
+        """
+        if self._find_release() is None:
+            self._require_commit()
+        if self.pages:
+            _check_pages(self.pages)
+        if credentials and not self.token:
+            raise PublishError(f"there is no token for {self.address}", remedy="give one in GITHUB_TOKEN")
 
     def upload(self, file: Path, sha256: str) -> None:
         """Send one file to the draft, which is made first; METADATA of a wheel goes before it.
@@ -161,10 +169,10 @@ class GithubRelease:
         headers = {"Accept": "application/octet-stream"}
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
         with (
-            explained(what),
+            explained(what, _ADVICE, target),
             requests.get(file.url, headers=headers, stream=True, timeout=_SILENCE_S) as answer,  # leads elsewhere
         ):
-            save_answer(what, answer, target, file.size)
+            save_answer(what, answer, target, file.size, _ADVICE)
 
     def finish(self) -> None:
         """Publish the draft, then write the index.
@@ -179,24 +187,36 @@ class GithubRelease:
         lacking = [name for name in assets if name.endswith(".whl") and f"{name}{METADATA_SUFFIX}" not in assets]
         if lacking:
             raise PublishError(f"{self.address} has no METADATA of {lacking[0]}", remedy="publish again")
+        if parts := [name for name, asset in assets.items() if asset.state != _WHOLE]:
+            raise PublishError(f"{self.address} has only a part of {parts[0]}", remedy="delete it from the draft")
+        projects = self._list_projects(release)  # also where others write the pages: if it fails, all stays a draft
         if release.draft:
             with _asked(f"{self.address} did not publish {self.tag}"):
                 self._found = release.update_release(
                     self.tag, release.body or "", draft=False, target_commitish=self.commit
                 )
         if self.pages:
-            self._write_index(self.pages)
+            write_pages(projects, self.pages / INDEX)
 
     def yank(self, names: Collection[str], reason: str) -> None:
         """Write the withdrawal down, and the index with it.
 
         Raises:
-            UsageError: The folder of the index is not known.
+            UsageError: The folder of the index is not known, or holds something else.
         """
         if self.pages is None or self.yanked_file is None:
             raise UsageError("a release of GitHub is withdrawn in its index", remedy="give its folder with --pages")
+        _check_pages(self.pages)
         add_yanked(self.yanked_file, names, reason, find_date(os.environ)[:10])
-        self._write_index(self.pages)
+        self.write_index(self.pages)
+
+    def write_index(self, pages: Path) -> None:
+        """Write the index of all published releases that say what their wheels are into a folder's `simple`.
+
+        Raises:
+            PublishError: GitHub cannot be asked, or a release is not what its `SHA256SUMS` lists.
+        """
+        write_pages(self._list_projects(), pages / INDEX)
 
     def _find_release(self) -> GitRelease | None:
         """Return the release of the tag, which may be a draft: these are found by listing alone."""
@@ -214,14 +234,17 @@ class GithubRelease:
         """Return the release; a draft is made if there is none."""
         release = self._find_release()
         if release is None:
-            if not self.commit:
-                raise UsageError(f"the commit of {self.tag} is not known", remedy="give it with --commit")
+            self._require_commit()
             with _asked(f"{self.address} did not make a draft of {self.tag}"):
                 release = self.repository.create_git_release(
                     self.tag, self.tag, f"Wheels of {self.tag}.", draft=True, target_commitish=self.commit
                 )
             self._found = release
         return release
+
+    def _require_commit(self) -> None:
+        if not self.commit:
+            raise UsageError(f"the commit of {self.tag} is not known", remedy="give it with --commit, or in GITHUB_SHA")
 
     def _list_assets(self, release: GitRelease) -> dict[str, GitReleaseAsset]:
         with _asked(f"cannot list the files of {release.tag_name} at {self.address}"):
@@ -232,7 +255,7 @@ class GithubRelease:
         for seconds in (*RETRY_WAITS_S, None):
             release = self._make_release()
             present = self._list_assets(release).get(name)
-            if present is not None and present.state == _WHOLE and _digest_of(present) == sha256:
+            if present is not None and present.state == _WHOLE and self._hash_of(present) == sha256:
                 return
             self._make_room(release, name, present)
             try:
@@ -263,7 +286,7 @@ class GithubRelease:
 
     def _check_sent(self, asset: GitReleaseAsset, name: str, sha256: str) -> None:
         """Remove an asset again that GitHub renamed, or did not get whole."""
-        said = _digest_of(asset)
+        said = digest_of(asset)
         if asset.name == name and asset.state == _WHOLE and said in {"", sha256}:
             return
         with _asked(f"cannot remove {asset.name} from the draft of {self.tag}"):
@@ -274,61 +297,36 @@ class GithubRelease:
             remedy="publish again",
         )
 
-    def _write_index(self, pages: Path) -> None:
-        """Write the index of all published releases that say what their wheels are."""
+    def _list_projects(self, own: GitRelease | None = None) -> tuple[Project, ...]:
+        """Return what the index has to say: all published releases that list their wheels, and this one."""
         with _asked(f"cannot list the releases of {self.address}"):
-            published = [release for release in self.repository.get_releases() if not release.draft]
-        assets = {release.tag_name: self._list_assets(release) for release in published}
-        releases = [
-            self._index_release(tag, listed) for tag, listed in sorted(assets.items()) if RELEASE_FILENAME in listed
-        ]
-        write_pages(list_projects(releases, f"the index of {self.address}"), pages / INDEX)
+            found = {made.tag_name: made for made in self.repository.get_releases() if not made.draft}
+        found |= {own.tag_name: own} if own else {}
+        assets = {tag: self._list_assets(release) for tag, release in sorted(found.items())}
+        releases = [self._index_release(tag, listed) for tag, listed in assets.items() if RELEASE_FILENAME in listed]
+        return list_projects(releases, f"the index of {self.address}")
 
-    def _index_release(self, tag: str, assets: Mapping[str, GitReleaseAsset]) -> IndexedRelease:
-        """Return what the index says of a release: what `release.json` lists, with the digests that GitHub states."""
-        with tempfile.TemporaryDirectory(prefix="index-") as scratch:
-            (Path(scratch) / RELEASE_FILENAME).write_bytes(self._read(assets[RELEASE_FILENAME]))
-            entries = read_entries(Path(scratch))
-        reasons = self._reasons(tag, entries)
-        url = f"{self.address}/releases/download/{quote(tag, safe='')}"
-        files = [self._index_wheel(entry, assets, url, reasons.get(name)) for name, entry in entries.items()]
-        files += [
-            IndexedFile(name, hashlib.sha256(self._read(asset)).hexdigest(), asset.size, url=join_url(url, name))
-            for name, asset in assets.items()
-            if name.endswith(VARIANTS_SUFFIX)
-        ]
-        return IndexedRelease(tuple(entries.values()), tuple(files))
+    def _index_release(self, tag: str, assets: Assets) -> IndexedRelease:
+        what, url = f"{tag} at {self.address}", f"{self.address}/releases/download/{quote(tag, safe='')}"
+        entries = read_listed(what, assets, self._read)
+        return index_release(what, entries, assets, url, self._reasons(tag, entries), self._read)
 
-    def _index_wheel(
-        self, entry: Entry, assets: Mapping[str, GitReleaseAsset], url: str, yanked: str | None
-    ) -> IndexedFile:
-        name = entry.filename
-        if name not in assets or _digest_of(assets[name]) not in {"", entry.sha256}:
-            raise PublishError(
-                f"{self.address} has {'another' if name in assets else 'no'} {name}",
-                cause=f"{RELEASE_FILENAME} of its release lists it with sha256 {entry.sha256}",
-                remedy="delete that release, and publish it under another version",
-            )
-        found = assets.get(f"{name}{METADATA_SUFFIX}")
-        metadata = self._read(found) if found else b""
-        return IndexedFile(
-            name,
-            entry.sha256,
-            entry.size,
-            read_requires_python(metadata),
-            metadata,
-            join_url(url, name),
-            yanked,
-            provenance=f"{name}{PROVENANCE_SUFFIX}" in assets,
-        )
+    def _hash_of(self, asset: GitReleaseAsset) -> str:
+        """Return the sha256 of an asset, after downloading it if GitHub states none."""
+        if stated := digest_of(asset):
+            return stated
+        with tempfile.TemporaryDirectory(prefix="asset-") as scratch:
+            target = Path(scratch) / "asset"
+            self._fetch(PublishedFile(asset.name, "", asset.size, asset.url), target)
+            return hash_file(target)
 
     def _read(self, asset: GitReleaseAsset) -> bytes:
         """Return the bytes of a small asset, which must have its digest."""
         with tempfile.TemporaryDirectory(prefix="asset-") as scratch:
             target = Path(scratch) / "asset"
-            self._fetch(PublishedFile(asset.name, _digest_of(asset), asset.size, asset.url), target)
+            self._fetch(PublishedFile(asset.name, digest_of(asset), asset.size, asset.url), target)
             data = target.read_bytes()
-        if _digest_of(asset) not in {"", hashlib.sha256(data).hexdigest()}:
+        if digest_of(asset) not in {"", hashlib.sha256(data).hexdigest()}:
             raise PublishError(f"{self.address} serves other bytes as {asset.name} than it says", remedy="try again")
         return data
 
@@ -337,17 +335,19 @@ class GithubRelease:
         return find_reasons(decisions, [name for name in names if find_name(name)], tag)
 
 
-def _digest_of(asset: GitReleaseAsset) -> str:
-    """Return the sha256 that GitHub states of an asset; empty for one from before it stated any."""
-    digest = asset.digest or ""
-    return digest.removeprefix(_DIGEST) if digest.startswith(_DIGEST) else ""
+def _check_pages(pages: Path) -> None:
+    """Raise a `UsageError` if the index would take the place of something else."""
+    try:
+        check_place(pages / INDEX)
+    except UsageError as error:
+        raise UsageError(error.what, remedy="move it away, or name another folder with --pages") from error
 
 
 @contextmanager
 def _asked(what: str) -> Iterator[None]:
     """Turn what the API answers, and errors of the network, into a `PublishError` that begins with `what`."""
     try:
-        with explained(what):
+        with explained(what, _ADVICE):
             yield
     except GithubException as error:
         said = printable(str(error.message or ""))
@@ -362,13 +362,11 @@ def open_github(destination: Destination, settings: Mapping[str, str], tag: str)
     """Return the place; nothing is asked yet.
 
     Raises:
-        UsageError: The repository is not known.
+        UsageError: That is no name of a repository.
     """
-    name = settings.get("github-repository") or os.environ.get("GITHUB_REPOSITORY", "")
+    name = settings["github-repository"]
     if name.count("/") != 1:
-        raise UsageError(
-            f"the repository of {destination.name} is not known", remedy="give it as OWNER/NAME in GITHUB_REPOSITORY"
-        )
+        raise UsageError(f"the repository of {destination.name} is {name!r}", remedy="expected OWNER/NAME")
     api = os.environ.get("GITHUB_API_URL", "https://api.github.com").rstrip("/")
     token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN") or ""
     # An upload that is repeated by the library would meet its own remains, so repeating is done here.
@@ -388,7 +386,7 @@ def open_github(destination: Destination, settings: Mapping[str, str], tag: str)
         client.get_repo(name),
         name,
         tag,
-        settings.get("commit") or os.environ.get("GITHUB_SHA", ""),
+        settings.get("commit", ""),
         os.environ.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/"),
         pages,
         Path(settings["yanked-file"]) if "yanked-file" in settings else default,
@@ -398,8 +396,14 @@ def open_github(destination: Destination, settings: Mapping[str, str], tag: str)
 
 GITHUB_RELEASE = PlaceKind(
     settings=(
-        Setting("github-repository", "OWNER/NAME, for a GitHub Release (default: GITHUB_REPOSITORY)", reading=True),
-        Setting("commit", "what the tag is made at if GitHub lacks it (default: GITHUB_SHA)"),
+        Setting(
+            "github-repository",
+            "OWNER/NAME, for a GitHub Release (default: GITHUB_REPOSITORY)",
+            reading=True,
+            required="repository",
+            variable="GITHUB_REPOSITORY",
+        ),
+        Setting("commit", "what the tag is made at if GitHub lacks it (default: GITHUB_SHA)", variable="GITHUB_SHA"),
         Setting("pages", "folder that Pages serves; the index is written into its folder simple"),
         Setting("yanked-file", f"which wheels were withdrawn, and why (default: {YANKED_FILENAME} next to the index)"),
     ),

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from packaging.utils import canonicalize_name
 
-from pjrtwheel.dist.release_file import Entry
+from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import shorten
 from pjrtwheel.publish.destinations import DESTINATIONS_FILE, Destination
 
@@ -29,9 +29,10 @@ def check_limits(destination: Destination, entries: Iterable[Entry], documents: 
     labelled = [entry.filename for entry in listed if "+" in entry.version]
     if labelled and not destination.labels:
         yield f"{place} takes no local version label: {shorten(labelled, _SHOWN)}"
-    number = len(listed) + sum(map(destination.takes, documents))
+    number = len(listed) * destination.files_per_wheel + sum(map(destination.takes, documents))
     if destination.file_count and number > destination.file_count:
-        yield f"{place} takes {destination.file_count} files of one release, this one has {number}"
+        more = " (with METADATA of each wheel)" if destination.files_per_wheel > 1 else ""
+        yield f"{place} takes {destination.file_count} files of one release, this one has {number}{more}"
 
 
 def _check_names(destination: Destination, entries: Iterable[Entry]) -> Iterator[str]:

@@ -39,10 +39,16 @@ class Place(Protocol):
         """The destination's address without credentials, for messages."""
 
     def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:
-        """Return what is there of some projects (normalized names), and the release's documents, by file name."""
+        """Return what is there by file name: of an index the files of some projects (normalized names).
 
-    def check_uploads(self) -> None:
+        A place that the release has for itself ignores them, and returns all that is in it.
+        """
+
+    def check_uploads(self, *, credentials: bool) -> None:
         """Make sure that all is known that uploads need; nothing is sent for that.
+
+        Args:
+            credentials: Whether these are needed as well; a dry run does without them.
 
         Raises:
             UsageError: An address is missing.
@@ -72,11 +78,15 @@ class Setting:
         name: Such as `upload-url`.
         summary: What it is, for `--help`.
         reading: Whether it is needed where a release is only read from a place, as from a stage (`--from-NAME`).
+        required: What it is called in the error if it is not given, such as `folder`; empty if it may be missing.
+        variable: A variable of others that has it, such as `GITHUB_SHA`; empty if there is none.
     """
 
     name: str
     summary: str
     reading: bool = False
+    required: str = ""
+    variable: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +96,17 @@ class PlaceKind:
     Attributes:
         settings: What can be set.
         open: Destination, settings by name (those that were given), tag of the release → the place. Raises a
-            `UsageError` if a setting is missing, and touches no network yet.
+            `UsageError` if a setting is malformed, and touches no network yet.
     """
 
     settings: tuple[Setting, ...]
     open: Callable[[Destination, Mapping[str, str], str], Place]
+
+
+def variable_of(destination: str, setting: str) -> str:
+    """Return the environment variable of a setting.
+
+    >>> variable_of("stage", "index-url")
+    'PJRTWHEEL_STAGE_INDEX_URL'
+    """
+    return f"PJRTWHEEL_{destination}_{setting}".upper().replace("-", "_")

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pjrtwheel.errors import UsageError
 from pjrtwheel.publish.destinations import Destination, Kind
 from pjrtwheel.publish.github_release import GITHUB_RELEASE
-from pjrtwheel.publish.place import Place, PlaceKind, Setting
+from pjrtwheel.publish.place import Place, PlaceKind, Setting, variable_of
 from pjrtwheel.publish.static_folder import STATIC_FOLDER
 from pjrtwheel.publish.upload_api import UPLOAD_API
 
@@ -47,20 +47,17 @@ def open_place(
     kind = KINDS[destination.kind]
     settings = {}
     for setting in kind.settings:
-        option = f"{_FROM if stage else ''}{setting.name}".replace("-", "_")
-        value = getattr(args, option, None) or environ.get(variable_of(destination.name, setting.name))
-        if value:
+        option = f"{_FROM if stage else ''}{setting.name}"
+        variables = (variable_of(destination.name, setting.name), setting.variable)
+        given = getattr(args, option.replace("-", "_"), None), *map(environ.get, variables)
+        if value := next(filter(None, given), None):
             settings[setting.name] = value
+        elif setting.required:
+            raise UsageError(
+                f"the {setting.required} of {destination.name} is not known",
+                remedy=f"give it with --{option}, or in {' or '.join(filter(None, variables))}",
+            )
     return kind.open(destination, settings, tag)
-
-
-def variable_of(destination: str, setting: str) -> str:
-    """Return the environment variable of a setting.
-
-    >>> variable_of("stage", "index-url")
-    'PJRTWHEEL_STAGE_INDEX_URL'
-    """
-    return f"PJRTWHEEL_{destination}_{setting}".upper().replace("-", "_")
 
 
 def _settings() -> tuple[Setting, ...]:

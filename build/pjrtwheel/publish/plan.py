@@ -5,14 +5,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from pjrtwheel.errors import count
 from pjrtwheel.publish.place import PublishedFile
 from pjrtwheel.sets.projects import BINDINGS, SELECTOR
-from pjrtwheel.wheel.names import WheelName, find_name
+from pjrtwheel.wheel.names import METADATA_SUFFIX, WheelName, find_name
 
 WIDTH = 80
 _INDENT = 22  # of a file's name in the printed plan
@@ -52,6 +52,19 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Scope:
+    """Which other files of a destination installers would take for some of the release.
+
+    Attributes:
+        alone: Whether all that is there would be: a draft, or a folder of its own, becomes public as it is.
+        extras: Projects that the release requires in its own version, and has no wheel of.
+    """
+
+    alone: bool = False
+    extras: Collection[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What is done, in this order.
 
@@ -72,11 +85,6 @@ class Plan:
         """The files that are sent, in order."""
         return tuple(step.file for step in self.steps if step.action is Action.SEND)
 
-    @property
-    def projects(self) -> tuple[str, ...]:
-        """The projects of the release."""
-        return projects_of(step.file for step in self.steps)
-
 
 def make_plan(
     tag: str,
@@ -84,6 +92,7 @@ def make_plan(
     files: Iterable[LocalFile],
     present: Mapping[str, PublishedFile],
     problems: Iterable[str] = (),
+    scope: Scope = Scope(),
 ) -> Plan:
     """Compare a release with what is at a destination.
 
@@ -93,20 +102,21 @@ def make_plan(
         files: The release, as far as it is published there.
         present: What is there, by name, each with its sha256.
         problems: What else forbids it, such as limits of the destination.
+        scope: Which other files that are there forbid it.
     """
     ordered = sorted(files, key=lambda file: (_rank(file), file.project, file.name))
     steps = tuple(Step(file, _decide(file, present.get(file.name))) for file in ordered)
-    return Plan(tag, destination, steps, (*problems, *find_differences(destination, ordered, present)))
+    return Plan(tag, destination, steps, (*problems, *find_differences(destination, ordered, present, scope)))
 
 
 def find_differences(
-    destination: str, files: Iterable[LocalFile], present: Mapping[str, PublishedFile]
+    destination: str, files: Iterable[LocalFile], present: Mapping[str, PublishedFile], scope: Scope
 ) -> Iterator[str]:
-    """Yield a sentence for each file at a destination that is not the one of the release, or belongs to no release."""
+    """Yield a sentence for each file at a destination that is not the one of the release, or would be a part of it."""
     ours = {file.name: file for file in files}
     for name, found in sorted(present.items()):
         if name not in ours:
-            if _would_join(name, ours.values()):
+            if _would_join(name, ours, scope):
                 yield f"{name} is at {destination}, and not in this release"
         elif found.sha256 != ours[name].sha256:
             yield f"{name} is at {destination} with other bytes"
@@ -120,18 +130,17 @@ def projects_of(files: Iterable[LocalFile]) -> tuple[str, ...]:
 
 
 def format_plan(plan: Plan) -> list[str]:
-    """Return the plan as lines of at most 80 columns."""
-    total, sending = (sum(file.size for file in files) for files in ([s.file for s in plan.steps], plan.to_send))
-    lines = [
-        f"{plan.tag} to {plan.destination}: {count(len(plan.steps), 'file')}, {_describe_size(total)}",
-        f"to send: {count(len(plan.to_send), 'file')}, {_describe_size(sending)}, in this order",
-    ]
+    """Return the plan as lines of at most 80 columns: all files if some are sent, else those that are refused."""
+    head = f"{plan.tag} to {plan.destination}: {_count([step.file for step in plan.steps])}"
+    if plan.problems:
+        return [head, *(line for problem in plan.problems for line in _wrap_problem(problem))]
+    if not plan.to_send:
+        return [f"{head}; nothing to send"]
+    lines = [head, f"to send: {_count(plan.to_send)}, in this order"]
     for number, step in enumerate(plan.steps, 1):
         first, *rest = _wrap(step.file.name, WIDTH - _INDENT)
         lines.append(f"{number:>3} {step.action:<6} {_describe_size(step.file.size):>10} {first}")
         lines += [" " * _INDENT + part for part in rest]
-    for problem in plan.problems:
-        lines += textwrap.wrap(f"refused: {problem}", WIDTH, subsequent_indent=" " * 9)
     return lines
 
 
@@ -148,15 +157,29 @@ def _decide(file: LocalFile, found: PublishedFile | None) -> Action:
     return Action.THERE if found.sha256 == file.sha256 and found.yanked is None else Action.REFUSE
 
 
-def _would_join(name: str, ours: Iterable[LocalFile]) -> bool:
-    """Return whether installers would take a wheel for one of the release: its project, version and build tag."""
+def _would_join(name: str, ours: Mapping[str, LocalFile], scope: Scope) -> bool:
+    """Return whether a file would be a part of the release: by its project, version and build tag, or where it lies."""
+    if scope.alone:
+        return name.removesuffix(METADATA_SUFFIX) not in ours
     found = find_name(name)
-    names = (find_name(file.name) for file in ours if file.project)
-    return found is not None and _identity(found) in {_identity(known) for known in names if known}
+    if found is None:
+        return False
+    names = [known for file in ours.values() if file.project and (known := find_name(file.name))]
+    if found.distribution in scope.extras:
+        return found.version in {known.version for known in names}
+    return _identity(found) in set(map(_identity, names))
 
 
 def _identity(name: WheelName) -> tuple[str, str, str]:
     return name.distribution, name.version, name.build
+
+
+def _count(files: Collection[LocalFile]) -> str:
+    return f"{count(len(files), 'file')}, {_describe_size(sum(file.size for file in files))}"
+
+
+def _wrap_problem(problem: str) -> list[str]:
+    return textwrap.wrap(f"refused: {problem}", WIDTH, subsequent_indent=" " * 9)
 
 
 def _describe_size(size: int) -> str:

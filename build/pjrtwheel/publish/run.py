@@ -10,18 +10,22 @@ Files are compared in the order of the plan, so `jaxlib` is not sent before ever
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
 from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.dist.release_file import Entry
-from pjrtwheel.errors import PublishError, count, shorten
+from pjrtwheel.dist_folder.release_file import Entry
+from pjrtwheel.errors import PublishError, WheelError, count, shorten
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.limits import check_limits
 from pjrtwheel.publish.place import Place, PublishedFile
-from pjrtwheel.publish.plan import Action, LocalFile, Plan, find_differences, make_plan, projects_of
+from pjrtwheel.publish.plan import Action, LocalFile, Plan, Scope, find_differences, make_plan, projects_of
 from pjrtwheel.sets.projects import BINDINGS, SELECTOR
 from pjrtwheel.sets.tags import tag_of_wheels
 from pjrtwheel.wheel.names import parse_name
@@ -67,6 +71,13 @@ class Publication:
         return (*wheels, *map(self._document, filter(self.destination.takes, self.release.documents)))
 
     @property
+    def scope(self) -> Scope:
+        """Which other files that are there would be a part of the release."""
+        if not self.destination.is_shared:
+            return Scope(alone=True)
+        return Scope(extras=find_extras(self.entries))
+
+    @property
     def left_out(self) -> str:
         """What is not published at this destination, in words; empty if there is nothing."""
         variants = len(self.release.entries) - len(self.entries)
@@ -92,9 +103,9 @@ class Publication:
         """
         files = {file.name: file for file in self.files}
         problems = check_limits(self.destination, self.release.entries, self.release.documents)
-        present = self.place.list_files(projects_of(files.values()))
+        present = self.place.list_files(self._projects)
         known = {name: self._add_hash(found) if name in files else found for name, found in present.items()}
-        return make_plan(self.tag, self.destination.name, files.values(), known, problems)
+        return make_plan(self.tag, self.destination.name, files.values(), known, problems, self.scope)
 
     def send(self, plan: Plan, source: Callable[[LocalFile], Path]) -> None:
         """Do what the plan says, with the bytes that `source` finds on this disk, and compare all with the release.
@@ -105,8 +116,11 @@ class Publication:
         """
         done: list[LocalFile] = []
         try:
+            if not plan.to_send:
+                self.report(f"checking {count(len(plan.steps), 'file')}")
             for number, step in enumerate(plan.steps, 1):
-                self.report(f"{number:>3}/{len(plan.steps)} {_WORDS[step.action]:<8} {step.file.name}")
+                if plan.to_send:
+                    self.report(f"{number:>3}/{len(plan.steps)} {_WORDS[step.action]:<8} {step.file.name}")
                 if step.action is Action.SEND:
                     self.place.upload(source(step.file), step.file.sha256)
                 self._read_back(step.file)
@@ -114,8 +128,13 @@ class Publication:
             self._compare_whole(plan)  # before anybody sees what is still a draft
             self.place.finish()
             self._compare_whole(plan)
-        except PublishError as error:
+        except (PublishError, WheelError) as error:
             raise add_progress(error, plan, done) from error
+
+    @property
+    def _projects(self) -> tuple[str, ...]:
+        """All projects of which the destination may have files that matter."""
+        return tuple(dict.fromkeys((*projects_of(self.files), *self.scope.extras)))
 
     def _document(self, name: str) -> LocalFile:
         path = self.release.path / name
@@ -175,20 +194,38 @@ class Publication:
     def _compare_whole(self, plan: Plan) -> None:
         """Compare all that is there at the end with the release, by names and digests."""
         files = {step.file.name: step.file for step in plan.steps}
-        present = self._list(plan.projects, files)
+        present = self._list(self._projects, files)
         stated = {
             name: found if found.sha256 or name not in files else replace(found, sha256=files[name].sha256)
             for name, found in present.items()  # those without a digest were downloaded
         }
         missing = [f"{name} is missing" for name in files if name not in present]
-        problems = [*missing, *find_differences(plan.destination, files.values(), stated)]
+        problems = [*missing, *find_differences(plan.destination, files.values(), stated, self.scope)]
         if problems:
             raise PublishError(
                 f"{plan.destination} does not have {plan.tag} as it was sent", cause=shorten(problems, _SHOWN, "; ")
             )
 
 
-def add_progress(error: PublishError, plan: Plan, done: Sequence[LocalFile]) -> PublishError:
+def find_extras(entries: Iterable[Entry]) -> tuple[str, ...]:
+    """Return the projects that `jaxlib` requires in its own version, for its extras, and of which no wheel is there."""
+    found = {
+        canonicalize_name(need.name)
+        for entry in entries
+        if entry.distribution == BINDINGS
+        for need in _parse_requirements(entry.requires)
+        if str(need.specifier) == f"=={entry.version}"
+    }
+    return tuple(sorted(found - {entry.distribution for entry in entries}))
+
+
+def _parse_requirements(lines: Iterable[str]) -> Iterator[Requirement]:
+    for line in lines:
+        with suppress(InvalidRequirement):  # which no installer could follow
+            yield Requirement(line)
+
+
+def add_progress(error: PublishError | WheelError, plan: Plan, done: Sequence[LocalFile]) -> PublishError:
     """Return an error that also says what is published so far, and how to go on."""
     plugins = [step.file for step in plan.steps if step.file.project not in {"", BINDINGS, SELECTOR}]
     bindings = [step.file for step in plan.steps if step.file.project == BINDINGS]

@@ -3,7 +3,7 @@
 """A folder that any web server serves: the files of each release, and a static index whose links point there.
 
 ```text
-FOLDER/.uploads/TAG/   what was sent so far, which no page links to
+FOLDER/.uploads/TAG/   what was sent so far, which no page links to; gone once all of it is published
 FOLDER/files/TAG/      a whole release: wheels, their METADATA, documents
 FOLDER/simple/         the index of all releases
 FOLDER/yanked.toml     which wheels were withdrawn, and why
@@ -17,21 +17,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
-from pjrtwheel.dist.release_file import read_entries
-from pjrtwheel.errors import PublishError, UsageError
+from pjrtwheel.dist_folder.release_file import read_entries
+from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.files import copy_atomically, hash_file, locked
 from pjrtwheel.products.index import all_pages, write_pages
-from pjrtwheel.products.index.projects import Project, Source, list_projects, read_release
+from pjrtwheel.products.index.projects import IndexedRelease, Project, WheelFolder, list_projects, read_release
 from pjrtwheel.prove.origin import find_date
+from pjrtwheel.publish.answers import explain_system
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting
 from pjrtwheel.publish.yanked import YANKED_FILENAME, add_yanked, find_reasons, read_yanked
-from pjrtwheel.wheel.names import METADATA_SUFFIX, find_name
+from pjrtwheel.wheel.names import METADATA_SUFFIX
 from pjrtwheel.wheel.read.metadata import read_metadata
 
 FILES, INDEX, UPLOADS = "files", "simple", ".uploads"
@@ -71,25 +72,25 @@ class StaticFolder:
         """Where the release is: published as a whole, or on its way there."""
         return self._published if self._published.is_dir() else self._uploads
 
-    def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:
+    def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:  # noqa: ARG002
         """Return what is there of the release, after the pages were compared with the files.
 
         Raises:
             PublishError: A page was edited by hand, or is damaged.
         """
-        if not self._compared:
-            self._compare_pages()
-            self._compared = True
-        reasons = self._reasons(self.tag, self._files)
-        return {
-            path.name: PublishedFile(
-                path.name, self._hash(path), path.stat().st_size, path.as_uri(), reasons.get(path.name)
-            )
-            for path in _list_release(self._files)
-            if (name := find_name(path.name)) is None or name.distribution in projects
-        }
+        with _on_disk(f"cannot read {self.folder}", self.folder):
+            if not self._compared:
+                self._compare_pages()
+                self._compared = True
+            reasons = self._reasons(self.tag, self._files)
+            return {
+                path.name: PublishedFile(
+                    path.name, self._hash(path), path.stat().st_size, path.as_uri(), reasons.get(path.name)
+                )
+                for path in _list_release(self._files)
+            }
 
-    def check_uploads(self) -> None:
+    def check_uploads(self, *, credentials: bool) -> None:
         """Do nothing: all that is needed was named when it was opened."""
 
     def upload(self, file: Path, sha256: str) -> None:
@@ -107,13 +108,16 @@ class StaticFolder:
                 cause="a release that was published does not change; what is there was sent from other files",
                 remedy=f"publish under another version, or remove {self._files} if nobody has it yet",
             )
-        if copy_atomically(file, target) != sha256:
+        with _on_disk(f"cannot copy {file.name} to {self.folder}", target):
+            copied = copy_atomically(file, target)
+        if copied != sha256:
             target.unlink()
             raise PublishError(f"{file} changed while it was copied", remedy="make the release again, then publish it")
 
     def download(self, file: PublishedFile, target: Path) -> None:
         """Copy a file back."""
-        copy_atomically(self._files / file.name, target)
+        with _on_disk(f"cannot read {file.name} of {self.folder} back", target):
+            copy_atomically(self._files / file.name, target)
 
     def finish(self) -> None:
         """Move the release to its place as a whole, and exchange the index for one that lists it.
@@ -123,26 +127,28 @@ class StaticFolder:
         """
         if not self._files.is_dir():
             raise PublishError(f"nothing of {self.tag} was sent to {self.folder}")
-        with self._locked():
+        with _on_disk(f"cannot publish {self.tag} in {self.folder}", self.folder), self._locked():
             if self._files == self._uploads:
+                _refuse_others(self._uploads)
                 _add_metadata(self._uploads)
                 self._list_projects(self._uploads)  # which raises if it does not go with what is there
-                self._published.parent.mkdir(exist_ok=True)
                 self._uploads.rename(self._published)
             self._write_index()
+            with suppress(OSError):  # others are on their way
+                self._uploads.parent.rmdir()
 
     def yank(self, names: Collection[str], reason: str) -> None:
         """Write the withdrawal down, and exchange the index for one that has it."""
-        with self._locked():
+        with _on_disk(f"cannot withdraw {self.tag} in {self.folder}", self.folder), self._locked():
             add_yanked(self.yanked_file, names, reason, find_date(os.environ)[:10])
             self._write_index()
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Keep other runs from changing the folder; its own lock is that of whoever stages files in it."""
-        uploads = self.folder / UPLOADS
-        uploads.mkdir(parents=True, exist_ok=True)
-        with locked(uploads):
+        published = self.folder / FILES
+        published.mkdir(parents=True, exist_ok=True)
+        with locked(published):
             yield
 
     def _write_index(self) -> None:
@@ -154,14 +160,19 @@ class StaticFolder:
         """Return what the index has to say: all releases that are published, and some on their way there."""
         published = self.folder / FILES
         found = [path for path in sorted(published.iterdir()) if path.is_dir()] if published.is_dir() else []
-        releases = [
-            read_release(
-                Source(folder, f"../../{FILES}/{quote(folder.name, safe='')}"), self._reasons(folder.name, folder)
-            )
-            for folder in (*found, *more)
-            if folder.name != without
-        ]
+        releases = [self._read_release(folder) for folder in (*found, *more) if folder.name != without]
         return list_projects(releases, f"the index of {self.folder}")
+
+    def _read_release(self, folder: Path) -> IndexedRelease:
+        source = WheelFolder(folder, f"../../{FILES}/{quote(folder.name, safe='')}")
+        try:
+            return read_release(source, self._reasons(folder.name, folder))
+        except (UsageError, WheelError) as error:
+            raise PublishError(
+                error.what,
+                cause=error.cause or "it was damaged or replaced after it was published",
+                remedy=f"put the release that was published back into {folder}, or remove it",
+            ) from error
 
     def _compare_pages(self) -> None:
         """Raise a `PublishError` unless the pages are those that follow from the files."""
@@ -192,6 +203,15 @@ class StaticFolder:
         return self._digests[key]
 
 
+@contextmanager
+def _on_disk(what: str, path: Path) -> Iterator[None]:
+    """Turn what the system refuses into a `PublishError`; `path` is what was being written."""
+    try:
+        yield
+    except OSError as error:
+        raise explain_system(what, error, path) from error
+
+
 def _find_different(expected: Mapping[str, bytes], index: Path) -> set[str]:
     """Return the paths of an index that are missing, altered, or nothing of it."""
     present = {path.relative_to(index).as_posix() for path in index.rglob("*") if path.is_file()}
@@ -200,10 +220,20 @@ def _find_different(expected: Mapping[str, bytes], index: Path) -> set[str]:
 
 
 def _list_release(folder: Path) -> Iterator[Path]:
-    """Yield the files of a release, without what was derived from its wheels."""
+    """Yield the files of a release, without METADATA next to its wheel."""
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if path.is_file() and not path.name.startswith(".") and not path.name.endswith(METADATA_SUFFIX):
+        derived = (
+            path.name.endswith(METADATA_SUFFIX) and path.with_name(path.name.removesuffix(METADATA_SUFFIX)).exists()
+        )
+        if path.is_file() and not path.name.startswith(".") and not derived:
             yield path
+
+
+def _refuse_others(folder: Path) -> None:
+    """Raise a `PublishError` if there is something that is no file of a release, and would become public with it."""
+    others = sorted(path.name for path in folder.iterdir() if path.name.startswith(".") or not path.is_file())
+    if others:
+        raise PublishError(f"{folder / others[0]} is no file of a release", remedy="remove it, then publish again")
 
 
 def _add_metadata(folder: Path) -> None:
@@ -214,14 +244,12 @@ def _add_metadata(folder: Path) -> None:
             (folder / f"{name}{METADATA_SUFFIX}").write_bytes(metadata)
 
 
-def open_folder(destination: Destination, settings: Mapping[str, str], tag: str) -> Place:
+def open_folder(destination: Destination, settings: Mapping[str, str], tag: str) -> Place:  # noqa: ARG001
     """Return the place.
 
     Raises:
-        UsageError: The folder is not named, or the tag cannot be the name of a folder.
+        UsageError: The tag cannot be the name of a folder.
     """
-    if "site" not in settings:
-        raise UsageError(f"the folder of {destination.name} is not known", remedy="give it with --site: see --help")
     if not tag or Path(tag).name != tag or tag.startswith("."):
         raise UsageError(f"{tag!r} cannot be the name of a folder")
     folder = Path(settings["site"])
@@ -230,7 +258,7 @@ def open_folder(destination: Destination, settings: Mapping[str, str], tag: str)
 
 STATIC_FOLDER = PlaceKind(
     settings=(
-        Setting("site", "folder that a web server serves, for a static index", reading=True),
+        Setting("site", "folder that a web server serves, for a static index", reading=True, required="folder"),
         Setting("yanked-file", f"which wheels were withdrawn, and why (default: {YANKED_FILENAME} next to the index)"),
     ),
     open=open_folder,

@@ -30,16 +30,16 @@ def publish_release(publication: Publication, stage: Publication | None, cache: 
         plan = publication.examine()
         for line in format_plan(plan):
             publication.report(line)
-        if publication.left_out:
+        if publication.left_out and not plan.problems:
             publication.report(f"left out, for {plan.destination} takes none: {publication.left_out}")
         check_begun(journal, cache, place)
         _refuse(plan)
+        place.check_uploads(credentials=not dry_run)
         if stage:
             check_stage(stage)
         if dry_run:
             publication.report("nothing was sent: this is a dry run")
             return
-        place.check_uploads()
         source = take_from_stage(stage, publication.scratch) if stage else publication.find_local
         begin(journal, cache)
         publication.send(plan, source)

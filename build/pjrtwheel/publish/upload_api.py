@@ -14,64 +14,27 @@ import functools
 import io
 import logging
 import time
-import urllib.parse
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import requests
-from pypi_simple import NoSuchProjectError, PyPISimple
-from requests.adapters import HTTPAdapter
-from requests.auth import AuthBase, HTTPBasicAuth
+from pypi_simple import NoSuchProjectError, PyPISimple, UnsupportedContentTypeError, UnsupportedRepoVersionError
 from twine.package import PackageFile
 from twine.repository import Repository
 from twine.settings import Settings
 
 from pjrtwheel.errors import PublishError, UsageError, count
-from pjrtwheel.publish.answers import RETRY_WAITS_S, PassingError, explain_answer, explained, save_answer
+from pjrtwheel.publish.answers import RETRY_WAITS_S, Advice, PassingError, explain_answer, explained, save_answer
 from pjrtwheel.publish.destinations import Destination
-from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting
+from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting, variable_of
+from pjrtwheel.publish.sessions import NOBODY, Credentials, SameHost, limit_silence, split_credentials
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX
 
 T = TypeVar("T")
 
 _SILENCE_S = 120.0
-
-
-@dataclass(frozen=True, slots=True)
-class Credentials:
-    """Who reads or uploads, as an address states it; empty where it states none."""
-
-    username: str = ""
-    password: str = field(default="", repr=False)
-
-
-class SameHost(AuthBase):
-    """Credentials that are sent to one host only: an index may link to files on others."""
-
-    def __init__(self, url: str, credentials: Credentials) -> None:
-        """Remember the host of an address, and how it is spoken to: not in clear text where that is not asked for."""
-        self._host = urllib.parse.urlsplit(url)[:2]
-        self._basic = HTTPBasicAuth(credentials.username, credentials.password)
-
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        """Sign a request if it is for that host."""
-        same = urllib.parse.urlsplit(request.url or "")[:2] == self._host
-        return self._basic(request) if same else request
-
-
-class Impatient(HTTPAdapter):
-    """Give up when a server stays silent for some seconds, which twine would wait for without end."""
-
-    def __init__(self, seconds: float) -> None:
-        """Remember the limit."""
-        super().__init__()
-        self._seconds = seconds
-
-    def send(self, request: requests.PreparedRequest, *args: Any, **options: Any) -> requests.Response:
-        """Send a request within the limit."""
-        return super().send(request, *args, **{**options, "timeout": self._seconds})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,23 +55,38 @@ class UploadIndex:
 
     name: str
     address: str
-    reader: Credentials = Credentials()
+    reader: Credentials = NOBODY
     upload_url: str = ""
-    uploader: Credentials = Credentials()
+    uploader: Credentials = NOBODY
     section: str = ""
     silence: float = _SILENCE_S
     attestations: bool = False
     wait: Callable[[float], None] = time.sleep
+
+    @property
+    def _patience(self) -> str:
+        return f"wait until it answers, or give it more seconds in {variable_of(self.name, 'timeout')}"
+
+    @property
+    def _reader_advice(self) -> Advice:
+        return Advice("check the user and password in its address, or in .netrc", self._patience)
+
+    @property
+    def _uploader_advice(self) -> Advice:
+        return Advice("check TWINE_USERNAME and TWINE_PASSWORD, or the section of .pypirc", self._patience)
 
     def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:
         """Return what the index lists of some projects; it has no documents."""
         pages = [self._repeat(functools.partial(self._read_page, project)) for project in projects]
         return {file.name: file for page in pages for file in page}
 
-    def check_uploads(self) -> None:
-        """Read twine's configuration."""
-        with explained(f"{self.name} cannot be uploaded to"):
-            self._twine().close()
+    def check_uploads(self, *, credentials: bool) -> None:
+        """Read twine's configuration; only the address, without credentials."""
+        with explained(f"{self.name} cannot be uploaded to", self._uploader_advice):
+            if credentials:
+                self._twine().close()
+            else:
+                self._read_settings()
 
     def upload(self, file: Path, sha256: str) -> None:
         """Send one file with twine; what was refused or cut off may still be there, and then all is well."""
@@ -140,11 +118,16 @@ class UploadIndex:
 
     def _read_page(self, project: str) -> list[PublishedFile]:
         with self._reading() as session, PyPISimple(self.address, session=session) as client:
+            what = f"cannot read what {self.name} has of {project}"
             try:
-                with explained(f"cannot read what {self.name} has of {project}"):
+                with explained(what, self._reader_advice):
                     packages = client.get_project_page(project).packages
             except NoSuchProjectError:
                 return []
+            except (UnsupportedContentTypeError, UnsupportedRepoVersionError, ValueError) as error:
+                cause = "it answers with something else than the simple repository API"
+                remedy = "check the address: it usually ends in /simple/"
+                raise PublishError(what, cause=cause, remedy=remedy) from error
         return [
             PublishedFile(
                 package.filename,
@@ -158,7 +141,7 @@ class UploadIndex:
 
     def _send(self, file: Path, sha256: str) -> None:
         what = f"{self.name} did not take {file.name}"
-        with explained(what), contextlib.closing(self._twine()) as twine:
+        with explained(what, self._uploader_advice), contextlib.closing(self._twine()) as twine:
             package = PackageFile.from_filename(str(file), None)
             if package.sha2_digest != sha256:
                 raise PublishError(
@@ -170,14 +153,26 @@ class UploadIndex:
             with contextlib.redirect_stdout(io.StringIO()):  # twine's own line about it
                 answer = twine.upload(package, max_redirects=1)
         if not answer.ok or answer.is_redirect:
-            raise explain_answer(what, answer)
+            raise explain_answer(what, answer, self._uploader_advice)
 
     def _twine(self) -> Repository:
-        """Return twine's side of an upload, with its own environment variables and configuration."""
+        """Return twine's side of an upload; without any other credentials it asks for a token (trusted publishing)."""
+        settings = self._read_settings()
+        try:
+            repository = settings.create_repository()
+        except (KeyError, TypeError, ValueError) as error:  # twine takes the answer apart without looking
+            raise PublishError(
+                f"{self.name} gave no token for uploads", cause="it answers with something else than trusted publishing"
+            ) from error
+        limit_silence(repository.session, self.silence)
+        return repository
+
+    def _read_settings(self) -> Settings:
+        """Return twine's own environment variables and configuration, as far as ours do not say otherwise."""
         if not self.upload_url and not self.section:
             raise UsageError(
                 f"where files for {self.name} are uploaded to is not known",
-                remedy="give the address with --upload-url or --repository, or in the environment: see --help",
+                remedy=f"give it with --upload-url or --repository, or in {variable_of(self.name, 'upload-url')}",
             )
         parser = argparse.ArgumentParser()
         Settings.register_argparse_arguments(parser)
@@ -188,17 +183,17 @@ class UploadIndex:
         if self.uploader.username:
             args.username, args.password = self.uploader.username, self.uploader.password
         try:
-            repository = Settings.from_argparse(args).create_repository()
+            settings = Settings.from_argparse(args)
         except KeyError as error:  # twine expects it without looking
             raise PublishError(f"the section {self.section!r} of .pypirc has no {error}") from error
         logging.getLogger("twine").setLevel(logging.ERROR)  # what it warns of becomes an error of ours
-        _limit_silence(repository.session, self.silence)
-        return repository
+        return settings
 
     def _fetch(self, file: PublishedFile, target: Path) -> None:
         what = f"cannot download {file.name} from {self.name}"
-        with explained(what), self._reading() as session, session.get(file.url, stream=True) as answer:
-            save_answer(what, answer, target, file.size)
+        advice = self._reader_advice
+        with explained(what, advice, target), self._reading() as session, session.get(file.url, stream=True) as answer:
+            save_answer(what, answer, target, file.size, advice)
 
     def _is_there(self, project: str, name: str, sha256: str) -> bool:
         """Return whether a file of which the upload failed is there, under its digest."""
@@ -220,7 +215,7 @@ class UploadIndex:
     @contextlib.contextmanager
     def _reading(self) -> Iterator[requests.Session]:
         with requests.Session() as session:
-            _limit_silence(session, self.silence)
+            limit_silence(session, self.silence)
             if self.reader.username:
                 session.auth = SameHost(self.address, self.reader)
             yield session
@@ -228,12 +223,6 @@ class UploadIndex:
 
 def open_index(destination: Destination, settings: Mapping[str, str], tag: str) -> Place:  # noqa: ARG001
     """Return the place that settings name; a stage that is read from needs no address for uploads."""
-    if "index-url" not in settings:
-        raise UsageError(
-            f"the address of {destination.name} is not known",
-            cause="where its files are listed is in no file of the repository",
-            remedy="give it with --index-url (--from-index-url for a stage), or in the environment: see --help",
-        )
     address, reader = split_credentials(settings["index-url"])
     upload_url, uploader = split_credentials(settings.get("upload-url", ""))
     return UploadIndex(
@@ -243,41 +232,29 @@ def open_index(destination: Destination, settings: Mapping[str, str], tag: str) 
         upload_url,
         uploader,
         settings.get("repository", ""),
-        _read_seconds(settings.get("timeout", "")),
+        _read_seconds(destination.name, settings.get("timeout", "")),
         destination.attestations,
     )
 
 
-def split_credentials(url: str) -> tuple[str, Credentials]:
-    """Return an address without the credentials in it, which are for no message, and these.
-
-    >>> split_credentials("https://me:p%40ss@example.org:8080/simple/")[0]
-    'https://example.org:8080/simple/'
-    """
-    parts = urllib.parse.urlsplit(url)
-    _, _, host = parts.netloc.rpartition("@")
-    named = Credentials(urllib.parse.unquote(parts.username or ""), urllib.parse.unquote(parts.password or ""))
-    return parts._replace(netloc=host).geturl(), named
-
-
-def _limit_silence(session: requests.Session, seconds: float) -> None:
-    for scheme in ("http://", "https://"):
-        session.mount(scheme, Impatient(seconds))
-
-
-def _read_seconds(text: str) -> float:
+def _read_seconds(name: str, text: str) -> float:
     try:
         seconds = float(text or _SILENCE_S)
     except ValueError:
         seconds = 0
     if not seconds > 0:
-        raise UsageError(f"--timeout is {text!r}", remedy="expected seconds, such as 120")
+        raise UsageError(f"the timeout of {name} is {text!r}", remedy="expected seconds, such as 120")
     return seconds
 
 
 UPLOAD_API = PlaceKind(
     settings=(
-        Setting("index-url", "address of its simple repository API, such as https://example.org/simple/", reading=True),
+        Setting(
+            "index-url",
+            "address of its simple repository API, such as https://example.org/simple/",
+            reading=True,
+            required="address",
+        ),
         Setting("upload-url", "address that files are uploaded to, for an index with the upload API"),
         Setting("repository", "section of .pypirc with that address, and credentials"),
         Setting("timeout", f"seconds that a server may stay silent (default: {_SILENCE_S:.0f})"),

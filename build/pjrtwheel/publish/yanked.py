@@ -52,7 +52,9 @@ def read_yanked(path: Path) -> tuple[Yanked, ...]:
         return ()
     try:
         listed = read_toml(_YankedFile, path.read_text("utf-8")).yanked
-    except (TableError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise PinError(f"malformed file: {path}", cause="it is not UTF-8") from error
+    except TableError as error:
         raise PinError(f"malformed file: {path}", cause=str(error)) from error
     if any(bool(entry.tag) == bool(entry.wheel) for entry in listed):
         raise PinError(f"malformed file: {path}", cause="each entry has either a tag or a wheel")

@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pjrtwheel.backend import Backend, load_backends
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, read_entries, require_release_file
 from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.files import hash_file
+from pjrtwheel.platforms import REFERENCE
 from pjrtwheel.products.auto.variants import make_variants
 from pjrtwheel.products.auto.wheel import list_filename, variant_name
 from pjrtwheel.products.facts import contents_of
@@ -20,7 +21,7 @@ from pjrtwheel.prove.library import require_own_names
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.release.model import Release
-from pjrtwheel.release_check.checkout import Checkout, look_at_checkout
+from pjrtwheel.release_check.checkout import RepositoryState, look_at_checkout
 from pjrtwheel.release_check.policy import Policy, load_policy
 from pjrtwheel.release_check.sizes import Size, load_sizes
 from pjrtwheel.release_check.wheels import WheelFile
@@ -29,7 +30,6 @@ from pjrtwheel.sets.promised import promised_set
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.wheel.names import find_name, make_name
 from pjrtwheel.wheel.read.directory import open_wheel
-from pjrtwheel.workflows.jobs import REFERENCE
 from pjrtwheel.workflows.tags import list_labelled, selector_version
 
 
@@ -81,7 +81,7 @@ class Candidate:
     listed: Mapping[str, Entry]
     present: Mapping[str, WheelFile]
     documents: Collection[str]
-    checkout: Checkout
+    checkout: RepositoryState
     policy: Policy
     projects: Collection[str]
     baselines: tuple[Size, ...]
@@ -102,8 +102,7 @@ def gather(root: Path, tag: str, release: Release | None, dist: Path, destinatio
         WheelError: It is damaged.
         PinError: Policy or sizes are malformed.
     """
-    if not (dist / RELEASE_FILENAME).is_file():
-        raise UsageError(f"no such file: {dist / RELEASE_FILENAME}", remedy="give the folder of the wheels with --dist")
+    require_release_file(dist)
     listed, backends = read_entries(dist), tuple(load_backends(root).values())
     promise = promise_of_set(release, backends, listed.values()) if release else promise_of_selector(root)
     proofs = (proof for name in promise.wheels if name in listed for proof in listed[name].proofs())
@@ -151,7 +150,8 @@ def promise_of_set(release: Release, backends: Collection[Backend], listed: Iter
         documents=(list_filename(version),) if has_auto else (),
         locks=frozenset(make_lock(release, provider).lock_id for provider in providers),
         with_plugin=frozenset(platform.name for platform in plugins if platform),
-        names=(version, release.version),
+        # A first set is told by its release; that says nothing of a second one, whose release was listed before.
+        names=(version, release.version) if release.build == 1 else (version,),
         fault=fault,
     )
 
@@ -176,12 +176,17 @@ def read_file(path: Path, entry: Entry | None) -> WheelFile:
 
 
 def _compare_lock(path: Path, entry: Entry) -> str:
-    """Say that the lock inside a wheel is another one than its entry states; nothing where they agree."""
+    """Say that the lock inside a wheel is not the one that its entry states; nothing where they agree."""
     with open_wheel(path) as archive:
         locks = [archive.read(name) for name in archive.namelist() if name.endswith(f"/{LOCK_FILENAME}")]
     try:
         found = [read_json(ReleaseLock, lock).lock_id for lock in locks]
     except TableError as error:
         return f"the lock in {path.name} is damaged: {error}"
+    if not found and entry.distribution not in PURE_PYTHON:  # these have none, as nothing loads them
+        found = [""]
     other = [lock for lock in found if lock != entry.lock_id]
-    return f"{path.name} carries lock {other[0][:8]}, {RELEASE_FILENAME} says {entry.lock_id[:8]}" if other else ""
+    if not other:
+        return ""
+    carried, stated = (f"lock {lock[:8]}" if lock else "no lock" for lock in (other[0], entry.lock_id))
+    return f"{path.name} carries {carried}, {RELEASE_FILENAME} says {stated}"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run all checks on a release: every problem is found at once, whatever else is wrong."""
+"""Run all checks on a release: every problem is found at once, whatever else is wrong but the tag itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from pjrtwheel.prove.level import Level
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.limits import check_limits
 from pjrtwheel.release.known import load_release
-from pjrtwheel.release.model import Release
 from pjrtwheel.release_check import wheels
 from pjrtwheel.release_check.candidate import Candidate, gather
 from pjrtwheel.release_check.checkout import check_changelog, check_tree
@@ -32,12 +31,11 @@ from pjrtwheel.release_check.proofs import (
     list_unneeded,
 )
 from pjrtwheel.release_check.sizes import check_growth, measure
-from pjrtwheel.sets.tags import Tag, parse_tag
 from pjrtwheel.workflows.tags import read_tag
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CheckResult:
     """What the checks found.
 
     Attributes:
@@ -51,32 +49,25 @@ class Outcome:
     summary: str = ""
 
 
-def check_release(root: Path, tag: str, dist: Path, destination: Destination | None = None) -> Outcome:
+def check_release(root: Path, tag: str, dist: Path, destination: Destination | None = None) -> CheckResult:
     """Check the release of a tag, as it lies in a folder, for a destination if that is known yet.
+
+    Of a tag that nothing in the repository has, the tag alone is judged: all else would be about another release.
 
     Raises:
         UsageError: The folder has no `release.json`.
         WheelError: It is damaged.
         PinError: The release file, the policy or the sizes are malformed.
     """
-    problems = list(check_tag(root, tag))
-    said = parse_tag(tag)
-    release = _find_release(root, said)
-    if release is None and not said.selector:
-        return Outcome(tuple(problems))
+    try:
+        version = read_tag(root, tag).release
+    except UsageError as error:
+        return CheckResult((Problem(Kind.TAG, "; ".join(filter(None, (error.what, error.cause, error.remedy)))),))
+    release = load_release(root, version) if version else None
     candidate = gather(root, tag, release, dist, destination)
     verdicts = judge_all(candidate)
-    problems += find_problems(candidate, verdicts)
     unneeded = list_unneeded(candidate.policy.waivers, verdicts)
-    return Outcome(tuple(problems), tuple(unneeded), summarize(candidate, verdicts))
-
-
-def check_tag(root: Path, tag: str) -> Iterator[Problem]:
-    """Yield why a tag is not the one of what is in the repository."""
-    try:
-        read_tag(root, tag)
-    except UsageError as error:
-        yield Problem(Kind.TAG, "; ".join(filter(None, (error.what, error.cause, error.remedy))))
+    return CheckResult(tuple(find_problems(candidate, verdicts)), tuple(unneeded), summarize(candidate, verdicts))
 
 
 def find_problems(candidate: Candidate, verdicts: Sequence[Verdict]) -> Iterator[Problem]:
@@ -88,7 +79,7 @@ def find_problems(candidate: Candidate, verdicts: Sequence[Verdict]) -> Iterator
         yield Problem(Kind.MISSING, promise.fault)
     for name in promise.documents:
         if name not in candidate.documents:
-            yield Problem(Kind.MISSING, f"{name} is not there")
+            yield wheels.missing(name)
     yield from wheels.check_presence(promise.wheels, candidate.listed, candidate.present)
     yield from wheels.check_unlisted(promise.wheels, candidate.listed, candidate.present, promise.version)
     yield from wheels.check_bytes(entries, candidate.present)
@@ -137,11 +128,3 @@ def summarize(candidate: Candidate, verdicts: Sequence[Verdict]) -> str:
 
 def _history(candidate: Candidate) -> History:
     return History(candidate.checkout.ancestors, candidate.now)
-
-
-def _find_release(root: Path, tag: Tag) -> Release | None:
-    """Return the release that a tag names, also if it is not the tag of its set; none for the selector's."""
-    try:
-        return None if tag.selector else load_release(root, tag.release)
-    except UsageError:
-        return None

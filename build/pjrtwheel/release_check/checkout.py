@@ -9,48 +9,44 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pjrtwheel.errors import shorten
-from pjrtwheel.prove.origin import ask_git
+from pjrtwheel.errors import fit
+from pjrtwheel.prove.origin import ask_git, list_changes
 from pjrtwheel.release_check.problems import Kind, Problem
 
 CHANGELOG = "CHANGELOG.md"
-_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Checkout:
+class RepositoryState:
     """What git and the changelog say.
 
     Attributes:
         head: The commit that is checked out; empty outside git.
         tagged: The commit that the tag is on; empty if there is no such tag.
-        changes: Files that differ from the commit, or that it does not have.
+        changes: Files that differ from the commit, or that it does not have; nothing if git cannot tell.
         ancestors: Those of some commits that are in the history of the tag, or without one in that of the checkout.
         changelog: The text of the changelog.
     """
 
     head: str
     tagged: str
-    changes: tuple[str, ...]
+    changes: tuple[str, ...] | None
     ancestors: frozenset[str]
     changelog: str
 
 
-def look_at_checkout(root: Path, tag: str, commits: Iterable[str]) -> Checkout:
+def look_at_checkout(root: Path, tag: str, commits: Iterable[str]) -> RepositoryState:
     """Ask git about a repository, its tag and some commits."""
     head = ask_git(root, "rev-parse", "--verify", "--quiet", "HEAD") or ""
     tagged = ask_git(root, "rev-parse", "--verify", "--quiet", f"refs/tags/{tag}^{{commit}}") or ""
-    changes = (ask_git(root, "status", "--porcelain") or "").splitlines()
     of, known = tagged or head, set(filter(re.compile("[0-9a-f]{40,64}").fullmatch, commits))
     ancestors = {commit for commit in known if ask_git(root, "merge-base", "--is-ancestor", commit, of) is not None}
     path = root / CHANGELOG
     text = path.read_text("utf-8") if path.is_file() else ""
-    return Checkout(
-        head, tagged, tuple(line.strip().split(maxsplit=1)[-1] for line in changes), frozenset(ancestors), text
-    )
+    return RepositoryState(head, tagged, list_changes(root), frozenset(ancestors), text)
 
 
-def check_tree(checkout: Checkout, tag: str) -> Iterator[Problem]:
+def check_tree(checkout: RepositoryState, tag: str) -> Iterator[Problem]:
     """Yield why the checkout is not what the tag names."""
     if not checkout.head:
         yield Problem(Kind.TREE, "the repository is not a checkout of git")
@@ -59,8 +55,10 @@ def check_tree(checkout: Checkout, tag: str) -> Iterator[Problem]:
         yield Problem(Kind.TAG, f"there is no tag {tag!r}")
     elif checkout.tagged != checkout.head:
         yield Problem(Kind.TREE, f"tag {tag} is on {checkout.tagged[:12]}, while {checkout.head[:12]} is checked out")
-    if checkout.changes:
-        yield Problem(Kind.TREE, f"not as in the commit: {shorten(checkout.changes, _SHOWN)}")
+    if checkout.changes is None:
+        yield Problem(Kind.TREE, "git cannot tell what differs from the commit")
+    elif checkout.changes:
+        yield Problem(Kind.TREE, f"not as in the commit: {fit(checkout.changes)}")
 
 
 def check_changelog(changelog: str, names: Iterable[str]) -> Iterator[Problem]:

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Literal
 
-from pjrtwheel.dist.release_file import Entry
+from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import PinError
 from pjrtwheel.prove.level import Level
 from pjrtwheel.release_check.problems import Kind, Problem
@@ -19,6 +19,7 @@ from pjrtwheel.tables import TableError, column, metadata, read_toml
 POLICY_FILE = "releases/policy.toml"
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _TEXT = r"(?s).*\S.*"
+_LONGEST = timedelta(days=366)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Waiver:
         wheel: Project name, such as `jaxlib-cuda-13`.
         reason: Why a higher one cannot be had.
         date: When it was decided, such as `2026-11-22`.
-        until: The last day on which it holds.
+        until: The last day on which it holds, at most a year later.
         platforms: Names of platforms; all when empty.
         pythons: ABI tags such as `cp315t`, of wheels for one Python; all when empty.
         emulated: Whether an emulated machine may have shown that level.
@@ -124,13 +125,16 @@ def load_policy(root: Path) -> Policy:
     Raises:
         PinError: The file is missing or malformed.
     """
+    path, remedy = root / POLICY_FILE, "build/pjrtwheel/release_check/policy.py documents every key"
+    if not path.is_file():
+        raise PinError(f"no such file: {POLICY_FILE}", cause="it says what a release has to prove", remedy=remedy)
     try:
-        return read_toml(Policy, (root / POLICY_FILE).read_text("utf-8"))
-    except (FileNotFoundError, TableError) as error:
+        return read_toml(Policy, path.read_text("utf-8"))
+    except TableError as error:
         raise PinError(
             f"malformed file: {POLICY_FILE}",
             cause=str(error),
-            remedy="build/pjrtwheel/release_check/policy.py documents every key",
+            remedy=remedy,
         ) from error
 
 
@@ -165,3 +169,5 @@ def _check_dates(decided: str, until: str, today: date) -> Iterator[str]:
         yield f"is dated in the future: {decided}"
     if last < today:
         yield f"expired on {until}"
+    if last - first > _LONGEST and until:
+        yield f"holds for more than a year: from {decided} until {until}"

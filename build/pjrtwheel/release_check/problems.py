@@ -51,20 +51,21 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong, as a sentence."""
+    """One thing that is wrong, as a sentence, and what fixes it if that is not what fixes all of its kind."""
 
     kind: Kind
     text: str
+    remedy: str = ""
 
 
 def format_problems(problems: Iterable[Problem]) -> Iterator[str]:
-    """Yield the lines of a report: a heading for each kind, its problems, and its remedy."""
+    """Yield the lines of a report: a heading for each kind, its problems, and what fixes them."""
     listed = list(dict.fromkeys(problems))
     for kind in Kind:
-        if texts := [problem.text for problem in listed if problem.kind is kind]:
-            yield f"{kind.heading} ({count(len(texts), 'problem')}, status {kind.status})"
-            yield from (f"  {text}" for text in texts)
-            yield f"  fix: {kind.remedy}"
+        if found := [problem for problem in listed if problem.kind is kind]:
+            yield f"{kind.heading} ({count(len(found), 'problem')}, status {kind.status})"
+            yield from (f"  {problem.text}" for problem in found)
+            yield from dict.fromkeys(f"  fix: {problem.remedy or kind.remedy}" for problem in found)
 
 
 def status_of(problems: Iterable[Problem]) -> int:

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from pjrtwheel.dist.release_file import Entry
-from pjrtwheel.errors import shorten
+from pjrtwheel.dist_folder.release_file import Entry
+from pjrtwheel.errors import fit, shorten
 from pjrtwheel.prove.level import ORDER, Level
 from pjrtwheel.prove.origin import Origin, read_moment
 from pjrtwheel.prove.proof_file import CLOCKS_DIFFER
@@ -17,8 +17,6 @@ from pjrtwheel.prove.results import Proof
 from pjrtwheel.release_check.policy import Demand, Waiver
 from pjrtwheel.release_check.problems import Kind, Problem
 from pjrtwheel.sets.projects import BINDINGS, PURE_PYTHON
-
-_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +104,7 @@ def check_origins(entries: Iterable[Entry], history: History) -> Iterator[Proble
             for fault in find_faults(proof, history):
                 found.setdefault(fault, []).append(entry.filename)
     for fault, names in found.items():
-        yield Problem(Kind.ORIGIN, f"{fault}: {shorten(dict.fromkeys(names), _SHOWN)}")
+        yield Problem(Kind.ORIGIN, f"{fault}: {fit(dict.fromkeys(names))}")
 
 
 def find_faults(proof: Proof, history: History) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from packaging.version import Version
 
-from pjrtwheel.dist.release_file import Entry
+from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import PinError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.release_check.policy import Policy

@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry
 from pjrtwheel.release_check.problems import Kind, Problem
+from pjrtwheel.sets.projects import AUTO, BUILD_SESSIONS
 from pjrtwheel.wheel.names import find_name
 
 
@@ -37,9 +38,16 @@ def check_presence(
         if name not in present and other:
             yield Problem(Kind.ALTERED, f"{name} was renamed to {other}")
         elif name not in present:
-            yield Problem(Kind.MISSING, f"{name} is not there")
+            yield missing(name)
         elif name not in entries:
             yield Problem(Kind.MISSING, f"{name} is there, but {RELEASE_FILENAME} does not describe it")
+
+
+def missing(name: str) -> Problem:
+    """Return the problem of a file that is not there: a wheel, or the list of the variants of `jaxlib-auto`."""
+    wheel = find_name(name)
+    session = BUILD_SESSIONS.get(wheel.distribution if wheel else AUTO)
+    return Problem(Kind.MISSING, f"{name} is not there", f"build it: ./noxw -s {session}" if session else "")
 
 
 def check_unlisted(

@@ -16,7 +16,7 @@ from pathlib import Path
 from packaging.version import InvalidVersion, Version
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.errors import ProofError, UsageError, WheelError
+from pjrtwheel.errors import ProofError, UsageError, WheelError, fit
 from pjrtwheel.platforms import Platform
 from pjrtwheel.release.known import choose_release, load_release
 from pjrtwheel.release.model import Release
@@ -131,7 +131,7 @@ class _Plugins:
             )
         if len(found) > 1:
             raise UsageError(
-                f"{self.dist} has {what} of {len(found)} sets: {', '.join(found)}",
+                f"{self.dist} has {what} of {len(found)} sets: {fit(found)}",
                 remedy=f"choose one, as with --set {found[-1]}",
             )
         return found[0]
@@ -154,7 +154,7 @@ class _Plugins:
             raise UsageError(
                 f"{self.dist} has no wheel of {self.backend.distribution} for {self.platform.name} "
                 f"of a set of {offer.where}",
-                cause=f"it has those of {', '.join(sorted(self.by_version, key=Version)) or 'none'}",
+                cause=f"it has those of {fit(sorted(self.by_version, key=Version)) or 'none'}",
                 remedy=f"build it with: ./noxw -s build_{self.backend.name} -- --set {offer.where}",
             )
         return Offer(offer.where, kept)

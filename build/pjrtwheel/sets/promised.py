@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from pjrtwheel.abis import plugin_tag
 from pjrtwheel.backend import Backend
 from pjrtwheel.platforms import Platform
 from pjrtwheel.release.checks import list_bindings_alone, list_prebuilt
+from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import WheelName, make_name, parse_name
 
@@ -24,6 +26,24 @@ def promised_bindings(release: Release, platform: str) -> tuple[WheelName, ...]:
 def promised_plugin(backend: Backend, platform: str, version: str) -> WheelName:
     """Return the name of a backend's wheel for a platform, of the set with a version."""
     return make_name(backend.distribution, version, plugin_tag(backend.python_tag, backend.tags[platform]))
+
+
+def list_promised(root: Path, version: str, backends: Iterable[Backend], platform: str) -> tuple[WheelName, ...]:
+    """Return the wheels for a platform that the release file of a set promises; none if the set is somebody else's.
+
+    Raises:
+        PinError: A release file is malformed.
+    """
+    releases = (load_release(root, known) for known in list_releases(root))
+    release = next((release for release in releases if release.set_version == version), None)
+    if release is None:
+        return ()
+    plugins = [
+        promised_plugin(backend, platform, version)
+        for backend in backends
+        if platform in backend.tags and platform in release.platforms(backend.name)
+    ]
+    return (*promised_bindings(release, platform), *plugins)
 
 
 def promised_set(release: Release, backends: Iterable[Backend], host: Platform) -> tuple[WheelName, ...]:

@@ -16,12 +16,12 @@ from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, parse_entries, read_entries
-from pjrtwheel.errors import FetchError, UsageError, WheelError
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, parse_entries, read_entries
+from pjrtwheel.errors import FetchError, UsageError, WheelError, fit
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.download import read_document
 from pjrtwheel.fetch.index import download_wheel
-from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
+from pjrtwheel.fetch.listing import IndexFile, is_address, list_wheels, read_settings, settings_for, without_login
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform
 from pjrtwheel.release.lock import LOCK_FILENAME, SCHEMA, ReleaseLock
@@ -32,7 +32,7 @@ from pjrtwheel.wheel.names import WheelName, find_name, find_plain_wheels, parse
 from pjrtwheel.wheel.read.directory import open_wheel
 from pjrtwheel.wheel.report import BuiltWheel, report_finished
 
-_FORMS = "--set takes a folder of wheels, the URL of an index or of a release.json, or a version such as 0.11.2+split.1"
+_FORMS = "--set takes a folder of wheels, an index or release.json by its URL, or a version as 0.11.2+split.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Offer:
     """The `jaxlib` wheels of some place, none of which was fetched yet.
 
     Attributes:
-        where: The place, for messages.
+        where: The place without credentials, for messages.
         wheels: Name of each, and what brings it onto this disk.
     """
 
@@ -69,14 +69,14 @@ def find_offer(where: str, cache: Path) -> Offer:
         FetchError: It cannot be asked.
         WheelError: Its `release.json` is damaged.
     """
-    if where.startswith(("http://", "https://", "file://")):
-        offer = Offer(where, _list_url(where, cache))
+    if is_address(where):
+        offer = Offer(without_login(where), _list_url(where, cache))
     elif Path(where).exists():
         offer = Offer(where, list_folder(Path(where)))
     else:
         offer = Offer(where, _list_version(where, cache))
     if not offer.wheels:
-        raise UsageError(f"{where} has no {BINDINGS} wheel, so it is no set", remedy=_FORMS)
+        raise UsageError(f"{offer.where} has no {BINDINGS} wheel, so it is no set", remedy=_FORMS)
     return offer
 
 
@@ -92,7 +92,7 @@ def choose_set(offer: Offer, release: str | None, platform: Platform) -> WheelNa
         found = sorted({f"{name.version} for {name.platform.name if name.platform else name.tag}" for name in names})
         raise UsageError(
             f"{offer.where} has no {BINDINGS}{f' {release}' if release else ''} for {platform.name}",
-            cause=f"it has {', '.join(found)}",
+            cause=f"it has {fit(found)}",
             remedy="choose another --release or --platform, or another set",
         )
     return max(fitting, key=lambda name: Version(name.version))
@@ -174,10 +174,10 @@ def _list_url(url: str, cache: Path) -> tuple[tuple[WheelName, Callable[[], Path
     try:
         if urllib.parse.urlsplit(url).path.endswith(f"/{RELEASE_FILENAME}"):
             return _list_document(url, cache)
-        files = list_wheels(BINDINGS, IndexSettings((url,), certificate=read_settings().certificate))
+        files = list_wheels(BINDINGS, settings_for(url))
     except FetchError as error:
         raise FetchError(
-            f"{url} cannot be read", cause=error.cause or error.what, remedy="check the address"
+            f"{without_login(url)} cannot be read", cause=error.cause or error.what, remedy="check the address"
         ) from error
     return _pinned(files, functools.partial(download_wheel, index=url), cache)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pjrtwheel.errors import WheelError
+from pjrtwheel.errors import WheelError, fit
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets.projects import BINDINGS, SELECTOR
 
@@ -90,7 +90,7 @@ def tag_of_wheels(wheels: Iterable[WheelName]) -> str:
     others = {name.version for name in names if name.distribution != SELECTOR} - versions
     if len(tags) != 1 or others:
         raise WheelError(
-            f"the folder has wheels of {', '.join([*tags, *sorted(others)]) or 'no release'}",
+            f"the folder has wheels of {fit([*tags, *sorted(others)]) or 'no release'}",
             cause="what is published together is one release",
             remedy="make the folder of one tag: ./noxw -s attest -- --tag TAG",
         )

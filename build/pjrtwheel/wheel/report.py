@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pjrtwheel.errors import WheelError, count
+from pjrtwheel.errors import WheelError, count, fit
 from pjrtwheel.files import hash_file
 from pjrtwheel.gpucode.code import GpuCode
 from pjrtwheel.tables import TableError, read_json, write_json
@@ -118,19 +118,21 @@ def parse_report(text: str) -> Report:
         ) from error
 
 
-def read_built(directory: Path) -> tuple[BuiltWheel, ...]:
-    """Return the wheels that a build left in `directory`, each next to its report, at any depth.
+def read_built(directory: Path) -> BuiltWheel:
+    """Return the wheel that a build left in `directory`, in which there may be nothing but the wheel and its report.
 
     Raises:
-        WheelError: There is none, or a report names a file that is not there.
+        WheelError: There is anything else, at any depth, or one of the two is missing.
     """
-    found = []
-    for path in sorted(directory.rglob(REPORT_FILENAME)):
-        report = parse_report(path.read_text("utf-8"))
-        wheel = path.parent / report.wheel
-        if not wheel.is_file():
-            raise WheelError(f"{path} names {report.wheel!r}, which is not next to it", remedy="build again")
-        found.append(BuiltWheel(wheel, report))
-    if not found:
+    path = directory / REPORT_FILENAME
+    if not path.is_file():
         raise WheelError(f"no wheel with a {REPORT_FILENAME} in {directory}", remedy="build again")
-    return tuple(found)
+    report = parse_report(path.read_text("utf-8"))
+    found = sorted(path.relative_to(directory).as_posix() for path in directory.rglob("*"))
+    if found != sorted((report.wheel, REPORT_FILENAME)):
+        raise WheelError(
+            f"{path} is the report of {report.wheel!r}",
+            cause=f"the folder has other files than these two: {fit(found)}",
+            remedy="build again",
+        )
+    return BuiltWheel(directory / report.wheel, report)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pjrtwheel.abis import python_version
 from pjrtwheel.backend import Backend
-from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.platforms import PLATFORMS, REFERENCE
 from pjrtwheel.release.checks import list_bindings_alone, list_prebuilt
 from pjrtwheel.release.model import Release
 
@@ -20,8 +20,6 @@ _RUNNERS = {
     "macos_arm64": "macos-15",
     "windows_x86_64": "windows-2025",
 }
-# The platform whose machines run the tests, and build for systems on which nothing can be built.
-REFERENCE = PLATFORMS["linux_x86_64"]
 BINDINGS_ALONE = "jaxlib"  # as in the name of the session that builds bindings alone
 
 
@@ -74,7 +72,6 @@ class AcceleratorJob:
 
     Attributes:
         labels: What the self-hosted runner is found by.
-        lock: The same for all jobs of a machine, of which only one may run at a time.
         pythons: Those to install for proofs, see `install_order`.
     """
 
@@ -82,7 +79,6 @@ class AcceleratorJob:
     backend: str
     platform: str
     labels: tuple[str, ...]
-    lock: str
     pythons: str
 
 
@@ -199,7 +195,7 @@ def _accelerator_jobs(
 ) -> Iterator[AcceleratorJob]:
     for job in wheels:
         if labels := machines.get((job.backend, job.platform)):
-            yield AcceleratorJob(job.release, job.backend, job.platform, labels, "-".join(labels), job.pythons)
+            yield AcceleratorJob(job.release, job.backend, job.platform, labels, job.pythons)
 
 
 def _pythons(release: Release, platform: str) -> str:

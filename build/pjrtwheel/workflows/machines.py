@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import UsageError
-from pjrtwheel.workflows.jobs import REFERENCE
+from pjrtwheel.platforms import REFERENCE
 
 _EXAMPLE = 'expected JSON such as {"cuda13": ["self-hosted", "h100"]}'
 

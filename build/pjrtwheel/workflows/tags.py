@@ -21,7 +21,7 @@ from pjrtwheel.tables import read_toml
 
 
 @dataclass(frozen=True, slots=True)
-class Publication:
+class TaggedRelease:
     """What is published.
 
     Attributes:
@@ -36,7 +36,7 @@ class Publication:
         return f"release-{self.release}" if self.release else "select"
 
 
-def read_tag(root: Path, tag: str) -> Publication:
+def read_tag(root: Path, tag: str) -> TaggedRelease:
     """Return what a tag publishes, such as `v0.12.0.1+split.1` a set of a release, and `select-v0.1.0` the selector.
 
     Raises:
@@ -46,10 +46,10 @@ def read_tag(root: Path, tag: str) -> Publication:
     if said.selector:
         version = selector_version(root)
         _compare(tag, str(Tag(version, selector=True)), f"selector/pyproject.toml has version {version}")
-        return Publication("")
+        return TaggedRelease("")
     release = load_release(root, said.release)
     _compare(tag, tag_of(release), f"{release.path.name} is of set {release.set_version}, number {release.build}")
-    return Publication(release.version)
+    return TaggedRelease(release.version)
 
 
 def selector_version(root: Path) -> str:

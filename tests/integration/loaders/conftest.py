@@ -23,13 +23,13 @@ from programs import run_code
 
 
 @pytest.fixture(scope="session")
-def overlay(backend_wheels: Callable[[str], Path], root: Path, tmp_path_factory: pytest.TempPathFactory) -> Overlay:
+def overlay(backend_wheels: Callable[[str], Path], root: Path, session_folder: Path) -> Overlay:
     """Return a function: a backend → the folder with its unpacked wheel."""
 
     @functools.cache
     def unpack(name: str) -> Path:
         (wheel,) = backend_wheels(name).glob(f"{find_backend(root, name).package}-*.whl")
-        folder = tmp_path_factory.mktemp(f"overlay_{name}")
+        folder = session_folder / f"overlay_{name}"
         unpack_wheel(wheel, folder, ["*"])
         return folder
 
@@ -77,9 +77,9 @@ def nvidia(root: Path, compile_library: Callable[..., Path]) -> Callable[..., Pa
 
 
 @pytest.fixture(scope="session")
-def nvidia_wheels(nvidia: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def nvidia_wheels(nvidia: Callable[..., Path], session_folder: Path) -> Path:
     """Return a folder like site-packages with NVIDIA's libraries of CUDA 13, as far as their versions are checked."""
-    folder = tmp_path_factory.mktemp("nvidia")
+    folder = session_folder / "nvidia"
     for library in ("libcudart.so.13", "libcublas.so.13", "libcupti.so.13", "libcusparse.so.12", "libcufft.so.12"):
         put(nvidia(library), folder / "nvidia/cu13/lib" / library)
     put(nvidia("libcudnn.so.9"), folder / "nvidia/cudnn/lib/libcudnn.so.9")

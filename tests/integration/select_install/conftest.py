@@ -58,9 +58,10 @@ def write_jax_wheels(folder: Path, release: str, version: str, tag: str, lock: s
 
 
 @pytest.fixture(scope="session")
-def small_wheels(release: Release, interpreter: Interpreter, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def small_wheels(release: Release, interpreter: Interpreter, session_folder: Path) -> Path:
     """Return a folder with small packages for everything."""
-    folder = tmp_path_factory.mktemp("small wheels")
+    folder = session_folder / "small wheels"
+    folder.mkdir()
     version = release.set_version
     lock = ReleaseLock(release.version, version, 1, "none", "0" * 32).to_json()
     write_jax_wheels(folder, release.version, version, interpreter.tag, lock)
@@ -70,10 +71,11 @@ def small_wheels(release: Release, interpreter: Interpreter, tmp_path_factory: p
 
 @pytest.fixture(scope="session")
 def real_wheels(
-    built_wheels: Path, root: Path, release: Release, interpreter: Interpreter, tmp_path_factory: pytest.TempPathFactory
+    built_wheels: Path, root: Path, release: Release, interpreter: Interpreter, session_folder: Path
 ) -> Path:
     """Return a folder with our real wheels, everything they need, and small accelerator packages."""
-    folder = tmp_path_factory.mktemp("real wheels")
+    folder = session_folder / "real wheels"
+    folder.mkdir()
     ours = [wheel for wheel in built_wheels.glob("*.whl") if parse_name(wheel.name).fits(interpreter.tag)]
     ours = [wheel for wheel in ours if wheel.name.startswith(("jaxlib-", "jaxlib_cpu-"))]
     requirements = [f"jax=={release.version}", *requirement_group(root, "smoke")]
@@ -87,9 +89,9 @@ def real_wheels(
 
 
 @pytest.fixture(scope="session")
-def selector(root: Path, release: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def selector(root: Path, release: Release, session_folder: Path) -> Path:
     """Return a copy of the package under test that knows one release, whatever was built since."""
-    copy = tmp_path_factory.mktemp("selector") / "selector"
+    copy = session_folder / "selector"
     shutil.copytree(root / "selector", copy, ignore=shutil.ignore_patterns("__pycache__"))
     for path in (copy / "jaxlib_select/facts").glob("[0-9]*.json"):
         if path.stem != release.version:

@@ -75,7 +75,8 @@ def test_an_attestation_of_other_bytes_stops_the_release(tmp_path: Path) -> None
     [
         (b"", "is damaged"),
         (b"[]", "is damaged"),
-        (b"{}", "is damaged"),
+        (b"{}", "\\nit lacks 'envelope'\\n"),
+        (b'{"envelope": 1}', "\\na value in it is of another kind than expected\\n"),
         (b'{"envelope": {"statement": "!"}}', "is damaged"),
         (b'{"envelope": {"statement": "e30="}, "verification_material": {"certificate": ""}}', "is damaged"),
         (change_version(make_attestation("a.whl", DIGEST)), "29 is not a valid X509 version"),

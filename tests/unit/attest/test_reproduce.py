@@ -49,6 +49,7 @@ WHEELS = [
     "jaxlib_auto-1.2.3+split.1-py3-none-any.whl",
     PLUGIN,
 ]
+TYPO = PLUGIN.replace("cp312", "cp311")
 Reproduce = Callable[..., tuple[int, str, str]]
 
 
@@ -223,7 +224,7 @@ def test_what_cannot_be_built_again_is_refused_before_anything_is_built(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--wheel", "none.whl"], f"{TAG} has no wheel none.whl"),
+        (["--wheel", TYPO], f"{TAG} has no wheel {TYPO}\n       it has {PLUGIN} and 3 more\n"),
         (["--backend", "abacus"], "unknown backend: 'abacus'"),
         (["--platform", "linux_aarch64"], f"{TAG} has no such wheel"),
     ],
@@ -234,6 +235,7 @@ def test_wheels_that_the_release_does_not_have_are_refused(
     """The message says what there is."""
     status, _, err = reproduce(*options)
     assert (status, words in err) == (2, True)
+    assert max(map(len, err.splitlines())) <= 120
 
 
 NAME = "demo-1.0-py3-none-any.whl"

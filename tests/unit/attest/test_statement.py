@@ -165,7 +165,7 @@ def test_the_bill_of_materials_lists_the_wheels_and_what_they_are_made_of(releas
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (lambda _: b"\xff", "is damaged"),
+        (lambda _: b"\xff", "is damaged\nit is not text in UTF-8"),
         (lambda _: b"{}", "is no bill of materials"),
         (lambda data: data.replace(b'"CycloneDX"', b'"SPDX"'), "is no bill of materials"),
         (lambda data: data.replace(b'"pkg:pypi/jaxlib-cpu@', b'"pkg:pypi/jaxlib-gpu@'), "is about other wheels"),
@@ -221,14 +221,20 @@ def test_what_is_no_key_is_refused(tmp_path: Path) -> None:
     subprocess.run(["openssl", "genrsa", "-out", rsa], check=True, capture_output=True)
     with pytest.raises(UsageError, match="is no ed25519 key"):
         load_signer(rsa)
-    for load, path in (
-        (load_signer, tmp_path / "key.pub"),
-        (load_signer, tmp_path / "none"),
-        (load_public_key, tmp_path / "key"),
-        (load_public_key, tmp_path / "none"),
+    locked = tmp_path / "locked"
+    protect = ["openssl", "pkey", "-aes256", "-passout", "pass:secret"]
+    subprocess.run([*protect, "-in", tmp_path / "key", "-out", locked], check=True, capture_output=True)
+    for load, path, cause in (
+        (load_signer, "key.pub", "it is no private key in PEM form, or damaged"),
+        (load_signer, "none", "No such file or directory"),
+        (load_signer, ".", "Is a directory"),
+        (load_signer, "locked", "it is protected by a password"),
+        (load_public_key, "key", "it is no public key in PEM form, or damaged"),
+        (load_public_key, "none", "No such file or directory"),
     ):
-        with pytest.raises(UsageError, match="cannot read the"):
-            load(path)
+        with pytest.raises(UsageError, match="cannot read the") as caught:
+            load(tmp_path / path)
+        assert caught.value.cause == cause
 
 
 def test_signatures_that_prove_nothing_are_refused(tmp_path: Path) -> None:

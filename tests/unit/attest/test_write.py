@@ -13,7 +13,7 @@ from pjrtwheel.attest.checksums import SUMS_FILENAME
 from pjrtwheel.attest.release_folder import read_release_folder
 from pjrtwheel.attest.release_set import find_release_set
 from pjrtwheel.attest.write import write_release_folder
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, read_entries
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, read_entries
 from pjrtwheel.errors import AttestError, PjrtWheelError, UsageError
 from pjrtwheel.files import hash_file
 from pjrtwheel.wheel.read.metadata import read_metadata
@@ -82,9 +82,13 @@ def test_a_second_run_changes_nothing(repository: Path, dist: Path, tmp_path: Pa
     """The folder and its files stay the very same ones."""
     found, output = find_release_set(repository, TAG, dist), tmp_path / TAG
     write_release_folder(found, dist, output, {})
-    before = {path: path.stat() for path in (output, *output.iterdir())}
+
+    def identify() -> dict[Path, tuple[int, int]]:  # links that come and go change a file's other times
+        return {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in (output, *output.iterdir())}
+
+    before = identify()
     write_release_folder(found, dist, output, {})
-    assert {path: path.stat() for path in (output, *output.iterdir())} == before
+    assert identify() == before
 
 
 def test_a_release_is_replaced_whole(repository: Path, dist: Path, tmp_path: Path) -> None:
@@ -141,7 +145,7 @@ def test_an_unknown_tag_is_refused_with_those_there_are(repository: Path, dist: 
     """A tag is compared as a whole: no part of it is guessed."""
     with pytest.raises(UsageError) as caught:
         find_release_set(repository, "v1.2.3", dist)
-    assert str(caught.value) == "unknown tag: 'v1.2.3'\nknown: v1.2.3+split.1, and select-vVERSION"
+    assert str(caught.value) == "unknown tag: 'v1.2.3'\nknown: v1.2.3+split.1, select-vVERSION"
 
 
 def test_a_tag_without_wheels_is_refused_with_what_there_is(repository: Path, dist: Path) -> None:
@@ -160,7 +164,7 @@ def test_wheels_of_another_release_file_are_refused(repository: Path, dist: Path
     path.write_text(path.read_text("utf-8") + "# pinned again\n", "utf-8")
     with pytest.raises(AttestError) as caught:
         find_release_set(repository, TAG, dist)
-    assert caught.value.what == f"not made from this 1.2.3.toml: {', '.join(WHEELS)}"
+    assert caught.value.what == f"not made from this 1.2.3.toml: {WHEELS[0]} and 3 more"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from jaxlib_select.errors import MachineError
 from jaxlib_select.machine.file import from_json, to_json
 from jaxlib_select.machine.model import Amd, Devices, Intel, Machine, Nvidia, NvidiaGpu
-from pjrtwheel.dist.release_file import Entry, ReleaseFile, format_entries
+from pjrtwheel.dist_folder.release_file import Entry, ReleaseFile, format_entries
 from pjrtwheel.docs.schemas import MACHINE_SCHEMA, RELEASE_SCHEMA, main, render_schemas
 from pjrtwheel.json_schema import describe_attributes
 from pjrtwheel.prove.level import Level

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pjrtwheel.elf import ElfImage, Span, plan_repair, read_chunks, read_image
 from pjrtwheel.elf.pieces import Edit, cut, total_size
-from pjrtwheel.elf.search_path import Place, clean_search_path
+from pjrtwheel.elf.search_path import LibraryPlace, clean_search_path
 from pjrtwheel.errors import ElfError
 
 MakeElf = Callable[..., bytes]
@@ -196,7 +196,7 @@ def test_elements_are_judged_from_where_the_library_lies(depth: int | None, left
         ":$ORIGIN/plugin.so.runfiles/_main/lib:/usr/local/lib/python3.9:/opt/vendor/lib/"
     )
     kept = ("/opt/vendor/lib",)
-    assert clean_search_path(path, Place(depth, kept)).elements == (*left[:-1], "/opt/vendor/lib/")
+    assert clean_search_path(path, LibraryPlace(depth, kept)).elements == (*left[:-1], "/opt/vendor/lib/")
 
 
 def test_what_happened_to_a_long_path_is_said_shortly() -> None:
@@ -204,7 +204,7 @@ def test_what_happened_to_a_long_path_is_said_shortly() -> None:
     path = ":".join(
         [*(f"$ORIGIN/../lib{number}" for number in range(5)), "$ORIGIN/../../..", "/x", "", "$ORIGIN/../lib0"]
     )
-    assert clean_search_path(path, Place(1)).describe() == (
+    assert clean_search_path(path, LibraryPlace(1)).describe() == (
         "keeps 5 of 9 elements (1 outside site-packages, 1 absolute, 1 relative to the working directory, 1 repeated):"
         " $ORIGIN/../lib0:$ORIGIN/../lib1:$ORIGIN/../lib2 and 2 more"
     )

@@ -4,30 +4,38 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pjrtwheel.backend import Backend, load_backends
+from pjrtwheel.cli import main
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.errors import UsageError
+from pjrtwheel.errors import FetchError, ProofError, UsageError
 from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.files import hash_file
 from pjrtwheel.installs.combinations import (
     Combination,
-    Outcome,
+    InstallOutcome,
+    Reason,
     Result,
     choose_pythons,
+    describe_skips,
     list_combinations,
     sum_up,
     why_skipped,
 )
-from pjrtwheel.installs.run import install_command
-from pjrtwheel.installs.stage import Stage, StagedSet, fetch_wheel, open_stage, read_set
+from pjrtwheel.installs.run import install_command, run_installer
+from pjrtwheel.installs.stage import Stage, StagedSet, check_staged, fetch_wheel, open_stage, read_set
 from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.sets.promised import list_promised
 from pjrtwheel.wheel.names import parse_name
+from release_folders import write_release_folder
 from small_wheels import build_wheel, describe_wheel
+from tagged_repository import BINDINGS, PLUGIN, make_tagged_repository
 
 PLATFORM = PLATFORMS["linux_x86_64"]
 TAG = "manylinux_2_27_x86_64"
@@ -57,23 +65,67 @@ def folder(tmp_path: Path) -> Path:
 
 def test_the_newest_set_for_the_platform_is_taken(folder: Path) -> None:
     """Or the one that is named, by its release or its version."""
-    stage = open_stage(str(folder))
-    newest = read_set(stage, ["jaxlib-abacus"], None, PLATFORM)
-    assert (newest.version, newest.release, newest.pythons) == ("1.2.3+split.1", "1.2.3", ("cp312", "cp313"))
-    assert newest.find("jaxlib-abacus", "cp312") is None
-    for release in ("1.2.2", "1.2.2+split.1"):
-        older = read_set(stage, ["jaxlib-abacus"], release, PLATFORM)
-        found = older.find("jaxlib-abacus", "cp313")
-        assert found == parse_name(f"jaxlib_abacus-1.2.2+split.1-cp312-abi3-{TAG}.whl")
-        assert older.wheels[found].sha256 == hash_file(folder / found.filename)
-        assert fetch_wheel(stage, found, older.wheels[found], folder) == folder / found.filename
-    selector = "jaxlib_select-0.1.0-py3-none-any.whl"  # of no set
-    build_wheel(folder, describe_wheel(selector), name=selector)
-    assert read_set(stage, [], None, PLATFORM).find("jaxlib-select", "cp312") == parse_name(selector)
-    with pytest.raises(UsageError, match=r"has no jaxlib 9 for .*\nit has 1\.2\.2\+split\.1, 1\.2\.3\+split\.1"):
-        read_set(stage, [], "9", PLATFORM)
-    with pytest.raises(UsageError, match="is no stage"):
-        open_stage(str(folder / "nothing"))
+    with open_stage(str(folder)) as stage:
+        newest = read_set(stage, ["jaxlib-abacus"], None, PLATFORM)
+        assert (newest.version, newest.release, newest.pythons) == ("1.2.3+split.1", "1.2.3", ("cp312", "cp313"))
+        assert newest.find("jaxlib-abacus", "cp312") is None
+        for release in ("1.2.2", "1.2.2+split.1"):
+            older = read_set(stage, ["jaxlib-abacus"], release, PLATFORM)
+            found = older.find("jaxlib-abacus", "cp313")
+            assert found == parse_name(f"jaxlib_abacus-1.2.2+split.1-cp312-abi3-{TAG}.whl")
+            assert older.wheels[found].sha256 == hash_file(folder / found.filename)
+            assert fetch_wheel(stage, found, older.wheels[found], folder) == folder / found.filename
+        selector = "jaxlib_select-0.1.0-py3-none-any.whl"  # of no set
+        build_wheel(folder, describe_wheel(selector), name=selector)
+        assert read_set(stage, [], None, PLATFORM).find("jaxlib-select", "cp312") == parse_name(selector)
+        with pytest.raises(UsageError, match=r"has no jaxlib 9 for .*\nit has 1\.2\.2\+split\.1, 1\.2\.3\+split\.1"):
+            read_set(stage, [], "9", PLATFORM)
+
+
+def test_a_folder_with_an_index_is_served_to_installers(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `publish folder` wrote it: they are given an address, at which nobody answers afterwards."""
+    monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path / "cache"))
+    release, site = write_release_folder(tmp_path / "release"), tmp_path / "site"
+    publish = ["publish", "folder", str(release.path), "--no-dry-run", "--root", str(root)]
+    assert main([*publish, "--site", str(site)]) == 0
+    with open_stage(str(site)) as stage:
+        assert stage.where == str(site)
+        assert stage.url in install_command("pip", stage, HERE.path, [])[-1]
+        staged = read_set(stage, ["jaxlib-abacus"], None, PLATFORM)
+        found = staged.find("jaxlib-abacus", "cp313")
+        assert found
+        assert hash_file(fetch_wheel(stage, found, staged.wheels[found], tmp_path)) == staged.wheels[found].sha256
+    with pytest.raises(FetchError, match="Connection refused"):
+        read_set(stage, [], None, PLATFORM)
+
+
+def test_the_credentials_of_a_stage_are_for_installers_alone(folder: Path) -> None:
+    """They are in its address, and in nothing that is printed."""
+    url = "https://me:secret@example.org/simple/"
+    with open_stage(url) as stage:
+        assert (stage.url, stage.where) == (url, "https://example.org/simple/")
+        assert "secret" not in repr(stage)
+    with open_stage(str(folder)) as stage:
+        assert stage.where == str(folder)
+
+
+def test_a_stage_that_cannot_be_read_is_named(folder: Path) -> None:
+    """With what to do about it, which is nothing about the index of pip's own configuration."""
+    address = "http://me:secret@127.0.0.1:9/simple/"
+    with open_stage(address) as stage, pytest.raises(FetchError) as failed:
+        read_set(stage, [], None, PLATFORM)
+    assert failed.value.what == "the package index cannot be asked for jaxlib"
+    assert failed.value.cause == "http://127.0.0.1:9/simple/: Connection refused"
+    assert failed.value.remedy == "check the address, and whether it is served"
+    for place, what in {
+        str(folder / "nothing"): f"no such folder: {folder / 'nothing'}",
+        "ftp://example.org/": "unknown kind of address: 'ftp://example.org/'",
+    }.items():
+        with pytest.raises(UsageError) as caught, open_stage(place):
+            pass
+        assert caught.value.what == what
 
 
 def test_every_python_extra_and_installer_is_tried(abacus: Backend) -> None:
@@ -94,21 +146,48 @@ def test_what_cannot_run_here_says_why(abacus: Backend) -> None:
     staged = StagedSet("1.2.3", {wheel: IndexFile(wheel.filename, "00", 1)})
     first, *_, last = list_combinations(["cp312"], [abacus], ["pip"])
 
-    def why(combination: Combination, python: Interpreter | None, *, vendor_wheels: bool = False) -> str:
-        return why_skipped(combination, staged, abacus.distribution, {"cp312": python}, vendor_wheels=vendor_wheels)
+    def why(combination: Combination, python: Interpreter | None, *, vendor_wheels: bool = False) -> Reason | None:
+        return why_skipped(combination, staged, abacus.distribution, python, vendor_wheels=vendor_wheels)
 
-    assert why(first, HERE) == "downloads the vendor's wheels: --vendor-wheels"
-    assert why(first, HERE, vendor_wheels=True) == why(last, HERE) == ""
-    assert why(last, None) == "no such Python on this machine"
-    other = why_skipped(last, staged, "jaxlib-bead", {"cp312": HERE}, vendor_wheels=True)
-    assert other == "the stage has no jaxlib-bead 1.2.3 for it"
+    assert why(first, HERE) is Reason.VENDOR_WHEELS
+    assert why(first, HERE, vendor_wheels=True) is why(last, HERE) is None
+    assert why(last, None) is Reason.NO_PYTHON
+    assert why_skipped(last, staged, "jaxlib-bead", HERE, vendor_wheels=True) is Reason.NOT_STAGED
+
+
+def test_skips_share_a_line_if_they_share_the_reason(abacus: Backend) -> None:
+    """With their number, and which they are: nothing is named that was not skipped for it."""
+    bead = replace(abacus, name="bead", jaxlib_extras={"bead": ()})
+    reasons = {
+        ("cp312", "abacus"): Reason.VENDOR_WHEELS,
+        ("cp313", "abacus"): Reason.NO_PYTHON,
+        ("cp313", "abacus-local"): Reason.NO_PYTHON,
+        ("cp312", "bead"): Reason.NOT_STAGED,
+        ("cp313", "bead"): Reason.NOT_STAGED,
+        ("cp314t", "abacus"): Reason.NO_PYTHON,
+        ("cp314t", "abacus-local"): Reason.NO_PYTHON,
+        ("cp314t", "bead"): Reason.NO_PYTHON,
+    }
+    results = []
+    for combination in list_combinations(["cp312", "cp313", "cp314t"], [abacus, bead], ["pip", "uv"]):
+        reason = reasons.get((combination.python, combination.extra))
+        outcome = InstallOutcome.SKIPPED if reason else InstallOutcome.PASSED
+        results.append(Result(combination, outcome, reason or "1 x abacus"))
+    assert list(describe_skips(results)) == [
+        "skipped  2, not downloaded without --vendor-wheels: abacus on Python 3.12",
+        "skipped  4, not at the stage: bead on Python 3.12, 3.13",
+        "skipped  8, no such Python on this machine: abacus, abacus-local on Python 3.13, 3.14t",
+        "skipped  2, no such Python on this machine: bead on Python 3.14t",
+    ]
 
 
 def test_a_python_without_wheels_is_refused() -> None:
     """Whoever asks for it learns which there are."""
     assert choose_pythons(["cp312", "cp313"], []) == ("cp312", "cp313")
-    with pytest.raises(UsageError, match="no wheels for cp311"):
-        choose_pythons(["cp312"], ["3.11"])
+    for asked in ("3.11", "cp311"):
+        with pytest.raises(UsageError) as caught:
+            choose_pythons(["cp312", "cp314t"], ["3.12", asked])
+        assert str(caught.value) == f"no wheels for Python {asked}\nthere are some for 3.12, 3.14t"
 
 
 def test_installers_are_given_the_stage_next_to_the_package_index() -> None:
@@ -121,8 +200,77 @@ def test_installers_are_given_the_stage_next_to_the_package_index() -> None:
     assert install_command("uv", Stage(url, url), python, wanted)[-5:] == [*fresh, f"--index={url}", *wanted]
 
 
+def test_an_installer_that_fails_is_named_with_its_last_words() -> None:
+    """Not the Python that pip runs on, and not the hundred versions that there are of something."""
+    said = "first\\n2\\n3\\nERROR: none fits " + "9.9, " * 99 + "\\nlast"
+    with pytest.raises(ProofError) as caught:
+        run_installer("pip", [sys.executable, "-c", f"import sys; sys.exit('{said}')"])
+    assert caught.value.what == "pip does not install it"
+    lines = caught.value.cause.splitlines()
+    assert (lines[:2], lines[2][:24], max(map(len, lines)), lines[3:]) == (
+        ["2", "3"],
+        "ERROR: none fits 9.9, 9.",
+        110,
+        ["last"],
+    )
+
+
+def test_a_run_that_tried_nothing_is_no_success(
+    root: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The reasons are printed, the error says that they are all there is, and each result is in the file."""
+    command = ["verify_installs", "--root", str(root), "--index", str(folder), "--json", str(tmp_path / "results.json")]
+    assert main([*command, "--installer", "pip", "--release", "1.2.2"]) == ProofError.exit_code
+    said = capsys.readouterr()
+    extras = [extra for backend in load_backends(root).values() for extra in backend.jaxlib_extras]
+    assert said.out.splitlines() == [
+        f"skipped {2 * len(extras):>2}, not at the stage: {', '.join(extras)} on Python 3.12, 3.13",
+        f"1.2.2+split.1 from {folder}: 0 passed, 0 failed, {2 * len(extras)} skipped",
+    ]
+    assert said.err.startswith("error: nothing was installed: all was skipped\n")
+    results = json.loads((tmp_path / "results.json").read_text("utf-8"))
+    assert [(result["combination"]["python"], result["detail"]) for result in results] == [
+        (python, "not at the stage") for python in ("cp312", "cp313") for _ in extras
+    ]
+
+
+def test_a_backend_that_was_asked_for_has_to_be_at_the_stage(
+    root: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is an error that says what is there; nothing is tried."""
+    command = ["verify_installs", "--root", str(root), "--index", str(folder), "--release", "1.2.2"]
+    assert main([*command, "--backend", "cpu"]) == ProofError.exit_code
+    said = capsys.readouterr()
+    assert (said.out, said.err.splitlines()) == (
+        "",
+        [
+            "error: the stage lacks jaxlib-cpu",
+            "       its set 1.2.2+split.1 has jaxlib",
+            "       stage them, or choose what is there with --backend",
+        ],
+    )
+
+
+def test_what_the_release_file_promises_has_to_be_at_the_stage(tmp_path: Path) -> None:
+    """The wheel of each backend and of each Python; another set is somebody else's, who promised nothing here."""
+    repository = make_tagged_repository(tmp_path / "own")
+    backends = list(load_backends(repository.root).values())
+    promised = list_promised(repository.root, "1.2.3+split.1", backends, PLATFORM.name)
+    assert [name.filename for name in promised] == [BINDINGS, PLUGIN]
+    assert list_promised(repository.root, "1.2.3+split.2", backends, PLATFORM.name) == ()
+    with open_stage(str(repository.dist)) as stage:
+        check_staged(read_set(stage, ["jaxlib-abacus"], None, PLATFORM), promised, ["jaxlib-abacus"])
+    (repository.dist / BINDINGS).rename(repository.dist / BINDINGS.replace("cp312", "cp313"))
+    (repository.dist / PLUGIN).unlink()
+    with open_stage(str(repository.dist)) as stage, pytest.raises(ProofError) as caught:
+        check_staged(read_set(stage, ["jaxlib-abacus"], None, PLATFORM), promised, ["jaxlib-abacus"])
+    assert caught.value.what == f"the stage lacks {BINDINGS}, {PLUGIN}"
+
+
 def test_outcomes_are_counted(abacus: Backend) -> None:
     """All three, also where there is none."""
     (first, *_) = list_combinations(["cp312"], [abacus], ["pip"])
-    results = [Result(first, outcome, "") for outcome in (Outcome.PASSED, Outcome.SKIPPED, Outcome.PASSED)]
+    results = [
+        Result(first, outcome, "") for outcome in (InstallOutcome.PASSED, InstallOutcome.SKIPPED, InstallOutcome.PASSED)
+    ]
     assert sum_up(results) == "2 passed, 0 failed, 1 skipped"

@@ -18,7 +18,7 @@ from jaxlib_select.choose.cuda import TEGRA, runs
 from jaxlib_select.facts import Select
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.cli import main
-from pjrtwheel.dist.release_file import Entry, format_entries, read_entries
+from pjrtwheel.dist_folder.release_file import Entry, format_entries, read_entries
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import PLATFORMS

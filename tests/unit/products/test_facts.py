@@ -17,7 +17,7 @@ from jaxlib_select.facts import Select, Source, known_releases, load_facts, read
 from jaxlib_select.machine.model import format_version
 from pjrtwheel.backend import load_backends, parse_backend
 from pjrtwheel.cli import main
-from pjrtwheel.dist.release_file import Entry, format_entries
+from pjrtwheel.dist_folder.release_file import Entry, format_entries
 from pjrtwheel.errors import UsageError
 from pjrtwheel.products.facts import (
     Contents,

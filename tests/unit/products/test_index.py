@@ -21,7 +21,7 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.products import index
 from pjrtwheel.products.index import write_index, write_joint_index
 from pjrtwheel.products.index.pages import chips
-from pjrtwheel.products.index.projects import Source
+from pjrtwheel.products.index.projects import WheelFolder
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof, PythonProof, TargetProof
@@ -372,11 +372,11 @@ def test_addresses_that_cannot_be_right_are_refused(
 def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
     """Installers could not tell which one they get."""
     first, second = (make_release(tmp_path / tag, NAME) for tag in ("a", "b"))
-    write_joint_index([Source(first), Source(second)], tmp_path / "simple")  # the same bytes are no harm
+    write_joint_index([WheelFolder(first), WheelFolder(second)], tmp_path / "simple")  # the same bytes are no harm
     build_wheel(second, {"jaxlib_abacus-1.0.dist-info/METADATA": METADATA, "x.py": b""}, name=NAME)
     write_release(second, list_entry(second / NAME))
     with pytest.raises(WheelError, match="has two files of the name"):
-        write_joint_index([Source(first), Source(second)], tmp_path / "simple")
+        write_joint_index([WheelFolder(first), WheelFolder(second)], tmp_path / "simple")
 
 
 def test_withdrawn_wheels_have_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,12 +15,13 @@ from urllib.parse import quote
 
 import pytest
 
-from github_stand_in import REPOSITORY, TOKEN, GithubStandIn, serve_github
+from github_stand_in import REPOSITORY, TOKEN, Asset, GithubStandIn, serve_github
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.errors import PublishError, UsageError
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish.destinations import Destination, Kind
-from pjrtwheel.publish.github_release import GithubRelease, open_github
+from pjrtwheel.publish.github_release import GithubRelease
+from pjrtwheel.publish.places import open_place
 from release_folders import send, write_pure_release
 from small_wheels import build_wheel
 
@@ -53,7 +56,7 @@ def release(tmp_path: Path) -> ReleaseFolder:
 
 def open_at(pages: Path | None = None, tag: str = TAG) -> GithubRelease:
     """Return the place of a release, which does not really wait."""
-    place = open_github(DESTINATION, {"pages": str(pages)} if pages else {}, tag)
+    place = open_place(DESTINATION, argparse.Namespace(pages=str(pages) if pages else None), os.environ, tag)
     assert isinstance(place, GithubRelease)
     place.wait = WAITS.append
     return place
@@ -146,6 +149,78 @@ def test_what_a_killed_run_left_is_removed(github: GithubStandIn, release: Relea
     assert WHEEL not in open_at().list_files(PROJECTS)
     send(open_at(), release)
     assert github.files == {TAG: dict.fromkeys(github.files[TAG], "uploaded")}
+
+
+@pytest.mark.parametrize("altered", [False, True])
+def test_assets_without_digests_are_read_back(github: GithubStandIn, release: ReleaseFolder, *, altered: bool) -> None:
+    """As of an older server: the next run goes on, unless what is there is something else."""
+    github.digests = False
+    send(open_at(), release, stop_after=5)
+    (draft,) = github.releases
+    draft.assets = [asset for asset in draft.assets if asset.name != WHEEL]  # killed between METADATA and wheel
+    if altered:
+        next(asset for asset in draft.assets if asset.name == f"{WHEEL}.metadata").data += b"!"
+        with pytest.raises(PublishError, match=r"has another .*\.metadata"):
+            send(open_at(), release)
+    else:
+        send(open_at(), release)
+        assert github.files == {TAG: dict.fromkeys(all_names(release), "uploaded")}
+
+
+def lists_another_wheel(assets: dict[str, Asset]) -> None:
+    """Exchange a wheel, and what `release.json` says of it."""
+    old, data = hashlib.sha256(assets[WHEEL].data).hexdigest(), b"another wheel"
+    exchange(assets[WHEEL], data)
+    text = assets["release.json"].data.replace(old.encode(), hashlib.sha256(data).hexdigest().encode())
+    exchange(assets["release.json"], text)
+
+
+def exchange(asset: Asset, data: bytes) -> None:
+    """Exchange an asset as its owner can, of which GitHub states another digest then."""
+    asset.data, asset.digest = data, f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lists_another_wheel, rf"its SHA256SUMS lists\ndiffering: {re.escape(WHEEL)}, release\.json"),
+        (lambda assets: exchange(assets["release.json"], assets["release.json"].data + b"\n"), r"differing: release"),
+        (
+            lambda assets: setattr(assets["sbom.cdx.json"], "name", "jaxlib_abacus-1.2.3+split.1-variants.json"),
+            r"differing: jaxlib_abacus-1\.2\.3\+split\.1-variants\.json",
+        ),
+        (lambda assets: exchange(assets[WHEEL], b"another wheel"), "has another jaxlib_abacus"),
+        (lambda assets: setattr(assets["SHA256SUMS"], "name", "SUMS"), r"v1\.2\.3\+split\.1 .* has no SHA256SUMS"),
+    ],
+)
+def test_an_older_release_that_was_altered_is_not_listed(
+    github: GithubStandIn,
+    release: ReleaseFolder,
+    tmp_path: Path,
+    damage: Callable[[dict[str, Asset]], None],
+    message: str,
+) -> None:
+    """Installers would get what somebody else put there: the index stays as it is, and the new release a draft."""
+    pages = tmp_path / "pages"
+    send(open_at(pages), release)
+    before = read_page(pages)
+    damage({asset.name: asset for asset in github.releases[0].assets})
+    newer = write_pure_release(tmp_path / "v1.2.4", version="1.2.4")
+    for folder in (pages, None):  # as in a job of its own for the pages
+        with pytest.raises(PublishError, match=message):
+            send(open_at(folder, "v1.2.4"), newer)
+    assert read_page(pages) == before
+    assert github.releases[1].draft
+
+
+def test_half_an_asset_of_something_else_is_not_published(github: GithubStandIn, release: ReleaseFolder) -> None:
+    """It is listed nowhere, and would stay in the release."""
+    send(open_at(), release, stop_after=4)
+    github.cut = {"notes.txt"}
+    github.make_asset(github.releases[0], "notes.txt", b"")
+    with pytest.raises(PublishError, match=r"has only a part of notes\.txt"):
+        send(open_at(), release)
+    assert github.releases[0].draft
 
 
 @pytest.mark.parametrize("wrong", ["lie", "rename"])
@@ -277,3 +352,31 @@ def test_a_place_needs_a_repository_and_a_commit(
     with pytest.raises(UsageError, match="the repository of github is not known"):
         open_at()
     assert github.releases == []
+
+
+@pytest.mark.usefixtures("github")
+def test_what_is_missing_is_said_before_anything_is_sent(
+    release: ReleaseFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A dry run asks for it as well, but for the token; a release that is there needs no commit."""
+    (tmp_path / "pages/simple").mkdir(parents=True)
+    (tmp_path / "pages/simple/mine.html").touch()
+    with pytest.raises(UsageError, match="is not an index made here") as caught:
+        open_at(tmp_path / "pages").check_uploads(credentials=False)
+    assert caught.value.remedy == "move it away, or name another folder with --pages"
+    with pytest.raises(UsageError, match="is not an index made here"):
+        open_at(tmp_path / "pages").yank([WHEEL], "crashes")
+    assert not (tmp_path / "pages/yanked.toml").exists()
+    monkeypatch.delenv("GITHUB_TOKEN")
+    monkeypatch.delenv("GH_TOKEN", raising=False)
+    open_at().check_uploads(credentials=False)
+    with pytest.raises(PublishError, match="there is no token"):
+        open_at().check_uploads(credentials=True)
+    monkeypatch.delenv("GITHUB_SHA")
+    with pytest.raises(UsageError, match="the commit of"):
+        open_at().check_uploads(credentials=False)
+    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+    monkeypatch.setenv("GITHUB_SHA", COMMIT)
+    send(open_at(), release)
+    monkeypatch.delenv("GITHUB_SHA")
+    open_at().check_uploads(credentials=True)

@@ -38,6 +38,15 @@ def test_documents_count_where_they_are_taken() -> None:
     ]
 
 
+def test_metadata_counts_where_it_is_a_file_of_its_own() -> None:
+    """A GitHub Release has an asset of METADATA next to each wheel."""
+    limited = replace(ANY, kind=Kind.GITHUB, file_count=5)
+    assert list(check_limits(limited, [CPU, VARIANT], documents=["a"])) == []
+    assert list(check_limits(limited, [CPU, VARIANT], documents=["a", "b"])) == [
+        "anywhere takes 5 files of one release, this one has 6 (with METADATA of each wheel)"
+    ]
+
+
 def test_only_our_projects_go_where_a_project_has_to_opt_in() -> None:
     """Each project is named once, in its normal spelling."""
     ours = replace(ANY, opt_in=True, names=("JAXlib.Auto",))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pjrtwheel.publish.place import PublishedFile
-from pjrtwheel.publish.plan import WIDTH, Action, LocalFile, format_plan, make_plan
+from pjrtwheel.publish.plan import WIDTH, Action, LocalFile, Scope, format_plan, make_plan
 from pjrtwheel.wheel.names import parse_name
 from release_folders import PLUGIN_TAG, SELECTOR_WHEEL, WHEELS
 
@@ -79,6 +79,45 @@ def test_each_problem_is_a_sentence(found: PublishedFile, problem: str) -> None:
 def test_other_files_are_nobodys_business(name: str) -> None:
     """They belong to another version, set or project."""
     assert make_plan("v1", "there", FILES, {name: published(name)}).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "foreign"),
+    [
+        (f"jaxlib_beads-1.2.3+split.1-{PLUGIN_TAG}.whl", True),
+        ("jaxlib-1.2.3.tar.gz", True),
+        ("notes.txt", True),
+        (f"{WHEELS[0]}.metadata", False),
+        (f"{WHEELS[0].replace('cp312', 'cp314')}.metadata", True),
+    ],
+)
+def test_nothing_else_lies_where_a_release_is_alone(name: str, *, foreign: bool) -> None:
+    """As in a draft, which becomes public as it is; METADATA lies next to its wheel."""
+    problems = (f"{name} is at there, and not in this release",) if foreign else ()
+    assert make_plan("v1", "there", FILES, {name: published(name)}, scope=Scope(alone=True)).problems == problems
+
+
+@pytest.mark.parametrize(("version", "foreign"), [("1.2.3+split.1", True), ("1.2.3+split.2", False)])
+def test_a_wheel_that_an_extra_would_install_is_refused(version: str, *, foreign: bool) -> None:
+    """The release requires it in its own version, and has none."""
+    name = f"jaxlib_beads-{version}-{PLUGIN_TAG}.whl"
+    problems = (f"{name} is at there, and not in this release",) if foreign else ()
+    scope = Scope(extras=frozenset({"jaxlib-beads"}))
+    assert make_plan("v1", "there", FILES, {name: published(name)}, scope=scope).problems == problems
+
+
+def test_a_plan_without_anything_to_send_is_one_line() -> None:
+    """Whoever runs it again knows the files."""
+    plan = make_plan("v1", "there", FILES, {file.name: published(file.name) for file in FILES})
+    assert format_plan(plan) == ["v1 to there: 7 files, 0.0 kB; nothing to send"]
+
+
+def test_a_refused_plan_has_the_refused_files_alone() -> None:
+    """Each with its cause."""
+    plan = make_plan("v1", "there", FILES, {WHEELS[0]: published(WHEELS[0], yanked="bad")}, ["too large"])
+    head, *lines = format_plan(plan)
+    assert head == "v1 to there: 7 files, 0.0 kB"
+    assert "".join("".join(lines).split()) == f"refused:toolargerefused:{WHEELS[0]}wasyankedatthere:bad"
 
 
 @given(st.lists(st.text("abc-_.", min_size=1, max_size=200), unique=True), st.integers(0, 2**36))

@@ -4,13 +4,19 @@
 
 from __future__ import annotations
 
+import argparse
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pjrtwheel.attest.checksums import format_sums
+from pjrtwheel.cli.publish import configure_parser
+from pjrtwheel.dist_folder.release_file import format_entries
+from pjrtwheel.files import hash_file
 from pjrtwheel.publish.plan import LocalFile
 from pjrtwheel.publish.run import Publication
 from release_folders import PLUGIN_TAG, SELECTOR_WHEEL, WHEELS, write_release_folder
@@ -78,7 +84,13 @@ def test_a_second_run_changes_nothing(publish: Publish, server: UploadServer, fo
     publish(folder)
     printed = publish(folder)
     assert (printed.status, server.uploads, server.downloads) == (0, ORDER, ORDER * 2)
-    assert printed.out.splitlines()[1] == "to send: 0 files, 0.0 kB, in this order"
+    total = sum((folder / name).stat().st_size for name in ORDER)
+    assert printed.out.splitlines() == [
+        f"v1.2.3+split.1 to company: 4 files, {total / 1000:.1f} kB; nothing to send",
+        "left out, for company takes none: 2 documents",
+        "checking 4 files",
+        f"v1.2.3+split.1 is at {server.url}simple/, read back as SHA256SUMS has it",
+    ]
 
 
 def test_digests_that_the_index_states_can_be_enough(publish: Publish, server: UploadServer, folder: Path) -> None:
@@ -132,7 +144,10 @@ ANSWERS = {
         "wait until the server works again",
     ),
     Fault.CUT: ("the connection was cut", "see that the server runs"),
-    Fault.SLOW: ("it stayed silent for too long", "wait until it answers, or give it longer with --timeout"),
+    Fault.SLOW: (
+        "it stayed silent for too long",
+        "wait until it answers, or give it more seconds in PJRTWHEEL_COMPANY_TIMEOUT",
+    ),
 }
 # How often one file is sent before publishing gives up: what a server may recover from is tried three times.
 TRIES = dict.fromkeys(ANSWERS, 1) | dict.fromkeys((Fault.BROKEN, Fault.CUT, Fault.SLOW), 3)
@@ -241,7 +256,8 @@ def test_other_bytes_are_refused_before_anything_is_sent(
         "v1.2.3+split.1 cannot be published to company; nothing was sent",
         f"{BINDINGS[1]} is at company with other bytes",
     ]
-    assert "  4 refuse" in printed.out
+    _, *refused = printed.out.splitlines()  # this file alone, with its cause
+    assert "".join("".join(refused).split()) == f"refused:{BINDINGS[1]}isatcompanywithotherbytes"
 
 
 def test_a_foreign_wheel_of_the_release_is_refused(publish: Publish, server: UploadServer, folder: Path) -> None:
@@ -254,6 +270,35 @@ def test_a_foreign_wheel_of_the_release_is_refused(publish: Publish, server: Upl
     assert printed.lines[1].strip() == f"{foreign} is at company, and not in this release"
     del server.files[foreign]
     assert publish(folder).status == 0
+
+
+def test_a_foreign_plugin_that_an_extra_would_install_is_refused(
+    publish: Publish, server: UploadServer, tmp_path: Path
+) -> None:
+    """No release with this jaxlib has it, and pip would take it for jaxlib[bead]."""
+    release = write_release_folder(tmp_path / "fewer", [*BINDINGS, ABACUS])
+    needs = ("jaxlib-bead==1.2.3+split.1; extra == 'bead'", "other>=1")
+    entries = {name: replace(entry, requires=needs) for name, entry in release.wheels.items()}
+    (release.path / "release.json").write_text(format_entries(entries), "utf-8")
+    sums = {name: hash_file(release.path / name) for name in release.digests}
+    (release.path / "SHA256SUMS").write_text(format_sums(sums), "utf-8")
+    server.files[BEAD] = b"other"
+    printed = publish(release.path)
+    assert (printed.status, server.uploads) == (11, [])
+    assert printed.lines[1].strip() == f"{BEAD} is at company, and not in this release"
+    del server.files[BEAD]
+    assert publish(release.path).status == 0
+
+
+def test_a_plugin_alone_joins_the_jaxlib_that_is_there(publish: Publish, server: UploadServer, tmp_path: Path) -> None:
+    """It was built for a published set, and requires that very version."""
+    release = write_release_folder(tmp_path / "plugin", [ABACUS])
+    entries = {name: replace(entry, requires=("jaxlib==1.2.3+split.1",)) for name, entry in release.wheels.items()}
+    (release.path / "release.json").write_text(format_entries(entries), "utf-8")
+    sums = {name: hash_file(release.path / name) for name in release.digests}
+    (release.path / "SHA256SUMS").write_text(format_sums(sums), "utf-8")
+    server.files[BINDINGS[0]] = b"published before"
+    assert (publish(release.path).status, server.uploads) == (0, [ABACUS])
 
 
 def test_what_was_yanked_is_not_published_again(publish: Publish, server: UploadServer, folder: Path) -> None:
@@ -278,8 +323,14 @@ def test_an_altered_folder_is_refused(publish: Publish, server: UploadServer, fo
     """It is held to SHA256SUMS before the destination is asked."""
     (folder / BEAD).write_bytes(b"altered")
     printed = publish(folder)
-    assert (printed.status, server.requests) == (7, [])
+    assert (printed.status, server.requests) == (12, [])  # as verify_release does
     assert f"altered: {BEAD}" in printed.err
+    (folder / "release.json").write_text("{")
+    sums = (folder / "SHA256SUMS").read_text().replace("release.json", "other.json")
+    (folder / "SHA256SUMS").write_text(sums)
+    assert publish(folder).status == 12
+    (folder / "SHA256SUMS").write_bytes(b"\xff")
+    assert publish(folder).status == 12
 
 
 @pytest.mark.parametrize("killed_at", range(5))
@@ -404,7 +455,7 @@ def test_addresses_come_from_pypirc(
     ("options", "line"),
     [
         ([], "the address of company is not known"),
-        (["--index-url", "http://127.0.0.1:9/", "--timeout", "soon"], "--timeout is 'soon'"),
+        (["--index-url", "http://127.0.0.1:9/", "--timeout", "soon"], "the timeout of company is 'soon'"),
     ],
 )
 def test_missing_and_wrong_options_are_named(command: Publish, folder: Path, options: list[str], line: str) -> None:
@@ -413,11 +464,59 @@ def test_missing_and_wrong_options_are_named(command: Publish, folder: Path, opt
     assert (printed.status, printed.lines[0]) == (2, line)
 
 
+@pytest.mark.parametrize(
+    ("stage", "remedy"),
+    [
+        ("stage", "--from-index-url, or in PJRTWHEEL_STAGE_INDEX_URL"),
+        ("folder", "--from-site, or in PJRTWHEEL_FOLDER_SITE"),
+        ("github", "--from-github-repository, or in PJRTWHEEL_GITHUB_GITHUB_REPOSITORY or GITHUB_REPOSITORY"),
+    ],
+)
+def test_what_is_missing_of_a_stage_is_named_as_its_option(
+    publish: Publish, folder: Path, stage: str, remedy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That of the destination has another name; each exists."""
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+    printed = publish(folder, "--from", stage)
+    assert (printed.status, printed.lines[-1].strip()) == (2, f"give it with {remedy}")
+    parser = argparse.ArgumentParser()
+    configure_parser(parser)
+    assert remedy.partition(",")[0] in parser.format_help()
+
+
+def test_a_dry_run_needs_addresses_and_no_credentials(
+    command: Publish, server: UploadServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the real run would lack is said before; a plan may be made by whoever may not upload."""
+    monkeypatch.delenv("TWINE_USERNAME")
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    index = ("--dry-run", "--index-url", f"{server.url}simple/")
+    printed = command("publish", "company", folder, *index)
+    assert (printed.status, [line.strip() for line in printed.lines]) == (
+        2,
+        [
+            "where files for company are uploaded to is not known",
+            "give it with --upload-url or --repository, or in PJRTWHEEL_COMPANY_UPLOAD_URL",
+        ],
+    )
+    assert command("publish", "company", folder, *index, "--upload-url", f"{server.url}upload/").status == 0
+
+
+def test_a_configuration_that_cannot_be_read_is_named(
+    command: Publish, server: UploadServer, folder: Path, tmp_path: Path
+) -> None:
+    """In words, not as Python has them."""
+    (tmp_path / "home" / ".pypirc").mkdir(parents=True)
+    options = ("--index-url", f"{server.url}simple/", "--repository", "mine")
+    printed = command("publish", "company", folder, *options)
+    assert (printed.status, printed.lines[1].strip()) == (11, f"is a directory: {tmp_path / 'home' / '.pypirc'}")
+
+
 def test_wheels_of_two_releases_are_no_release(publish: Publish, server: UploadServer, tmp_path: Path) -> None:
     """The folder is made again."""
     older = f"jaxlib_bead-1.2.2+split.1-{PLUGIN_TAG}.whl"
     printed = publish(write_release_folder(tmp_path / "two", [*WHEELS, older]).path)
-    assert (printed.status, server.requests) == (7, [])
+    assert (printed.status, server.requests) == (12, [])
     assert printed.lines[0] == "the folder has wheels of v1.2.3+split.1, 1.2.2+split.1"
 
 

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,10 +15,14 @@ import pytest
 
 from github_stand_in import REPOSITORY, TOKEN, serve_github
 from pjrtwheel.attest.release_folder import ReleaseFolder
+from pjrtwheel.files import hash_file
 from pjrtwheel.publish import github_release
+from pjrtwheel.publish.destinations import find_destination
 from pjrtwheel.publish.github_release import GithubRelease
+from pjrtwheel.publish.places import open_place
 from pjrtwheel.publish.static_folder import StaticFolder
 from release_folders import write_pure_release
+from small_wheels import build_wheel, describe_wheel
 
 TAG = "v1.2.3+split.1"
 SITE: dict[str, tuple[str, Any]] = {"folder": ("--site", StaticFolder), "github": ("--pages", GithubRelease)}
@@ -64,7 +70,35 @@ def test_a_killed_publication_goes_on(
     page = json.loads((site / "simple/jaxlib/index.v1+json").read_text())
     assert [entry["filename"] for entry in page["files"]] == [f"jaxlib-{TAG[1:]}-py3-none-any.whl"]
     again = command(*arguments)
-    assert (again.status, "to send: 0 files" in again.out) == (0, True)
+    assert (again.status, "; nothing to send" in again.out) == (0, True)
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "jaxlib_other-1.2.3+split.1-py3-none-any.whl"])
+def test_a_foreign_file_among_those_that_wait_is_refused(
+    command: Callable[..., Any],
+    destination: str,
+    release: ReleaseFolder,
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+) -> None:
+    """It would become public with the release, under no checksum; it is named, and nothing is sent."""
+    option, kind = SITE[destination]
+    arguments = ("publish", destination, str(release.path), option, str(tmp_path / "site"))
+    with monkeypatch.context() as patch:
+        patch.setattr(kind, "upload", stopping(kind.upload, after=1))
+        assert command(*arguments).status == 130
+    (build_wheel(tmp_path, {**describe_wheel(name)}, name=name) if name.endswith(".whl") else tmp_path / name).touch()
+    site = argparse.Namespace(site=str(tmp_path / "site"))
+    place = open_place(find_destination(root, destination), site, os.environ, TAG)
+    place.upload(tmp_path / name, hash_file(tmp_path / name))
+    printed = command(*arguments)
+    assert (printed.status, printed.lines[1].strip()) == (
+        11,
+        f"{name} is at {destination}, and not in this release",
+    )
+    assert not (tmp_path / "site" / "simple").exists()
 
 
 def stopping(upload: Callable[..., None], after: int) -> Callable[..., None]:
@@ -88,6 +122,39 @@ def test_a_release_is_withdrawn(
     site = tmp_path / "site"
     assert command("publish", destination, str(release.path), option, str(site)).status == 0
     done = command("yank", destination, TAG, "--reason", "loses digits; take 1.2.4", option, str(site))
-    assert (done.status, done.out, done.err) == (0, f"yanked jaxlib-{TAG[1:]}-py3-none-any.whl\n", "")
+    yanked = [f"yanked {project}-{TAG[1:]}-py3-none-any.whl" for project in ("jaxlib", "jaxlib_abacus")]
+    assert (done.status, done.out.splitlines(), done.err) == (0, yanked, "")
     page = json.loads((site / "simple/jaxlib/index.v1+json").read_text())
     assert [entry["yanked"] for entry in page["files"]] == ["loses digits; take 1.2.4"]
+
+
+@pytest.mark.parametrize("destination", ["github"], indirect=True)
+def test_the_index_of_all_releases_is_written_alone(
+    command: Callable[..., Any], destination: str, release: ReleaseFolder, tmp_path: Path
+) -> None:
+    """The same as after publishing, and later with a withdrawal."""
+    site, published = tmp_path / "site", tmp_path / "published"
+    assert command("publish", destination, str(release.path), "--pages", str(published)).status == 0
+    written = command("pages", destination, "--pages", str(site))
+    assert (written.status, written.err) == (0, "")
+    assert read_files(site) == read_files(published) != {}
+    yanked = tmp_path / "yanked.toml"
+    yanked.write_text(f'[[yanked]]\ntag = "{TAG}"\nreason = "crashes"\ndate = "2026-11-22"\n', "utf-8")
+    assert command("pages", destination, "--pages", str(site), "--yanked-file", str(yanked)).status == 0
+    page = json.loads((site / "simple/jaxlib/index.v1+json").read_text())
+    assert [entry["yanked"] for entry in page["files"]] == ["crashes"]
+
+
+@pytest.mark.parametrize("arguments", [("github",), ("folder", "--site", "site"), ("company", "--pages", "pages")])
+def test_an_index_that_has_no_folder_of_its_own_is_not_written(
+    command: Callable[..., Any], arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody is asked for anything."""
+    monkeypatch.setenv("GITHUB_REPOSITORY", REPOSITORY)
+    done = command("pages", *arguments)
+    assert (done.status, done.lines[0]) == (2, f"no index of {arguments[0]} can be written")
+
+
+def read_files(folder: Path) -> dict[str, bytes]:
+    """Return path → bytes of all files below a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import argparse
+import errno
 import json
 import re
 from dataclasses import replace
@@ -18,7 +20,7 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.publish import static_folder
 from pjrtwheel.publish.destinations import Destination, Kind
 from pjrtwheel.publish.place import Place
-from pjrtwheel.publish.static_folder import open_folder
+from pjrtwheel.publish.places import open_place
 from release_folders import send, write_pure_release
 from small_wheels import build_wheel
 
@@ -30,7 +32,7 @@ DESTINATION = Destination(Kind.FOLDER, "folder", "a folder")
 
 def open_at(folder: Path, tag: str = TAG) -> Place:
     """Return the place of a release."""
-    return open_folder(DESTINATION, {"site": str(folder)}, tag)
+    return open_place(DESTINATION, argparse.Namespace(site=str(folder)), {}, tag)
 
 
 @pytest.fixture
@@ -63,10 +65,11 @@ def test_a_release_appears_as_a_whole(release: ReleaseFolder, site: Path) -> Non
     send(place, release, stop_after=4)
     assert sorted(path.name for path in site.iterdir()) == [".uploads"]
     send(open_at(site), release)  # another run goes on
+    assert sorted(path.name for path in site.iterdir()) == ["files", "simple"]  # nothing else is served
     known = {**release.digests, "SHA256SUMS": hash_file(release.path / "SHA256SUMS")}
     assert {name: file.sha256 for name, file in open_at(site).list_files(PROJECTS).items()} == known
     assert {file.yanked for file in open_at(site).list_files(PROJECTS).values()} == {None}
-    assert set(open_at(site).list_files([])) == set(release.documents)
+    assert set(open_at(site).list_files([])) == {*release.wheels, *release.documents}  # nothing of others is there
     (entry,) = read_page(site)
     assert entry["url"] == f"../../files/{quote(TAG)}/{quote(WHEEL)}"
     metadata = site / "files" / TAG / f"{WHEEL}.metadata"
@@ -104,6 +107,41 @@ def test_a_published_release_does_not_change(release: ReleaseFolder, site: Path,
         with pytest.raises(PublishError, match=message):
             open_at(site).upload(file, hash_file(file))
     assert snapshot(site) == before
+
+
+@pytest.mark.parametrize("name", [".left.partial", "folder"])
+def test_what_is_no_file_of_a_release_is_not_published(release: ReleaseFolder, site: Path, name: str) -> None:
+    """It is not listed, and would move with the others."""
+    send(open_at(site), release, stop_after=4)
+    (site / ".uploads" / TAG / name).mkdir()
+    with pytest.raises(PublishError, match=re.escape(f"{name} is no file of a release")):
+        send(open_at(site), release)
+    assert not (site / "simple").exists()
+
+
+def test_what_another_run_is_sending_stays(release: ReleaseFolder, site: Path, tmp_path: Path) -> None:
+    """It waits in the same folder."""
+    other = write_pure_release(tmp_path / "v1.2.4", version="1.2.4")
+    send(open_at(site, "v1.2.4"), other, stop_after=1)
+    send(open_at(site), release)
+    assert [path.name for path in (site / ".uploads").iterdir()] == ["v1.2.4"]
+    send(open_at(site, "v1.2.4"), other)
+    assert not (site / ".uploads").exists()
+
+
+def test_a_disk_that_is_full_is_called_that(
+    release: ReleaseFolder, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the file that was being written, not the folder of the cache."""
+
+    def fail(*_: object) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(static_folder, "copy_atomically", fail)
+    with pytest.raises(PublishError) as caught:
+        send(open_at(site), release)
+    assert caught.value.cause == f"the disk is full: {site / '.uploads' / TAG / release.documents[0]}"
+    assert caught.value.remedy == "free some space there"
 
 
 def test_a_file_that_changes_while_it_is_sent_is_not_kept(release: ReleaseFolder, site: Path) -> None:
@@ -161,8 +199,9 @@ def test_a_published_wheel_that_was_altered_is_found(release: ReleaseFolder, sit
     """Reading back compares bytes with release.json."""
     send(open_at(site), release)
     (site / "files" / TAG / WHEEL).write_bytes(b"other")
-    with pytest.raises(WheelError, match=r"has sha256 .* release.json says"):
+    with pytest.raises(PublishError, match=r"has sha256 .* release.json says") as caught:
         open_at(site).list_files(PROJECTS)
+    assert caught.value.remedy == f"put the release that was published back into {site / 'files' / TAG}, or remove it"
 
 
 def test_a_run_that_was_killed_before_the_index_goes_on(
@@ -219,7 +258,7 @@ def test_files_come_back_as_they_were_sent(release: ReleaseFolder, site: Path, t
 def test_a_place_needs_a_folder_and_a_tag(settings: dict[str, str], tag: str) -> None:
     """A tag that leads out of the folder is refused."""
     with pytest.raises(UsageError):
-        open_folder(DESTINATION, settings, tag)
+        open_place(DESTINATION, argparse.Namespace(**settings), {}, tag)
 
 
 def test_nothing_is_finished_that_was_not_sent(site: Path) -> None:

@@ -4,17 +4,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import requests
 
 from pjrtwheel.errors import PublishError
-from pjrtwheel.publish.answers import save_answer
-from pjrtwheel.publish.upload_api import Credentials, SameHost, UploadIndex
+from pjrtwheel.publish.answers import Advice, save_answer
+from pjrtwheel.publish.place import PublishedFile
+from pjrtwheel.publish.sessions import Credentials, SameHost
+from pjrtwheel.publish.upload_api import UploadIndex
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX
 from release_folders import WHEELS, write_release_folder
 from upload_server import PASSWORD, USERNAME, UploadServer
+
+UPLOADER = Credentials(USERNAME, PASSWORD)
 
 
 @pytest.mark.parametrize(("takes", "carried"), [(True, {WHEELS[0]: [{"version": 1}]}), (False, {})])
@@ -81,5 +86,51 @@ def test_a_download_ends_where_the_file_should(server: UploadServer, tmp_path: P
     """A server that goes on and on does not fill the disk."""
     server.files["a.whl"] = bytes(8 << 20)
     with requests.get(f"{server.url}files/a.whl", stream=True, auth=(USERNAME, PASSWORD), timeout=60) as answer:
-        save_answer("cannot download", answer, tmp_path / "a.whl", 10)
+        save_answer("cannot download", answer, tmp_path / "a.whl", 10, Advice("check it"))
     assert (tmp_path / "a.whl").stat().st_size == 1 << 20
+
+
+def test_a_full_disk_is_called_that(server: UploadServer) -> None:
+    """With the file that was being written."""
+    server.files["a.whl"] = bytes(8 << 20)
+    place = UploadIndex("company", f"{server.url}simple/", wait=lambda _: None)
+    found = PublishedFile("a.whl", "", -1, f"{server.url}files/a.whl")
+    with pytest.raises(PublishError) as caught:
+        place.download(found, Path("/dev/full"))
+    assert str(caught.value).splitlines() == [
+        "cannot download a.whl from company",
+        "the disk is full: /dev/full",
+        "free some space there",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("url", "cause"),
+    [
+        ("no-address/simple/", "its address is none of a web server"),
+        ("ftp://127.0.0.1/simple/", "its address is none of a web server"),
+        ("http://127.0.0.1:9/simple/", "it cannot be reached"),
+    ],
+)
+def test_an_address_that_is_none_is_called_that(url: str, cause: str) -> None:
+    """It is no page that answers with something else."""
+    with pytest.raises(PublishError) as caught:
+        UploadIndex("company", url, wait=lambda _: None).list_files(["jaxlib"])
+    assert caught.value.cause == cause
+
+
+@pytest.mark.parametrize(("url", "remedy"), [("simple/", "its address, or in .netrc"), ("upload/", "TWINE_USERNAME")])
+def test_credentials_are_looked_at_where_they_are_given(
+    server: UploadServer, tmp_path: Path, url: str, remedy: str
+) -> None:
+    """Those for reading are not twine's."""
+    release = write_release_folder(tmp_path / "release")
+    place = UploadIndex("company", f"{server.url}simple/", upload_url=f"{server.url}upload/", uploader=UPLOADER)
+    server.denied = f"/{url}"
+    asking: dict[str, Callable[[], object]] = {
+        "simple/": lambda: place.list_files(["jaxlib"]),
+        "upload/": lambda: place.upload(release.path / WHEELS[0], release.digests[WHEELS[0]]),
+    }
+    with pytest.raises(PublishError) as caught:
+        asking[url]()
+    assert remedy in caught.value.remedy

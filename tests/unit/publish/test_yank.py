@@ -41,7 +41,7 @@ class Shelf:
         for name in set(names) - set(self.forgets):
             self.files[name] = replace(self.files[name], yanked=reason)
 
-    def check_uploads(self) -> None:
+    def check_uploads(self, *, credentials: bool) -> None:
         """Know nothing of uploads."""
         raise NotImplementedError
 

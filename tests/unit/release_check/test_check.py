@@ -17,6 +17,7 @@ from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.prove.level import Level
 from pjrtwheel.publish.destinations import Destination, Kind
+from pjrtwheel.release.known import load_release
 from pjrtwheel.release_check import problems
 from pjrtwheel.release_check.check import check_release
 from pjrtwheel.release_check.problems import SEVERAL, Problem
@@ -68,6 +69,12 @@ def replace_with(small: TaggedRepository, name: str, other: str) -> None:
 def prove(small: TaggedRepository, name: str, level: Level) -> None:
     """Leave a wheel with a proof of some level."""
     small.change(name, proof=proof_of(level, small.git("rev-parse", "HEAD")))
+
+
+def hide_untracked(small: TaggedRepository, path: str) -> None:
+    """Add a file, and have git not list such ones."""
+    small.git("config", "status.showUntrackedFiles", "no")
+    small.write(path, "")
 
 
 def build_from_source(small: TaggedRepository, name: str) -> None:
@@ -148,6 +155,18 @@ CHANGES: dict[str, tuple[Change, list[tuple[str, str]]]] = {
         lambda small: small.write("plugins/abacus/new.py", ""),
         [("TREE", "not as in the commit: plugins/abacus/new.py")],
     ),
+    "no lock inside": (
+        lambda small: small.change(small.add_wheel(PLUGIN, Level.DEVICE).filename, lock_id=small.lock().lock_id),
+        [("ALTERED", f"{PLUGIN} carries no lock, release.json says lock ")],
+    ),
+    "an untracked file that git was told to hide": (
+        lambda small: hide_untracked(small, "plugins/new.py"),
+        [("TREE", "not as in the commit: plugins/new.py")],
+    ),
+    "an index that git cannot read": (
+        lambda small: (small.root / ".git/index").write_bytes(b"damaged"),
+        [("TREE", "git cannot tell what differs from the commit")],
+    ),
     "no tag": (lambda small: small.git("tag", "--delete", TAG), [("TAG", f"there is no tag {TAG!r}")]),
     "a proof of less": (
         lambda small: prove(small, PLUGIN, Level.AOT),
@@ -170,19 +189,19 @@ def test_each_fault_is_found(small: TaggedRepository, change: Change, expected: 
         assert part in text
 
 
-def test_a_wrong_tag_is_found_with_all_else(small: TaggedRepository) -> None:
-    """The release that it names is checked all the same; of an unknown one there is nothing to check."""
+def test_of_a_wrong_tag_nothing_else_is_judged(small: TaggedRepository, capsys: pytest.CaptureFixture[str]) -> None:
+    """All else would be about another release than the one that is there, and have another status."""
     (small.dist / PLUGIN).unlink()
     assert find(small, "v1.2.3+split.2") == [
         (
             "TAG",
             "unexpected tag: 'v1.2.3+split.2'; 1.2.3.toml is of set 1.2.3+split.1, number 1; its tag is v1.2.3+split.1",
-        ),
-        ("TAG", "there is no tag 'v1.2.3+split.2'"),
-        ("MISSING", f"{PLUGIN} is not there"),
+        )
     ]
     (kind, text), *others = find(small, "v9.9.9")
     assert (kind, text[:25], others) == ("TAG", "unknown release: '9.9.9';", [])
+    command = ["release_check", "--tag", "v1.2.3", "--root", str(small.root), "--dist", str(small.dist)]
+    assert (main(command), capsys.readouterr().err.count("status")) == (KIND.TAG.status, 1)
 
 
 def test_a_tag_on_another_commit_is_found(small: TaggedRepository) -> None:
@@ -206,6 +225,19 @@ def test_a_changelog_without_the_release_is_found(small: TaggedRepository) -> No
         small.change(name, proof=replace(entry.proof, origin=replace(entry.proof.origin, commit=commit)))
     names = f"{TAG} or {VERSION} or 1.2.3"
     assert find(small) == [("CHANGELOG", f"no entry of CHANGELOG.md names {names}")]
+
+
+def test_a_second_set_needs_an_entry_of_its_own(small: TaggedRepository) -> None:
+    """The release was named for the first one."""
+    inputs = small.root / "releases/1.2.3.toml"
+    inputs.write_text(inputs.read_text("utf-8").replace("build = 1", "build = 2"), "utf-8")
+    release = load_release(small.root, "1.2.3")
+    tag = f"v{release.set_version}"
+    small.commit(tag=tag)
+    assert ("CHANGELOG", f"no entry of CHANGELOG.md names {tag} or 1.2.3+split.2") in find(small, tag)
+    small.write("CHANGELOG.md", "- JAX 1.2.3+split.2: beads are round.\n")
+    small.commit(tag=tag)
+    assert "CHANGELOG" not in {kind for kind, _ in find(small, tag)}
 
 
 @pytest.mark.parametrize(
@@ -240,6 +272,14 @@ def test_a_level_that_nothing_shows_does_not_count(small: TaggedRepository) -> N
     ]
 
 
+def test_a_fault_of_many_proofs_is_a_line_that_can_be_read(small: TaggedRepository) -> None:
+    """One of the wheels is named, and how many more there are."""
+    for name, entry in small.entries().items():
+        small.change(name, proof=replace(entry.proof, origin=replace(entry.proof.origin, commit=None)))
+    (text,) = (text for kind, text in find(small) if kind == "ORIGIN")
+    assert text == f"proven outside git, from no commit: {ALONE} and 2 more"
+
+
 def test_a_proof_of_an_earlier_commit_counts(small: TaggedRepository) -> None:
     """The commits after it did not change the bytes that it is of."""
     small.commit()
@@ -265,8 +305,8 @@ def test_all_wheels_of_the_automatic_choice_have_to_be_there(small: TaggedReposi
     ]
     lose(small, f"jaxlib_auto-{VERSION}-py3-none-any-stale.whl")
     (small.dist / f"jaxlib_auto-{VERSION}-variants.json").write_text("{}")
-    for label in ("", "-null"):
-        small.add_wheel(f"jaxlib_auto-{VERSION}-py3-none-any{label}.whl", lock=lock)
+    for label in ("", "-null"):  # without a lock inside, as they are made
+        small.change(small.add_wheel(f"jaxlib_auto-{VERSION}-py3-none-any{label}.whl").filename, lock_id=lock.lock_id)
     assert find(small) == []
 
 
@@ -300,7 +340,7 @@ def test_the_selector_has_a_release_of_its_own(small: TaggedRepository) -> None:
     assert find(small, tag) == [("MISSING", f"{SELECTOR} is not there")]
     small.add_wheel(SELECTOR)
     assert find(small, tag) == []
-    assert [kind for kind, _ in find(small, "select-v0.2.0")] == ["TAG", "TAG"]
+    assert [kind for kind, _ in find(small, "select-v0.2.0")] == ["TAG"]
 
 
 def test_what_the_selector_asks_for_has_to_be_where_it_is_published(small: TaggedRepository) -> None:
@@ -328,11 +368,32 @@ def test_problems_are_grouped_and_have_a_status(small: TaggedRepository, capsys:
         f"missing wheels (2 problems, status {KIND.MISSING.status})",
         f"  {ALONE} is not there",
         f"  {PLUGIN} is not there",
-        f"  fix: {KIND.MISSING.remedy}",
+        BY_BACKENDS,
     ]
     small.write("CHANGELOG.md", "JAX 1.2.3\n")
     assert main(command) == SEVERAL
     assert capsys.readouterr().out == ""
+
+
+BY_BACKENDS = "  fix: build them (./noxw -s build_BACKEND), or bring them: ./noxw -s merge"
+
+
+@pytest.mark.parametrize(
+    ("tag", "fixes"),
+    [
+        (TAG, ["  fix: build it: ./noxw -s build_auto", BY_BACKENDS]),
+        ("select-v0.1.0", ["  fix: build it: ./noxw -s build_select"]),
+    ],
+)
+def test_what_is_missing_is_built_by_its_own_session(
+    small: TaggedRepository, capsys: pytest.CaptureFixture[str], tag: str, fixes: list[str]
+) -> None:
+    """No backend builds what is pure Python."""
+    small.git("tag", "--force", "select-v0.1.0")
+    small.add_wheel(f"jaxlib_auto-{VERSION}-py3-none-any.whl", lock=small.lock())
+    (small.dist / PLUGIN).unlink()
+    assert main(["release_check", "--tag", tag, "--root", str(small.root), "--dist", str(small.dist)]) == 23
+    assert [line for line in capsys.readouterr().err.splitlines() if line.startswith("  fix: ")] == fixes
 
 
 def test_every_status_is_documented_and_used_once(capsys: pytest.CaptureFixture[str]) -> None:
@@ -348,7 +409,7 @@ def test_every_status_is_documented_and_used_once(capsys: pytest.CaptureFixture[
 
 def test_a_folder_that_cannot_be_read_is_an_error(small: TaggedRepository) -> None:
     """Not a problem of the release."""
-    with pytest.raises(UsageError, match=r"no such file: .*other/release\.json"):
+    with pytest.raises(UsageError, match=r"no such folder: .*/other"):
         check_release(small.root, TAG, small.dist / "other")
     (small.dist / "release.json").write_text("{}")
     with pytest.raises(WheelError, match="is damaged"):

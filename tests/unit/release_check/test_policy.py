@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.dist.release_file import Entry
+from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import PinError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.prove.level import Level
@@ -110,6 +110,7 @@ def test_a_waiver_that_nothing_needs_is_named() -> None:
     [
         (replace(WAIVER, until="2026-11-21"), "expired on 2026-11-21"),
         (replace(WAIVER, date="2026-11-23", until="2026-11-24"), "is dated in the future: 2026-11-23"),
+        (replace(WAIVER, until="2027-11-24"), "holds for more than a year: from 2026-11-22 until 2027-11-24"),
         (replace(WAIVER, until="2026-02-30"), "has a date that is none: day is out of range for month"),
         (replace(WAIVER, platforms=("linux_riscv64",)), "is about what does not exist: linux_riscv64"),
         (replace(WAIVER, wheel="jaxlib-soroban"), "is about what does not exist: jaxlib-soroban"),

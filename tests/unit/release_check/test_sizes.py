@@ -102,7 +102,16 @@ def test_the_command_replaces_one_release(tmp_path: Path, capsys: pytest.Capture
     ]
     assert set(load_sizes(small.root)) == {OLD, *expected}
     assert capsys.readouterr().out == f"3 sizes of {TAG} in {SIZES_FILE}\n"
+    before = load_sizes(small.root)
     assert main([*command[:2], "v9.9", *command[3:]]) == 2
+    capsys.readouterr()
+    assert main([*command[:2], "select-v0.1.0", *command[3:]]) == 2
+    assert capsys.readouterr().err == (
+        "error: no sizes are kept of select-v0.1.0\n"
+        "       jaxlib-select holds no library, and may grow\n"
+        "       give the tag of a release of JAX\n"
+    )
+    assert load_sizes(small.root) == before
 
 
 def test_the_sizes_of_this_repository_can_be_read(root: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.cli import main
-from pjrtwheel.dist.release_file import format_entries, make_entry
+from pjrtwheel.dist_folder.release_file import format_entries, make_entry
 from pjrtwheel.errors import FetchError, PjrtWheelError, UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import PLATFORMS
@@ -21,6 +21,7 @@ from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.release.model import Release
+from pjrtwheel.sets import published_set
 from pjrtwheel.sets.published_set import choose_set, fetch_set, find_offer, read_lock
 from pjrtwheel.wheel.names import parse_name
 from small_wheels import damage_stream
@@ -126,6 +127,18 @@ def test_what_is_no_place_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
         with pytest.raises(FetchError, match="cannot be read") as failed:
             find_offer(url, tmp_path)
         assert failed.value.remedy == "check the address"
+
+
+def test_credentials_of_an_address_are_in_no_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They would be in the log of a workflow."""
+    for name in ("simple/", "release.json"):
+        with pytest.raises(FetchError) as failed:
+            find_offer(f"http://me:secret@127.0.0.1:9/{name}", tmp_path)
+        assert "secret" not in str(failed.value)
+    monkeypatch.setattr(published_set, "_list_url", lambda *_: ())
+    with pytest.raises(UsageError) as caught:
+        find_offer("https://me:secret@example.org/simple/", tmp_path)
+    assert caught.value.what == "https://example.org/simple/ has no jaxlib wheel, so it is no set"
 
 
 def test_a_set_of_another_release_or_platform_is_refused(publish: Callable[..., Path], tmp_path: Path) -> None:

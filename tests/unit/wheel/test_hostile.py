@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, format_entries
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.environment.venv import needs_of
 from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.files import hash_file

@@ -54,22 +54,23 @@ REPORT = Report(
 )
 
 
-def test_wheels_are_found_next_to_their_reports(tmp_path: Path) -> None:
-    """A build may leave its wheels at the top or in folders of their own."""
-    for folder in (tmp_path / "a", tmp_path / "b" / "c"):
-        folder.mkdir(parents=True)
-        (folder / "report.json").write_text(json.dumps(TABLE))
-        (folder / TABLE["wheel"]).write_text("zip")
-    assert read_built(tmp_path) == (
-        BuiltWheel(tmp_path / "a" / REPORT.wheel, REPORT),
-        BuiltWheel(tmp_path / "b" / "c" / REPORT.wheel, REPORT),
-    )
-
-
-def test_a_report_without_its_wheel_is_an_error(tmp_path: Path) -> None:
-    """The names are known from the report alone, nothing is guessed."""
+def test_a_wheel_is_found_next_to_its_report(tmp_path: Path) -> None:
+    """Which names it."""
     (tmp_path / "report.json").write_text(json.dumps(TABLE))
-    with pytest.raises(WheelError, match=r"names 'thing-1\.0-py3-none-any\.whl', which is not next to it"):
+    (tmp_path / TABLE["wheel"]).write_text("zip")
+    assert read_built(tmp_path) == BuiltWheel(tmp_path / REPORT.wheel, REPORT)
+
+
+@pytest.mark.parametrize(
+    "names", [[], ["other-1.0-py3-none-any.whl"], [REPORT.wheel, "b.whl"], [REPORT.wheel, "b/b.whl"]]
+)
+def test_anything_but_the_wheel_of_the_report_is_an_error(tmp_path: Path, names: list[str]) -> None:
+    """One that is missing, or a second one, which nobody would hold to its inputs."""
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("zip")
+    (tmp_path / "report.json").write_text(json.dumps(TABLE))
+    with pytest.raises(WheelError, match=r"is the report of 'thing-1\.0-py3-none-any\.whl'\nthe folder has other "):
         read_built(tmp_path)
 
 

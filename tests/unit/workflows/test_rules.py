@@ -21,8 +21,11 @@ JOBS = {f"{name}.{job}": body for name, workflow in WORKFLOWS.items() for job, b
 MORE_THAN_READING = {
     "bump.bump": {"contents": "read", "actions": "read"},
     "bump.propose": {"contents": "write", "pull-requests": "write"},
-    "release.publish": {"contents": "write", "id-token": "write", "attestations": "write"},
-    "release.pages": {"pages": "write", "id-token": "write"},
+    "pages.deploy": {"pages": "write", "id-token": "write"},
+    "release.attest": {"id-token": "write", "attestations": "write"},
+    "release.pages": {"contents": "read", "pages": "write", "id-token": "write"},
+    "release.publish": {"contents": "write"},
+    "reproduce.reproduce": {"contents": "read", "attestations": "read"},
 }
 
 
@@ -52,7 +55,9 @@ def test_every_artifact_expires_and_is_there() -> None:
     pages = [step["with"]["retention-days"] for _, step in steps_with("actions/upload-pages-artifact")]
     assert pages == [7]
     assert len(settings) >= 6
-    assert all(1 <= entry["retention-days"] <= 30 for entry in settings)
+    days = [int(number) for entry in settings for number in re.findall(r"\b\d+\b", str(entry["retention-days"]))]
+    assert len(days) >= len(settings)
+    assert all(1 <= number <= 30 for number in days)
     assert {entry["if-no-files-found"] for entry in settings} == {"error"}
 
 
@@ -109,12 +114,12 @@ def test_only_main_writes_the_cache_of_downloads() -> None:
 
 
 def test_accelerators_are_never_lent_to_a_pull_request() -> None:
-    """The job has nothing to do unless the matrix names a machine, and then one job at a time has it."""
+    """The job has nothing to do unless the matrix names a machine."""
     (read,) = (step for step in steps_of(JOBS["ci.matrix"]) if step.get("id") == "read")
     assert read["env"]["ACCELERATORS"].startswith("${{ github.event_name != 'pull_request' && ")
     job = JOBS["ci.accelerators"]
     assert job["if"] == "toJSON(fromJSON(needs.matrix.outputs.jobs).accelerators) != '[]'"
-    assert job["concurrency"] == {"group": "accelerator-${{ matrix.lock }}", "cancel-in-progress": False}
+    assert "releases" in job["needs"]  # what is published was joined before anything runs there
     uploaded = [step["with"]["path"] for step in steps_of(job) if "upload-artifact" in step.get("uses", "")]
     assert uploaded == ["proofs/"]
 
@@ -123,6 +128,8 @@ def test_no_release_is_cancelled() -> None:
     """Neither by another run of the release, nor in the jobs of CI that it calls."""
     assert WORKFLOWS["release"]["concurrency"]["cancel-in-progress"] is False
     assert WORKFLOWS["ci"]["concurrency"]["group"].endswith("&& github.ref || github.run_id }}")
+    # Of the jobs that wait under a lock, the server keeps only the newest.
+    assert [name for name, job in JOBS.items() if "concurrency" in job] == []
 
 
 def test_what_runs_by_hand_publishes_nothing_unless_asked() -> None:
@@ -134,10 +141,10 @@ def test_what_runs_by_hand_publishes_nothing_unless_asked() -> None:
 
 def test_publishing_waits_for_checks_and_the_stage() -> None:
     """Each job needs the success of the one before, not only its end."""
-    order = ["check", "stage", "publish"]
+    order = ["check", "stage", "attest", "publish", "pages"]
     for before, after in itertools.pairwise(order):
         job = JOBS[f"release.{after}"]
-        assert before in job["needs"]
+        assert before in (job["needs"] if isinstance(job["needs"], list) else [job["needs"]])
         assert f"needs.{before}.result == 'success'" in job["if"]
 
 
@@ -153,9 +160,74 @@ def find_run(name: str, part: str) -> int:
 
 
 def test_what_a_destination_refuses_is_not_signed() -> None:
-    """The checksums hold, the destination is asked, the files are signed, then they are sent."""
-    parts = ["sha256sum --check", "checked --dry-run", "actions/attest", "checked --no-dry-run"]
-    order = [find_run("release.publish", part) for part in parts]
+    """It is asked by a job that comes before the signature, and fails where the release may not go there."""
+    step = steps_of(JOBS["release.check"])[find_run("release.check", "checked --dry-run")]
+    assert step["continue-on-error"] == "${{ needs.tag.outputs.publish != 'true' }}"
+    assert "check" in JOBS["release.attest"]["needs"]
+
+
+def test_the_job_that_signs_runs_nothing_else() -> None:
+    """Whatever it ran or installed could sign as well."""
+    *others, last = runs_of("release.attest")
+    assert last == "actions/attest"
+    assert [run for run in others if not run.startswith("sha256sum ")] == ["actions/download-artifact"]
+
+
+@pytest.mark.parametrize("name", ["release.stage", "release.attest", "release.publish"])
+def test_what_was_checked_goes_on_and_nothing_else(name: str) -> None:
+    """Each job takes the artifact by its number, and holds it to the checksums, before anything is done with it."""
+    number = find_run(name, "actions/download-artifact")
+    taken, compared = steps_of(JOBS[name])[number : number + 2]
+    assert taken["with"] == {"artifact-ids": "${{ needs.check.outputs.artifact }}", "path": "checked/"}
+    assert compared["env"] == {"SUMS": "${{ needs.check.outputs.sums }}"}
+    assert compared["working-directory"] == "checked"
+    assert compared["run"].splitlines() == [
+        'sha256sum --check --strict --quiet <<< "$SUMS  SHA256SUMS"',
+        "sha256sum --check --strict --quiet SHA256SUMS",
+    ]
+    assert find_run("release.check", "actions/upload-artifact") > find_run(
+        "release.check", "$(sha256sum checked/SHA256SUMS)"
+    )
+
+
+def test_what_was_built_is_checked_and_nothing_else() -> None:
+    """The jobs that upload wheels say what `release.json` is, and the next one compares that first."""
+    runs = runs_of("release.check")
+    number = find_run("release.check", "dist/release.json")
+    assert runs[number] == 'sha256sum --check --strict <<< "$DIGEST  dist/release.json"'
+    assert runs[number - 1] == "actions/download-artifact"
+    assert not any("noxw" in run for run in runs[:number])
+    for job in ("ci.releases", "release.select"):
+        assert find_run(job, "$(sha256sum dist/release.json)") == find_run(job, "actions/upload-artifact") - 1
+    outputs = WORKFLOWS["ci"]["on"]["workflow_call"]["outputs"]
+    assert outputs["digest"]["value"] == "${{ jobs.releases.outputs.digest }}"
+
+
+def test_a_tag_is_looked_at_again_before_anything_is_sent() -> None:
+    """It may have moved while somebody was asked."""
+    assert find_run("release.publish", "ls-remote") < find_run("release.publish", "noxw -s environment_build")
+
+
+def test_pages_are_built_and_deployed_under_one_lock() -> None:
+    """From the withdrawals of today, and after each of them; the older of two indexes is never deployed last."""
+    workflow = WORKFLOWS["pages"]
+    assert workflow["concurrency"] == {"group": "pages", "cancel-in-progress": False}
+    assert set(workflow["jobs"]) == {"build", "deploy"}
+    assert [name for name, job in JOBS.items() if "deploy-pages" in str(job)] == ["pages.deploy"]
+    assert workflow["on"]["push"] == {"branches": ["main"], "paths": ["releases/yanked.toml"]}
+    (checkout,) = (step["with"] for name, step in steps_with("actions/checkout") if name == "pages.build")
+    assert checkout["ref"] == "main"
+
+
+def test_jobs_that_are_called_after_skipped_ones_say_when_they_run() -> None:
+    """Either CI or the selector is skipped in a release, and with that what has no condition of its own."""
+    assert [job for job in WORKFLOWS["pages"]["jobs"].values() if "!cancelled()" not in job["if"]] == []
+
+
+def test_a_release_is_built_again_only_if_it_was_made_here() -> None:
+    """What it says of itself decides which commit's tooling is run."""
+    parts = ["gh attestation verify", "-s verify_release", "setup-bazel", "-s reproduce"]
+    order = [find_run("reproduce.reproduce", part) for part in parts]
     assert order == sorted(order)
 
 
@@ -181,7 +253,7 @@ def test_jobs_with_many_files_look_at_the_disk_first(name: str) -> None:
     assert all(index > look for index, run in enumerate(runs) if run.startswith(large))
 
 
-@pytest.mark.parametrize("name", ["ci", "release"])
+@pytest.mark.parametrize("name", ["ci", "pages", "release"])
 def test_the_stand_ins_know_what_the_workflows_ask_of_actions(name: str) -> None:
     """Those that say of themselves that they do nothing know nothing; act would drop any other setting silently."""
     asked = [(step["uses"].partition("@")[0], set(step.get("with", {}))) for _, step in _using_steps(name)]

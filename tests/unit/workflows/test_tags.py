@@ -14,7 +14,7 @@ import pytest
 
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
-from pjrtwheel.workflows.tags import Publication, list_labelled, read_tag
+from pjrtwheel.workflows.tags import TaggedRelease, list_labelled, read_tag
 from release_files import write_release_file
 
 FACTS = "selector/jaxlib_select/facts"
@@ -87,7 +87,7 @@ def test_what_the_selector_asks_for_with_a_label_is_listed(repository: Path) -> 
     assert list_labelled(repository) == ()
     write_facts(repository, "1.4", "1.4+split.1")
     assert list_labelled(repository) == ("jaxlib-a==1.4+split.1",)
-    assert read_tag(repository, "select-v0.1.0") == Publication("")
+    assert read_tag(repository, "select-v0.1.0") == TaggedRelease("")
 
 
 @pytest.mark.parametrize("tag", ["v0", "select-v0"])

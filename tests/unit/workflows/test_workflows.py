@@ -20,11 +20,12 @@ from folders import write_files
 from pjrtwheel import tables
 from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import build
-from pjrtwheel.platforms import find_platform
+from pjrtwheel.cli.verify_release import BUILT_FROM
+from pjrtwheel.platforms import REFERENCE, find_platform
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.release.known import list_releases, load_release
-from pjrtwheel.workflows.jobs import REFERENCE, Jobs, list_jobs
-from pjrtwheel.workflows.tags import Publication
+from pjrtwheel.workflows.jobs import Jobs, list_jobs
+from pjrtwheel.workflows.tags import TaggedRelease
 
 ROOT = Path(__file__).resolve().parents[3]
 WORKFLOWS = {path.stem: path.read_text("utf-8") for path in (ROOT / ".github/workflows").glob("*.yml")}
@@ -157,6 +158,53 @@ def test_only_a_commit_of_main_is_published(tmp_path: Path) -> None:
     assert statuses == {"v1": 0, "v3": 1}
 
 
+@pytest.mark.parametrize("options", [(), ("--annotate", "--message=1")], ids=["plain", "annotated"])
+def test_a_tag_that_moved_is_noticed(tmp_path: Path, options: tuple[str, ...]) -> None:
+    """Also one that is gone; what counts is the commit, whatever kind of tag it is."""
+    upstream, clone = tmp_path / "upstream", tmp_path / "clone"
+    upstream.mkdir()
+    git(upstream, "init")
+    git(upstream, "commit", "--allow-empty", "--message=1")
+    git(upstream, "tag", "--force", *options, "v1")
+    git(upstream, "tag", "v1.2")
+    git(tmp_path, "clone", str(upstream), str(clone))
+    checked = (upstream / ".git/refs/heads/main").read_text().strip()
+
+    def look() -> tuple[int, str]:
+        start = "run: | # somebody may have moved the tag"
+        done = run_step("release", start, clone, TAG="v1", GITHUB_SHA=checked)
+        return done.returncode, done.stdout
+
+    assert look() == (0, "")
+    git(upstream, "commit", "--allow-empty", "--message=2")
+    git(upstream, "tag", "--force", *options, "v1")
+    moved = (upstream / ".git/refs/heads/main").read_text().strip()
+    assert look() == (1, f"::error::the tag v1 is at {moved} now; what was checked is of {checked}\n")
+    git(upstream, "tag", "zz/refs/tags/v1", checked)  # which ls-remote lists as well
+    assert look() == (1, f"::error::the tag v1 is at {moved} now; what was checked is of {checked}\n")
+    git(upstream, "tag", "--delete", "v1")
+    assert look() == (1, f"::error::the tag v1 is at no commit now; what was checked is of {checked}\n")
+
+
+def test_only_a_commit_of_main_is_built_again(tmp_path: Path) -> None:
+    """The tooling of that commit is run; what the release says of it is read from what `verify_release` prints."""
+    git(tmp_path, "init")
+    for branch in ("main", "other"):
+        git(tmp_path, "checkout", "-B", branch)
+        git(tmp_path, "commit", "--allow-empty", f"--message={branch}")
+    git(tmp_path, "update-ref", "refs/remotes/origin/main", "main")
+    commits = {name: (tmp_path / f".git/refs/heads/{name}").read_text().strip() for name in ("main", "other")}
+    said = {name: f"echo 'v1: 2 wheels'; echo '{BUILT_FROM}{commit}'\n" for name, commit in commits.items()}
+    statuses = {}
+    for name, script in {**said, "nothing": "", "a failure": f"{said['main']}exit 12\n"}.items():
+        write_files(tmp_path, {"noxw": f"#!/bin/sh\n{script}"})
+        (tmp_path / "noxw").chmod(0o755)
+        statuses[name] = run_step(
+            "reproduce", "run: | # it is whole", tmp_path, TAG="v1", SHELLOPTS="pipefail"
+        ).returncode
+    assert statuses == {"main": 0, "other": 1, "nothing": 1, "a failure": 12}
+
+
 PATCHES = {
     "allowed": ({"docs/a.md": "b\n", "releases/1.toml": "new\n"}, 0),
     "another file": ({"docs/a.md": "b\n", "ci/x.py": "new\n"}, 1),
@@ -198,5 +246,5 @@ def test_what_is_downloaded_writes_no_cache_and_a_release_reads_none() -> None:
 def test_the_artifacts_that_a_tag_names_are_uploaded(jobs: Jobs) -> None:
     """The wheels of a release, and the selector's."""
     uploaded = {fill_in(line_with("name: ", "releases"), entry) for entry in jobs.releases}
-    assert uploaded == {Publication(entry.release).artifact for entry in jobs.releases}
-    assert f"name: {Publication('').artifact}\n" in job_text("index")
+    assert uploaded == {TaggedRelease(entry.release).artifact for entry in jobs.releases}
+    assert f"name: {TaggedRelease('').artifact}\n" in job_text("index")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from jaxlib_select.facts import Select
 from pjrtwheel.backend import Backend
-from pjrtwheel.dist.release_file import Entry
+from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.auto.nvidia import Group, nvidia_groups

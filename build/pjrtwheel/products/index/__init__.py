@@ -21,7 +21,7 @@ from pjrtwheel.products.index import pages
 from pjrtwheel.products.index.projects import (
     IndexedRelease,
     Project,
-    Source,
+    WheelFolder,
     list_projects,
     project_of,
     read_release,
@@ -39,11 +39,11 @@ def write_index(dist: Path, output: Path) -> tuple[Project, ...]:
         UsageError: There is no `release.json`, or `output` holds something that is no index.
         WheelError: `release.json` or a wheel is damaged, or the disk is full.
     """
-    return write_joint_index([Source(dist)], output)
+    return write_joint_index([WheelFolder(dist)], output)
 
 
 def write_joint_index(
-    sources: Sequence[Source], output: Path, yanked: Mapping[str, str] | None = None
+    sources: Sequence[WheelFolder], output: Path, yanked: Mapping[str, str] | None = None
 ) -> tuple[Project, ...]:
     """Write one index of several folders, in place of the one before, and return its projects.
 
@@ -56,7 +56,7 @@ def write_joint_index(
         UsageError: A folder has no `release.json`, or `output` holds something that is no index.
         WheelError: `release.json` or a wheel is damaged, folders contradict each other, or the disk is full.
     """
-    _check_place(output)
+    check_place(output)
     for folder in (source.folder for source in sources):
         if not folder.is_dir():
             raise UsageError(f"{folder} is no folder", remedy="build wheels first, or give their folder with --dist")
@@ -80,13 +80,14 @@ def write_pages(projects: tuple[Project, ...], output: Path) -> None:
         UsageError: `output` holds something that is no index.
         WheelError: The disk is full.
     """
-    _check_place(output)
+    check_place(output)
     with files.staging_folder(output.parent) as staging:
         _write_pages(all_pages(projects), staging / "index")
         _replace_folder(staging / "index", output)
 
 
-def _check_place(output: Path) -> None:
+def check_place(output: Path) -> None:
+    """Raise a `UsageError` if an index would take the place of something else."""
     page = output / pages.HTML_PAGE
     ours = page.is_file() and pages.GENERATOR in page.read_text("utf-8", errors="replace")
     if output.exists() and not ours and not (output.is_dir() and not any(output.iterdir())):

@@ -15,8 +15,8 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
-from pjrtwheel.dist.release_file import Entry, compiled_chips
-from pjrtwheel.dist.summary import describe_level, describe_pythons
+from pjrtwheel.dist_folder.release_file import Entry, compiled_chips
+from pjrtwheel.dist_folder.summary import describe_level, describe_pythons
 from pjrtwheel.products.index.projects import IndexedFile, Project
 from pjrtwheel.wheel.names import PROVENANCE_SUFFIX
 

@@ -12,8 +12,8 @@ from urllib.parse import quote
 from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from pjrtwheel.dist.mixed_sets import check_sets
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
+from pjrtwheel.dist_folder.mixed_sets import check_sets
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.wheel.metadata import read_field
@@ -59,7 +59,7 @@ class IndexedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class WheelFolder:
     """A folder of wheels with `release.json`, and where installers find these.
 
     Attributes:
@@ -100,10 +100,10 @@ def read_projects(dist: Path) -> tuple[Project, ...]:
         WheelError: It is damaged, or a wheel is missing, damaged or not the one that it describes; or wheels of one
             version are of different sets.
     """
-    return list_projects([read_release(Source(dist))], f"an index of {dist}")
+    return list_projects([read_release(WheelFolder(dist))], f"an index of {dist}")
 
 
-def read_release(source: Source, yanked: Mapping[str, str] | None = None) -> IndexedRelease:
+def read_release(source: WheelFolder, yanked: Mapping[str, str] | None = None) -> IndexedRelease:
     """Return what a folder offers; `yanked` has the reason for each wheel that was withdrawn, by file name.
 
     Raises:
@@ -189,7 +189,7 @@ def _project(name: str, entries: Iterable[Entry], files: Mapping[str, IndexedFil
     return Project(name, tuple(versions), tuple(files[file] for file in named if file in files), tuple(listed))
 
 
-def _wheel(source: Source, entry: Entry, yanked: str | None) -> IndexedFile:
+def _wheel(source: WheelFolder, entry: Entry, yanked: str | None) -> IndexedFile:
     """Read a wheel's metadata, after its bytes have been compared with its entry."""
     path = source.folder / entry.filename
     if not path.is_file():

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pjrtwheel.backend import parse_backend
-from pjrtwheel.elf import Place
+from pjrtwheel.elf import LibraryPlace
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import BinaryFormat
@@ -79,7 +79,7 @@ def _member_source(path: str, member: Unpacked, spec: BindingsSpec) -> MemberSou
         wheel=spec.wheel.name,
         machine=spec.platform.machine,
         executable=member.executable,
-        place=Place(path.count("/")),
+        place=LibraryPlace(path.count("/")),
     )
 
 

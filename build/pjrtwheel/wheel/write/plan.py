@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from pjrtwheel.elf import ANYWHERE, Place, Span, check_exports, is_elf, plan_repair, read_chunks, read_image
+from pjrtwheel.elf import ANYWHERE, LibraryPlace, Span, check_exports, is_elf, plan_repair, read_chunks, read_image
 from pjrtwheel.errors import ElfError
 from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.wheel.names import WheelName
@@ -81,7 +81,7 @@ def file_source(
     machine: str | None,
     exports: Sequence[str] = (),
     executable: bool = False,
-    place: Place = ANYWHERE,
+    place: LibraryPlace = ANYWHERE,
 ) -> MemberSource:
     """Plan a member that is read from a file; what is no library passes through as it is.
 

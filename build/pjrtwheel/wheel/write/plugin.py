@@ -12,7 +12,7 @@ from typing import Any
 
 from pjrtwheel.abis import plugin_tag
 from pjrtwheel.backend import Backend, parse_backend
-from pjrtwheel.elf import Place
+from pjrtwheel.elf import LibraryPlace
 from pjrtwheel.errors import WheelError
 from pjrtwheel.gpucode import GPU_CODE_FILENAME, GpuCode, list_codes, merge_codes, read_gpu_code
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, make_lock
@@ -110,7 +110,7 @@ def _open(
         wheel=name.filename,
         machine=spec.platform.machine,
         exports=backend.exports if member == f"{backend.package}/{backend.library}" else (),
-        place=Place(member.count("/"), backend.search_paths),
+        place=LibraryPlace(member.count("/"), backend.search_paths),
     )
 
 

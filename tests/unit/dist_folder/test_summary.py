@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from pjrtwheel.dist_folder import add_wheels
+from pjrtwheel.dist_folder.release_file import Entry, make_entry, merge_entries
+from pjrtwheel.dist_folder.summary import describe_level, describe_pythons, print_summary
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.results import Outcome, ProgramResult, Proof, PythonProof, TargetProof
-from pjrtwheel.dist import add_wheels
-from pjrtwheel.dist.release_file import Entry, make_entry, merge_entries
-from pjrtwheel.dist.summary import describe_level, describe_pythons, print_summary
 from proven_wheels import COMPILED, ORIGIN, RAN, UNTRIED, make_proof, make_small_entry, make_wheel
 
 
@@ -87,6 +87,14 @@ def test_each_wheel_is_summed_up_from_its_entry(tmp_path: Path) -> None:
             )
         ),
     ]
+
+
+def test_what_nothing_is_known_of_has_no_line() -> None:
+    """A wheel without proofs has no blank line for its Pythons."""
+    entry = replace(make_small_entry("a.whl", "jaxlib-auto"), proof=Proof(Level.STATIC, None, (), ORIGIN))
+    lines = summary_of([entry], Path("dist"), width=80, soft_wrap=True)
+    assert lines[-1] == "  static"
+    assert all(map(str.strip, lines))
 
 
 def test_a_summary_fits_the_terminal(tmp_path: Path) -> None:

@@ -17,13 +17,8 @@ from pathlib import Path
 
 from pjrtwheel import files
 from pjrtwheel.backend import Backend
-from pjrtwheel.errors import WheelError
-from pjrtwheel.files import copy_atomically, hash_file, write_atomically
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import find_origin
-from pjrtwheel.prove.results import Proof
-from pjrtwheel.dist.mixed_sets import check_sets
-from pjrtwheel.dist.release_file import (
+from pjrtwheel.dist_folder.mixed_sets import check_sets
+from pjrtwheel.dist_folder.release_file import (
     RELEASE_FILENAME,
     Entry,
     add_proofs_to,
@@ -33,6 +28,11 @@ from pjrtwheel.dist.release_file import (
     parse_entries,
     read_entries,
 )
+from pjrtwheel.errors import WheelError
+from pjrtwheel.files import copy_atomically, hash_file, write_atomically
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.origin import find_origin
+from pjrtwheel.prove.results import Proof
 from pjrtwheel.verify import verify_wheels
 from pjrtwheel.wheel.report import BuiltWheel
 
@@ -81,7 +81,6 @@ def put_wheels(
     """
     if refuse_mixed:  # before much is copied; what counts is the second look
         _refuse_mixed(entries, dist)
-    dist.mkdir(parents=True, exist_ok=True)
     with files.staging_folder(dist) as folder:
         copied = {entry.filename: entry for entry in entries if not _is_published(entry.filename, entry.sha256, dist)}
         files.require_space(dist, sum(wheels[name].stat().st_size for name in copied))

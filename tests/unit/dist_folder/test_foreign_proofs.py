@@ -15,8 +15,8 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from pjrtwheel.cli import main
-from pjrtwheel.dist.foreign_proofs import add_proof_files
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, format_entries, read_entries
+from pjrtwheel.dist_folder.foreign_proofs import add_proof_files
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries, read_entries
 from pjrtwheel.docs.schemas import PROOFS_SCHEMA
 from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.prove.level import Level
@@ -120,17 +120,19 @@ REFUSED: dict[str, tuple[Damage, str]] = {
         f"it claims device for {BINDINGS}, but its results show static",
     ),
     "a program that shows less": (
-        set_in("wheels.0.proof.pythons.0.programs", [
-            {"program": "open", "outcome": "passed", "level": "load", "seconds": 0.0, "detail": ""}
-        ]),
+        set_in(
+            "wheels.0.proof.pythons.0.programs",
+            [{"program": "open", "outcome": "passed", "level": "load", "seconds": 0.0, "detail": ""}],
+        ),
         f"it claims device for {BINDINGS}, but its results show load",
     ),
     "a program that failed": (
         lambda document: (
             set_in("wheels.0.proof.level", "static")(document),
-            set_in("wheels.0.proof.pythons.0.programs", [
-                {"program": "jit", "outcome": "failed", "level": "device", "seconds": 0.0, "detail": ""}
-            ])(document),
+            set_in(
+                "wheels.0.proof.pythons.0.programs",
+                [{"program": "jit", "outcome": "failed", "level": "device", "seconds": 0.0, "detail": ""}],
+            )(document),
         ),
         f"a program failed on {BINDINGS}",
     ),
@@ -178,7 +180,7 @@ def test_a_damaged_file_is_refused(dist: Path, tmp_path: Path, data: bytes) -> N
     """Whatever is in it."""
     path = tmp_path / "proofs.json"
     path.write_bytes(data)
-    with pytest.raises(ProofError, match="is damaged|are refused"):
+    with pytest.raises(ProofError, match=r"is damaged|are refused"):
         add_proof_files([path], dist, NOW)
 
 
@@ -206,10 +208,26 @@ def test_a_record_that_is_damaged_or_missing_stays_as_it_is(dist: Path, proofs: 
     with pytest.raises(WheelError, match="is damaged"):
         add_proof_files([proofs], dist, NOW)
     assert (dist / RELEASE_FILENAME).read_text() == "{}"
-    with pytest.raises(UsageError, match=r"no such file: .*/release\.json"):
+    with pytest.raises(UsageError, match=r"no such folder: .*/none"):
         add_proof_files([proofs], tmp_path / "none", NOW)
     with pytest.raises(UsageError, match=r"no such file: .*/other\.json"):
         add_proof_files([tmp_path / "other.json"], dist, NOW)
+
+
+def test_a_folder_is_no_file_of_proofs(dist: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nor is a file a folder of wheels; each is named with what is expected in its place."""
+    folder, file = tmp_path / "received", tmp_path / "wheels"
+    folder.mkdir()
+    file.touch()
+    assert main(["merge", "--proofs", str(folder), "--dist", str(dist)]) == UsageError.exit_code
+    assert capsys.readouterr().err == (
+        f"error: {folder} is a folder\n       name the files in it, such as {folder}/*.json\n"
+    )
+    assert main(["merge", "--proofs", str(file), "--dist", str(file)]) == UsageError.exit_code
+    assert capsys.readouterr().err == (
+        f"error: {file} is a file, where a folder is expected\n"
+        "       give a folder of wheels as a build leaves it, such as dist/\n"
+    )
 
 
 def test_the_command_takes_proofs_alone(

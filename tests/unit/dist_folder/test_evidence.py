@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pjrtwheel.dist_folder import add_proofs, add_wheels
+from pjrtwheel.dist_folder.release_file import Entry, format_entries, make_entry, merge_entries, parse_entries
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.results import Proof, TargetProof
-from pjrtwheel.dist import add_proofs, add_wheels
-from pjrtwheel.dist.release_file import Entry, format_entries, make_entry, merge_entries, parse_entries
 from pjrtwheel.wheel.report import Report
 from proven_wheels import COMPILED, MISSED, RAN, UNTRIED, make_proof, make_small_entry, make_wheel
 

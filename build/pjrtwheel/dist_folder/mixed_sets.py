@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pjrtwheel.errors import WheelError
-from pjrtwheel.dist.release_file import Entry
+from pjrtwheel.dist_folder.release_file import Entry
+from pjrtwheel.errors import WheelError, fit
 
 
 def mixed_locks(entries: Iterable[Entry]) -> tuple[str, ...]:
@@ -30,7 +30,7 @@ def check_sets(entries: Iterable[Entry], place: str) -> None:
     mixed = mixed_locks(entries)
     if mixed:
         raise WheelError(
-            f"{place} would mix sets: {', '.join(mixed)}",
+            f"{place} would mix sets: {fit(mixed)}",
             cause="other wheels of the same version, such as jaxlib, have another lock",
             remedy="build these again, or leave them out",
         )

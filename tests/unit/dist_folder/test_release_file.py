@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from pjrtwheel.dist_folder import add_proofs, add_wheels
+from pjrtwheel.dist_folder.release_file import format_entries, make_entry, parse_entries
 from pjrtwheel.prove.level import Level
-from pjrtwheel.dist import add_proofs, add_wheels
-from pjrtwheel.dist.release_file import format_entries, make_entry, parse_entries
 from proven_wheels import RAN, UNTRIED, make_proof, make_wheel
 
 

@@ -9,8 +9,15 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, add_proofs_to, format_entries, read_entries
-from pjrtwheel.errors import ProofError, UsageError
+from pjrtwheel.dist_folder.release_file import (
+    RELEASE_FILENAME,
+    Entry,
+    add_proofs_to,
+    format_entries,
+    read_entries,
+    require_release_file,
+)
+from pjrtwheel.errors import ProofError
 from pjrtwheel.files import locked, write_atomically
 from pjrtwheel.prove.proof_file import ProofFile, ProvenWheel, read_proof_file
 
@@ -23,8 +30,7 @@ def add_proof_files(paths: Sequence[Path], dist: Path, now: datetime) -> tuple[E
         ProofError: A file is refused, or is about other wheels than those of the folder.
         WheelError: `release.json` is damaged.
     """
-    if not (dist / RELEASE_FILENAME).is_file():
-        raise UsageError(f"no such file: {dist / RELEASE_FILENAME}", remedy="give the folder of the wheels with --dist")
+    require_release_file(dist)
     received = {path: _signed(read_proof_file(path, now)) for path in paths}
     with locked(dist):
         entries = read_entries(dist)
@@ -53,7 +59,9 @@ def _check_bytes(path: Path, proven: Sequence[ProvenWheel], entries: Mapping[str
     for wheel in proven:
         known = entries.get(wheel.wheel)
         if known is None or known.sha256 != wheel.sha256:
-            there = f"{RELEASE_FILENAME} says {known.sha256[:12]}" if known else f"{RELEASE_FILENAME} lists no such wheel"
+            there = (
+                f"{RELEASE_FILENAME} says {known.sha256[:12]}" if known else f"{RELEASE_FILENAME} lists no such wheel"
+            )
             raise ProofError(
                 f"the proofs in {str(path)!r} are not of the wheels in {dist}; nothing was changed",
                 cause=f"they are of {wheel.wheel} with sha256 {wheel.sha256[:12]}, {there}",

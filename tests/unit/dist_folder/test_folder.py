@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel import files
+from pjrtwheel.dist_folder import add_proofs, add_wheels, check_space
+from pjrtwheel.dist_folder.release_file import parse_entries
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.prove.level import Level
-from pjrtwheel.dist import add_proofs, check_space, add_wheels
-from pjrtwheel.dist.release_file import parse_entries
 from proven_wheels import RAN, make_proof, make_wheel
 
 
@@ -118,7 +118,7 @@ from pathlib import Path
 sys.path[:0] = sys.argv[2].split(":")
 from pjrtwheel import files
 from pjrtwheel.errors import WheelError
-from pjrtwheel.dist import add_wheels
+from pjrtwheel.dist_folder import add_wheels
 from proven_wheels import make_wheel
 folder = Path(sys.argv[1])
 wheel, proof = make_wheel(folder.parent, "jaxlib_cpu", bytes(5_000_000))

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from pjrtwheel import cli
+from pjrtwheel.dist_folder.merge import merge_folders, read_folder
+from pjrtwheel.dist_folder.release_file import Entry, format_entries
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
-from pjrtwheel.dist.merge import merge_folders, read_folder
-from pjrtwheel.dist.release_file import Entry, format_entries
 from release_entries import entry_of
 
 ORIGIN = Origin(None, None, "0.1.0", "2026-11-21T09:40:00Z")
@@ -140,6 +140,20 @@ def test_a_record_that_does_not_fit_is_refused(tmp_path: Path, names: tuple[str,
         (folder / CUDA.format("x86_64")).write_bytes(b"unlisted")
     with pytest.raises(WheelError, match="does not describe the wheels of its folder"):
         read_folder(folder)
+
+
+def test_a_file_where_the_folder_should_be_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In words, and before anything is copied."""
+    make_folder(tmp_path / "a", CPU.format("x86_64"))
+    (tmp_path / "file").write_text("kept", "utf-8")
+    for target in ("file", "file/below"):
+        assert cli.main(["merge", str(tmp_path / "a"), "--dist", str(tmp_path / target)]) == UsageError.exit_code
+        assert capsys.readouterr().err == (
+            f"error: cannot make the folder {tmp_path / target}\n"
+            "       a file has this name, or that of a folder around it\n"
+            "       name another folder\n"
+        )
+    assert (tmp_path / "file").read_text("utf-8") == "kept"
 
 
 def test_the_command_merges(tmp_path: Path) -> None:

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel import files
+from pjrtwheel.dist_folder.merge import merge_folders
+from pjrtwheel.dist_folder.mixed_sets import mixed_locks
+from pjrtwheel.dist_folder.release_file import Entry, format_entries
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products.index import write_index
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
-from pjrtwheel.dist.merge import merge_folders
-from pjrtwheel.dist.mixed_sets import mixed_locks
-from pjrtwheel.dist.release_file import Entry, format_entries
 from small_wheels import build_wheel, describe_wheel
 
 X86, ARM = "manylinux_2_27_x86_64", "manylinux_2_27_aarch64"

@@ -16,7 +16,8 @@ from typing import Any, Literal
 from packaging.tags import parse_tag
 
 from pjrtwheel import tables
-from pjrtwheel.errors import WheelError
+from pjrtwheel.errors import UsageError, WheelError
+from pjrtwheel.files import require_folder
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.prove.level import ORDER
 from pjrtwheel.prove.results import Outcome, Proof, PythonProof
@@ -135,6 +136,20 @@ def merge_entries(old: Mapping[str, Entry], new: Iterable[Entry], present: Itera
         same = before is not None and before.sha256 == entry.sha256
         merged[entry.filename] = add_proofs_to(entry, before.proofs()) if before and same else entry
     return {name: merged[name] for name in sorted(set(present) & set(merged))}
+
+
+def require_release_file(folder: Path) -> Path:
+    """Return the path of the `release.json` of a folder that a person named.
+
+    Raises:
+        UsageError: There is no such folder, or no such file in it.
+    """
+    remedy = "give a folder of wheels as a build leaves it, such as dist/"
+    require_folder(folder, remedy)
+    path = folder / RELEASE_FILENAME
+    if not path.is_file():
+        raise UsageError(f"no such file: {path}", remedy=remedy)
+    return path
 
 
 def read_entries(dist: Path) -> dict[str, Entry]:

@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from pjrtwheel.dist_folder.mixed_sets import mixed_locks
+from pjrtwheel.dist_folder.release_file import Entry, was_tried
 from pjrtwheel.errors import count
 from pjrtwheel.prove.results import Outcome, Proof
-from pjrtwheel.dist.mixed_sets import mixed_locks
-from pjrtwheel.dist.release_file import Entry, was_tried
 
 
 def describe_pythons(entry: Entry) -> str:
@@ -60,7 +60,7 @@ def print_summary(entries: Sequence[Entry], dist: Path, console: Console | None 
     console.print(Text(f"{dist}/"))
     for entry in entries:
         console.print(Text(entry.filename, style="bold", overflow="fold"))
-        for line in (_describe_wheel(entry), describe_level(entry), describe_pythons(entry)):
+        for line in filter(None, (_describe_wheel(entry), describe_level(entry), describe_pythons(entry))):
             console.print(Text(f"  {line}") if console.soft_wrap else Padding(Text(line), (0, 0, 0, 2)))
     for name in mixed_locks(entries):
         text = f"warning: {name} has another lock than jaxlib in this folder, which refuses it: build it again"

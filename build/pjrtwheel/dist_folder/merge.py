@@ -8,10 +8,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pjrtwheel.errors import UsageError, WheelError
+from pjrtwheel.dist_folder.folder import put_wheels
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, read_entries, require_release_file
+from pjrtwheel.errors import WheelError, fit
 from pjrtwheel.files import hash_file
-from pjrtwheel.dist.folder import put_wheels
-from pjrtwheel.dist.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.wheel.names import is_variant
 
 
@@ -22,16 +22,13 @@ def read_folder(folder: Path) -> dict[str, Entry]:
         UsageError: There is no such folder, or no `release.json` in it.
         WheelError: It lists other wheels than are there.
     """
-    path = folder / RELEASE_FILENAME
-    if not path.is_file():
-        missing = f"no such file: {path}" if folder.is_dir() else f"no such folder: {folder}"
-        raise UsageError(missing, remedy="give a folder as a build left it")
+    path = require_release_file(folder)
     entries = read_entries(folder)
     present = {wheel.name for wheel in folder.glob("*.whl")}
     if not entries or present != set(entries):
         raise WheelError(
             f"{path} does not describe the wheels of its folder",
-            cause=f"only in one of the two: {', '.join(sorted(present ^ set(entries))) or 'nothing; both are empty'}",
+            cause=f"only in one of the two: {fit(sorted(present ^ set(entries))) or 'nothing; both are empty'}",
             remedy="give a folder as a build left it",
         )
     return entries

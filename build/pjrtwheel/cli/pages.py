@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`pages`: write the index of all releases of GitHub, for Pages to serve; nothing is published or withdrawn."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from pjrtwheel.cli import add_options, check_repository
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    from pjrtwheel.publish.places import add_place_options
+
+    parser.add_argument("destination", metavar="DESTINATION", help="a GitHub Release of releases/destinations.toml")
+    add_options(parser, "--root")
+    add_place_options(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Write the index, and say where it is."""
+    from pjrtwheel.errors import UsageError
+    from pjrtwheel.publish.destinations import Kind, find_destination
+    from pjrtwheel.publish.github_release import INDEX, GithubRelease
+    from pjrtwheel.publish.places import open_place
+
+    check_repository(args.root)
+    destination = find_destination(args.root, args.destination)
+    place = open_place(destination, args, os.environ, tag="") if destination.kind is Kind.GITHUB else None
+    if not isinstance(place, GithubRelease) or place.pages is None:
+        raise UsageError(
+            f"no index of {args.destination} can be written",
+            cause="only a GitHub Release has one apart from its files, in a folder that Pages serves",
+            remedy="name such a destination, and the folder with --pages",
+        )
+    place.write_index(place.pages)
+    print(f"{place.pages / INDEX}: the index of all releases of {place.address}")
+    return 0

@@ -1,0 +1,11 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Put finished wheels into `dist/` and keep `dist/release.json` true."""
+
+from __future__ import annotations
+
+from pjrtwheel.dist_folder.folder import add_proofs, add_wheels, check_space
+from pjrtwheel.dist_folder.release_file import Entry
+from pjrtwheel.dist_folder.summary import print_summary
+
+__all__ = ["Entry", "add_proofs", "add_wheels", "check_space", "print_summary"]
