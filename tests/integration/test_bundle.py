@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.dist.merge import read_folder
+from pjrtwheel.dist_folder.merge import read_folder
 from pjrtwheel.files import hash_file
 from pjrtwheel.prove.level import Level
 from pjrtwheel.release.model import Release
@@ -87,13 +87,15 @@ def test_wheels_without_a_network_are_the_same(alone: Run, built_wheels: Path, t
 def test_damaged_bundle_ends_a_session_with_the_file(alone: Run, bundle: Path, tmp_path: Path) -> None:
     """At once, in three lines; also where nox is called without noxw."""
     assert alone(sys.executable, "noxw", "--list").returncode == 0
-    (nox,) = (tmp_path / "home/.cache/pjrtwheel/noxw").glob("*/bin/nox")
+    (python,) = (tmp_path / "home/.cache/pjrtwheel/noxw").glob("*/bin/python")
     wheel = next((bundle / "wheels").glob("nox-*.whl"))
     data = wheel.read_bytes()
     wheel.unlink()  # it may be a link
     wheel.write_bytes(data[:-1])
     try:
-        ends = [alone(*command, "-s", "build_cpu") for command in ((sys.executable, "noxw"), (str(nox),))]
+        ends = [
+            alone(*command, "-s", "build_cpu") for command in ((sys.executable, "noxw"), (str(python), "-m", "nox"))
+        ]
     finally:
         wheel.write_bytes(data)
     lines = [
