@@ -10,8 +10,10 @@ from __future__ import annotations
 import difflib
 import functools
 import itertools
+import json
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -29,12 +31,41 @@ PATIENCE_S = 10.0
 PARALLEL = ("--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile")
 MEASURED = ("build/pjrtwheel", "selector", "plugins")
 UNIT = ("build/pjrtwheel", "selector/jaxlib_select", "tests/unit")
+# Dependency group → its hashed closure (`nox -s lock_tools`). Each takes the versions of those before it, so that the
+# servers, which are particular about theirs, come early.
+LOCKS = {
+    "assemble": "build/requirements.txt",
+    "nox": "build/nox_requirements.txt",
+    **{
+        group: f"build/locks/{group}.txt"
+        for group in ("cache_servers", "index_servers", "build", "tests", "lint", "bench", "lock")
+    },
+}
 BACKENDS = sorted(path.parent.name for path in ROOT.glob("plugins/*/backend.toml"))
 
 
+def _enter_bundle() -> None:
+    """Make the sessions take from the bundle that PJRTWHEEL_BUNDLE names; noxw has done so before it became nox."""
+    if os.environ.get("PJRTWHEEL_BUNDLE"):
+        command = [sys.executable, "-B", "-m", "pjrtwheel.bundle.environment"]
+        environ = os.environ | {"PYTHONPATH": str(ROOT / "build")}
+        done = subprocess.run(command, env=environ, stdout=subprocess.PIPE, check=False)
+        if done.returncode != 0:
+            sys.exit(done.returncode)
+        for name, value in json.loads(done.stdout).items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
 def _install(session: nox.Session, group: str) -> None:
-    """Install one dependency group of pyproject.toml; nothing happens when it is there already."""
-    session.install("--quiet", *nox.project.dependency_groups(PYPROJECT, group))
+    """Install one dependency group of pyproject.toml by its lock, if it has one; nothing happens when it is there."""
+    lock = ROOT / LOCKS.get(group, "")
+    if lock.is_file():
+        session.install("--quiet", "--require-hashes", "--only-binary=:all:", "--requirement", str(lock))
+    else:
+        session.install("--quiet", *nox.project.dependency_groups(PYPROJECT, group))
 
 
 def _note(session: nox.Session, group: str) -> Path:
@@ -244,6 +275,11 @@ COMMANDS = {
     ),
     "pages": ("release", "Write the index of all GitHub Releases: -- DESTINATION --pages FOLDER.", ("pages",)),
     "yank": ("release", "Withdraw a published release: -- DESTINATION TAG --reason TEXT.", ("yank",)),
+    "bundle": (
+        "release",
+        "Fill one folder with all that builds and proofs need: -- [--backend B]... FOLDER; --check FOLDER.",
+        ("bundle",),
+    ),
     "pin": ("update", "Write releases/VERSION.toml from the package index: -- VERSION.", ("pin",)),
     "bump": (
         "update",
@@ -347,13 +383,15 @@ def shutdown(session: nox.Session) -> None:
 
 @nox.session(default=False, tags=["update"])
 def lock_tools(session: nox.Session) -> None:
-    """Write the hash-pinned requirements that Bazel's tools and noxw are installed from."""
+    """Write the hash-pinned requirements that the tools of all sessions, Bazel and noxw are installed from."""
     _install(session, "lock")
     compiling = ["uv", "pip", "compile", "--universal", "--python-version=3.11", "--generate-hashes"]
     environment = {"UV_CUSTOM_COMPILE_COMMAND": "nox -s lock_tools"}
-    for group, name in (("assemble", "requirements.txt"), ("nox", "nox_requirements.txt")):
-        options = ["--no-annotate", "--quiet", f"--group={group}", f"--output-file=build/{name}"]
-        session.run(*compiling, *options, env=environment)
+    written: list[str] = []
+    for group, name in LOCKS.items():
+        options = ["--no-annotate", "--quiet", f"--group={group}", f"--output-file={name}"]
+        session.run(*compiling, *options, *(f"--constraints={lock}" for lock in written), env=environment)
+        written.append(name)  # one version of what several groups need
 
 
 @IN_BUILD(default=False, tags=["update"])
@@ -386,3 +424,4 @@ def _name_nearest(arguments: list[str]) -> None:
 
 
 _name_nearest(sys.argv[1:])
+_enter_bundle()

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 
@@ -20,6 +21,8 @@ def pytest_configure() -> None:
     settings.load_profile("untimed")
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in the background of a shell; programs inherit that
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # In a session that takes from a bundle, its index is the machine's; tests bring indexes and bundles of their own.
+    os.environ.pop("PJRTWHEEL_BUNDLE", None)
 
 
 @pytest.fixture(scope="session")

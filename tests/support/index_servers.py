@@ -18,7 +18,7 @@ from typing import Any
 
 import requests
 
-from pjrtwheel.environment.venv import find_uv, requirement_group
+from pjrtwheel.environment.venv import find_uv
 from pjrtwheel.fetch.cache import file_lock
 
 USERNAME, PASSWORD = "releaser", "loopback-only"
@@ -54,15 +54,16 @@ class Devpi:
 
 def install_servers(root: Path, cache: Path, servers: str = _GROUP) -> Path:
     """Return the folder with the programs of a dependency group, installed into the cache on first use."""
-    group = requirement_group(root, servers)
-    name = hashlib.sha256("\n".join([sys.version, *group]).encode()).hexdigest()[:16]
+    lock = root / "build" / "locks" / f"{servers}.txt"
+    name = hashlib.sha256(sys.version.encode() + lock.read_bytes()).hexdigest()[:16]
     place = cache / "tools" / f"{servers}-{name}"
     with file_lock(cache / "locks" / place.name):
         if not (place / "installed").is_file():
             uv = str(find_uv() or "uv")
             subprocess.run([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(place)], check=True)
             python = str(place / "bin" / "python")
-            subprocess.run([uv, "pip", "install", "--quiet", "--python", python, *group], check=True)
+            install = [uv, "pip", "install", "--quiet", "--python", python, "--require-hashes", "--only-binary=:all:"]
+            subprocess.run([*install, "--requirement", str(lock)], check=True)
             (place / "installed").touch()
     return place / "bin"
 

@@ -13,6 +13,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.dependency_groups import resolve_dependency_groups
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -37,12 +38,17 @@ def test_cache_is_the_toolings(root: Path) -> None:
     assert load(root / "noxw")["cache_directory"]() == cache_root(os.environ)  # type: ignore[operator]
 
 
-@pytest.mark.parametrize(("group", "name"), [("nox", "nox_requirements.txt"), ("assemble", "requirements.txt")])
+LOCKS = {"nox": "nox_requirements.txt", "assemble": "requirements.txt"} | {
+    group: f"locks/{group}.txt" for group in ("build", "tests", "lint", "bench", "lock", "index_servers")
+}
+
+
+@pytest.mark.parametrize(("group", "name"), LOCKS.items())
 def test_hashed_requirements_are_the_projects(root: Path, group: str, name: str) -> None:
-    """What the wrapper and Bazel's tools install is what pyproject.toml pins; `nox -s lock_tools` writes it."""
+    """What wrapper, sessions and Bazel's tools install is what pyproject.toml pins; `nox -s lock_tools` writes it."""
     groups = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
     locked = {line.split(" ")[0] for line in (root / "build" / name).read_text("utf-8").splitlines()}
-    pinned = map(Requirement, groups[group])
+    pinned = map(Requirement, resolve_dependency_groups(groups, group))
     assert {f"{canonicalize_name(pin.name)}{pin.specifier}" for pin in pinned} - locked == set()
 
 

@@ -123,8 +123,12 @@ def find_bazel(pinned: str, environ: Mapping[str, str], run: Run = _run_quietly)
 
 
 def _may_install(environ: Mapping[str, str]) -> bool:
-    """Return whether Debian's package can be installed here: as root, with apt, and no Bazel was asked for by name."""
-    return os.geteuid() == 0 and Path("/etc/debian_version").exists() and not environ.get("BAZEL")
+    """Return whether Debian's package can be installed here: as root, with apt, and no Bazel was asked for by name.
+
+    Nor where everything is taken from a bundle, which has none.
+    """
+    elsewhere = environ.get("BAZEL") or environ.get("PJRTWHEEL_BUNDLE")
+    return os.geteuid() == 0 and Path("/etc/debian_version").exists() and not elsewhere
 
 
 def _install_debian(environ: Mapping[str, str], run: Run = _run_quietly) -> None:

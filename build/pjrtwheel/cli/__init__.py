@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ COMMANDS = {
     "attest": "write a release as it is published: wheels, checksums, bill of materials, provenance",
     "auto": "build jaxlib-auto, whose wheel variants ask for what fits the machine",
     "build": "build, verify and prove the wheels of one backend, into dist/",
+    "bundle": "fill one folder with all that builds and proofs need, for machines without a network",
     "bump": "pin, build and prove the next JAX release, and report what changed",
     "clean": "remove what Bazel left for checkouts that are gone",
     "conformance": "run JAX's own tests on the built-in client and on a plugin",
@@ -67,6 +69,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     chosen = parser.parse_all(argv)
     if chosen.command not in COMMANDS:
         parser.refuse_unknown("command", chosen.command, COMMANDS)
+    if os.environ.get("PJRTWHEEL_BUNDLE"):
+        # By its name, so that it is not among the inputs of the actions that run this.
+        importlib.import_module("pjrtwheel.bundle.environment").enter_bundle(os.environ)
     module = importlib.import_module(f"pjrtwheel.cli.{chosen.command}")
     subparser = CommandParser(prog=f"{PROGRAM} {chosen.command}", description=COMMANDS[chosen.command])
     module.configure_parser(subparser)

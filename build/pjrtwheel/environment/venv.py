@@ -67,7 +67,7 @@ def install(python: Path, requirements: Sequence[str], folders: Iterable[Path], 
     command = (
         [str(uv), "pip", "install", "--quiet", "--python", str(python), "--no-index", "--no-cache"]
         if uv
-        else [*_pip_command(python), "install", "--quiet", "--no-index", "--no-compile"]
+        else [*pip_command(python), "install", "--quiet", "--no-index", "--no-compile"]
     )
     result = run_tool([*command, *options, *links, *requirements])
     if result.returncode != 0:
@@ -86,7 +86,7 @@ def find_uv() -> Path | None:
     return Path(found) if found else None
 
 
-def _pip_command(python: Path) -> list[str]:
+def pip_command(python: Path) -> list[str]:
     """Return the command that runs this environment's pip on behalf of another environment."""
     return [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check", "--no-input"]
 
@@ -170,7 +170,7 @@ def _download(interpreter: Interpreter, requirements: Iterable[str], wheels: Ite
     """Let pip fetch wheels for an interpreter, in an environment of that interpreter without anything else."""
     with tempfile.TemporaryDirectory(prefix="pip-") as scratch:
         python = create_venv(interpreter, Path(scratch) / "venv")
-        command = [*_pip_command(python), "download", "--quiet", "--only-binary=:all:", "--dest", str(target)]
+        command = [*pip_command(python), "download", "--quiet", "--only-binary=:all:", "--dest", str(target)]
         command += [f"--find-links={wheel.parent.resolve()}" for wheel in wheels]
         result = run_tool([*command, *requirements])
     if result.returncode != 0:

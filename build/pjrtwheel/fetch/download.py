@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
 import requests
 
 from pjrtwheel.errors import FetchError
+from pjrtwheel.fetch.bundled import refuse_address
 from pjrtwheel.fetch.listing import describe_failure, local_path, without_login
 
 _SECONDS = 60
@@ -22,6 +24,7 @@ def download_file(url: str, target: Path, certificate: str = "") -> Path:
     Raises:
         FetchError: There is nothing, or the connection broke.
     """
+    refuse_address(url, os.environ)
     try:
         if path := local_path(url):
             shutil.copyfile(path, target)
@@ -42,6 +45,7 @@ def read_document(url: str, certificate: str = "") -> bytes:
     Raises:
         FetchError: There is none, or it cannot be asked for.
     """
+    refuse_address(url, os.environ)
     try:
         if path := local_path(url):
             return path.read_bytes()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.bazel.locate import Bazel, find_bazel, is_supported
+from pjrtwheel.bazel.locate import Bazel, _may_install, find_bazel, is_supported
 from pjrtwheel.errors import BazelError
 
 
@@ -68,3 +68,11 @@ def test_named_one_that_is_missing_is_an_error(tmp_path: Path) -> None:
 def test_supported_versions(version: tuple[int, int, int], *, supported: bool) -> None:
     """From Debian's 4.2 to the last one with WORKSPACE."""
     assert is_supported(version) is supported
+
+
+def test_nothing_is_installed_within_a_bundle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As root on Debian, where apt would ask a network that is not there."""
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setattr(Path, "exists", lambda _: True)
+    assert _may_install({})
+    assert not _may_install({"PJRTWHEEL_BUNDLE": "/media/disk/bundle"})

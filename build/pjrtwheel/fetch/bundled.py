@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Take a pinned wheel from the bundle that `PJRTWHEEL_BUNDLE` names; standard library only."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import urllib.parse
+from collections.abc import Mapping
+from pathlib import Path
+
+from pjrtwheel.errors import FetchError
+from pjrtwheel.release.model import Pin
+
+BUNDLE_VARIABLE = "PJRTWHEEL_BUNDLE"
+WHEELS_FOLDER = "wheels"
+FILL_AGAIN = "on a machine with a network, run `./noxw -s bundle` again with what is missing"
+
+
+def bundle_folder(environ: Mapping[str, str]) -> Path | None:
+    """Return the folder that everything is taken from; nothing where the package index is used."""
+    named = environ.get(BUNDLE_VARIABLE)
+    return Path(named).absolute() if named else None
+
+
+def take_from_bundle(pin: Pin, bundle: Path, directory: Path) -> Path:
+    """Put the pinned wheel into a directory, as a hard link where the disk is the same; the caller compares its hash.
+
+    Raises:
+        FetchError: The bundle does not have it.
+    """
+    source = bundle / WHEELS_FOLDER / pin.filename
+    if not source.is_file():
+        raise FetchError(f"the bundle {bundle} has no {pin.filename}", cause=f"pinned as {pin.key}", remedy=FILL_AGAIN)
+    return link_or_copy(source, directory / pin.filename)
+
+
+def refuse_address(url: str, environ: Mapping[str, str]) -> None:
+    """Raise a `FetchError` for an address that somebody named by hand, where everything is taken from a bundle."""
+    if (bundle := bundle_folder(environ)) and urllib.parse.urlsplit(url).scheme not in {"", "file"}:
+        host = urllib.parse.urlsplit(url).hostname or url
+        raise FetchError(
+            f"nothing is taken from {host}",
+            cause=f"{BUNDLE_VARIABLE} is set: everything comes from {bundle}",
+            remedy=f"name a folder that was copied from there, or unset {BUNDLE_VARIABLE}",
+        )
+
+
+def link_or_copy(source: Path, target: Path) -> Path:
+    """Make one file available under a second name, without a second copy of its bytes where that is possible."""
+    try:
+        os.link(source, target)
+    except OSError:  # another disk, a file system without links, or somebody else's file
+        shutil.copyfile(source, target)
+    return target
