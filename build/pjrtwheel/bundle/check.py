@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pjrtwheel.bundle.manifest import MANIFEST, BundledFile, Manifest
-from pjrtwheel.errors import FetchError, count
+from pjrtwheel.errors import FetchError, UsageError, count
 from pjrtwheel.files import hash_file, write_atomically
 from pjrtwheel.tables import TableError, read_json
 
@@ -82,7 +82,7 @@ def check_once(folder: Path, manifest: Manifest, cache: Path) -> None:
     raise_problems(folder, problems, remedy)
     states = {file.path: _state((folder / file.path).stat()) for file in manifest.files}
     if states != seen:
-        with suppress(OSError):  # a cache that cannot be written only means to hash again
+        with suppress(OSError, UsageError):  # a cache that cannot be written only means to hash again
             write_atomically(note, json.dumps(states))
 
 
