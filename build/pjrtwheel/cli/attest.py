@@ -20,8 +20,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "--root", "--dist")
     parser.add_argument("--output", type=Path, metavar="DIR", help="the folder to write (default: TAG in --dist)")
     parser.add_argument("--key", type=Path, metavar="FILE", help="sign the statement with this ed25519 key (PEM)")
-    commit = "that of the wheels: one that all were proven at, or the checkout's"
-    parser.add_argument("--commit", type=require_text, help=commit)
+    parser.add_argument("--commit", type=require_text, help="refuse wheels that were built from another one")
 
 
 def execute(args: argparse.Namespace) -> int:
