@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the static index says of one GitHub Release, whose files its owners can exchange at any time.
+"""The static index of all published GitHub Releases, written into a folder that GitHub Pages serves.
 
+It lists the releases that have a `release.json`. The owners of a release can exchange its files at any time, so
 `release.json` and lists of variants are believed as far as `SHA256SUMS` of the same release lists them, and a wheel as
 far as both agree with the digest that GitHub states of the asset.
 """
@@ -9,30 +10,140 @@ far as both agree with the digest that GitHub states of the asset.
 from __future__ import annotations
 
 import hashlib
+import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
+from github.GitRelease import GitRelease
 from github.GitReleaseAsset import GitReleaseAsset
 
 from pjrtwheel.attest.checksums import SUMS_FILENAME, read_sums
 from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, read_entries
-from pjrtwheel.errors import PublishError, shorten
-from pjrtwheel.products.index.projects import IndexedFile, IndexedRelease, join_url, read_requires_python
-from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX, VARIANTS_SUFFIX
+from pjrtwheel.errors import PublishError, UsageError, shorten
+from pjrtwheel.products.index import check_place, write_pages
+from pjrtwheel.products.index.projects import (
+    IndexedFile,
+    IndexedRelease,
+    Project,
+    join_url,
+    list_projects,
+    read_requires_python,
+)
+from pjrtwheel.prove.origin import find_date
+from pjrtwheel.publish.destinations import Destination
+from pjrtwheel.publish.github_assets import GithubAssets, digest_of
+from pjrtwheel.publish.github_repository import GithubRepository, open_repository
+from pjrtwheel.publish.yanked import YANKED_FILENAME, add_yanked, find_reasons, read_yanked
+from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX, VARIANTS_SUFFIX, find_name
 
 Assets = Mapping[str, GitReleaseAsset]
 Read = Callable[[GitReleaseAsset], bytes]
 
-_DIGEST = "sha256:"
+_INDEX = "simple"
 _REMEDY = "put back what was published, or delete that release; the index stays as it is"
 _SHOWN = 3
 
 
-def digest_of(asset: GitReleaseAsset) -> str:
-    """Return the sha256 that GitHub states of an asset; empty for one from before it stated any."""
-    digest = asset.digest or ""
-    return digest.removeprefix(_DIGEST) if digest.startswith(_DIGEST) else ""
+@dataclass(frozen=True, slots=True)
+class GithubIndex:
+    """The index of the releases of a repository.
+
+    Attributes:
+        repository: The repository.
+        pages: Folder that Pages serves; none where others write the index.
+        yanked_file: Which wheels were withdrawn.
+    """
+
+    repository: GithubRepository
+    pages: Path | None
+    yanked_file: Path | None
+
+    @property
+    def path(self) -> Path | None:
+        """Where the index is written, if it is."""
+        return self.pages / _INDEX if self.pages else None
+
+    def check_pages(self) -> None:
+        """Make sure that the index does not take the place of something else.
+
+        Raises:
+            UsageError: It would.
+        """
+        if self.path is None:
+            return
+        try:
+            check_place(self.path)
+        except UsageError as error:
+            raise UsageError(error.what, remedy="move it away, or name another folder with --pages") from error
+
+    def list_projects(self, own: GitRelease | None = None) -> tuple[Project, ...]:
+        """Return what the index has to say: all published releases that list their wheels, and one that will be.
+
+        Raises:
+            PublishError: GitHub cannot be asked, or a release is not what its `SHA256SUMS` lists.
+            WheelError: A document is damaged, or releases contradict each other.
+        """
+        found = {release.tag_name: release for release in self.repository.list_releases() if not release.draft}
+        found |= {own.tag_name: own} if own else {}
+        assets = GithubAssets(self.repository)
+        listed = {tag: assets.list_all(release) for tag, release in sorted(found.items())}
+        releases = [
+            self._index_release(tag, files, assets.read) for tag, files in listed.items() if RELEASE_FILENAME in files
+        ]
+        return list_projects(releases, f"the index of {self.repository.address}")
+
+    def write(self, projects: tuple[Project, ...]) -> None:
+        """Write the pages of projects, if there is a folder for them.
+
+        Raises:
+            UsageError: The folder holds something else.
+        """
+        if self.path is not None:
+            write_pages(projects, self.path)
+
+    def find_reasons(self, tag: str, names: Collection[str]) -> dict[str, str]:
+        """Return wheel → why it was withdrawn, for some files of a release.
+
+        Raises:
+            PinError: The file of withdrawals is malformed.
+        """
+        decisions = read_yanked(self.yanked_file) if self.yanked_file else ()
+        return find_reasons(decisions, [name for name in names if find_name(name)], tag)
+
+    def yank(self, names: Collection[str], reason: str) -> None:
+        """Write a withdrawal down, and the index with it.
+
+        Raises:
+            UsageError: The folder of the index is not known, or holds something else.
+            PublishError: GitHub cannot be asked, or a release is not what its `SHA256SUMS` lists.
+        """
+        if self.pages is None or self.yanked_file is None:
+            raise UsageError("a release of GitHub is withdrawn in its index", remedy="give its folder with --pages")
+        self.check_pages()
+        add_yanked(self.yanked_file, names, reason, find_date(os.environ)[:10])
+        self.write(self.list_projects())
+
+    def _index_release(self, tag: str, assets: Assets, read: Read) -> IndexedRelease:
+        """Return what the index says of a release; see `index_release` for errors."""
+        address = self.repository.address
+        what, url = f"{tag} at {address}", f"{address}/releases/download/{quote(tag, safe='')}"
+        entries = read_listed(what, assets, read)
+        return index_release(what, entries, assets, url, self.find_reasons(tag, entries), read)
+
+
+def open_index(destination: Destination, settings: Mapping[str, str]) -> GithubIndex:
+    """Return the index; nothing is asked yet.
+
+    Raises:
+        UsageError: That is no name of a repository.
+    """
+    pages = Path(settings["pages"]).absolute() if "pages" in settings else None
+    default = pages / YANKED_FILENAME if pages else None
+    yanked_file = Path(settings["yanked-file"]) if "yanked-file" in settings else default
+    return GithubIndex(open_repository(destination, settings, os.environ), pages, yanked_file)
 
 
 def read_listed(what: str, assets: Assets, read: Read) -> Mapping[str, Entry]:
