@@ -4,7 +4,9 @@
 
 It lists the releases that have a `release.json`. The owners of a release can exchange its files at any time, so
 `release.json` and lists of variants are believed as far as `SHA256SUMS` of the same release lists them, and a wheel as
-far as both agree with the digest that GitHub states of the asset.
+far as both agree with the digest that GitHub states of the asset. No wheel is downloaded for that: of an asset without
+a digest, as older servers have them, the sha256 in `release.json` is believed if the size is right. METADATA next to a
+wheel is in neither document; it is taken as GitHub serves it.
 """
 
 from __future__ import annotations
@@ -198,11 +200,16 @@ def index_release(
 
 
 def _index_wheel(what: str, entry: Entry, assets: Assets, url: str, yanked: str | None, read: Read) -> IndexedFile:
+    """Return what the index says of a wheel.
+
+    Raises:
+        PublishError: It is not there, or is another one, by its digest or, if GitHub states none, by its size.
+    """
     name = entry.filename
-    if name not in assets or digest_of(assets[name]) not in {"", entry.sha256}:
+    if cause := _find_difference(entry, assets.get(name)):
         raise PublishError(
             f"{what} has {'another' if name in assets else 'no'} {name}",
-            cause=f"its {RELEASE_FILENAME} lists it with sha256 {entry.sha256}",
+            cause=f"its {RELEASE_FILENAME} lists it with {cause}",
             remedy=_REMEDY,
         )
     found = assets.get(f"{name}{METADATA_SUFFIX}")
@@ -217,3 +224,11 @@ def _index_wheel(what: str, entry: Entry, assets: Assets, url: str, yanked: str 
         yanked,
         provenance=f"{name}{PROVENANCE_SUFFIX}" in assets,
     )
+
+
+def _find_difference(entry: Entry, asset: GitReleaseAsset | None) -> str:
+    """Return what is said of a wheel and is not true of its asset; empty if there is nothing."""
+    stated = digest_of(asset) if asset else ""
+    if asset is None or stated:
+        return f"sha256 {entry.sha256}" if stated != entry.sha256 else ""
+    return f"{entry.size} bytes, GitHub has {asset.size}" if asset.size != entry.size else ""

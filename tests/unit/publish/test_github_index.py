@@ -14,6 +14,7 @@ import pytest
 from github_places import COMMIT, PROJECTS, WHEEL, open_at, read_page
 from github_stand_in import Asset, GithubStandIn
 from pjrtwheel.attest.release_folder import ReleaseFolder
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME
 from pjrtwheel.errors import PublishError, UsageError
 from release_folders import send, write_pure_release
 
@@ -85,3 +86,23 @@ def test_the_index_lists_all_releases_with_their_withdrawals(
         open_at(pages).finish()
     with pytest.raises(UsageError, match="is withdrawn in its index"):
         open_at().yank([WHEEL], "crashes")
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_an_asset_without_a_digest_is_believed_as_far_as_its_size(
+    github: GithubStandIn, release: ReleaseFolder, tmp_path: Path, size: int
+) -> None:
+    """An older server states none: other bytes of the same number are not noticed without a download, others are."""
+    github.digests = False
+    send(open_at(), release)
+    asset = next(asset for asset in github.releases[0].assets if asset.name == WHEEL)
+    asset.data = bytes(len(asset.data) + size)
+    index = open_at(tmp_path / "pages").index
+    if size:
+        cause = rf"{RELEASE_FILENAME} lists it with {len(asset.data) - 1} bytes, GitHub has {len(asset.data)}"
+        with pytest.raises(PublishError, match=rf"has another {re.escape(WHEEL)}\n.*{cause}"):
+            index.write(index.list_projects())
+        assert not (tmp_path / "pages").exists()
+    else:
+        index.write(index.list_projects())
+        assert [entry["hashes"] for entry in read_page(tmp_path / "pages")] == [{"sha256": release.digests[WHEEL]}]
