@@ -199,7 +199,7 @@ def test_of_a_wrong_tag_nothing_else_is_judged(small: TaggedRepository, capsys: 
         )
     ]
     (kind, text), *others = find(small, "v9.9.9")
-    assert (kind, text[:25], others) == ("TAG", "unknown release: '9.9.9';", [])
+    assert (kind, text[:22], others) == ("TAG", "unknown tag: 'v9.9.9';", [])
     command = ["release_check", "--tag", "v1.2.3", "--root", str(small.root), "--dist", str(small.dist)]
     assert (main(command), capsys.readouterr().err.count("status")) == (KIND.TAG.status, 1)
 
