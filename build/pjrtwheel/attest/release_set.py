@@ -62,6 +62,12 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
             cause=f"its {RELEASE_FILENAME} lists {fit(sorted({entry.version for entry in listed})) or 'nothing'}",
             remedy=f"build it first: ./noxw -s {session}, or give the folder of its wheels with --dist",
         )
+    if missing := [entry.filename for entry in entries if not (dist / entry.filename).is_file()]:
+        raise AttestError(
+            f"{dist} lacks {fit(missing)}",
+            cause=f"its {RELEASE_FILENAME} lists {'it' if len(missing) == 1 else 'them'}",
+            remedy=f"./noxw -s release_check -- --tag {tag} says how to get what is missing",
+        )
     check_sets(entries, f"the release {tag}")
     if release:
         _check_locks(release, entries)

@@ -38,7 +38,8 @@ def execute(args: argparse.Namespace) -> int:
     output = args.output or dist / args.tag
     release = make_release(args.root, args.tag, dist, output, signer=signer, commit=args.commit or "")
     wheels, others = count(len(release.entries), "wheel"), count(len(release.documents), "document")
-    print(f"{release.path}: {wheels} and {others}\n{fit(release.documents)}")
+    signed = f"signed with {args.key}" if args.key else "not signed"
+    print(f"{release.path}: {wheels} and {others}, {signed}\n{fit(release.documents)}")
     if release.statement and release.statement.dirty:
         print(f"warning: the wheels were built with changes on top of {release.commit}", file=sys.stderr)
     return 0
