@@ -47,12 +47,15 @@ def find_signer(given: str | None) -> str:
 
 
 def find_origin() -> dict[str, Any]:
-    """Return from which state of the repository, and when, the evidence is."""
-    changes = _ask_git("status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none")
+    """Return from which state of the repository, and when, the evidence is; a copy inside another one has no commit."""
+    ours = _ask_git("rev-parse", "--show-prefix") == ""  # or else the repository is around this folder
+    commit = _ask_git("rev-parse", "HEAD") if ours else None
+    status = ("status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none")
+    changes = _ask_git(*status) if commit else None
     version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     seconds = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
     return {
-        "commit": _ask_git("rev-parse", "HEAD"),
+        "commit": commit,
         "dirty": None if changes is None else bool(changes),
         "version": version,
         "date": datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),

@@ -23,6 +23,7 @@ from pjrtwheel.errors import BazelError, UsageError, VerifyError, count
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.prove import explain_level, prove
+from pjrtwheel.prove.origin import find_origin
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.sets.promised import promised_bindings, promised_plugin
 from pjrtwheel.sources import import_closure
@@ -106,6 +107,7 @@ def build(
     _check_request(request)
     for folder in (dist, cache):
         check_writable(folder)
+    origin = find_origin(request.root, os.environ)  # at once: while it builds, the repository may move on
     _say(f"building {' '.join(request.targets)} for {request.platform.name}")
     result = build_with_bazel(request)
     _say(describe_actions(result))
@@ -123,12 +125,13 @@ def build(
         root=request.root,
         release=request.release,
         backend=request.backend,
+        origin=origin,
         smoke_tests=smoke_tests,
         cache=cache,
     )
     if shortfall := explain_level(proofs):
         _say(shortfall)
-    return add_wheels(built, proofs, dist)
+    return add_wheels(built, proofs, origin, dist)
 
 
 def _check_request(request: BuildRequest) -> None:

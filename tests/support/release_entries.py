@@ -24,8 +24,13 @@ def entry_of(filename: str, /, **changes: Any) -> Entry:
     return replace(entry, **changes)
 
 
+def origin_of(commit: str | None, *, date: str = _DATE, dirty: bool = False) -> Origin:
+    """Return the origin of a build or a proof at a commit."""
+    return Origin(commit, dirty, "0", date)
+
+
 def proof_of(level: Level, commit: str | None, *, date: str = _DATE, dirty: bool = False) -> Proof:
     """Return a proof of one program that passed."""
     results = (ProgramResult("jit", Outcome.PASSED, level, 1.0, ""),) if level is not Level.STATIC else ()
     pythons = (PythonProof("cp312", "3.12.1", results, "" if results else "no interpreter"),)
-    return Proof(level, None, pythons, Origin(commit, dirty, "0", date))
+    return Proof(level, None, pythons, origin_of(commit, date=date, dirty=dirty))

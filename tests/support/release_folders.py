@@ -40,7 +40,7 @@ def write_release_folder(
         folder: A new folder.
         wheels: File names of the wheels.
         content: What a member of each wheel is made from: folders with another one have other bytes.
-        commit: Where the wheels were proven.
+        commit: Where the wheels were built and proven.
     """
     folder.mkdir(parents=True)
     for name in wheels:
@@ -67,9 +67,10 @@ def write_pure_release(
 
 def list_release(folder: Path, *, commit: str = COMMIT, lock_id: str = "") -> ReleaseFolder:
     """Write `release.json` and `SHA256SUMS` of the files in a folder, whose wheels nothing was proven of."""
-    proof = Proof(Level.STATIC, None, (), Origin(commit, dirty=False, version="0.1.0", date="2026-11-22T00:00:00Z"))
+    origin = Origin(commit, dirty=False, version="0.1.0", date="2026-11-22T00:00:00Z")
+    same = {"lock_id": lock_id, "proof": Proof(Level.STATIC, None, (), origin), "built": origin}
     entries = {
-        path.name: entry_of(path.name, sha256=hash_file(path), size=path.stat().st_size, lock_id=lock_id, proof=proof)
+        path.name: entry_of(path.name, sha256=hash_file(path), size=path.stat().st_size, **same)
         for path in folder.glob("*.whl")
     }
     (folder / RELEASE_FILENAME).write_text(format_entries(entries), "utf-8")

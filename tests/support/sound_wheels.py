@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,7 +46,7 @@ def make_dist(
     dist: Path,
     *,
     provider: str = "prebuilt",
-    origins: Sequence[Origin] = (ORIGIN,),
+    origin: Origin = ORIGIN,
     levels: Mapping[str, int] | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> Path:
@@ -56,7 +56,7 @@ def make_dist(
         root: What `make_repository` made.
         dist: The folder.
         provider: Where the plugin library came from.
-        origins: From where and when the proofs of each wheel are.
+        origin: From where and when the wheels and their proofs are.
         levels: Python tag → level of compression of the bindings, where it is not the default.
         environ: What may have SOURCE_DATE_EPOCH, which the bindings are dated by.
     """
@@ -77,8 +77,7 @@ def make_dist(
         write_wheel(dist, selector, None, provider),
     ]
     (dist / f"jaxlib_auto-{version}-variants.json").write_text("{}\n", "utf-8")
-    proofs = [Proof(Level.STATIC, None, (), origin) for origin in origins]
-    proven = [replace(entry, proof=proofs[0], other_proofs=tuple(proofs[1:])) for entry in entries]
+    proven = [replace(entry, proof=Proof(Level.STATIC, None, (), origin), built=origin) for entry in entries]
     (dist / RELEASE_FILENAME).write_text(format_entries({entry.filename: entry for entry in proven}), "utf-8")
     return dist
 

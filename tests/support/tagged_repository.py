@@ -18,7 +18,7 @@ from pjrtwheel.prove.level import Level
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.wheel.names import parse_name
-from release_entries import entry_of, proof_of
+from release_entries import entry_of, origin_of, proof_of
 from release_files import write_release_file
 from small_wheels import build_wheel, describe_wheel
 
@@ -108,6 +108,7 @@ class TaggedRepository:
             lock_id=lock.lock_id if lock else "",
             provider=provider,
             proof=proof_of(level, self.git("rev-parse", "HEAD")),
+            built=origin_of(self.git("rev-parse", "HEAD")),
         )
         self.record(entry)
         return entry

@@ -34,8 +34,10 @@ from pjrtwheel.build import (
     verification_key,
 )
 from pjrtwheel.cli import build as command
+from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import BazelError, ElfError, UsageError, VerifyError
 from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.prove.origin import Origin
 from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.report import Report
@@ -289,4 +291,29 @@ def test_a_build_reads_every_table_once(
     monkeypatch.setattr(Path, "read_text", count_reads)
     arguments = ["--root", str(root), "--dist", str(tmp_path / "dist"), "--platform", "linux_x86_64"]
     assert cli.main(["build", "cpu", "--release", RELEASE.version, *arguments]) == 0
-    assert reads == {f"releases/{RELEASE.version}.toml": 1, **dict.fromkeys(backends, 1)}
+    assert reads == {f"releases/{RELEASE.version}.toml": 1, "pyproject.toml": 1, **dict.fromkeys(backends, 1)}
+
+
+def test_wheels_are_from_the_commit_that_the_build_began_at(
+    root: Path,
+    bazel_returns: Callable[[Mapping[str, Sequence[str]]], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever is committed while it builds, and while programs run."""
+    bazel_returns({"//plugins/cpu:wheel": PROMISED[-1:], "//jaxlib:wheels": PROMISED[:-1]})
+    origins = [Origin("1" * 40, dirty=False, version="1", date=""), Origin("2" * 40, dirty=False, version="1", date="")]
+    monkeypatch.setattr(steps, "find_origin", lambda *_: origins.pop(0))
+    for name in ("verify_wheels", "explain_level"):
+        monkeypatch.setattr(steps, name, lambda *_, **__: ())
+    seen: list[Origin] = []
+
+    def add(_built: object, _proofs: object, origin: Origin, _dist: object) -> tuple[Entry, ...]:
+        seen.append(origin)
+        return ()
+
+    monkeypatch.setattr(steps, "prove", lambda *_, origin, **__: seen.append(origin))
+    monkeypatch.setattr(steps, "add_wheels", add)
+    arguments = ["--root", str(root), "--dist", str(tmp_path / "dist"), "--platform", "linux_x86_64"]
+    assert cli.main(["build", "cpu", "--release", RELEASE.version, *arguments]) == 0
+    assert [origin.commit for origin in seen] == ["1" * 40] * 2

@@ -15,7 +15,7 @@ from pjrtwheel.attest.bom import BOM_FILENAME, make_bom
 from pjrtwheel.attest.checksums import SUMS_FILENAME
 from pjrtwheel.attest.envelope import format_envelope
 from pjrtwheel.attest.pep740 import make_provenance
-from pjrtwheel.attest.provenance import choose_commit, make_statement
+from pjrtwheel.attest.provenance import find_commit, make_statement
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.attest.release_set import ReleaseSet, find_others, find_release_set
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, format_statement
@@ -44,7 +44,7 @@ def make_release(
         dist: The folder of finished wheels.
         output: The folder to write.
         signer: The key that signs the statement, if any.
-        commit: From which commit the wheels are, if several could be, as git takes it.
+        commit: The commit that the wheels have to be built from, as git takes it; any if empty.
         environ: Of the process; see `make_statement`.
 
     Raises:
@@ -52,7 +52,7 @@ def make_release(
     """
     found = find_release_set(root, tag, dist)
     whole = ask_git(root, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}") if commit else ""
-    origin = choose_commit(found.entries, root, whole or commit)
+    origin = find_commit(found.entries, whole or commit)
     documents = {BOM_FILENAME: make_bom(found, dist), **_make_provenances(found, dist)}
     digests = {entry.filename: entry.sha256 for entry in found.entries}
     digests |= {name: hash_file(dist / name) for name in found.others}

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import urllib.parse
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pjrtwheel.attest.release_set import ReleaseSet, has_library
@@ -25,7 +25,7 @@ from pjrtwheel.attest.statement import (
 )
 from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import AttestError, UsageError, fit
-from pjrtwheel.prove.origin import Origin, find_date, find_origin
+from pjrtwheel.prove.origin import Origin, find_date
 from pjrtwheel.release.model import Pin, Release
 from pjrtwheel.wheel.read.compression import find_epoch, find_level
 
@@ -39,7 +39,7 @@ def make_statement(
         found: The release.
         dist: Where its wheels are.
         digests: File name → sha256 of what it is about.
-        commit: From which state of the repository the wheels are; see `choose_commit`.
+        commit: From which state of the repository the wheels are; see `find_commit`.
         environ: Of the process: SOURCE_DATE_EPOCH, and what GitHub says of a workflow's run.
     """
     release = found.release
@@ -58,39 +58,24 @@ def make_statement(
     return Statement(subjects, Provenance(definition, details))
 
 
-def choose_commit(entries: Iterable[Entry], root: Path, named: str = "") -> Origin:
-    """Return the state of the repository from which all wheels are, as their proofs say.
-
-    Where there are several, it is that of the checkout. A proof may be older than a build, for the same bytes are not
-    proven twice; so a clean checkout that is named is taken as it is, and building again shows whether it was right.
+def find_commit(entries: Collection[Entry], wanted: str = "") -> Origin:
+    """Return the state of the repository that all wheels were built from.
 
     Args:
         entries: The wheels.
-        root: The checkout.
-        named: The commit to take of them, if a person names one.
+        wanted: The commit that it has to be; any if empty.
 
     Raises:
-        UsageError: There is none that all wheels share, or several and none of them is checked out.
+        UsageError: They are from several commits, from another one, or from none.
     """
-    origins = [
-        {proof.origin.commit: proof.origin for proof in entry.proofs() if proof.origin.commit} for entry in entries
-    ]
-    shared = sorted(set.intersection(*(set(found) for found in origins)))
-    here = find_origin(root, {})
-    if named and named == here.commit and not here.dirty:
-        return here
-    wanted = named or here.commit
-    if wanted in shared:
-        shared = [wanted]
-    if len(shared) != 1 or (named and shared != [named]):
-        seen = sorted({str(commit)[:12] for found in origins for commit in found})
+    commits = {entry.built.commit for entry in entries}
+    if len(commits) != 1 or None in commits or (wanted and commits != {wanted}):
         raise UsageError(
-            f"the wheels are not all of {'commit ' + named if named else 'one commit'}",
-            cause=f"they were proven at {fit(seen) or 'none: outside of git'}; shared by all: {len(shared)}",
-            remedy="build all of them at the commit that the tag is at, or name one that is shared with --commit",
+            f"the wheels were not all built from {wanted or 'one commit'}",
+            cause=f"they were built from {fit(sorted((commit or 'no commit')[:12] for commit in commits))}",
+            remedy="build all of them again at the commit of the tag; what is proven of the same bytes stays",
         )
-    states = [found[shared[0]] for found in origins]
-    return max(states, key=lambda origin: (bool(origin.dirty), origin.version))
+    return max((entry.built for entry in entries), key=lambda built: (bool(built.dirty), built.version))
 
 
 def _list_builds(entries: Iterable[Entry], dist: Path) -> tuple[Build, ...]:

@@ -22,7 +22,7 @@ from pjrtwheel.files import hash_file, require_folder
 from pjrtwheel.wheel.names import METADATA_SUFFIX
 from pjrtwheel.wheel.read.metadata import read_metadata
 
-_REMEDY = "make it again with: ./noxw -s attest -- --tag TAG, or copy it again"
+_REMEDY = "do not install it: get it again, or make it again (./noxw -s attest -- --tag TAG)"
 _EXPECTED = "give a folder as ./noxw -s attest -- --tag TAG writes it, or as it was downloaded"
 
 
@@ -97,7 +97,7 @@ def read_release_folder(path: Path, *, documents_only: bool = False) -> ReleaseF
     _refuse(path, {"not the METADATA of its wheel": [name for name in derived if not _is_metadata(path / name)]})
     entries = read_entries(path)
     _refuse(path, {f"described otherwise by {RELEASE_FILENAME}": _differing(entries, digests)})
-    return ReleaseFolder(path, tuple(entries.values()), digests, _read_statement(path, digests))
+    return ReleaseFolder(path, tuple(entries.values()), digests, _read_statement(path, entries, digests))
 
 
 def check_subjects(statement: Statement, digests: Mapping[str, str]) -> None:
@@ -115,6 +115,21 @@ def check_subjects(statement: Statement, digests: Mapping[str, str]) -> None:
         )
 
 
+def check_commit(statement: Statement, entries: Iterable[Entry]) -> None:
+    """Make sure that a statement names the commit that the wheels were built from.
+
+    Raises:
+        AttestError: It names another one.
+    """
+    commits = {entry.built.commit or "no commit" for entry in entries}
+    if commits != {statement.commit}:
+        raise AttestError(
+            f"{STATEMENT_FILENAME} says that the wheels were built from {statement.commit[:12]}",
+            cause=f"{RELEASE_FILENAME} says from {fit(sorted(commit[:12] for commit in commits))}",
+            remedy=_REMEDY,
+        )
+
+
 def _wheel_of(name: str) -> str:
     """Return the wheel that a file is named after as its METADATA; empty for any other file."""
     wheel = name.removesuffix(METADATA_SUFFIX)
@@ -126,12 +141,13 @@ def _is_metadata(path: Path) -> bool:
     return path.read_bytes() == read_metadata(path.with_name(_wheel_of(path.name)))
 
 
-def _read_statement(path: Path, digests: Mapping[str, str]) -> Statement | None:
+def _read_statement(path: Path, entries: Mapping[str, Entry], digests: Mapping[str, str]) -> Statement | None:
     """Return the statement of a release that has one; it must be about the release, whoever signed it."""
     if STATEMENT_FILENAME not in digests:
         return None
     statement = parse_statement(parse_envelope((path / STATEMENT_FILENAME).read_bytes()).payload)
     check_subjects(statement, digests)
+    check_commit(statement, entries.values())
     return statement
 
 

@@ -11,11 +11,10 @@ from pathlib import Path
 from pjrtwheel.dist_folder.mixed_sets import check_sets
 from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, read_entries, require_release_file
 from pjrtwheel.errors import AttestError, UsageError, fit, list_choices
-from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.lock import make_lock
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets.projects import BUILD_SESSIONS, SELECTOR
-from pjrtwheel.sets.tags import Tag, parse_tag, tag_of
+from pjrtwheel.sets.tags import Tag, list_tagged, parse_tag
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX, VARIANTS_SUFFIX, make_name
 
 
@@ -63,6 +62,12 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
             cause=f"its {RELEASE_FILENAME} lists {fit(sorted({entry.version for entry in listed})) or 'nothing'}",
             remedy=f"build it first: ./noxw -s {session}, or give the folder of its wheels with --dist",
         )
+    if missing := [entry.filename for entry in entries if not (dist / entry.filename).is_file()]:
+        raise AttestError(
+            f"{dist} lacks {fit(missing)}",
+            cause=f"its {RELEASE_FILENAME} lists {'it' if len(missing) == 1 else 'them'}",
+            remedy=f"./noxw -s release_check -- --tag {tag} says how to get what is missing",
+        )
     check_sets(entries, f"the release {tag}")
     if release:
         _check_locks(release, entries)
@@ -72,7 +77,7 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
 
 
 def _find_release(root: Path, tag: str) -> Release:
-    known = {tag_of(release): release for release in (load_release(root, name) for name in list_releases(root))}
+    known = list_tagged(root)
     if tag not in known:
         choices = [*known, str(Tag("VERSION", selector=True))]
         raise UsageError(f"unknown tag: {tag!r}", remedy=f"known: {list_choices(choices, tag)}")

@@ -20,8 +20,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "--root", "--dist")
     parser.add_argument("--output", type=Path, metavar="DIR", help="the folder to write (default: TAG in --dist)")
     parser.add_argument("--key", type=Path, metavar="FILE", help="sign the statement with this ed25519 key (PEM)")
-    commit = "that of the wheels: one that all were proven at, or the checkout's"
-    parser.add_argument("--commit", type=require_text, help=commit)
+    parser.add_argument("--commit", type=require_text, help="refuse wheels that were built from another one")
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -39,7 +38,8 @@ def execute(args: argparse.Namespace) -> int:
     output = args.output or dist / args.tag
     release = make_release(args.root, args.tag, dist, output, signer=signer, commit=args.commit or "")
     wheels, others = count(len(release.entries), "wheel"), count(len(release.documents), "document")
-    print(f"{release.path}: {wheels} and {others}\n{fit(release.documents)}")
+    signed = f"signed with {args.key}" if args.key else "not signed"
+    print(f"{release.path}: {wheels} and {others}, {signed}\n{fit(release.documents)}")
     if release.statement and release.statement.dirty:
         print(f"warning: the wheels were built with changes on top of {release.commit}", file=sys.stderr)
     return 0

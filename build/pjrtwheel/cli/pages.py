@@ -23,18 +23,19 @@ def execute(args: argparse.Namespace) -> int:
     """Write the index, and say where it is."""
     from pjrtwheel.errors import UsageError
     from pjrtwheel.publish.destinations import Kind, find_destination
-    from pjrtwheel.publish.github_release import INDEX, GithubRelease
-    from pjrtwheel.publish.places import open_place
+    from pjrtwheel.publish.github_index import open_index
+    from pjrtwheel.publish.places import read_settings
 
     check_repository(args.root)
     destination = find_destination(args.root, args.destination)
-    place = open_place(destination, args, os.environ, tag="") if destination.kind is Kind.GITHUB else None
-    if not isinstance(place, GithubRelease) or place.pages is None:
+    is_github = destination.kind is Kind.GITHUB
+    index = open_index(destination, read_settings(destination, args, os.environ)) if is_github else None
+    if index is None or index.path is None:
         raise UsageError(
             f"no index of {args.destination} can be written",
             cause="only a GitHub Release has one apart from its files, in a folder that Pages serves",
             remedy="name such a destination, and the folder with --pages",
         )
-    place.write_index(place.pages)
-    print(f"{place.pages / INDEX}: the index of all releases of {place.address}")
+    index.write(index.list_projects())
+    print(f"{index.path}: the index of all releases of {index.repository.address}")
     return 0

@@ -81,8 +81,6 @@ def execute(args: argparse.Namespace) -> int:
         raise UsageError(
             f"without --backend there is no use for {options}", remedy="leave it out, or give --backend NAME"
         )
-    if args.proofs and args.xla:
-        raise UsageError("--proofs cannot be written with --xla", cause="it would not be the wheel's library that ran")
     failed, ran = False, False
     for proof in _prove_on_device(args) if args.backend else _prove_wheels(args):
         emulated = " (emulated)" if proof.emulated else ""

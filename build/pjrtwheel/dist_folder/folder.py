@@ -31,19 +31,27 @@ from pjrtwheel.dist_folder.release_file import (
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import copy_atomically, hash_file, write_atomically
 from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import find_origin
+from pjrtwheel.prove.origin import Origin, find_origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.verify import verify_wheels
 from pjrtwheel.wheel.report import BuiltWheel
 
 
-def add_wheels(built: Sequence[BuiltWheel], proofs: Mapping[str, Proof], dist: Path) -> tuple[Entry, ...]:
+def add_wheels(
+    built: Sequence[BuiltWheel], proofs: Mapping[str, Proof], origin: Origin, dist: Path
+) -> tuple[Entry, ...]:
     """Copy wheels into `dist`, record them in its `release.json`, and return the entries of all that are there now.
+
+    Args:
+        built: The wheels.
+        proofs: File name of each → what was proven of it.
+        origin: From which state of the repository they were built.
+        dist: The folder.
 
     Raises:
         WheelError: A wheel changed after it was reported, or the disk is full.
     """
-    entries = [make_entry(wheel.report, proofs[wheel.report.wheel]) for wheel in built]
+    entries = [make_entry(wheel.report, proofs[wheel.report.wheel], origin) for wheel in built]
     return put_wheels({wheel.report.wheel: wheel.path for wheel in built}, entries, dist)
 
 
@@ -55,8 +63,9 @@ def add_pure_python(built: Sequence[BuiltWheel], backends: Sequence[Backend], ro
         WheelError: The disk is full.
     """
     verify_wheels(built, backends)
-    unproven = Proof(Level.STATIC, None, (), find_origin(root, os.environ))
-    add_wheels(built, {wheel.report.wheel: unproven for wheel in built}, dist)
+    origin = find_origin(root, os.environ)
+    unproven = Proof(Level.STATIC, None, (), origin)
+    add_wheels(built, {wheel.report.wheel: unproven for wheel in built}, origin, dist)
 
 
 def check_space(built: Sequence[BuiltWheel], dist: Path) -> None:

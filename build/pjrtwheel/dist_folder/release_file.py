@@ -20,12 +20,14 @@ from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import require_folder
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.prove.level import ORDER
+from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Outcome, Proof, PythonProof
 from pjrtwheel.tables import metadata
 from pjrtwheel.wheel.report import Report
 
 RELEASE_FILENAME = "release.json"
 SCHEMA: Literal[2] = 2
+_UNKNOWN = Origin(None, None, "", "")
 _NOTHING = (0, True, 0, 0, 0)  # the strength of a proof for which nothing was tried
 
 
@@ -49,6 +51,7 @@ class Entry:
         provider: Where the library came from: `prebuilt`, `source` or `file-<sha256>`.
         provenance: Origin of the library, as the provider wrote it.
         changes: Member → what repair changed, in words.
+        built: From which state of the repository it was built; no commit where that was not recorded.
         pjrt_api: Version of the plugin's PJRT API in the strongest proof.
     """
 
@@ -67,6 +70,7 @@ class Entry:
     provider: str = ""
     provenance: Mapping[str, Any] = field(default_factory=dict)
     changes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    built: Origin = _UNKNOWN
     pjrt_api: str | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -97,8 +101,8 @@ class ReleaseFile:
     wheels: tuple[Entry, ...]
 
 
-def make_entry(report: Report, proof: Proof) -> Entry:
-    """Combine what assembly reported and what proving showed."""
+def make_entry(report: Report, proof: Proof, built: Origin) -> Entry:
+    """Combine what assembly reported, what proving showed, and from what the wheel was built."""
     return Entry(
         filename=report.wheel,
         distribution=report.distribution,
@@ -115,6 +119,7 @@ def make_entry(report: Report, proof: Proof) -> Entry:
         provider=report.provider,
         provenance=report.provenance,
         changes=report.changes,
+        built=built,
     )
 
 
@@ -128,14 +133,24 @@ def merge_entries(old: Mapping[str, Entry], new: Iterable[Entry], present: Itera
     """Put new entries over old ones, and forget wheels that are no longer there.
 
     Evidence about the very same bytes stays, for each backend: bindings are proven with every plugin, and a
-    build without proofs shows less of a wheel than one with them.
+    build without proofs shows less of a wheel than one with them. So does that they come from a commit; of several
+    commits that give the same bytes, the last one counts.
     """
     merged = dict(old)
     for entry in new:
         before = merged.get(entry.filename)
         same = before is not None and before.sha256 == entry.sha256
-        merged[entry.filename] = add_proofs_to(entry, before.proofs()) if before and same else entry
+        merged[entry.filename] = _add_to(before, entry) if before and same else entry
     return {name: merged[name] for name in sorted(set(present) & set(merged))}
+
+
+def _add_to(before: Entry, entry: Entry) -> Entry:
+    """Return the later of two entries of the same bytes, with what is known by the earlier one."""
+    known = (before.built.dirty is False, before.built.commit is not None)
+    found = (entry.built.dirty is False, entry.built.commit is not None)
+    again = entry.built.commit == before.built.commit
+    built = before.built if known > found or (known == found and again) else entry.built
+    return replace(add_proofs_to(entry, before.proofs()), built=built)
 
 
 def require_release_file(folder: Path) -> Path:

@@ -125,19 +125,22 @@ def read_set(stage: Stage, distributions: Collection[str], release: str | None, 
         FetchError: The stage cannot be read.
     """
     settings = stage.settings
-    listed = {
+    there = {
         name: file
         for distribution in sorted({*distributions, BINDINGS, SELECTOR})
         for file in list_wheels(distribution, settings)
-        if not file.yanked and not is_variant(file.filename) and (name := find_name(file.filename))
+        if not is_variant(file.filename) and (name := find_name(file.filename))
         if name.platform == platform or name.tag.endswith("-any")
     }
+    listed = {name: file for name, file in there.items() if not file.yanked}
     versions = {name.version for name in listed if name.distribution == BINDINGS}
     fitting = [version for version in versions if release in {None, version, Version(version).public}]
     if not fitting:
+        yanked = {name.version for name in there if name.distribution == BINDINGS} - versions
+        found = [*sorted(versions, key=Version), *(f"{version} (yanked)" for version in sorted(yanked, key=Version))]
         raise UsageError(
             f"{stage.where} has no {BINDINGS}{f' {release}' if release else ''} for {platform.name}",
-            cause=f"it has {fit(sorted(versions, key=Version)) or 'none'}",
+            cause=f"it has {fit(found) or 'no wheel of it at all'}",
             remedy="give another --index or --release",
         )
     version = max(fitting, key=Version)
@@ -146,7 +149,7 @@ def read_set(stage: Stage, distributions: Collection[str], release: str | None, 
 
 
 def check_staged(staged: StagedSet, promised: Iterable[WheelName], asked: Iterable[str]) -> None:
-    """Make sure that a set is there as far as it has to be.
+    """Make sure that a set is there as far as it has to be; plugins that are missing are named first.
 
     Args:
         staged: What the stage offers.
@@ -157,9 +160,13 @@ def check_staged(staged: StagedSet, promised: Iterable[WheelName], asked: Iterab
         ProofError: Something is not there.
     """
     present = {name.filename for name in staged.wheels}
-    missing = [name.filename for name in promised if name.filename not in present]
     known = {name.distribution for name in staged.wheels}
-    missing += [distribution for distribution in asked if distribution not in known and not missing]
+    missing = [distribution for distribution in asked if distribution not in known]
+    missing += [
+        name.filename
+        for name in sorted(promised, key=lambda name: name.distribution == BINDINGS)
+        if name.filename not in present and name.distribution not in missing
+    ]
     if missing:
         raise ProofError(
             f"the stage lacks {shorten(missing, 3)}",

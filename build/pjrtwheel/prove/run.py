@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +20,7 @@ from pjrtwheel.prove.inputs import ProofInputs, load_inputs
 from pjrtwheel.prove.level import Level, highest
 from pjrtwheel.prove.library import Opened, open_unpacked
 from pjrtwheel.prove.on_python import Evidence, can_prove, fitting, prove_python
-from pjrtwheel.prove.origin import Origin, find_origin
+from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof, PythonProof
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
@@ -34,12 +33,14 @@ def prove(
     root: Path,
     release: Release,
     backend: Backend | None,
+    origin: Origin,
     cache: Path,
     smoke_tests: bool = True,
 ) -> dict[str, Proof]:
     """Gather the strongest evidence this machine can give about a set of wheels, as one proof per wheel, by file name.
 
     The set is the plugin's wheel, if there is a `backend`, and the bindings'. Without `smoke_tests` no program runs.
+    `origin` is the state of the repository that all of this is done from.
 
     Raises:
         ProofError: A program failed, or the wheels do not install.
@@ -47,7 +48,6 @@ def prove(
     wheels = [wheel.path for wheel in built]
     platform = platform_of(wheels)
     tags = release.pythons(platform)
-    origin = find_origin(root, os.environ)  # at once: while programs run, the repository may move on
     here = platform == host_platform().name
     if here and smoke_tests:
         return _prove_here(built, load_inputs(root, release, backend), tags, origin, cache)

@@ -32,7 +32,7 @@ class Journal:
         address: Its address, without credentials.
         tag: Tag of the release.
         sums: Digest of its `SHA256SUMS`, and so of all its files.
-        commits: Commits that its wheels were proven at.
+        commits: Commits that its wheels were built from.
         files: Names of its wheels.
     """
 
@@ -51,7 +51,7 @@ class Journal:
 
 def make_journal(release: ReleaseFolder, destination: str, address: str, tag: str) -> Journal:
     """Describe what is about to be published."""
-    commits = {entry.proof.origin.commit for entry in release.entries} - {None}
+    commits = {entry.built.commit for entry in release.entries} - {None}
     sums = hash_file(release.path / SUMS_FILENAME)
     return Journal(destination, address, tag, sums, tuple(sorted(map(str, commits))), tuple(sorted(release.wheels)))
 

@@ -37,16 +37,27 @@ def open_place(
 ) -> Place:
     """Return the place of a release at a destination, or at the stage that it is read from; nothing is asked yet.
 
-    Each setting is an option, or an environment variable that has the destination's name in it.
+    Raises:
+        UsageError: A setting is missing, or no code for this kind is here.
+    """
+    settings = read_settings(destination, args, environ, stage=stage)
+    return KINDS[destination.kind].open(destination, settings, tag)
+
+
+def read_settings(
+    destination: Destination, args: argparse.Namespace, environ: Mapping[str, str], *, stage: bool = False
+) -> Mapping[str, str]:
+    """Return the settings of a destination by name.
+
+    Each is an option, or an environment variable that has the destination's name in it.
 
     Raises:
         UsageError: A setting is missing, or no code for this kind is here.
     """
     if destination.kind not in KINDS:
         raise UsageError(f"{destination.name} is a {destination.kind}, which cannot be published to yet")
-    kind = KINDS[destination.kind]
     settings = {}
-    for setting in kind.settings:
+    for setting in KINDS[destination.kind].settings:
         option = f"{_FROM if stage else ''}{setting.name}"
         variables = (variable_of(destination.name, setting.name), setting.variable)
         given = getattr(args, option.replace("-", "_"), None), *map(environ.get, variables)
@@ -57,7 +68,7 @@ def open_place(
                 f"the {setting.required} of {destination.name} is not known",
                 remedy=f"give it with --{option}, or in {' or '.join(filter(None, variables))}",
             )
-    return kind.open(destination, settings, tag)
+    return settings
 
 
 def _settings() -> tuple[Setting, ...]:

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from pjrtwheel.errors import count
 from pjrtwheel.publish.place import PublishedFile
-from pjrtwheel.sets.projects import BINDINGS, SELECTOR
+from pjrtwheel.sets.projects import BINDINGS, PURE_PYTHON
 from pjrtwheel.wheel.names import METADATA_SUFFIX, WheelName, find_name
 
 WIDTH = 80
@@ -114,6 +114,7 @@ def find_differences(
 ) -> Iterator[str]:
     """Yield a sentence for each file at a destination that is not the one of the release, or would be a part of it."""
     ours = {file.name: file for file in files}
+    withdrawn: dict[str, list[str]] = {}
     for name, found in sorted(present.items()):
         if name not in ours:
             if _would_join(name, ours, scope):
@@ -121,7 +122,10 @@ def find_differences(
         elif found.sha256 != ours[name].sha256:
             yield f"{name} is at {destination} with other bytes"
         elif found.yanked is not None:
-            yield f"{name} was yanked at {destination}{f': {found.yanked}' if found.yanked else ''}"
+            withdrawn.setdefault(found.yanked, []).append(name)
+    for reason, (first, *more) in withdrawn.items():
+        which = f"{first} and {count(len(more), 'other file')} were" if more else f"{first} was"
+        yield f"{which} yanked at {destination}{f': {reason}' if reason else ''}"
 
 
 def projects_of(files: Iterable[LocalFile]) -> tuple[str, ...]:
@@ -145,10 +149,10 @@ def format_plan(plan: Plan) -> list[str]:
 
 
 def _rank(file: LocalFile) -> int:
-    """Return the place in the order: documents, which no installer sees, plugins and all else, jaxlib, the selector."""
+    """Return the place in the order: documents, which no installer sees, plugins, jaxlib, and what requires both."""
     if not file.project:
         return 0
-    return {BINDINGS: 2, SELECTOR: 3}.get(file.project, 1)
+    return {BINDINGS: 2, **dict.fromkeys(PURE_PYTHON, 3)}.get(file.project, 1)
 
 
 def _decide(file: LocalFile, found: PublishedFile | None) -> Action:

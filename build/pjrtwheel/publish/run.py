@@ -26,7 +26,7 @@ from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.limits import check_limits
 from pjrtwheel.publish.place import Place, PublishedFile
 from pjrtwheel.publish.plan import Action, LocalFile, Plan, Scope, find_differences, make_plan, projects_of
-from pjrtwheel.sets.projects import BINDINGS, SELECTOR
+from pjrtwheel.sets.projects import BINDINGS, PURE_PYTHON
 from pjrtwheel.sets.tags import tag_of_wheels
 from pjrtwheel.wheel.names import parse_name
 
@@ -227,7 +227,7 @@ def _parse_requirements(lines: Iterable[str]) -> Iterator[Requirement]:
 
 def add_progress(error: PublishError | WheelError, plan: Plan, done: Sequence[LocalFile]) -> PublishError:
     """Return an error that also says what is published so far, and how to go on."""
-    plugins = [step.file for step in plan.steps if step.file.project not in {"", BINDINGS, SELECTOR}]
+    plugins = [step.file for step in plan.steps if step.file.project not in {"", BINDINGS, *PURE_PYTHON}]
     bindings = [step.file for step in plan.steps if step.file.project == BINDINGS]
     state = f"published so far: {len(done)} of {count(len(plan.steps), 'file')}"
     if bindings:

@@ -6,13 +6,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pjrtwheel.errors import PublishError, UsageError, shorten
+from pjrtwheel.errors import PublishError, UsageError
 from pjrtwheel.publish.journal import begin, check_begun, end, hold, make_journal
 from pjrtwheel.publish.plan import Plan, format_plan
 from pjrtwheel.publish.promote import check_stage, take_from_stage
 from pjrtwheel.publish.run import Publication
-
-_SHOWN = 3
 
 
 def publish_release(publication: Publication, stage: Publication | None, cache: Path, *, dry_run: bool) -> None:
@@ -34,7 +32,7 @@ def publish_release(publication: Publication, stage: Publication | None, cache: 
             publication.report(f"left out, for {plan.destination} takes none: {publication.left_out}")
         check_begun(journal, cache, place)
         _refuse(plan)
-        place.check_uploads(credentials=not dry_run)
+        place.check_uploads(credentials=not dry_run and bool(plan.to_send))
         if stage:
             check_stage(stage)
         if dry_run:
@@ -50,8 +48,9 @@ def publish_release(publication: Publication, stage: Publication | None, cache: 
 def _refuse(plan: Plan) -> None:
     """Refuse a plan with problems before anything is sent."""
     if plan.problems:
+        first, *more = plan.problems
         raise PublishError(
             f"{plan.tag} cannot be published to {plan.destination}; nothing was sent",
-            cause=shorten(plan.problems, _SHOWN, "; "),
+            cause=f"{first} (and {len(more)} more, listed above)" if more else first,
             remedy="what installers may have seen is never replaced: publish under another version, or fix the above",
         )

@@ -15,10 +15,19 @@ from pjrtwheel.release.model import Release, read_release
 _VERSION = re.compile(r"(\d+(?:\.\d+)*)(?:(a|b|rc)(\d+))?(?:\.post(\d+))?(?:\.dev(\d+))?")
 
 
+def is_version(text: str) -> bool:
+    """Return whether a text is a version as the package index spells it.
+
+    >>> is_version("0.12.0.1"), is_version("../0.12")
+    (True, False)
+    """
+    return _VERSION.fullmatch(text) is not None
+
+
 def list_releases(root: Path) -> list[str]:
     """Return the JAX versions that are pinned below `root`, the newest last."""
     names = (path.stem for path in (root / "releases").glob("[0-9]*.toml"))
-    return sorted(filter(_VERSION.fullmatch, names), key=version_order)
+    return sorted(filter(is_version, names), key=version_order)
 
 
 def newest_release(root: Path) -> str:
@@ -49,7 +58,7 @@ def load_release(root: Path, version: str | None = None) -> Release:
         raise UsageError(
             f"unknown release: {version!r}",
             cause=f"known releases: {', '.join(known) or 'none'}",
-            remedy=f"pin it with: ./noxw -s pin -- {version}" if _VERSION.fullmatch(version) else "",
+            remedy=f"pin it with: ./noxw -s pin -- {version}" if is_version(version) else "",
         )
     release = read_release(path)
     if release.version != version:

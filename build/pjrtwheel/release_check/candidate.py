@@ -107,6 +107,7 @@ def gather(root: Path, tag: str, release: Release | None, dist: Path, destinatio
     promise = promise_of_set(release, backends, listed.values()) if release else promise_of_selector(root)
     proofs = (proof for name in promise.wheels if name in listed for proof in listed[name].proofs())
     commits = {proof.origin.commit for proof in proofs}
+    commits |= {listed[name].built.commit for name in promise.wheels if name in listed}
     names = {path.name for path in dist.glob("*.whl") if path.is_file()}
     return Candidate(
         tag=tag,
@@ -150,7 +151,7 @@ def promise_of_set(release: Release, backends: Collection[Backend], listed: Iter
         documents=(list_filename(version),) if has_auto else (),
         locks=frozenset(make_lock(release, provider).lock_id for provider in providers),
         with_plugin=frozenset(platform.name for platform in plugins if platform),
-        # A first set is told by its release; that says nothing of a second one, whose release was listed before.
+        # A first set is named by its release; a second one is not, as that was listed before.
         names=(version, release.version) if release.build == 1 else (version,),
         fault=fault,
     )

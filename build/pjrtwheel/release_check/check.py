@@ -24,6 +24,7 @@ from pjrtwheel.release_check.problems import Kind, Problem
 from pjrtwheel.release_check.proofs import (
     History,
     Verdict,
+    check_built,
     check_levels,
     check_origins,
     choose_demand,
@@ -87,6 +88,7 @@ def find_problems(candidate: Candidate, verdicts: Sequence[Verdict]) -> Iterator
         yield from wheels.check_locks(entries, promise.locks)
     yield from check_policy(candidate.policy, candidate.projects, PLATFORMS, today)
     yield from check_levels(verdicts)
+    yield from check_built(entries, _history(candidate))
     yield from check_origins(entries, _history(candidate))
     yield from check_growth(measure(candidate.tag, entries), candidate.baselines, candidate.policy)
     yield from check_destination(candidate)

@@ -54,7 +54,11 @@ def check_tree(checkout: RepositoryState, tag: str) -> Iterator[Problem]:
     if not checkout.tagged:
         yield Problem(Kind.TAG, f"there is no tag {tag!r}")
     elif checkout.tagged != checkout.head:
-        yield Problem(Kind.TREE, f"tag {tag} is on {checkout.tagged[:12]}, while {checkout.head[:12]} is checked out")
+        yield Problem(
+            Kind.TREE,
+            f"tag {tag} is on {checkout.tagged[:12]}, while {checkout.head[:12]} is checked out",
+            f"check the tag out (git checkout {tag}), or set it on this commit (git tag --force {tag})",
+        )
     if checkout.changes is None:
         yield Problem(Kind.TREE, "git cannot tell what differs from the commit")
     elif checkout.changes:

@@ -21,10 +21,10 @@ from pjrtwheel.sets.projects import BINDINGS, PURE_PYTHON
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What proofs are held to.
+    """What proofs and builds are held to.
 
     Attributes:
-        commits: Those of the proofs' commits that are the release's own, or came before it.
+        commits: Those commits of proofs and builds that are the release's own, or came before it.
         now: This moment, by the clock.
     """
 
@@ -107,11 +107,24 @@ def check_origins(entries: Iterable[Entry], history: History) -> Iterator[Proble
         yield Problem(Kind.ORIGIN, f"{fault}: {fit(dict.fromkeys(names))}")
 
 
+def check_built(entries: Iterable[Entry], history: History) -> Iterator[Problem]:
+    """Yield why it is not known, or not one thing, what the wheels were built from."""
+    found: dict[str, list[str]] = {}
+    for entry in entries:
+        for fault in _check_commit("built", entry.built, history.commits):
+            found.setdefault(fault, []).append(entry.filename)
+    for fault, names in found.items():
+        yield Problem(Kind.BUILT, f"{fault}: {fit(names)}")
+    commits = sorted({entry.built.commit for entry in entries if entry.built.commit})
+    if len(commits) > 1:
+        yield Problem(Kind.BUILT, f"built from {len(commits)} commits: {fit([commit[:12] for commit in commits])}")
+
+
 def find_faults(proof: Proof, history: History) -> Iterator[str]:
     """Yield why a proof does not count."""
     if proof.level is not proof.shown_level():
         yield f"claims {proof.level}, but its programs show {proof.shown_level()}"
-    yield from _check_commit(proof.origin, history.commits)
+    yield from _check_commit("proven", proof.origin, history.commits)
     moment = read_moment(proof.origin.date)
     if moment is None:
         yield f"has no date, but {proof.origin.date!r}"
@@ -119,13 +132,13 @@ def find_faults(proof: Proof, history: History) -> Iterator[str]:
         yield f"dated in the future, {proof.origin.date}"
 
 
-def _check_commit(origin: Origin, commits: Collection[str]) -> Iterator[str]:
+def _check_commit(done: str, origin: Origin, commits: Collection[str]) -> Iterator[str]:
     if origin.commit is None:
-        yield "proven outside git, from no commit"
+        yield f"{done} outside git, from no commit"
     elif origin.commit not in commits:
-        yield f"proven at commit {origin.commit[:12]}, which the release does not come from"
+        yield f"{done} at commit {origin.commit[:12]}, which the release does not come from"
     elif origin.dirty is not False:
-        yield f"proven with uncommitted changes at {origin.commit[:12]}"
+        yield f"{done} with uncommitted changes at {origin.commit[:12]}"
 
 
 def highest_shown(proofs: Iterable[Proof]) -> Level:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pjrtwheel.errors import WheelError, fit
+from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets.projects import BINDINGS, SELECTOR
 
@@ -69,6 +71,15 @@ def parse_tag(text: str) -> Tag:
 def tag_of(release: Release) -> str:
     """Return the tag of a release's set."""
     return str(Tag(release.set_version, release.build_tag))
+
+
+def list_tagged(root: Path) -> dict[str, Release]:
+    """Return tag → release, for all that are pinned below `root`, the newest last.
+
+    Raises:
+        PinError: A release file is malformed.
+    """
+    return {tag_of(release): release for release in (load_release(root, known) for known in list_releases(root))}
 
 
 def tag_of_wheel(name: WheelName) -> str:

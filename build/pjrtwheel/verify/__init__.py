@@ -24,7 +24,7 @@ from pjrtwheel.verify.contents import WheelContents, read_contents
 from pjrtwheel.verify.findings import Finding, describe_error, name_problems
 from pjrtwheel.verify.formats import check_libraries, read_libraries, read_library
 from pjrtwheel.verify.library import Library
-from pjrtwheel.wheel.names import split_label
+from pjrtwheel.wheel.names import FILENAME_FORM, find_name, parse_name, split_label
 from pjrtwheel.wheel.report import BuiltWheel, Report
 
 _SHOWN = 10
@@ -68,10 +68,15 @@ def _refuse(found: Sequence[tuple[str, Finding]], total: int, log: Path) -> NoRe
     raise VerifyError(
         f"{count(len(lines), 'problem')} in {len({wheel for wheel, _ in found})} of {count(total, 'wheel')}:",
         cause="\n".join(shown),
+        remedy="" if all(find_name(wheel) for wheel, _ in found) else f"a wheel is called {FILENAME_FORM}",
     )
 
 
 def _verify_one(wheel: Path, report: Report | None, backends: Sequence[Backend]) -> tuple[list[Finding], str | None]:
+    try:
+        parse_name(wheel.name)
+    except WheelError as error:  # whose first line repeats the name
+        return [Finding("zip", "", error.cause)], None
     with tempfile.TemporaryDirectory(prefix="verify-") as scratch:
         try:
             contents = read_contents(_without_label(wheel, Path(scratch)), Path(scratch))

@@ -24,6 +24,8 @@ PROVENANCE_SUFFIX = ".provenance"
 ATTESTATION_SUFFIX = ".publish.attestation"
 VARIANTS_SUFFIX = "-variants.json"  # the list of variants (PEP 825) of a project and version
 
+FILENAME_FORM = "NAME-VERSION-PYTHON-ABI-PLATFORM.whl"
+
 
 @dataclass(frozen=True, slots=True)
 class WheelName:
@@ -114,7 +116,8 @@ def parse_name(filename: str) -> WheelName:
         name, version, build, _ = parse_wheel_filename(plain)
     except InvalidWheelFilename as error:
         raise WheelError(
-            f"not a wheel filename: {filename!r} (expected NAME-VERSION-PYTHON-ABI-PLATFORM.whl)", cause=str(error)
+            f"not a wheel filename: {filename!r} (expected {FILENAME_FORM})",
+            cause=str(error).partition(": '")[0],  # the name once more
         ) from error
     tag = "-".join(plain.removesuffix(".whl").rsplit("-", 3)[1:])
     return WheelName(name, str(version), "".join(map(str, build)), tag, label)

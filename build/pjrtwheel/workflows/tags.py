@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from jaxlib_select.facts import known_releases, load_facts
-from pjrtwheel.errors import UsageError
-from pjrtwheel.release.known import load_release
-from pjrtwheel.sets.tags import Tag, parse_tag, tag_of
+from pjrtwheel.errors import UsageError, list_choices
+from pjrtwheel.release.known import is_version, list_releases, load_release
+from pjrtwheel.release.model import Release
+from pjrtwheel.sets.tags import Tag, list_tagged, parse_tag, tag_of
 from pjrtwheel.tables import read_toml
 
 
@@ -41,15 +42,33 @@ def read_tag(root: Path, tag: str) -> TaggedRelease:
 
     Raises:
         UsageError: It is not the tag of what is in the repository.
+        PinError: A release file is malformed.
     """
     said = parse_tag(tag)
     if said.selector:
         version = selector_version(root)
         _compare(tag, str(Tag(version, selector=True)), f"selector/pyproject.toml has version {version}")
         return TaggedRelease("")
-    release = load_release(root, said.release)
+    release = _find_release(root, tag, said.release)
     _compare(tag, tag_of(release), f"{release.path.name} is of set {release.set_version}, number {release.build}")
     return TaggedRelease(release.version)
+
+
+def _find_release(root: Path, tag: str, version: str) -> Release:
+    """Return the release that a tag names, whichever set of it.
+
+    Raises:
+        UsageError: There is none; the message lists the tags there are.
+        PinError: A release file is malformed.
+    """
+    if version in list_releases(root):
+        return load_release(root, version)
+    choices = [*list_tagged(root), str(Tag(selector_version(root), selector=True))]
+    raise UsageError(
+        f"unknown tag: {tag!r}",
+        cause=f"known: {list_choices(choices, tag)}",
+        remedy=f"pin its release with: ./noxw -s pin -- {version}" if is_version(version) else "",
+    )
 
 
 def selector_version(root: Path) -> str:

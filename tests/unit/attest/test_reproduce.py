@@ -85,7 +85,7 @@ def origin(repository: Path) -> Origin:
 @pytest.fixture
 def made(repository: Path, origin: Origin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder of wheels that building again gives: those of the release, and its folder is next to it."""
-    made = make_dist(repository, tmp_path / "made", origins=[origin])
+    made = make_dist(repository, tmp_path / "made", origin=origin)
     make_release(repository, TAG, made, tmp_path / TAG, environ={})
     for path in made.iterdir():  # others than those of the release, which they are linked to
         copy = path.with_suffix(".copy")
@@ -155,7 +155,7 @@ def test_a_level_and_a_date_are_repeated(repository: Path, origin: Origin, made:
     shutil.rmtree(made.parent / TAG)
     shutil.rmtree(made)
     environ = {"SOURCE_DATE_EPOCH": "1700000000"}
-    make_dist(repository, made, origins=[origin], levels=dict.fromkeys(("cp312", "cp313"), 9), environ=environ)
+    make_dist(repository, made, origin=origin, levels=dict.fromkeys(("cp312", "cp313"), 9), environ=environ)
     make_release(repository, TAG, made, made.parent / TAG, environ={})
     assert reproduce("--wheel", WHEELS[0])[0] == 0
     expected = ["9" if word == "6" else word for word in OPTIONS]
@@ -213,7 +213,7 @@ def test_what_cannot_be_built_again_is_refused_before_anything_is_built(
     """A commit that this clone lacks, changes that were never committed, a library that only its builder has."""
     shutil.rmtree(made.parent / TAG)
     shutil.rmtree(made)
-    make_dist(repository, made, origins=[replace(origin, **change)], provider=provider)  # type: ignore[arg-type]
+    make_dist(repository, made, origin=replace(origin, **change), provider=provider)  # type: ignore[arg-type]
     make_release(repository, TAG, made, made.parent / TAG, environ={})
     status, out, err = reproduce()
     assert (status, out) == (13, "")

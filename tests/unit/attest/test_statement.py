@@ -26,12 +26,15 @@ from pjrtwheel.attest.envelope import (
     parse_envelope,
 )
 from pjrtwheel.attest.make import make_release
-from pjrtwheel.attest.release_folder import ReleaseFolder, read_release_folder
+from pjrtwheel.attest.release_folder import ReleaseFolder, check_commit, read_release_folder
 from pjrtwheel.attest.release_set import find_release_set
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, format_statement, parse_statement
 from pjrtwheel.attest.write import write_release_folder
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries, read_entries
 from pjrtwheel.errors import AttestError, UsageError
 from pjrtwheel.files import hash_file
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.results import Proof
 from pjrtwheel.wheel.deflate.compress import Compression
 from pjrtwheel.wheel.read.compression import find_epoch, find_level
 from pjrtwheel.wheel.write.archive import ArchiveWriter, timestamp
@@ -319,44 +322,61 @@ def test_a_statement_about_other_files_is_refused(release: ReleaseFolder) -> Non
     assert release.statement.subjects[0].name in caught.value.cause
 
 
-def test_the_commit_is_one_at_which_all_wheels_were_proven(tmp_path: Path) -> None:
-    """Where there are several, a person or the checkout decides; nothing is guessed."""
-    root = make_repository(tmp_path / "repository")
-    other = replace(ORIGIN, commit="d" * 40, dirty=True)
-    dist = make_dist(root, tmp_path / "dist", origins=(ORIGIN, other))
-    with pytest.raises(UsageError) as caught:
-        make_release(root, TAG, dist, tmp_path / "out", environ={})
-    assert caught.value.cause == f"they were proven at {COMMIT[:12]}, {'d' * 12}; shared by all: 2"
-    assert not (tmp_path / "out").exists()
-    release = make_release(root, TAG, dist, tmp_path / "out", commit="d" * 40, environ={})
-    assert release.statement is not None
-    assert (release.commit, release.statement.dirty) == ("d" * 40, True)
-    with pytest.raises(UsageError, match=f"the wheels are not all of commit {'e' * 40}"):
-        make_release(root, TAG, dist, tmp_path / "out", commit="e" * 40, environ={})
+def rebuild(dist: Path, project: str, **origin: Any) -> None:
+    """Say of the wheels of one project that they were built from somewhere else."""
+    entries = read_entries(dist)
+    for name, entry in entries.items():
+        if entry.distribution == project:
+            entries[name] = replace(entry, built=replace(entry.built, **origin))
+    (dist / RELEASE_FILENAME).write_text(format_entries(entries), "utf-8")
 
 
-def test_a_clean_checkout_can_be_named_where_proofs_are_older(tmp_path: Path) -> None:
-    """The same bytes are not proven twice, so wheels of one build may have proofs of several commits, or of others."""
+def test_the_commit_is_the_one_that_all_wheels_were_built_from(tmp_path: Path) -> None:
+    """Wherever they were proven; a person may demand which one it is."""
     root = make_repository(tmp_path / "repository")
     dist = make_dist(root, tmp_path / "dist")
-    author = ["-c", "user.name=someone", "-c", "user.email=someone"]
-    for arguments in (["init", "--quiet"], ["add", "."], [*author, "commit", "--quiet", "--message=First"]):
-        subprocess.run(["git", *arguments], cwd=root, check=True)
-    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, check=True, capture_output=True, text=True)
-    commit = head.stdout.strip()
-    assert make_release(root, TAG, dist, tmp_path / "out", environ={}).commit == COMMIT
-    assert make_release(root, TAG, dist, tmp_path / "out", commit=commit, environ={}).commit == commit
-    assert make_release(root, TAG, dist, tmp_path / "short", commit=commit[:12], environ={}).commit == commit
-    (root / "new").touch()
-    with pytest.raises(UsageError, match=f"the wheels are not all of commit {commit}"):
-        make_release(root, TAG, dist, tmp_path / "out", commit=commit, environ={})
+    proof = Proof(Level.STATIC, None, (), replace(ORIGIN, commit="d" * 40))
+    entries = {name: replace(entry, proof=proof) for name, entry in read_entries(dist).items()}
+    (dist / RELEASE_FILENAME).write_text(format_entries(entries), "utf-8")
+    assert make_release(root, TAG, dist, tmp_path / "any", environ={}).commit == COMMIT
+    assert make_release(root, TAG, dist, tmp_path / "this", commit=COMMIT, environ={}).commit == COMMIT
+    with pytest.raises(UsageError) as caught:
+        make_release(root, TAG, dist, tmp_path / "out", commit="d" * 40, environ={})
+    assert caught.value.what == f"the wheels were not all built from {'d' * 40}"
+    assert caught.value.cause == f"they were built from {COMMIT[:12]}"
+    rebuild(dist, "jaxlib-cpu", commit="d" * 40)
+    with pytest.raises(UsageError) as caught:
+        make_release(root, TAG, dist, tmp_path / "out", environ={})
+    assert caught.value.cause == f"they were built from {COMMIT[:12]}, {'d' * 12}"
+    assert not (tmp_path / "out").exists()
+
+
+def test_one_dirty_wheel_makes_the_release_dirty(tmp_path: Path) -> None:
+    """Its statement says so, because nobody could build all of it again."""
+    root = make_repository(tmp_path / "repository")
+    dist = make_dist(root, tmp_path / "dist")
+    rebuild(dist, "jaxlib-cpu", dirty=True)
+    statement = make_release(root, TAG, dist, tmp_path / "out", environ={}).statement
+    assert statement is not None
+    assert (statement.commit, statement.dirty) == (COMMIT, True)
+
+
+def test_a_statement_of_another_commit_is_refused(release: ReleaseFolder) -> None:
+    """Than `release.json` says of the wheels, although all digests are right."""
+    assert release.statement is not None
+    other = "d" * 40
+    entries = [replace(entry, built=replace(ORIGIN, commit=other)) for entry in release.entries]
+    with pytest.raises(AttestError) as caught:
+        check_commit(release.statement, entries)
+    assert caught.value.what == f"{STATEMENT_FILENAME} says that the wheels were built from {COMMIT[:12]}"
+    assert caught.value.cause == f"release.json says from {other[:12]}"
 
 
 def test_wheels_without_a_commit_are_refused(tmp_path: Path) -> None:
     """They were built outside of git, and nobody could build them again."""
     root = make_repository(tmp_path / "repository")
-    dist = make_dist(root, tmp_path / "dist", origins=[replace(ORIGIN, commit=None, dirty=None)])
-    with pytest.raises(UsageError, match="the wheels are not all of one commit"):
+    dist = make_dist(root, tmp_path / "dist", origin=replace(ORIGIN, commit=None, dirty=None))
+    with pytest.raises(UsageError, match="not all built from one commit\nthey were built from no commit"):
         make_release(root, TAG, dist, tmp_path / "out", environ={})
 
 

@@ -5,14 +5,19 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
+import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+import native_proof
 from native_proof import find_installed, find_origin, find_signer, write_proof
+from pjrtwheel.errors import UsageError
+from pjrtwheel.prove import origin, proof_file
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.machine import ProofMachine
 from pjrtwheel.prove.origin import Origin
@@ -67,10 +72,75 @@ def test_the_wheel_that_was_installed_is_found(tmp_path: Path) -> None:
 def test_origin_and_signer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """As the tooling finds them."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
-    origin = Origin(**find_origin())
-    assert (origin.date, bool(origin.version)) == ("1970-01-01T00:00:00Z", True)
+    found = Origin(**find_origin())
+    assert (found.date, bool(found.version)) == ("1970-01-01T00:00:00Z", True)
     assert find_signer("A Tester") == "A Tester"
     monkeypatch.setenv("PATH", str(tmp_path))
     assert (find_origin()["commit"], find_origin()["dirty"]) == (None, None)
     with pytest.raises(SystemExit, match="nobody signs off"):
         find_signer(None)
+
+
+@pytest.fixture
+def small_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder that both look at, with the one file that is read there; git has no settings of a person."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    for name in ("HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    root = tmp_path / "outer" / "root"
+    root.mkdir(parents=True)
+    (root / "pyproject.toml").write_text('[project]\nversion = "1.2.3"\n', "utf-8")
+    monkeypatch.setattr(native_proof, "ROOT", root)
+    return root
+
+
+def commit_all(root: Path) -> str:
+    """Make a repository of a folder, with a user, and return its commit."""
+    user = ("-c", "user.name=A Tester", "-c", "user.email=a@example.org")
+    for command in (["init", "--quiet"], ["add", "."], [*user, "commit", "--quiet", "--message=A"]):
+        subprocess.run(["git", "-C", str(root), *command], check=True)
+    asked = subprocess.run(["git", "-C", str(root), "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
+    return asked.stdout.strip()
+
+
+def set_user(root: Path, name: str, address: str) -> None:
+    """Write who commits into a repository's own settings, which go before those of the machine."""
+    for key, value in (("name", name), ("email", address)):
+        subprocess.run(["git", "-C", str(root), "config", f"user.{key}", value], check=True)
+
+
+@pytest.mark.parametrize("state", ["clean", "dirty", "untracked", "outside git", "inside another repository"])
+def test_the_origin_is_that_of_the_tooling(small_root: Path, state: str) -> None:
+    """The code exists twice, because the script runs where only the standard library is."""
+    commit: str | None = None
+    if state == "inside another repository":  # a copy without git, such as an unpacked archive
+        (small_root.parent / "file").touch()
+        commit_all(small_root.parent)
+    elif state != "outside git":
+        commit = commit_all(small_root)
+    if state == "dirty":
+        (small_root / "pyproject.toml").write_text('[project]\nversion = "1.2.4"\n', "utf-8")
+    elif state == "untracked":
+        (small_root / "new").touch()
+    dirty = state in {"dirty", "untracked"} if commit else None
+    version = "1.2.4" if state == "dirty" else "1.2.3"
+    expected = Origin(commit, dirty, version, "1970-01-01T00:00:00Z")
+    assert (Origin(**find_origin()), origin.find_origin(small_root, os.environ)) == (expected, expected)
+
+
+@pytest.mark.parametrize(
+    ("address", "signer"), [("a@example.org", "A Tester <a@example.org>"), ("", "A Tester")], ids=["address", "name"]
+)
+def test_the_signer_is_that_of_the_tooling(small_root: Path, address: str, signer: str) -> None:
+    """Git's user, unless somebody is named; without either nobody signs."""
+    commit_all(small_root)
+    set_user(small_root, "", "")
+    with pytest.raises(SystemExit, match="nobody signs off"):
+        find_signer(None)
+    with pytest.raises(UsageError, match="nobody signs off"):
+        proof_file.find_signer(small_root, None)
+    set_user(small_root, "A Tester", address)
+    assert (find_signer(None), proof_file.find_signer(small_root, None)) == (signer, signer)
+    assert find_signer("Another") == proof_file.find_signer(small_root, "Another") == "Another"

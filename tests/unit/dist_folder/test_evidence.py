@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from pjrtwheel.dist_folder import add_proofs, add_wheels
 from pjrtwheel.dist_folder.release_file import Entry, format_entries, make_entry, merge_entries, parse_entries
 from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof, TargetProof
 from pjrtwheel.wheel.report import Report
-from proven_wheels import COMPILED, MISSED, RAN, UNTRIED, make_proof, make_small_entry, make_wheel
+from proven_wheels import COMPILED, MISSED, ORIGIN, RAN, UNTRIED, make_proof, make_small_entry, make_wheel
 
 
 def test_entries_of_removed_wheels_are_forgotten() -> None:
@@ -33,7 +34,7 @@ def merge_proofs(tmp_path: Path, old: Proof, new: Proof, *, same: bool = True) -
     """Record a wheel twice, and return backend, level and date of the proofs that are left."""
     name = "jaxlib"
     entries: list[Entry] = [
-        make_entry(make_wheel(tmp_path, name, content)[0].report, proof)
+        make_entry(make_wheel(tmp_path, name, content)[0].report, proof, ORIGIN)
         for content, proof in ((b"1", old), (b"1" if same else b"2", new))
     ]
     before = {entries[0].filename: entries[0]}
@@ -74,7 +75,7 @@ def test_a_proof_of_a_published_wheel_enters_the_record(tmp_path: Path) -> None:
     """A machine with the accelerator adds what it showed; a wheel that the record has as other bytes is named."""
     dist = tmp_path / "dist"
     built = [make_wheel(tmp_path, name) for name in ("jaxlib_a", "jaxlib_b")]
-    add_wheels([wheel for wheel, _ in built], {wheel.report.wheel: proof for wheel, proof in built}, dist)
+    add_wheels([wheel for wheel, _ in built], {wheel.report.wheel: proof for wheel, proof in built}, ORIGIN, dist)
     names = [wheel.report.wheel for wheel, _ in built]
     proofs = dict.fromkeys((*names, "jaxlib_c.whl"), make_proof(Level.DEVICE, RAN))
     digests = {names[0]: built[0][0].report.sha256, names[1]: "00", "jaxlib_c.whl": "00"}
@@ -149,7 +150,7 @@ def test_the_order_of_proofs_does_not_matter(proofs: list[Proof], data: st.DataO
     def record(ordered: list[Proof]) -> str:
         merged: dict[str, Entry] = {}
         for proof in ordered:
-            merged = merge_entries(merged, [make_entry(report, proof)], ["a.whl"])
+            merged = merge_entries(merged, [make_entry(report, proof, ORIGIN)], ["a.whl"])
         return format_entries(merged)
 
     assert record(proofs) == record(data.draw(st.permutations(proofs)))
@@ -162,3 +163,33 @@ def test_bindings_keep_a_proof_for_each_backend(tmp_path: Path) -> None:
     assert merge_proofs(tmp_path, cpu, cuda) == merge_proofs(tmp_path, cuda, cpu) == expected
     untried = make_proof(Level.STATIC, UNTRIED, backend="tpu")
     assert merge_proofs(tmp_path, cpu, untried) == merge_proofs(tmp_path, untried, cpu) == expected[:1]
+
+
+FIRST = Origin("1" * 40, dirty=False, version="1", date="one")
+SECOND = Origin("2" * 40, dirty=False, version="1", date="two")
+DIRTY = Origin("2" * 40, dirty=True, version="1", date="two")
+NOWHERE = Origin(None, None, "1", "two")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kept"),
+    [
+        (FIRST, SECOND, SECOND),
+        (FIRST, replace(FIRST, date="two"), FIRST),
+        (FIRST, DIRTY, FIRST),
+        (FIRST, NOWHERE, FIRST),
+        (NOWHERE, DIRTY, DIRTY),
+        (DIRTY, FIRST, FIRST),
+    ],
+    ids=["another commit", "the same", "dirty", "outside git", "from outside git", "clean at last"],
+)
+def test_same_bytes_are_of_the_last_commit_that_is_known_to_give_them(
+    tmp_path: Path, before: Origin, after: Origin, kept: Origin
+) -> None:
+    """Other bytes are of their own, however little is known of it."""
+    wheel, proof = make_wheel(tmp_path, "jaxlib_a")
+    other, _ = make_wheel(tmp_path, "jaxlib_a", b"other")
+    name = wheel.report.wheel
+    built = {name: make_entry(wheel.report, proof, before)}
+    assert merge_entries(built, [make_entry(wheel.report, proof, after)], [name])[name].built == kept
+    assert merge_entries(built, [make_entry(other.report, proof, after)], [name])[name].built == after

@@ -45,9 +45,9 @@ def test_the_row_of_bindings_names_the_backends(tmp_path: Path) -> None:
     """Each level, and what each Python showed, is said of the plugin that it was shown with."""
     wheel, _ = make_wheel(tmp_path, "jaxlib")
     proofs = [make_proof(Level.DEVICE, RAN), make_proof(Level.AOT, COMPILED, backend="cuda13")]
-    entries = [make_entry(wheel.report, proof) for proof in proofs]
+    entries = [make_entry(wheel.report, proof, ORIGIN) for proof in proofs]
     (merged,) = merge_entries({wheel.report.wheel: entries[0]}, entries[1:], [wheel.report.wheel]).values()
-    untried = make_entry(wheel.report, make_proof(Level.STATIC, UNTRIED))
+    untried = make_entry(wheel.report, make_proof(Level.STATIC, UNTRIED), ORIGIN)
     assert (describe_level(untried), describe_pythons(untried)) == ("static", "3.12: not run: smoke tests switched off")
     assert describe_level(merged) == "device with cpu; aot with cuda13"
     assert describe_pythons(merged) == "3.12 with cpu: 1 program passed; 3.12 with cuda13: 1 target passed"
@@ -73,7 +73,7 @@ def test_each_wheel_is_summed_up_from_its_entry(tmp_path: Path) -> None:
     """In a log nothing is wrapped or cropped; the folder is that which was given."""
     made = [make_wheel(tmp_path, name) for name in ("jaxlib_a", "jaxlib_b")]
     wheels, proofs = [wheel for wheel, _ in made], {wheel.report.wheel: proof for wheel, proof in made}
-    entries = add_wheels(wheels, proofs, tmp_path / "dist")
+    entries = add_wheels(wheels, proofs, ORIGIN, tmp_path / "dist")
     assert summary_of(entries, Path("wheels [old]"), width=20, soft_wrap=True) == [
         "wheels [old]/",
         *(
@@ -101,7 +101,7 @@ def test_a_summary_fits_the_terminal(tmp_path: Path) -> None:
     """Whatever is said of the Pythons, nothing of it is cut off."""
     wheel, _ = make_wheel(tmp_path, "jaxlib_of_some_length")
     pythons = [replace(UNTRIED, python=f"cp3{minor}", reason=f"a reason for {minor}") for minor in range(10, 30)]
-    lines = summary_of([make_entry(wheel.report, make_proof(Level.STATIC, *pythons))], Path("dist"), width=40)
+    lines = summary_of([make_entry(wheel.report, make_proof(Level.STATIC, *pythons), ORIGIN)], Path("dist"), width=40)
     assert max(map(len, lines)) <= 40
     assert "".join(lines[1:3]) == wheel.report.wheel
     said = " ".join(line.strip() for line in lines[3:])

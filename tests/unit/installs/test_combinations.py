@@ -99,6 +99,11 @@ def test_a_folder_with_an_index_is_served_to_installers(
         assert hash_file(fetch_wheel(stage, found, staged.wheels[found], tmp_path)) == staged.wheels[found].sha256
     with pytest.raises(FetchError, match="Connection refused"):
         read_set(stage, [], None, PLATFORM)
+    yank = ["yank", "folder", "v1.2.3+split.1", "--reason", "beads fall off", "--root", str(root)]
+    assert main([*yank, "--site", str(site)]) == 0
+    with open_stage(str(site)) as stage, pytest.raises(UsageError) as caught:
+        read_set(stage, [], None, PLATFORM)
+    assert caught.value.cause == "it has 1.2.3+split.1 (yanked)"
 
 
 def test_the_credentials_of_a_stage_are_for_installers_alone(folder: Path) -> None:
@@ -264,7 +269,7 @@ def test_what_the_release_file_promises_has_to_be_at_the_stage(tmp_path: Path) -
     (repository.dist / PLUGIN).unlink()
     with open_stage(str(repository.dist)) as stage, pytest.raises(ProofError) as caught:
         check_staged(read_set(stage, ["jaxlib-abacus"], None, PLATFORM), promised, ["jaxlib-abacus"])
-    assert caught.value.what == f"the stage lacks {BINDINGS}, {PLUGIN}"
+    assert caught.value.what == f"the stage lacks jaxlib-abacus, {BINDINGS}"
 
 
 def test_outcomes_are_counted(abacus: Backend) -> None:

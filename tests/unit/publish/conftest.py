@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""An index on loopback, and the command that publishes to it."""
+"""An index and a stand-in for GitHub on loopback, and the command that publishes to them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from github_places import COMMIT, SERVER, TAG
+from github_stand_in import REPOSITORY, TOKEN, GithubStandIn, serve_github
 from pjrtwheel import cli
+from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.publish import run, upload_api
+from release_folders import write_pure_release
 from upload_server import PASSWORD, USERNAME, UploadServer, run_server
 
 
@@ -42,6 +46,27 @@ def stage_server() -> Iterator[UploadServer]:
     """Return another empty index, for what is staged."""
     with run_server() as state:
         yield state
+
+
+@pytest.fixture
+def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[GithubStandIn]:
+    """Return a stand-in for GitHub, which the environment names."""
+    with serve_github() as stand_in:
+        for name, value in (
+            ("GITHUB_API_URL", stand_in.url),
+            ("GITHUB_REPOSITORY", REPOSITORY),
+            ("GITHUB_SHA", COMMIT),
+            ("GITHUB_SERVER_URL", SERVER),
+            ("GITHUB_TOKEN", TOKEN),
+        ):
+            monkeypatch.setenv(name, value)
+        yield stand_in
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> ReleaseFolder:
+    """Return a small release of pure wheels."""
+    return write_pure_release(tmp_path / TAG)
 
 
 @pytest.fixture

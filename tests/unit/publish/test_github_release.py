@@ -1,76 +1,29 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""A GitHub Release at a stand-in for GitHub: a draft until all is there, then never changed; and its index."""
+"""A GitHub Release at a stand-in for GitHub: a draft until all is there, then never changed."""
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import json
-import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
-from github_stand_in import REPOSITORY, TOKEN, Asset, GithubStandIn, serve_github
+from github_places import COMMIT, PROJECTS, SERVER, TAG, WAITS, WHEEL, open_at, read_page
+from github_stand_in import REPOSITORY, TOKEN, GithubStandIn
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.errors import PublishError, UsageError
 from pjrtwheel.files import hash_file
-from pjrtwheel.publish.destinations import Destination, Kind
-from pjrtwheel.publish.github_release import GithubRelease
-from pjrtwheel.publish.places import open_place
-from release_folders import send, write_pure_release
+from release_folders import send
 from small_wheels import build_wheel
-
-TAG = "v1.2.3+split.1"
-WHEEL = "jaxlib_abacus-1.2.3+split.1-py3-none-any.whl"
-PROJECTS = ("jaxlib", "jaxlib-abacus")
-DESTINATION = Destination(Kind.GITHUB, "github", "a GitHub Release")
-COMMIT = "0" * 40
-WAITS: list[float] = []
-
-
-@pytest.fixture
-def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[GithubStandIn]:
-    """Return a stand-in for GitHub, which the environment names."""
-    with serve_github() as stand_in:
-        for name, value in (
-            ("GITHUB_API_URL", stand_in.url),
-            ("GITHUB_REPOSITORY", REPOSITORY),
-            ("GITHUB_SHA", COMMIT),
-            ("GITHUB_SERVER_URL", "https://github.example"),
-            ("GITHUB_TOKEN", TOKEN),
-        ):
-            monkeypatch.setenv(name, value)
-        yield stand_in
-
-
-@pytest.fixture
-def release(tmp_path: Path) -> ReleaseFolder:
-    """Return a small release."""
-    return write_pure_release(tmp_path / TAG)
-
-
-def open_at(pages: Path | None = None, tag: str = TAG) -> GithubRelease:
-    """Return the place of a release, which does not really wait."""
-    place = open_place(DESTINATION, argparse.Namespace(pages=str(pages) if pages else None), os.environ, tag)
-    assert isinstance(place, GithubRelease)
-    place.wait = WAITS.append
-    return place
 
 
 def all_names(release: ReleaseFolder) -> set[str]:
     """Return the names of all assets of a release."""
     return {*release.documents, *release.wheels, *(f"{name}.metadata" for name in release.wheels)}
-
-
-def read_page(pages: Path) -> list[dict[str, object]]:
-    """Return the files that the index has of a project."""
-    files: list[dict[str, object]] = json.loads((pages / "simple/jaxlib-abacus/index.v1+json").read_text())["files"]
-    return files
 
 
 def failing(method: str, part: str, status: int, times: int = 1000) -> Callable[[str, str], int | None]:
@@ -103,7 +56,7 @@ def test_a_draft_becomes_a_release_when_all_is_there(
     known = {**release.digests, "SHA256SUMS": hash_file(release.path / "SHA256SUMS")}
     assert {name: file.sha256 for name, file in open_at().list_files(PROJECTS).items()} == known
     (entry,) = read_page(tmp_path / "pages")
-    address = f"https://github.example/{REPOSITORY}/releases/download/{quote(TAG)}/{quote(WHEEL)}"
+    address = f"{SERVER}/{REPOSITORY}/releases/download/{quote(TAG)}/{quote(WHEEL)}"
     assert (entry["url"], entry["hashes"]) == (address, {"sha256": release.digests[WHEEL]})
     (metadata,) = (asset for made in github.releases for asset in made.assets if asset.name == f"{WHEEL}.metadata")
     assert entry["core-metadata"] == {"sha256": str(metadata.digest).removeprefix("sha256:")}
@@ -165,52 +118,6 @@ def test_assets_without_digests_are_read_back(github: GithubStandIn, release: Re
     else:
         send(open_at(), release)
         assert github.files == {TAG: dict.fromkeys(all_names(release), "uploaded")}
-
-
-def lists_another_wheel(assets: dict[str, Asset]) -> None:
-    """Exchange a wheel, and what `release.json` says of it."""
-    old, data = hashlib.sha256(assets[WHEEL].data).hexdigest(), b"another wheel"
-    exchange(assets[WHEEL], data)
-    text = assets["release.json"].data.replace(old.encode(), hashlib.sha256(data).hexdigest().encode())
-    exchange(assets["release.json"], text)
-
-
-def exchange(asset: Asset, data: bytes) -> None:
-    """Exchange an asset as its owner can, of which GitHub states another digest then."""
-    asset.data, asset.digest = data, f"sha256:{hashlib.sha256(data).hexdigest()}"
-
-
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lists_another_wheel, rf"its SHA256SUMS lists\ndiffering: {re.escape(WHEEL)}, release\.json"),
-        (lambda assets: exchange(assets["release.json"], assets["release.json"].data + b"\n"), r"differing: release"),
-        (
-            lambda assets: setattr(assets["sbom.cdx.json"], "name", "jaxlib_abacus-1.2.3+split.1-variants.json"),
-            r"differing: jaxlib_abacus-1\.2\.3\+split\.1-variants\.json",
-        ),
-        (lambda assets: exchange(assets[WHEEL], b"another wheel"), "has another jaxlib_abacus"),
-        (lambda assets: setattr(assets["SHA256SUMS"], "name", "SUMS"), r"v1\.2\.3\+split\.1 .* has no SHA256SUMS"),
-    ],
-)
-def test_an_older_release_that_was_altered_is_not_listed(
-    github: GithubStandIn,
-    release: ReleaseFolder,
-    tmp_path: Path,
-    damage: Callable[[dict[str, Asset]], None],
-    message: str,
-) -> None:
-    """Installers would get what somebody else put there: the index stays as it is, and the new release a draft."""
-    pages = tmp_path / "pages"
-    send(open_at(pages), release)
-    before = read_page(pages)
-    damage({asset.name: asset for asset in github.releases[0].assets})
-    newer = write_pure_release(tmp_path / "v1.2.4", version="1.2.4")
-    for folder in (pages, None):  # as in a job of its own for the pages
-        with pytest.raises(PublishError, match=message):
-            send(open_at(folder, "v1.2.4"), newer)
-    assert read_page(pages) == before
-    assert github.releases[1].draft
 
 
 def test_half_an_asset_of_something_else_is_not_published(github: GithubStandIn, release: ReleaseFolder) -> None:
@@ -303,29 +210,6 @@ def test_several_releases_of_a_tag_are_refused(github: GithubStandIn, release: R
     github.releases.append(github.releases[0])
     with pytest.raises(PublishError, match="has 2 releases of"):
         open_at().list_files(PROJECTS)
-
-
-def test_the_index_lists_all_releases_with_their_withdrawals(
-    github: GithubStandIn, release: ReleaseFolder, tmp_path: Path
-) -> None:
-    """Drafts and releases of other things are left out; a wheel that is not the listed one is refused."""
-    pages = tmp_path / "pages"
-    send(open_at(pages), release)
-    send(open_at(pages, "v1.2.4"), write_pure_release(tmp_path / "v1.2.4", version="1.2.4"))
-    send(open_at(pages, "v1.2.5"), write_pure_release(tmp_path / "v1.2.5", version="1.2.5"), stop_after=5)
-    github.make_release({"tag_name": "other", "target_commitish": COMMIT, "body": "", "draft": False})
-    open_at(pages).yank([WHEEL], "crashes")
-    assert [(entry["filename"], entry["yanked"]) for entry in read_page(pages)] == [
-        (WHEEL, "crashes"),
-        ("jaxlib_abacus-1.2.4-py3-none-any.whl", False),
-    ]
-    assert open_at(pages).list_files(PROJECTS)[WHEEL].yanked == "crashes"
-    asset = next(asset for asset in github.releases[0].assets if asset.name == WHEEL)
-    asset.digest = "sha256:" + "0" * 64
-    with pytest.raises(PublishError, match="has another jaxlib_abacus"):
-        open_at(pages).finish()
-    with pytest.raises(UsageError, match="is withdrawn in its index"):
-        open_at().yank([WHEEL], "crashes")
 
 
 def test_files_come_back_as_they_were_sent(github: GithubStandIn, release: ReleaseFolder, tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_variants_go_only_where_they_are_taken(publish: Publish, server: UploadS
     plain, variant = (f"jaxlib_auto-1.2.3+split.1-py3-none-any{label}.whl" for label in ("", "-null"))
     folder = write_release_folder(tmp_path / "variants", [plain, variant, *WHEELS]).path
     printed = publish(folder)
-    assert (printed.status, server.uploads) == (0, [ABACUS, plain, *ORDER[1:]])
+    assert (printed.status, server.uploads) == (0, [*ORDER, plain])
     assert "left out, for company takes none: 1 wheel variant, 2 documents" in printed.out.splitlines()
 
 
@@ -307,6 +307,9 @@ def test_what_was_yanked_is_not_published_again(publish: Publish, server: Upload
     server.yanked[ABACUS] = "wrong"
     printed = publish(folder)
     assert (printed.status, printed.lines[1].strip()) == (11, f"{ABACUS} was yanked at company: wrong")
+    server.yanked |= dict.fromkeys(ORDER, "wrong")
+    printed = publish(folder)
+    assert printed.lines[1].strip() == f"{min(ORDER)} and 3 other files were yanked at company: wrong"
 
 
 def test_limits_of_the_destination_are_held(command: Publish, server: UploadServer, folder: Path) -> None:
@@ -428,6 +431,8 @@ def test_no_credentials_are_an_error(
     printed = publish(folder)
     assert (printed.status, server.uploads) == (11, [])
     assert printed.lines[1].strip() == "there are no credentials for it"
+    server.files |= bytes_of(folder, ORDER)
+    assert publish(folder).status == 0, "there is nothing to send"
 
 
 def test_addresses_come_from_the_environment(

@@ -16,22 +16,15 @@ import pytest
 from github_stand_in import REPOSITORY, TOKEN, serve_github
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.files import hash_file
-from pjrtwheel.publish import github_release
+from pjrtwheel.publish import github_assets
 from pjrtwheel.publish.destinations import find_destination
 from pjrtwheel.publish.github_release import GithubRelease
 from pjrtwheel.publish.places import open_place
 from pjrtwheel.publish.static_folder import StaticFolder
-from release_folders import write_pure_release
 from small_wheels import build_wheel, describe_wheel
 
 TAG = "v1.2.3+split.1"
 SITE: dict[str, tuple[str, Any]] = {"folder": ("--site", StaticFolder), "github": ("--pages", GithubRelease)}
-
-
-@pytest.fixture
-def release(tmp_path: Path) -> ReleaseFolder:
-    """Return a small release."""
-    return write_pure_release(tmp_path / TAG)
 
 
 @pytest.fixture(params=["folder", "github"])
@@ -42,7 +35,7 @@ def destination(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setenv("GITHUB_REPOSITORY", REPOSITORY)
         monkeypatch.setenv("GITHUB_SHA", "0" * 40)
         monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
-        monkeypatch.setattr(github_release, "RETRY_WAITS_S", (0.0, 0.0))
+        monkeypatch.setattr(github_assets, "RETRY_WAITS_S", (0.0, 0.0))
         yield str(request.param)
 
 

@@ -36,12 +36,6 @@ def open_at(folder: Path, tag: str = TAG) -> Place:
 
 
 @pytest.fixture
-def release(tmp_path: Path) -> ReleaseFolder:
-    """Return a small release."""
-    return write_pure_release(tmp_path / TAG)
-
-
-@pytest.fixture
 def site(tmp_path: Path) -> Path:
     """Return a folder that is not there yet."""
     return tmp_path / "site"

@@ -21,7 +21,7 @@ from pjrtwheel.release.known import load_release
 from pjrtwheel.release_check import problems
 from pjrtwheel.release_check.check import check_release
 from pjrtwheel.release_check.problems import SEVERAL, Problem
-from release_entries import proof_of
+from release_entries import origin_of, proof_of
 from tagged_repository import ALONE, BINDINGS, PLUGIN, SELECTOR, TAG, VERSION, TaggedRepository, make_tagged_repository
 
 KIND = problems.Kind
@@ -159,7 +159,7 @@ CHANGES: dict[str, tuple[Change, list[tuple[str, str]]]] = {
         lambda small: small.change(small.add_wheel(PLUGIN, Level.DEVICE).filename, lock_id=small.lock().lock_id),
         [("ALTERED", f"{PLUGIN} carries no lock, release.json says lock ")],
     ),
-    "an untracked file that git was told to hide": (
+    "an untracked file that git hides": (
         lambda small: hide_untracked(small, "plugins/new.py"),
         [("TREE", "not as in the commit: plugins/new.py")],
     ),
@@ -199,7 +199,7 @@ def test_of_a_wrong_tag_nothing_else_is_judged(small: TaggedRepository, capsys: 
         )
     ]
     (kind, text), *others = find(small, "v9.9.9")
-    assert (kind, text[:25], others) == ("TAG", "unknown release: '9.9.9';", [])
+    assert (kind, text[:22], others) == ("TAG", "unknown tag: 'v9.9.9';", [])
     command = ["release_check", "--tag", "v1.2.3", "--root", str(small.root), "--dist", str(small.dist)]
     assert (main(command), capsys.readouterr().err.count("status")) == (KIND.TAG.status, 1)
 
@@ -214,7 +214,7 @@ def test_a_tag_on_another_commit_is_found(small: TaggedRepository) -> None:
 def test_outside_git_nothing_can_be_known(small: TaggedRepository) -> None:
     """Neither the commit nor whether the proofs are of it."""
     (small.root / ".git").rename(small.root.parent / "gone")
-    assert [kind for kind, _ in find(small)] == ["TREE", *["LEVEL"] * 3, "ORIGIN"]
+    assert [kind for kind, _ in find(small)] == ["TREE", *["LEVEL"] * 3, "BUILT", "ORIGIN"]
 
 
 def test_a_changelog_without_the_release_is_found(small: TaggedRepository) -> None:
@@ -260,6 +260,36 @@ def test_a_proof_from_elsewhere_does_not_count(
     level, (kind, text) = find(small)
     assert level == ("LEVEL", f"{PLUGIN}: static, where device is demanded")
     assert (kind, text.startswith(fault), text.endswith(f": {PLUGIN}")) == ("ORIGIN", True, True)
+
+
+@pytest.mark.parametrize(
+    ("commit", "dirty", "faults"),
+    [
+        (None, None, ["built outside git, from no commit: "]),
+        (
+            "0" * 40,
+            False,
+            ["built at commit 000000000000, which the release does not come from: ", "built from 2 commits"],
+        ),
+        ("own", True, ["built with uncommitted changes at "]),
+        ("earlier", False, ["built from 2 commits: "]),
+    ],
+)
+def test_all_wheels_have_to_be_built_from_one_commit_of_the_release(
+    small: TaggedRepository, commit: str | None, *, dirty: bool | None, faults: list[str]
+) -> None:
+    """Otherwise nobody could build them again, and `attest` would refuse them."""
+    earlier = small.git("rev-parse", "HEAD")
+    head = small.commit()
+    for name in small.entries():
+        small.change(name, built=origin_of(head))
+    assert find(small) == []
+    at = {"own": head, "earlier": earlier}.get(commit, commit) if commit else None
+    small.change(PLUGIN, built=replace(origin_of(at), dirty=dirty))
+    found = find(small)
+    assert [kind for kind, _ in found] == ["BUILT"] * len(faults)
+    for (_, text), fault in zip(found, faults, strict=True):
+        assert text.startswith(fault)
 
 
 def test_a_level_that_nothing_shows_does_not_count(small: TaggedRepository) -> None:

@@ -197,7 +197,8 @@ def test_a_file_that_release_json_does_not_describe(publish: Callable[..., Path]
     folder = publish("1.2+split.1")
     (wheel,) = folder.glob("*.whl")
     (built,) = fetch_set(find_offer(str(folder), tmp_path), parse_name(wheel.name), []).bindings
-    entry = make_entry(built.report, Proof(Level.STATIC, None, (), Origin(None, None, "0", "")))
+    origin = Origin(None, None, "0", "")
+    entry = make_entry(built.report, Proof(Level.STATIC, None, (), origin), origin)
     (folder / "release.json").write_text(format_entries({wheel.name: replace(entry, sha256="0" * 64)}), "utf-8")
     offer = find_offer(str(folder / "release.json"), tmp_path)
     with pytest.raises(WheelError, match=r"is not the file that release\.json describes"):
