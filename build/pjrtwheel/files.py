@@ -16,6 +16,7 @@ import hashlib
 import os
 import secrets
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -29,7 +30,7 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 _STAGING_PREFIX = ".partial-"
 _CHUNK = 1 << 20
-_READABLE = 0o644  # whatever the source or the umask says: caches and folders of wheels are shared
+READABLE = 0o644  # whatever the source or the umask says: caches and folders of wheels are shared
 
 
 def hash_file(path: Path) -> str:
@@ -76,8 +77,26 @@ def copy_atomically(source: Path, target: Path) -> str:
         while chunk := reader.read(_CHUNK):
             digest.update(chunk)
             write_all(writer, chunk)
-        os.fchmod(writer.fileno(), _READABLE)
+        os.fchmod(writer.fileno(), READABLE)
     return digest.hexdigest()
+
+
+def link_or_copy(source: Path, target: Path) -> None:
+    """Give a file a second name, where there is none yet, without a second copy of its bytes if that is possible.
+
+    The bytes are on the disk at the end. A link has the mode of its source, so a source with another one than a copy
+    would have is copied.
+    """
+    if source.stat().st_mode == stat.S_IFREG | READABLE:
+        try:
+            os.link(source.resolve(), target)
+        except OSError:  # another disk, a file system without links, or somebody else's file
+            pass
+        else:
+            with target.open("rb") as file:
+                os.fsync(file.fileno())
+            return
+    copy_atomically(source, target)
 
 
 @contextmanager
@@ -179,18 +198,28 @@ def staging_folder(place: Path) -> Iterator[Path]:
             if error.errno != errno.ENOSPC:
                 raise
             shutil.rmtree(folder, ignore_errors=True)  # before free space is measured
-            raise _no_space(place, f"{_free(place) / 1e6:.0f} MB are free") from error
+            raise _no_space(place, f"{free_space(place) / 1e6:.0f} MB are free") from error
+
+
+def space_for(sources: Iterable[Path], place: Path) -> int:
+    """Return the bytes that `link_or_copy` needs for files in a folder: none for those on its disk."""
+    disk = _nearest(place).stat().st_dev
+    return sum(found.st_size for found in (path.stat() for path in sources) if found.st_dev != disk)
 
 
 def require_space(place: Path, needed: int) -> None:
     """Raise a `WheelError` unless so many bytes will find room in a folder that is there or will be made."""
-    if needed > _free(place):
-        raise _no_space(place, f"{needed / 1e6:.0f} MB are needed, and {_free(place) / 1e6:.0f} MB are free")
+    if needed > free_space(place):
+        raise _no_space(place, f"{needed / 1e6:.0f} MB are needed, and {free_space(place) / 1e6:.0f} MB are free")
 
 
-def _free(place: Path) -> int:
+def free_space(place: Path) -> int:
     """Return the bytes that are free where a folder is, or will be made."""
-    return shutil.disk_usage(next(path for path in (place, *place.resolve().parents) if path.exists())).free
+    return shutil.disk_usage(_nearest(place)).free
+
+
+def _nearest(place: Path) -> Path:
+    return next(path for path in (place, *place.resolve().parents) if path.exists())
 
 
 def _no_space(place: Path, cause: str) -> WheelError:

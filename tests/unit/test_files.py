@@ -6,12 +6,21 @@ from __future__ import annotations
 
 import hashlib
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from pjrtwheel.errors import UsageError
-from pjrtwheel.files import copy_atomically, hash_file, make_folder, require_folder, write_atomically
+from pjrtwheel.files import (
+    copy_atomically,
+    hash_file,
+    link_or_copy,
+    make_folder,
+    require_folder,
+    space_for,
+    write_atomically,
+)
 
 
 def test_a_text_replaces_what_was_there(tmp_path: Path) -> None:
@@ -42,6 +51,31 @@ def test_a_copy_has_the_digest_that_is_returned(tmp_path: Path) -> None:
     assert (copy_atomically(source, target), hash_file(target)) == (digest, digest)
     assert sorted(tmp_path.iterdir()) == [source, target]
     assert target.stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize(("mode", "links"), [(0o644, 2), (0o600, 1), (0o444, 1)])
+def test_a_file_is_linked_unless_its_mode_would_be_another(tmp_path: Path, mode: int, links: int) -> None:
+    """Also through a symbolic link; what is there afterwards has the mode of a copy in any case."""
+    source, link, target = (tmp_path / name for name in ("source", "link", "target"))
+    source.write_bytes(b"bytes")
+    source.chmod(mode)
+    link.symlink_to(source)
+    link_or_copy(link, target)
+    assert (target.is_symlink(), target.read_bytes(), target.stat().st_mode & 0o777) == (False, b"bytes", 0o644)
+    assert (source.stat().st_nlink, target.stat().st_nlink) == (links, links)
+    assert source.stat().st_mode & 0o777 == mode
+
+
+def test_a_file_on_another_disk_is_copied(tmp_path: Path) -> None:
+    """There it needs its size; on its own disk nothing."""
+    source = tmp_path / "source"
+    source.write_bytes(b"bytes")
+    source.chmod(0o644)
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
+        target = Path(memory) / "target"
+        link_or_copy(source, target)
+        assert (target.read_bytes(), space_for([source], target)) == (b"bytes", 5)
+    assert space_for([source], tmp_path / "new") == 0
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from pjrtwheel.attest.release_folder import ReleaseFolder, read_release_folder
 from pjrtwheel.attest.release_set import ReleaseSet
 from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.errors import AttestError, PjrtWheelError, UsageError
-from pjrtwheel.files import copy_atomically, hash_file, locked, staging_folder, write_atomically
+from pjrtwheel.files import hash_file, link_or_copy, locked, staging_folder, write_atomically
 
 
 def write_release_folder(found: ReleaseSet, dist: Path, output: Path, documents: Mapping[str, bytes]) -> ReleaseFolder:
@@ -71,10 +70,7 @@ def _link_files(found: ReleaseSet, dist: Path, folder: Path) -> dict[str, str]:
             raise AttestError(
                 f"{dist / name} is not there, though {RELEASE_FILENAME} lists it", remedy="build it again"
             )
-        try:
-            os.link(source, folder / name)
-        except OSError:  # another disk, or a file system without hard links
-            copy_atomically(source, folder / name)
+        link_or_copy(source, folder / name)
         digests[name] = hash_file(folder / name)
         if digests[name] != expected.get(name, digests[name]):
             raise AttestError(

@@ -28,9 +28,9 @@ from pjrtwheel.bundle.resolve import Resolved, download, resolve
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import create_venv
 from pjrtwheel.errors import FetchError, UsageError, count
-from pjrtwheel.fetch.bundled import WHEELS_FOLDER, link_or_copy
+from pjrtwheel.fetch.bundled import WHEELS_FOLDER
 from pjrtwheel.fetch.cache import WheelCache, disk_errors
-from pjrtwheel.files import hash_file, staging_folder, write_atomically
+from pjrtwheel.files import hash_file, link_or_copy, staging_folder, write_atomically
 from pjrtwheel.platforms import Platform
 
 
@@ -78,7 +78,9 @@ class _Folder:
 
     def add(self, source: Path, sha256: str, kind: Kind) -> None:
         """Put a wheel into its place, whole; where the disk is the same, its bytes are not copied."""
-        link_or_copy(source, self.scratch / source.name).replace(self.folder / WHEELS_FOLDER / source.name)
+        fresh = self.scratch / source.name
+        link_or_copy(source, fresh)
+        fresh.replace(self.folder / WHEELS_FOLDER / source.name)
         if not self.holds(source.name, sha256, kind):
             raise FetchError(f"{source.name} was damaged on its way into {self.folder}", remedy="run the command again")
 

@@ -29,7 +29,7 @@ from pjrtwheel.dist_folder.release_file import (
     read_entries,
 )
 from pjrtwheel.errors import WheelError
-from pjrtwheel.files import copy_atomically, hash_file, write_atomically
+from pjrtwheel.files import READABLE, hash_file, link_or_copy, write_atomically
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin, find_origin
 from pjrtwheel.prove.results import Proof
@@ -40,7 +40,7 @@ from pjrtwheel.wheel.report import BuiltWheel
 def add_wheels(
     built: Sequence[BuiltWheel], proofs: Mapping[str, Proof], origin: Origin, dist: Path
 ) -> tuple[Entry, ...]:
-    """Copy wheels into `dist`, record them in its `release.json`, and return the entries of all that are there now.
+    """Put wheels into `dist`, record them in its `release.json`, and return the entries of all that are there now.
 
     Args:
         built: The wheels.
@@ -51,6 +51,8 @@ def add_wheels(
     Raises:
         WheelError: A wheel changed after it was reported, or the disk is full.
     """
+    for wheel in built:
+        wheel.path.chmod(READABLE)  # Bazel takes the right to write from its outputs, and would from their links
     entries = [make_entry(wheel.report, proofs[wheel.report.wheel], origin) for wheel in built]
     return put_wheels({wheel.report.wheel: wheel.path for wheel in built}, entries, dist)
 
@@ -70,17 +72,16 @@ def add_pure_python(built: Sequence[BuiltWheel], backends: Sequence[Backend], ro
 
 def check_space(built: Sequence[BuiltWheel], dist: Path) -> None:
     """Raise a `WheelError` unless built wheels will find room in `dist`, before they are verified and proven."""
-    reports = [wheel.report for wheel in built]
-    fresh = [report.size for report in reports if not _is_published(report.wheel, report.sha256, dist)]
-    files.require_space(dist, sum(fresh))
+    fresh = [wheel.path for wheel in built if not _is_published(wheel.report.wheel, wheel.report.sha256, dist)]
+    files.require_space(dist, files.space_for(fresh, dist))
 
 
 def put_wheels(
     wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path, *, refuse_mixed: bool = False
 ) -> tuple[Entry, ...]:
-    """Copy wheels that have entries already into `dist`, as `add_wheels` does.
+    """Put wheels that have entries already into `dist`, as `add_wheels` does: as hard links where that is possible.
 
-    Several builds may write into one folder at once: wheels are copied to one place and renamed into place under the
+    Several builds may write into one folder at once: wheels are put into one place and renamed into place under the
     folder's lock, where what the others left is read again and kept. `release.json` is replaced last. Wheels that it
     does not describe, which a killed run may have left, are named on stderr.
 
@@ -91,10 +92,10 @@ def put_wheels(
     if refuse_mixed:  # before much is copied; what counts is the second look
         _refuse_mixed(entries, dist)
     with files.staging_folder(dist) as folder:
-        copied = {entry.filename: entry for entry in entries if not _is_published(entry.filename, entry.sha256, dist)}
-        files.require_space(dist, sum(wheels[name].stat().st_size for name in copied))
-        for name, entry in copied.items():
-            _copy(wheels[name], entry, folder)
+        fresh = {entry.filename: entry for entry in entries if not _is_published(entry.filename, entry.sha256, dist)}
+        files.require_space(dist, files.space_for((wheels[name] for name in fresh), dist))
+        for name, entry in fresh.items():
+            _add(wheels[name], entry, folder)
         with files.locked(dist):
             if refuse_mixed:
                 _refuse_mixed(entries, dist)
@@ -103,7 +104,7 @@ def put_wheels(
                 name = entry.filename
                 if digests.get(name) != entry.sha256:
                     if not (folder / name).is_file():  # it was there, and somebody took or replaced it meanwhile
-                        _copy(wheels[name], entry, folder)
+                        _add(wheels[name], entry, folder)
                     (folder / name).replace(dist / name)
                     digests[name] = entry.sha256
             merged = merge_entries(_read_replaceable(dist), entries, digests)
@@ -169,9 +170,10 @@ def _is_published(name: str, digest: str, dist: Path) -> bool:
     return target.is_file() and hash_file(target) == digest
 
 
-def _copy(wheel: Path, entry: Entry, folder: Path) -> None:
-    """Copy a wheel, holding it to its entry."""
-    digest = copy_atomically(wheel, folder / entry.filename)
+def _add(wheel: Path, entry: Entry, folder: Path) -> None:
+    """Put a wheel into a folder, holding it to its entry."""
+    link_or_copy(wheel, folder / entry.filename)
+    digest = hash_file(folder / entry.filename)
     if digest != entry.sha256:
         raise WheelError(
             f"{wheel} has sha256 {digest}, its report says {entry.sha256}",

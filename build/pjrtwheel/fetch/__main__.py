@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -19,6 +18,7 @@ from pathlib import Path
 from pjrtwheel.fetch.cache import WheelCache, cache_root, disk_errors
 from pjrtwheel.fetch.index import download_wheel
 from pjrtwheel.fetch.unpack import unpack_wheel
+from pjrtwheel.files import link_or_copy
 from pjrtwheel.program import CommandParser, program
 from pjrtwheel.release.model import read_release
 
@@ -51,7 +51,8 @@ def execute(arguments: argparse.Namespace, cache: WheelCache) -> dict[str, objec
         if arguments.unpack or arguments.unpack_if_present:
             members = unpack_wheel(wheel, output, arguments.unpack, optional=arguments.unpack_if_present)
         else:
-            shutil.copyfile(wheel, output / pin.filename)
+            (output / pin.filename).unlink(missing_ok=True)
+            link_or_copy(wheel, output / pin.filename)
             members = (pin.filename,)
     return {"pin": asdict(pin), "members": members}
 

@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import urllib.parse
 from collections.abc import Mapping
 from pathlib import Path
 
 from pjrtwheel.errors import FetchError
+from pjrtwheel.files import link_or_copy
 from pjrtwheel.release.model import Pin
 
 BUNDLE_VARIABLE = "PJRTWHEEL_BUNDLE"
@@ -33,7 +32,9 @@ def take_from_bundle(pin: Pin, bundle: Path, directory: Path) -> Path:
     source = bundle / WHEELS_FOLDER / pin.filename
     if not source.is_file():
         raise FetchError(f"the bundle {bundle} has no {pin.filename}", cause=f"pinned as {pin.key}", remedy=FILL_AGAIN)
-    return link_or_copy(source, directory / pin.filename)
+    target = directory / pin.filename
+    link_or_copy(source, target)
+    return target
 
 
 def refuse_address(url: str, environ: Mapping[str, str]) -> None:
@@ -45,12 +46,3 @@ def refuse_address(url: str, environ: Mapping[str, str]) -> None:
             cause=f"{BUNDLE_VARIABLE} is set: everything comes from {bundle}",
             remedy=f"name a folder that was copied from there, or unset {BUNDLE_VARIABLE}",
         )
-
-
-def link_or_copy(source: Path, target: Path) -> Path:
-    """Make one file available under a second name, without a second copy of its bytes where that is possible."""
-    try:
-        os.link(source, target)
-    except OSError:  # another disk, a file system without links, or somebody else's file
-        shutil.copyfile(source, target)
-    return target

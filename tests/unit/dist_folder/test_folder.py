@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finished wheels: copied into `dist/`, whole or not at all, by runs that may be killed or run at the same time."""
+"""Finished wheels: put into `dist/`, whole or not at all, by runs that may be killed or run at the same time."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -154,17 +154,32 @@ def test_a_disk_that_is_really_full(tmp_path: Path, root: Path) -> None:
 
 
 def test_a_disk_that_is_too_small_is_noticed_before_anything_long(tmp_path: Path) -> None:
-    """The message says how much is needed; what is in place needs none."""
+    """The message says how much is needed; what is in place, or can be linked, needs none."""
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
-    dist = tmp_path / "new" / "dist"
-    large = replace(wheel, report=replace(wheel.report, size=10**18))
-    with pytest.raises(WheelError) as caught:
-        check_space([large, wheel], dist)
-    assert caught.value.what == f"no space left on the disk of {dist}"
-    assert (caught.value.cause or "").startswith("1000000000000 MB are needed, and ")
-    assert not dist.parent.exists()
-    add_wheels([wheel], {wheel.report.wheel: proof}, ORIGIN, dist)
-    check_space([large], dist)
+    content = wheel.path.read_bytes()
+    os.truncate(wheel.path, 10**12)
+    check_space([wheel], tmp_path / "dist")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
+        dist = Path(memory) / "new" / "dist"
+        with pytest.raises(WheelError) as caught:
+            check_space([wheel], dist)
+        assert caught.value.what == f"no space left on the disk of {dist}"
+        assert (caught.value.cause or "").startswith("1000000 MB are needed, and ")
+        assert not dist.parent.exists()
+        wheel.path.write_bytes(content)
+        add_wheels([wheel], {wheel.report.wheel: proof}, ORIGIN, dist)
+        os.truncate(wheel.path, 10**12)
+        check_space([wheel], dist)
+
+
+def test_a_wheel_is_linked_from_where_it_was_built(tmp_path: Path) -> None:
+    """There is one copy of its bytes, also in the folder of another set that has it."""
+    wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
+    wheel.path.chmod(0o555)
+    places = [tmp_path / "dist", tmp_path / "other"]
+    for place in places:
+        add_wheels([wheel], {wheel.report.wheel: proof}, ORIGIN, place)
+    assert {(place / wheel.report.wheel).stat().st_ino for place in places} == {wheel.path.stat().st_ino}
 
 
 def test_a_wheel_that_changed_is_not_published(tmp_path: Path) -> None:

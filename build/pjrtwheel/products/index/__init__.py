@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pjrtwheel import files
 from pjrtwheel.errors import UsageError
-from pjrtwheel.files import copy_atomically
+from pjrtwheel.files import link_or_copy
 from pjrtwheel.products.index import pages
 from pjrtwheel.products.index.projects import (
     IndexedRelease,
@@ -100,10 +100,7 @@ def _link_files(release: IndexedRelease, dist: Path, index: Path) -> None:
         folder = index / project_of(file.name)
         folder.mkdir(parents=True, exist_ok=True)
         for name in (file.name, *([f"{file.name}{PROVENANCE_SUFFIX}"] if file.provenance else [])):
-            try:
-                os.link(dist / name, folder / name)
-            except OSError:  # another disk, or a file system without hard links
-                copy_atomically(dist / name, folder / name)
+            link_or_copy(dist / name, folder / name)
 
 
 def all_pages(projects: tuple[Project, ...]) -> dict[str, bytes]:
