@@ -216,6 +216,11 @@ COMMANDS = {
         f"build_{name}": ("wheel", f"Build, repair, lock and prove the wheels of {name} in dist/.", ("build", name))
         for name in BACKENDS
     },
+    "build_all": (
+        "wheel",
+        "Build, repair, lock and prove the wheels of every backend that a release has, in one run.",
+        ("build", "--all"),
+    ),
     "build_jaxlib": ("wheel", "Build, repair, lock and check the jaxlib wheels alone.", ("build", "--bindings-only")),
     "build_select": ("wheel", "Build jaxlib-select; its wheel ends up in dist/.", ("select",)),
     "build_auto": ("wheel", "Build jaxlib-auto, a plain wheel and variants for what is in dist/.", ("auto",)),

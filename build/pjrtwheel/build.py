@@ -25,6 +25,7 @@ from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.prove import explain_level, prove
 from pjrtwheel.prove.origin import find_origin
 from pjrtwheel.release.checks import check_inputs
+from pjrtwheel.sets.projects import BINDINGS
 from pjrtwheel.sets.promised import promised_bindings, promised_plugin
 from pjrtwheel.sources import import_closure
 from pjrtwheel.verify import verify_wheels
@@ -94,7 +95,7 @@ def build(
     smoke_tests: bool = True,
     bindings: Sequence[BuiltWheel] = (),
 ) -> tuple[Entry, ...]:
-    """Build the wheels of one backend and their bindings, which have an extra for each of the backends.
+    """Build the wheels of some backends and their bindings, which have an extra for each of all the backends.
 
     The `bindings` of a set that is published are not built: the plugin is proven with them, and published by itself.
 
@@ -120,18 +121,26 @@ def build(
         _say(describe_repair(wheel.report))
     _verify_once(built, backends, cache)
     check_set([wheel.report for wheel in (*built, *bindings)])
-    proofs = prove(
-        (*built, *bindings),
-        root=request.root,
-        release=request.release,
-        backend=request.backend,
-        origin=origin,
-        smoke_tests=smoke_tests,
-        cache=cache,
-    )
-    if shortfall := explain_level(proofs):
-        _say(shortfall)
+    proofs = []
+    for backend in request.backends or (None,):
+        found = prove(
+            [wheel for wheel in (*built, *bindings) if _is_of(wheel, backend)],
+            root=request.root,
+            release=request.release,
+            backend=backend,
+            origin=origin,
+            smoke_tests=smoke_tests,
+            cache=cache,
+        )
+        if shortfall := explain_level(found):
+            _say(shortfall)
+        proofs.append(found)
     return add_wheels(built, proofs, origin, dist)
+
+
+def _is_of(wheel: BuiltWheel, backend: Backend | None) -> bool:
+    """Return whether a wheel is one of those that a backend is proven with: its plugin, and the bindings."""
+    return wheel.report.distribution in {BINDINGS, backend.distribution if backend else None}
 
 
 def _check_request(request: BuildRequest) -> None:
@@ -140,9 +149,16 @@ def _check_request(request: BuildRequest) -> None:
     Raises:
         PjrtWheelError: An input is not pinned, or the backend does not allow this platform, provider or library.
     """
-    check_inputs(request.release, request.backend, request.platform, request.provider, host_platform())
-    if request.library and request.backend:
-        check_library(request.library, request.backend, request.platform)
+    if request.provider != "prebuilt" and len(request.backends) > 1:
+        raise UsageError(
+            "--xla is for one backend at a time",
+            cause=f"given were {', '.join(backend.name for backend in request.backends)}",
+            remedy="build them one after the other; what is in dist/ is kept",
+        )
+    for backend in request.backends or (None,):
+        check_inputs(request.release, backend, request.platform, request.provider, host_platform())
+        if request.library and backend:
+            check_library(request.library, backend, request.platform)
     xla = request.release.xla
     if request.provider == "source" and xla and not xla.verified:
         _say(f"warning: XLA commit {xla.commit[:12]} is not verified; it comes from {xla.origin}")
@@ -150,11 +166,10 @@ def _check_request(request: BuildRequest) -> None:
 
 def promised_wheels(request: BuildRequest) -> tuple[str, ...]:
     """Return the file names of the wheels that a build has to give: one of `jaxlib` for each Python, and the plugin."""
-    release, backend, platform = request.release, request.backend, request.platform.name
+    release, platform = request.release, request.platform.name
     names = list(promised_bindings(release, platform)) if request.with_bindings else []
-    if backend:
-        version = request.lock.version if request.lock else release.set_version
-        names.append(promised_plugin(backend, platform, version))
+    version = request.lock.version if request.lock else release.set_version
+    names += [promised_plugin(backend, platform, version) for backend in request.backends]
     return tuple(name.filename for name in names)
 
 

@@ -150,7 +150,7 @@ def release_of(root: Path, release: Release) -> Callable[[str], Release]:
     """Return a function: a backend → the release under test, or where that lacks the backend the newest that has it."""
 
     def choose(backend: str) -> Release:
-        return release if PLATFORM in release.platforms(backend) else choose_release(root, None, backend, PLATFORM)
+        return release if PLATFORM in release.platforms(backend) else choose_release(root, None, PLATFORM, backend)
 
     return choose
 

@@ -98,7 +98,7 @@ def test_requirements_are_the_release_and_what_is_not_bundled(backend: Backend, 
 @pytest.mark.usefixtures("wheel")
 def test_second_build_does_nothing(backend: Backend, root: Path, release: Release) -> None:
     """Everything of the first build is there: no library is unpacked, compiled or compressed again."""
-    request = BuildRequest(root, release, backend, PLATFORMS[PLATFORM])
+    request = BuildRequest(root, release, (backend,), PLATFORMS[PLATFORM])
     build(request)  # the wheel may have been built elsewhere
     assert build(request).log.actions == ()
 
@@ -110,7 +110,7 @@ def test_library_of_ones_own_takes_the_pinned_kernels(
     (pinned,) = backend_wheels("cuda12").glob("jaxlib_cuda_12-*.whl")
     library = compile_library("own.so", root / STUB)
     cuda12 = find_backend(root, "cuda12")
-    request = BuildRequest(root, release, cuda12, PLATFORMS[PLATFORM], "file", library, with_bindings=False)
+    request = BuildRequest(root, release, (cuda12,), PLATFORMS[PLATFORM], "file", library, with_bindings=False)
     (directory,) = build(request).directories
     (built,) = directory.glob("*.whl")
     with zipfile.ZipFile(pinned) as theirs, zipfile.ZipFile(built) as ours:

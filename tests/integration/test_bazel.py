@@ -25,7 +25,7 @@ def request_of(
 ) -> BuildRequest:
     """Return a request for the plugin alone."""
     release, cpu = release_under_test(), find_backend(root, "cpu")
-    return BuildRequest(root, release, cpu, PLATFORMS[platform], provider, library, with_bindings=False)
+    return BuildRequest(root, release, (cpu,), PLATFORMS[platform], provider, library, with_bindings=False)
 
 
 def test_no_bazel_and_no_way_to_install_it(root: Path, tmp_path: Path) -> None:

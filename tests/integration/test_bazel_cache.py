@@ -67,7 +67,7 @@ def build_in(copy_checkout: Callable[[Path], Path], tmp_path: Path) -> Iterator[
     def run(name: str) -> tuple[Path, str]:
         root = checkouts[name] = checkouts.get(name) or copy_checkout(tmp_path / name)
         backend = find_backend(root, "cpu")
-        request = BuildRequest(root, release_under_test(), backend, PLATFORMS["linux_x86_64"], with_bindings=False)
+        request = BuildRequest(root, release_under_test(), (backend,), PLATFORMS["linux_x86_64"], with_bindings=False)
         result = build(request, {**os.environ, "PJRTWHEEL_BAZEL_FLAGS": f"--disk_cache={tmp_path / 'cache'}"})
         (built,) = map(read_built, result.directories)
         verify_wheels([built], [backend])

@@ -80,7 +80,9 @@ def build_source(checkout: Path, environ: dict[str, str], built_wheels: Path) ->
 def source_request(checkout: Path, platform: str, backend: str = "cpu") -> BuildRequest:
     """Return a request for the plugin alone, built from source."""
     chosen = find_backend(checkout, backend)
-    return BuildRequest(checkout, newest_with_xla(checkout), chosen, PLATFORMS[platform], "source", with_bindings=False)
+    return BuildRequest(
+        checkout, newest_with_xla(checkout), (chosen,), PLATFORMS[platform], "source", with_bindings=False
+    )
 
 
 def open_wheel(result: BuildResult) -> zipfile.ZipFile:

@@ -140,7 +140,7 @@ def test_library_that_is_in_no_wheel_yet(
     abacus, platform = find_backend(checkout, "abacus"), PLATFORMS[PLATFORM]
     check_inputs(release, abacus, platform, "file", platform)
     library = compile_library("abacus_of_today.so", root / STUB)
-    request = BuildRequest(checkout, release, abacus, platform, "file", library, with_bindings=False)
+    request = BuildRequest(checkout, release, (abacus,), platform, "file", library, with_bindings=False)
     (directory,) = build(request, environ).directories
     report = json.loads((directory / "report.json").read_text("utf-8"))
     assert report["provenance"]["filename"] == library.name

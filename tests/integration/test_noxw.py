@@ -37,7 +37,13 @@ def test_wrapper_runs_nox_from_anywhere(root: Path, tmp_path: Path) -> None:
     command = [sys.executable, str(wrapper), "--list", "--json", "--tags", "wheel"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     builds = {entry["session"] for entry in json.loads(done.stdout) if entry["session"].startswith("build_")}
-    assert builds == {*(f"build_{name}" for name in load_backends(copy)), "build_auto", "build_jaxlib", "build_select"}
+    assert builds == {
+        *(f"build_{name}" for name in load_backends(copy)),
+        "build_all",
+        "build_auto",
+        "build_jaxlib",
+        "build_select",
+    }
 
 
 @pytest.mark.parametrize("options", [[], ["-j2", "--allow-parallel", "--envdir", "elsewhere"]], ids=["", "parallel"])

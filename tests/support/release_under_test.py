@@ -15,4 +15,4 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def release_under_test() -> Release:
     """Return the release that PJRTWHEEL_TEST_RELEASE names, or else the one that `build_cpu` takes."""
-    return choose_release(ROOT, os.environ.get("PJRTWHEEL_TEST_RELEASE"), "cpu", "linux_x86_64")
+    return choose_release(ROOT, os.environ.get("PJRTWHEEL_TEST_RELEASE"), "linux_x86_64", "cpu")

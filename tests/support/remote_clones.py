@@ -84,7 +84,7 @@ class Clone:
         request = BuildRequest(
             self.root,
             release_under_test(),
-            find_backend(self.root, backend),
+            (find_backend(self.root, backend),),
             PLATFORMS["linux_x86_64"],
             with_bindings=with_bindings,
         )

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import hashlib
 import importlib.metadata
 import json
 from collections import Counter
@@ -34,13 +35,16 @@ from pjrtwheel.build import (
     verification_key,
 )
 from pjrtwheel.cli import build as command
-from pjrtwheel.dist_folder.release_file import Entry
+from pjrtwheel.dist_folder.release_file import Entry, read_entries
 from pjrtwheel.errors import BazelError, ElfError, UsageError, VerifyError
 from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
+from pjrtwheel.prove.results import Proof
 from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.wheel.names import parse_name
-from pjrtwheel.wheel.report import Report
+from pjrtwheel.wheel.report import BuiltWheel, Report
+from proven_wheels import RAN, make_proof
 from release_under_test import release_under_test
 
 
@@ -163,12 +167,12 @@ def test_place_that_cannot_be_written_is_refused_before_building(tmp_path: Path)
         check_writable(tmp_path / "file" / "dist")
 
 
-@pytest.mark.parametrize("arguments", [[], ["cpu", "--bindings-only"]], ids=["neither", "both"])
+@pytest.mark.parametrize("arguments", [[], ["cpu", "--bindings-only"], ["--all", "cpu"]], ids=["none", "both", "all"])
 def test_backend_or_bindings_must_be_chosen(arguments: list[str]) -> None:
     """The command never guesses what to build."""
     parser = argparse.ArgumentParser()
     command.configure_parser(parser)
-    with pytest.raises(UsageError, match="name one backend, or say --bindings-only"):
+    with pytest.raises(UsageError, match="name backends, or say --all or --bindings-only"):
         command.execute(parser.parse_args(arguments))
 
 
@@ -184,7 +188,7 @@ PROMISED = (
 def request_cpu(root: Path) -> BuildRequest:
     """Return a request for all wheels of the CPU."""
     platform = PLATFORMS["linux_x86_64"]
-    return BuildRequest(root, RELEASE, find_backend(root, "cpu"), platform)
+    return BuildRequest(root, RELEASE, (find_backend(root, "cpu"),), platform)
 
 
 @pytest.fixture
@@ -195,7 +199,10 @@ def bazel_returns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[
         folder = tmp_path / "bazel-out" / name
         folder.mkdir(parents=True)
         (folder / name).touch()
-        report = Report(name, name.partition("-")[0], "1", "t", "ab", 0, (), "id", "prebuilt", {}, {}, 0)
+        parts, digest = parse_name(name), hashlib.sha256(b"").hexdigest()
+        report = Report(
+            *(name, parts.distribution, parts.version, parts.tag, digest, 0, (), "id", "prebuilt", {}, {}, 0)
+        )
         (folder / "report.json").write_text(report.to_json(), "utf-8")
         return (folder / name).as_uri()
 
@@ -223,8 +230,29 @@ def bazel_returns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[
 def test_wheels_that_release_backend_and_platform_promise(request_cpu: BuildRequest) -> None:
     """Their names are known before anything is built."""
     assert promised_wheels(request_cpu) == PROMISED
-    assert promised_wheels(dataclasses.replace(request_cpu, backend=None)) == PROMISED[:-1]
+    assert promised_wheels(dataclasses.replace(request_cpu, backends=())) == PROMISED[:-1]
     assert promised_wheels(dataclasses.replace(request_cpu, with_bindings=False)) == PROMISED[-1:]
+
+
+def test_plugins_of_several_backends_come_with_one_set_of_bindings(root: Path, request_cpu: BuildRequest) -> None:
+    """Each plugin once, and the bindings once."""
+    two = (find_backend(root, "cpu"), find_backend(root, "cuda12"))
+    names = [parse_name(name) for name in promised_wheels(dataclasses.replace(request_cpu, backends=two))]
+    assert [name.distribution for name in names] == [*["jaxlib"] * len(UPSTREAM), "jaxlib-cpu", "jaxlib-cuda-12"]
+
+
+def test_a_library_of_ones_own_is_for_one_backend(
+    root: Path, make_elf: Callable[..., bytes], tmp_path: Path, cpu: Backend, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is built then."""
+    (tmp_path / "mine.so").write_bytes(make_elf(exports=cpu.exports))
+    options = ["--root", str(root), "--release", RELEASE.version, "--dist", str(tmp_path / "dist")]
+    assert cli.main(["build", "cpu", "cuda12", "--xla", str(tmp_path / "mine.so"), *options]) == UsageError.exit_code
+    assert capsys.readouterr().err.splitlines() == [
+        "error: --xla is for one backend at a time",
+        "       given were cpu, cuda12",
+        "       build them one after the other; what is in dist/ is kept",
+    ]
 
 
 def test_a_set_without_a_label_has_a_build_tag(request_cpu: BuildRequest) -> None:
@@ -292,6 +320,43 @@ def test_a_build_reads_every_table_once(
     arguments = ["--root", str(root), "--dist", str(tmp_path / "dist"), "--platform", "linux_x86_64"]
     assert cli.main(["build", "cpu", "--release", RELEASE.version, *arguments]) == 0
     assert reads == {f"releases/{RELEASE.version}.toml": 1, "pyproject.toml": 1, **dict.fromkeys(backends, 1)}
+
+
+def test_all_backends_of_a_release_are_built_at_once(
+    root: Path,
+    bazel_returns: Callable[[Mapping[str, Sequence[str]]], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each plugin is proven with the bindings, which are recorded once, with all that was proven of them."""
+    platform = "linux_x86_64"
+    there = [backend for backend in load_backends(root).values() if platform in RELEASE.platforms(backend.name)]
+    request = BuildRequest(root, RELEASE, tuple(there), PLATFORMS[platform])
+    *bindings, last = promised_wheels(dataclasses.replace(request, backends=(there[-1],)))
+    plugins = promised_wheels(dataclasses.replace(request, with_bindings=False))
+    assert (plugins[-1], len(set(plugins))) == (last, len(there))
+    labels = {f"//plugins/{backend.name}:wheel": [name] for backend, name in zip(there, plugins, strict=True)}
+    bazel_returns(labels | {"//jaxlib:wheels": bindings})
+    proven: list[set[str]] = []
+
+    def prove(wheels: Sequence[BuiltWheel], *, backend: Backend, **_: object) -> dict[str, Proof]:
+        names = {wheel.report.wheel for wheel in wheels}
+        proven.append(names)
+        return dict.fromkeys(names, make_proof(Level.DEVICE, RAN, backend=backend.name))
+
+    monkeypatch.setattr(steps, "verify_wheels", lambda *_: None)
+    monkeypatch.setattr(steps, "prove", prove)
+    dist = tmp_path / "dist"
+    arguments = ["--root", str(root), "--dist", str(dist), "--platform", platform, "--release", RELEASE.version]
+    assert cli.main(["build", "--all", *arguments]) == 0
+    assert proven == [{*bindings, plugin} for plugin in plugins]
+    entries = read_entries(dist)
+    names = [backend.name for backend in there]
+    assert entries.keys() == {*bindings, *plugins}
+    assert {name: [proof.backend for proof in entries[name].proofs()] for name in plugins} == {
+        plugin: [name] for plugin, name in zip(plugins, names, strict=True)
+    }
+    assert all({proof.backend for proof in entries[name].proofs()} == set(names) for name in bindings)
 
 
 def test_wheels_are_from_the_commit_that_the_build_began_at(

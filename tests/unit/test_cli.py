@@ -213,7 +213,7 @@ def test_interrupt_ends_with_the_shells_status(command_raises: Raise, capsys: py
             ["table", "--di", "dist"],
             "unknown option: --di\n       nearest to it: --dist\n       all options: {} table --help",
         ),
-        (["build", "cpu", "cuda12"], "unknown argument: cuda12\n       all options: {} build --help"),
+        (["pin", "1.2", "1.3"], "unknown argument: 1.3\n       all options: {} pin --help"),
         (["pin"], "the following arguments are required: version\n       all options: {} pin --help"),
     ],
 )

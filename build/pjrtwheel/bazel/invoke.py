@@ -55,7 +55,7 @@ class BuildRequest:
     Attributes:
         root: The checkout.
         release: The JAX release.
-        backend: The accelerator, or nothing for the bindings alone.
+        backends: The accelerators; none for the bindings alone, and only one from source or from a file.
         platform: The platform the wheels are for.
         provider: `prebuilt`, `source` or `file`.
         library: The plugin library for the provider `file`, else None.
@@ -66,7 +66,7 @@ class BuildRequest:
 
     root: Path
     release: Release
-    backend: Backend | None
+    backends: tuple[Backend, ...]
     platform: Platform
     provider: str = "prebuilt"
     library: Path | None = None
@@ -77,8 +77,13 @@ class BuildRequest:
     @property
     def targets(self) -> tuple[str, ...]:
         """Labels to build."""
-        plugin = (f"//plugins/{self.backend.name}:wheel",) if self.backend else ()
-        return plugin + ((BINDINGS,) if self.with_bindings else ())
+        plugins = (f"//plugins/{backend.name}:wheel" for backend in self.backends)
+        return (*plugins, *([BINDINGS] if self.with_bindings else []))
+
+    @property
+    def from_source(self) -> Backend | None:
+        """The accelerator whose library is built from XLA's source, if any."""
+        return self.backends[0] if self.provider == "source" and self.backends else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +113,7 @@ def output_base(workspace: Workspace, bazel: Bazel, request: BuildRequest) -> Pa
     In source mode each backend has its own: CUDA, ROCm and oneAPI exclude each other within one server, and going from
     one to the other would throw away what was built.
     """
-    name = request.backend.name if request.backend else "bindings"
-    kind = f"source-{name}" if request.provider == "source" else "wheels"
+    kind = f"source-{request.from_source.name}" if request.from_source else "wheels"
     return workspace.outputs / ".".join(map(str, bazel.version)) / kind
 
 
@@ -118,9 +122,7 @@ def startup_flags(
 ) -> tuple[str, ...]:
     """Return Bazel's startup options."""
     base = output_base(workspace, bazel, request)
-    files: tuple[Path, ...] = ()
-    if request.provider == "source" and request.backend:
-        files = source_files(request.backend, workspace.directory)
+    files = source_files(request.from_source, workspace.directory) if request.from_source else ()
     settings = (f"--bazelrc={path}" for path in files)
     # Of several files the later ones win.
     return (f"--output_base={base}", f"--max_idle_secs={_IDLE_SECONDS}", *settings, *remote_startup_flags(remote))
@@ -140,8 +142,8 @@ def build_flags(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str])
     if request.lock:
         flags.append(f"--//build:lock={json.dumps(write(request.lock), sort_keys=True)}")
     extra = shlex.split(environ.get(_EXTRA_FLAGS, ""))
-    if request.provider == "source" and request.backend:
-        flags += source_flags(request.backend, request.platform.name, extra)
+    if request.from_source:
+        flags += source_flags(request.from_source, request.platform.name, extra)
     # Last, so that they win.
     return (*flags, *extra)
 
@@ -175,7 +177,7 @@ def build_environment(request: BuildRequest, bazel: Bazel, environ: Mapping[str,
 
 def _find_bazel(request: BuildRequest, environ: Mapping[str, str]) -> Bazel:
     """Return the Bazel to build with: the one in `.bazelversion`, or the one XLA wants when XLA itself is built."""
-    if request.provider != "source" or not request.backend:
+    if request.from_source is None:
         return provide_bazel((request.root / ".bazelversion").read_text("utf-8").strip(), environ)
     xla = request.release.xla
     if xla is None:

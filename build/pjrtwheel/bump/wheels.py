@@ -42,7 +42,8 @@ def build_wheels(bump: Bump, backend: Backend | None) -> str:
     Raises:
         PjrtWheelError: A step failed; nothing of this backend is published then.
     """
-    request = BuildRequest(root=bump.root, release=bump.release, backend=backend, platform=host_platform())
+    chosen = (backend,) if backend else ()
+    request = BuildRequest(root=bump.root, release=bump.release, backends=chosen, platform=host_platform())
     entries = build(request, tuple(bump.backends.values()), dist=bump.dist, cache=bump.cache)
     wanted = backend.distribution if backend else BINDINGS
     built = (entry for entry in entries if entry.distribution == wanted)

@@ -52,7 +52,7 @@ def choose_builds(
     for backend in chosen:
         for platform in platforms:
             for version in versions or (None,):
-                release = choose_release(root, version, backend.name, platform.name)
+                release = choose_release(root, version, platform.name, backend.name)
                 if not names and platform.name not in release.platforms(backend.name):
                     continue
                 check_inputs(release, backend, platform, "prebuilt", host)

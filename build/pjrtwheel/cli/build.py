@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m pjrtwheel build BACKEND`: from release pins to finished wheels in `dist/`."""
+"""`python -m pjrtwheel build BACKEND...`: from release pins to finished wheels in `dist/`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ from pjrtwheel.wheel.deflate.compress import HIGHEST_LEVEL, LEVEL
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("backend", nargs="?", help="a directory of plugins/ that has a backend.toml")
+    parser.add_argument(
+        "backends", nargs="*", metavar="BACKEND", help="a directory of plugins/ that has a backend.toml"
+    )
+    parser.add_argument("--all", action="store_true", help="build every backend that the release has a library of")
     parser.add_argument("--bindings-only", action="store_true", help="build the jaxlib wheels and no plugin")
     parser.add_argument("--platform", help=f"{', '.join(PLATFORMS)} (default: that of this machine)")
     add_options(parser, "--root", "--release", "--dist")
@@ -46,8 +49,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Build, and print one table of what is now in the folder."""
-    if bool(args.backend) == args.bindings_only:
-        raise UsageError("name one backend, or say --bindings-only")
+    if sum(map(bool, (args.backends, args.all, args.bindings_only))) != 1:
+        raise UsageError("name backends, or say --all or --bindings-only")
     if args.set and args.bindings_only:
         raise UsageError("--set is for a plugin: the jaxlib of a published set is not built again")
     provider, library = parse_provider(args.xla)
@@ -55,20 +58,20 @@ def execute(args: argparse.Namespace) -> int:
     writable = root if os.access(root, os.W_OK) else Path.cwd()
     dist = (args.dist or writable / "dist").resolve()
     backends = load_backends(root)
-    backend = pick_backend(backends, args.backend) if args.backend else None
+    chosen = [pick_backend(backends, name) for name in dict.fromkeys(args.backends)]
     platform = find_platform(args.platform) if args.platform else host_platform()
     cache = cache_root(os.environ)
     published = _find_set(root, args, platform, cache) if args.set else None
     if published:
         release = load_release(root, published.lock.release)
-    elif backend:
-        release = choose_release(root, args.release, backend.name, platform.name)
     else:
-        release = load_release(root, args.release)
+        release = choose_release(root, args.release, platform.name, *(backend.name for backend in chosen))
+    if args.all:
+        chosen = [backend for backend in backends.values() if platform.name in release.platforms(backend.name)]
     request = BuildRequest(
         root=root,
         release=release,
-        backend=backend,
+        backends=tuple(chosen),
         platform=platform,
         provider=provider,
         library=library,

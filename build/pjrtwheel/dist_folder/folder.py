@@ -12,7 +12,7 @@ import itertools
 import os
 import shutil
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel import files
@@ -38,13 +38,13 @@ from pjrtwheel.wheel.report import BuiltWheel
 
 
 def add_wheels(
-    built: Sequence[BuiltWheel], proofs: Mapping[str, Proof], origin: Origin, dist: Path
+    built: Sequence[BuiltWheel], proofs: Iterable[Mapping[str, Proof]], origin: Origin, dist: Path
 ) -> tuple[Entry, ...]:
     """Put wheels into `dist`, record them in its `release.json`, and return the entries of all that are there now.
 
     Args:
         built: The wheels.
-        proofs: File name of each → what was proven of it.
+        proofs: For each backend that they were proven with: file name → what was proven.
         origin: From which state of the repository they were built.
         dist: The folder.
 
@@ -53,7 +53,10 @@ def add_wheels(
     """
     for wheel in built:
         wheel.path.chmod(READABLE)  # Bazel takes the right to write from its outputs, and would from their links
-    entries = [make_entry(wheel.report, proofs[wheel.report.wheel], origin) for wheel in built]
+    reports = {wheel.report.wheel: wheel.report for wheel in built}
+    entries = [
+        make_entry(reports[name], proof, origin) for found in proofs for name, proof in found.items() if name in reports
+    ]
     return put_wheels({wheel.report.wheel: wheel.path for wheel in built}, entries, dist)
 
 
@@ -67,7 +70,7 @@ def add_pure_python(built: Sequence[BuiltWheel], backends: Sequence[Backend], ro
     verify_wheels(built, backends)
     origin = find_origin(root, os.environ)
     unproven = Proof(Level.STATIC, None, (), origin)
-    add_wheels(built, {wheel.report.wheel: unproven for wheel in built}, origin, dist)
+    add_wheels(built, [{wheel.report.wheel: unproven for wheel in built}], origin, dist)
 
 
 def check_space(built: Sequence[BuiltWheel], dist: Path) -> None:

@@ -68,10 +68,10 @@ def load_release(root: Path, version: str | None = None) -> Release:
     return release
 
 
-def choose_release(root: Path, version: str | None, backend: str, platform: str) -> Release:
-    """Read the release that is named, or else the newest one that has a backend's library for a platform.
+def choose_release(root: Path, version: str | None, platform: str, *backends: str) -> Release:
+    """Read the release that is named, or else the newest one that has the libraries of all backends for a platform.
 
-    Where no release has it, that is the newest of all, so that the error says what the newest one lacks.
+    Where no release has them, that is the newest of all, so that the error says what the newest one lacks.
 
     Raises:
         UsageError: There is no such release; the message lists those there are.
@@ -81,8 +81,8 @@ def choose_release(root: Path, version: str | None, backend: str, platform: str)
         return load_release(root, version)
     newest_first = reversed(list_releases(root))
     releases = (load_release(root, known) for known in newest_first)
-    found = next((release for release in releases if platform in release.platforms(backend)), None)
-    return found or load_release(root)
+    fitting = (release for release in releases if all(platform in release.platforms(name) for name in backends))
+    return next(fitting, None) or load_release(root)
 
 
 def find_release_with(root: Path, key: str) -> str:

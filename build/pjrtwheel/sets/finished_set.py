@@ -97,7 +97,7 @@ def find_set(
     found = _Plugins(dist, backend, platform, _list_plugins(dist, backend, platform))
     if where is None:
         newest = None if release else found.newest_release()
-        wanted = newest or choose_release(root, release, backend.name, platform.name).version
+        wanted = newest or choose_release(root, release, platform.name, backend.name).version
         offer = found.bindings_here(found.choose_version(wanted))
     else:
         offer = found.restrict(_list_own(dist, where) or find_offer(where, cache))

@@ -17,7 +17,6 @@ from typing import Any
 
 from cyclonedx.exception import MissingOptionalDependencyException
 from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.tags import parse_tag
 from packaging.utils import canonicalize_name
@@ -137,6 +136,9 @@ def check_cyclonedx(text: str, version: object) -> Iterator[str]:
     Raises:
         VerifyError: The environment lacks what the schemas need.
     """
+    # Late, for it takes a second, and what was verified before is not verified again.
+    from cyclonedx.validation.json import JsonStrictValidator  # noqa: PLC0415
+
     known = {schema.to_version(): schema for schema in SchemaVersion}
     if not isinstance(version, str) or version not in known:
         yield f"has specVersion {version!r}, expected one of {', '.join(sorted(known))}"

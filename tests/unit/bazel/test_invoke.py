@@ -36,14 +36,17 @@ WORKSPACE = Workspace(Path("/c/workspaces/1"), Path("/c/bazel/1"))
 def request_of(root: Path, provider: str = "prebuilt", library: Path | None = None) -> BuildRequest:
     """Return a request for all wheels of the CPU line."""
     return BuildRequest(
-        root, release_under_test(), find_backend(root, "cpu"), PLATFORMS["linux_x86_64"], provider, library
+        root, release_under_test(), (find_backend(root, "cpu"),), PLATFORMS["linux_x86_64"], provider, library
     )
 
 
 def test_targets(root: Path) -> None:
     """The plugin comes first, the bindings are those of all backends."""
     assert request_of(root).targets == ("//plugins/cpu:wheel", "//jaxlib:wheels")
-    assert replace(request_of(root), backend=None).targets == ("//jaxlib:wheels",)
+    assert replace(request_of(root), backends=()).targets == ("//jaxlib:wheels",)
+    two = (find_backend(root, "cpu"), find_backend(root, "cuda13"))
+    alone = replace(request_of(root), backends=two, with_bindings=False)
+    assert alone.targets == ("//plugins/cpu:wheel", "//plugins/cuda13:wheel")
 
 
 def test_each_version_has_its_output_base(root: Path) -> None:

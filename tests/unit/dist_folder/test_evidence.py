@@ -75,7 +75,7 @@ def test_a_proof_of_a_published_wheel_enters_the_record(tmp_path: Path) -> None:
     """A machine with the accelerator adds what it showed; a wheel that the record has as other bytes is named."""
     dist = tmp_path / "dist"
     built = [make_wheel(tmp_path, name) for name in ("jaxlib_a", "jaxlib_b")]
-    add_wheels([wheel for wheel, _ in built], {wheel.report.wheel: proof for wheel, proof in built}, ORIGIN, dist)
+    add_wheels([wheel for wheel, _ in built], [{wheel.report.wheel: proof for wheel, proof in built}], ORIGIN, dist)
     names = [wheel.report.wheel for wheel, _ in built]
     proofs = dict.fromkeys((*names, "jaxlib_c.whl"), make_proof(Level.DEVICE, RAN))
     digests = {names[0]: built[0][0].report.sha256, names[1]: "00", "jaxlib_c.whl": "00"}

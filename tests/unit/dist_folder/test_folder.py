@@ -27,7 +27,7 @@ from proven_wheels import ORIGIN, RAN, make_proof, make_wheel
 def publish_one(folder: str, dist: str, name: str) -> None:
     """Publish one wheel; the work of one process."""
     wheel, proof = make_wheel(Path(folder), name, name.encode() * 100_000)
-    add_wheels([wheel], {wheel.report.wheel: proof}, ORIGIN, Path(dist))
+    add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, Path(dist))
 
 
 def test_a_second_build_replaces_its_own_entry_and_keeps_others(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_a_second_build_replaces_its_own_entry_and_keeps_others(tmp_path: Path) 
     published = []
     for name, content in (("jaxlib_a", b"1"), ("jaxlib_b", b"1"), ("jaxlib_a", b"2")):
         wheel, proof = make_wheel(tmp_path, name, content)
-        published.append(add_wheels([wheel], {wheel.report.wheel: proof}, ORIGIN, dist))
+        published.append(add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist))
     assert [(entry.distribution, entry.sha256) for entry in published[-1]] == [
         ("jaxlib-a", hashlib.sha256(b"2").hexdigest()),
         ("jaxlib-b", hashlib.sha256(b"1").hexdigest()),
@@ -71,7 +71,7 @@ def test_leftovers_of_a_killed_run_are_cleaned(tmp_path: Path) -> None:
         (folder / "half.whl").write_bytes(b"half")
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
     with files.locked(living):
-        add_wheels([wheel], {wheel.report.wheel: proof}, ORIGIN, dist)
+        add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist)
     assert (dead.exists(), living.exists()) == (False, True)
 
 
@@ -93,7 +93,7 @@ def test_a_killed_run_leaves_nothing_partial(tmp_path: Path) -> None:
     os.mkfifo(wheel.path)  # a source that never ends keeps the copy half done
     dist = tmp_path / "dist"
     writer = multiprocessing.get_context("fork").Process(
-        target=add_wheels, args=([wheel], {wheel.report.wheel: proof}, ORIGIN, dist)
+        target=add_wheels, args=([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist)
     )
     writer.start()
     # Open for reading too: opening does not wait for a writer that may have failed.
@@ -106,7 +106,7 @@ def test_a_killed_run_leaves_nothing_partial(tmp_path: Path) -> None:
     assert (writer.exitcode, list(dist.iterdir())) == (-9, [partial])
     wheel.path.unlink()
     wheel.path.write_bytes(content)
-    add_wheels([wheel], {wheel.report.wheel: proof}, ORIGIN, dist)
+    add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist)
     assert sorted(path.name for path in dist.iterdir()) == [wheel.report.wheel, "release.json"]
     assert not partial.exists()
 
@@ -123,7 +123,7 @@ from proven_wheels import ORIGIN, make_wheel
 folder = Path(sys.argv[1])
 wheel, proof = make_wheel(folder.parent, "jaxlib_cpu", bytes(5_000_000))
 try:
-    add_wheels([wheel], {wheel.report.wheel: proof}, ORIGIN, folder / "dist")
+    add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, folder / "dist")
 except WheelError as error:
     print(error.what, error.cause, sep=": ")
 try:
@@ -167,7 +167,7 @@ def test_a_disk_that_is_too_small_is_noticed_before_anything_long(tmp_path: Path
         assert (caught.value.cause or "").startswith("1000000 MB are needed, and ")
         assert not dist.parent.exists()
         wheel.path.write_bytes(content)
-        add_wheels([wheel], {wheel.report.wheel: proof}, ORIGIN, dist)
+        add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist)
         os.truncate(wheel.path, 10**12)
         check_space([wheel], dist)
 
@@ -178,7 +178,7 @@ def test_a_wheel_is_linked_from_where_it_was_built(tmp_path: Path) -> None:
     wheel.path.chmod(0o555)
     places = [tmp_path / "dist", tmp_path / "other"]
     for place in places:
-        add_wheels([wheel], {wheel.report.wheel: proof}, ORIGIN, place)
+        add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, place)
     assert {(place / wheel.report.wheel).stat().st_ino for place in places} == {wheel.path.stat().st_ino}
 
 
@@ -187,16 +187,16 @@ def test_a_wheel_that_changed_is_not_published(tmp_path: Path) -> None:
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
     wheel.path.write_bytes(b"other")
     with pytest.raises(WheelError, match="the file was changed after it was assembled"):
-        add_wheels([wheel], {wheel.report.wheel: proof}, ORIGIN, tmp_path / "dist")
+        add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, tmp_path / "dist")
     assert list((tmp_path / "dist").iterdir()) == []
 
 
 def test_the_same_bytes_are_not_copied_again(tmp_path: Path) -> None:
     """Publishing again leaves the file in place untouched."""
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
-    add_wheels([wheel], {wheel.report.wheel: proof}, ORIGIN, tmp_path / "dist")
+    add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, tmp_path / "dist")
     before = (tmp_path / "dist" / wheel.report.wheel).stat().st_ino
-    add_wheels([wheel], {wheel.report.wheel: proof}, ORIGIN, tmp_path / "dist")
+    add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, tmp_path / "dist")
     assert (tmp_path / "dist" / wheel.report.wheel).stat().st_ino == before
 
 
@@ -208,7 +208,7 @@ def test_a_wheel_that_is_replaced_meanwhile_is_copied(
     dist = tmp_path / "dist"
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
     proofs = {wheel.report.wheel: proof}
-    add_wheels([wheel], proofs, ORIGIN, dist)
+    add_wheels([wheel], [proofs], ORIGIN, dist)
 
     def change_meanwhile(place: Path, _: int) -> None:
         (place / wheel.report.wheel).unlink()
@@ -216,7 +216,7 @@ def test_a_wheel_that_is_replaced_meanwhile_is_copied(
             (place / wheel.report.wheel).write_bytes(meanwhile)
 
     monkeypatch.setattr(files, "require_space", change_meanwhile)
-    (entry,) = add_wheels([wheel], proofs, ORIGIN, dist)
+    (entry,) = add_wheels([wheel], [proofs], ORIGIN, dist)
     assert hash_file(dist / wheel.report.wheel) == entry.sha256 == wheel.report.sha256
 
 
@@ -224,7 +224,7 @@ def test_a_read_only_wheel_is_published_writable(tmp_path: Path) -> None:
     """Build outputs are often read-only; users must be able to remove what is in dist."""
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
     wheel.path.chmod(0o444)
-    add_wheels([wheel], {wheel.report.wheel: proof}, ORIGIN, tmp_path / "dist")
+    add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, tmp_path / "dist")
     assert (tmp_path / "dist" / wheel.report.wheel).stat().st_mode & 0o777 == 0o644
 
 
@@ -232,7 +232,7 @@ def test_a_folder_with_spaces_and_letters(tmp_path: Path) -> None:
     """Paths are never taken apart."""
     dist = tmp_path / "ein Ordner" / "größer"
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
-    add_wheels([wheel], {wheel.report.wheel: proof}, ORIGIN, dist)
+    add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist)
     assert sorted(path.name for path in dist.iterdir()) == [wheel.report.wheel, "release.json"]
 
 
@@ -249,7 +249,7 @@ def test_stale_folders_that_cannot_be_opened_stop_nothing(tmp_path: Path) -> Non
     dist.mkdir()
     (dist / ".partial-loop").symlink_to(".partial-loop")
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
-    assert len(add_wheels([wheel], {wheel.report.wheel: proof}, ORIGIN, dist)) == 1
+    assert len(add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist)) == 1
 
 
 def test_stale_folders_are_found_by_their_literal_name(tmp_path: Path) -> None:

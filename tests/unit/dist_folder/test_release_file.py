@@ -21,7 +21,7 @@ from proven_wheels import ORIGIN, RAN, UNTRIED, make_proof, make_wheel
 def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
     """One entry of release.json, key by key."""
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
-    add_wheels([wheel], {wheel.report.wheel: proof}, ORIGIN, tmp_path / "dist")
+    add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, tmp_path / "dist")
     document = json.loads((tmp_path / "dist" / "release.json").read_text())
     assert document == {
         "schema": 2,
@@ -120,14 +120,14 @@ def test_a_broken_entry_takes_no_other_with_it(
     dist = tmp_path / "dist"
     for name in ("jaxlib_a", "jaxlib_b"):
         wheel, proof = make_wheel(tmp_path, name)
-        add_wheels([wheel], {wheel.report.wheel: proof}, ORIGIN, dist)
+        add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist)
     record = dist / "release.json"
     document = json.loads(record.read_text("utf-8"))
     document["wheels"][0] = damage(document["wheels"][0])
     damaged = json.dumps(document)
     record.write_text(damaged, "utf-8")
     wheel, proof = make_wheel(tmp_path, "jaxlib_c")
-    entries = add_wheels([wheel], {wheel.report.wheel: proof}, ORIGIN, dist)
+    entries = add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist)
     assert [entry.distribution for entry in entries] == ["jaxlib-b", "jaxlib-c"]
     first, second = capsys.readouterr().err.splitlines()
     assert first.startswith(f"warning: {record} is damaged ({place}")
@@ -145,7 +145,7 @@ def test_a_proof_of_one_wheel_loses_no_damaged_entry_of_another(
     """Whatever replaces the file keeps a copy of a damaged one."""
     other, wheel = (make_wheel(tmp_path, name)[0] for name in ("jaxlib_a", "jaxlib_b"))
     for built in (other, wheel):
-        add_wheels([built], {built.report.wheel: make_proof(Level.STATIC, UNTRIED)}, ORIGIN, tmp_path / "dist")
+        add_wheels([built], [{built.report.wheel: make_proof(Level.STATIC, UNTRIED)}], ORIGIN, tmp_path / "dist")
     record = tmp_path / "dist" / "release.json"
     document = json.loads(record.read_text("utf-8"))
     del document["wheels"][0]["sha256"]
@@ -161,10 +161,10 @@ def test_a_wheel_that_is_not_the_recorded_one_is_named(tmp_path: Path, capsys: p
     """A run killed between its renames leaves a wheel with the entry of its predecessor."""
     dist = tmp_path / "dist"
     wheel, proof = make_wheel(tmp_path, "jaxlib_a")
-    add_wheels([wheel], {wheel.report.wheel: proof}, ORIGIN, dist)
+    add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist)
     (dist / wheel.report.wheel).write_bytes(b"other")
     other, proof = make_wheel(tmp_path, "jaxlib_b")
-    add_wheels([other], {other.report.wheel: proof}, ORIGIN, dist)
+    add_wheels([other], [{other.report.wheel: proof}], ORIGIN, dist)
     assert capsys.readouterr().err == (
         f"warning: {wheel.report.wheel} is not the file that release.json describes: build it again, or remove it\n"
     )

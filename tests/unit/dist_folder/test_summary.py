@@ -73,7 +73,7 @@ def test_each_wheel_is_summed_up_from_its_entry(tmp_path: Path) -> None:
     """In a log nothing is wrapped or cropped; the folder is that which was given."""
     made = [make_wheel(tmp_path, name) for name in ("jaxlib_a", "jaxlib_b")]
     wheels, proofs = [wheel for wheel, _ in made], {wheel.report.wheel: proof for wheel, proof in made}
-    entries = add_wheels(wheels, proofs, ORIGIN, tmp_path / "dist")
+    entries = add_wheels(wheels, [proofs], ORIGIN, tmp_path / "dist")
     assert summary_of(entries, Path("wheels [old]"), width=20, soft_wrap=True) == [
         "wheels [old]/",
         *(

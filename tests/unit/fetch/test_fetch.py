@@ -105,7 +105,7 @@ def test_no_network_and_no_copy_is_a_clear_error(tmp_path: Path) -> None:
 
 def test_what_is_pinned_is_described_without_fetching_it(root: Path, tmp_path: Path) -> None:
     """A distribution that is only required is not downloaded, and no folder is made for it."""
-    release = choose_release(root, None, "tpu", "linux_x86_64").path
+    release = choose_release(root, None, "linux_x86_64", "tpu").path
     options = ["--release-file", str(release), "--pin", "plugin.tpu.linux_x86_64", "--output", str(tmp_path / "out")]
     result = fetch_command.execute(
         fetch_command.parse([*options, "--describe"]), WheelCache(tmp_path / "cache", unreachable)
