@@ -17,6 +17,7 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
 from pjrtwheel.bazel.remote import describe_processes, describe_warnings
+from pjrtwheel.disk import describe_need
 from pjrtwheel.dist_folder import Entry, add_wheels, check_space
 from pjrtwheel.elf import check_exports, read_image
 from pjrtwheel.errors import BazelError, UsageError, VerifyError, count
@@ -110,6 +111,8 @@ def build(
         check_writable(folder)
     origin = find_origin(request.root, os.environ)  # at once: while it builds, the repository may move on
     _say(f"building {' '.join(request.targets)} for {request.platform.name}")
+    if request.provider != "source":  # XLA needs far more, which nobody knows before
+        _say(describe_need(request, cache, proofs=smoke_tests))
     result = build_with_bazel(request)
     _say(describe_actions(result))
     if warnings := describe_warnings(result.log.text):

@@ -12,7 +12,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend, load_backends, pick_backend
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import Platform
-from pjrtwheel.release.checks import check_inputs, required_pins
+from pjrtwheel.release.checks import check_inputs, fetched_pins
 from pjrtwheel.release.known import choose_release
 from pjrtwheel.release.model import Pin, Release
 
@@ -69,16 +69,8 @@ def list_pins(builds: Iterable[Build], host: Platform) -> tuple[Pin, ...]:
     Raises:
         FetchError: One is not pinned.
     """
-    found: dict[str, Pin] = {}
-    for build in builds:
-        release, platform = build.release, build.platform.name
-        keys = [f"bindings.{python}.{platform}" for python in release.pythons(platform)]
-        # Headers; those of XLA's FFI come from the first jaxlib of the host.
-        keys += ["header.pjrt_c_api", *(f"bindings.{python}.{host.name}" for python in release.pythons(host.name)[:1])]
-        keys += required_pins(release, build.backend, build.platform, "prebuilt", host)
-        unneeded = "" if build.backend.prebuilt.bundled else f"plugin.{build.backend.name}.{platform}"
-        found |= {pin.sha256: pin for pin in (release.pin(key) for key in keys if key != unneeded)}
-    return tuple(found.values())
+    found = (fetched_pins(build.release, [build.backend], build.platform, "prebuilt", host) for build in builds)
+    return tuple({pin.sha256: pin for pins in found for pin in pins}.values())
 
 
 def parse_lock(text: str) -> dict[str, frozenset[str]]:

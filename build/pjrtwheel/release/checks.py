@@ -11,7 +11,7 @@ from pjrtwheel.errors import FetchError, UsageError
 from pjrtwheel.platforms import PLATFORMS, Platform, find_platform
 from pjrtwheel.release.extras import extras_of
 from pjrtwheel.release.known import find_release_with
-from pjrtwheel.release.model import OVERRIDES_FILE, Release
+from pjrtwheel.release.model import OVERRIDES_FILE, Pin, Release
 
 
 def check_inputs(release: Release, backend: Backend | None, platform: Platform, provider: str, host: Platform) -> None:
@@ -119,6 +119,23 @@ def check_provider(backend: Backend, provider: str) -> None:
             cause=f"it requires the pinned version of {backend.prebuilt.project}, which must not be redistributed",
             remedy="leave out --xla",
         )
+
+
+def fetched_pins(
+    release: Release, backends: Iterable[Backend], platform: Platform, provider: str, host: Platform
+) -> tuple[Pin, ...]:
+    """Return every pinned input that a build on the host downloads, of jaxlib and of the backends, each once.
+
+    Raises:
+        FetchError: One is not pinned.
+    """
+    keys = [f"bindings.{python}.{platform.name}" for python in release.pythons(platform.name)]
+    # Headers; those of XLA's FFI come from the first jaxlib of the host.
+    keys += ["header.pjrt_c_api", *(f"bindings.{python}.{host.name}" for python in release.pythons(host.name)[:1])]
+    for backend in backends:
+        unneeded = "" if backend.prebuilt.bundled else f"plugin.{backend.name}.{platform.name}"
+        keys += [key for key in required_pins(release, backend, platform, provider, host) if key != unneeded]
+    return tuple({pin.sha256: pin for pin in map(release.pin, keys)}.values())
 
 
 def required_pins(
