@@ -65,7 +65,7 @@ def two_builds(make_clone: MakeClone, tmp_path_factory: pytest.TempPathFactory) 
     other = {"TZ": "Asia/Tokyo", "LANG": "C.UTF-8", "USER": "bob", "LOGNAME": "bob", "HOME": str(folder / "home")}
     python = copy_python(folder / "python")
     two = make_clone("second/one", **other, PJRTWHEEL_PYTHON=str(python), CC="/no/compiler", PYTHONPATH="/no/modules")
-    return tuple((clone, clone.build(None)[0]) for clone in (one, two))
+    return tuple((clone, clone.build(None)) for clone in (one, two))
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_a_second_clone_takes_its_wheel_from_the_cache(clones: tuple[Clone, Clon
     """It assembles none. Credentials reach the cache, and are in no file and no line that is printed."""
     url = cache.url.replace("://", f"://reader:{PASSWORD}@")
     settings = settings_of(cache, f"build --remote_cache={url}", "build --announce_rc")
-    (first,), (second,) = (clone.build(settings) for clone in clones)
+    first, second = (clone.build(settings) for clone in clones)
     assert first.where["AssembleWheel"] <= HERE
     assert second.where["AssembleWheel"] == {"remote cache hit"}
     assert describe_processes(second.result.log.text) == "1 from the remote cache"
@@ -173,7 +173,7 @@ def test_a_second_clone_takes_its_wheel_from_the_cache(clones: tuple[Clone, Clon
     assert {"command.log", "java.log"} <= {path.name for path in kept}
     assert [path.name for path in kept if PASSWORD.encode() in path.read_bytes()] == []
     cache.forget()
-    (third,) = clones[1].build(None)  # all that the hit brought is here
+    third = clones[1].build(None)  # all that the hit brought is here
     assert (third.runners, third.wheels) == ({}, first.wheels)
 
 
@@ -182,7 +182,7 @@ def test_extensions_come_from_no_cache(clones: tuple[Clone, Clone], cache: HttpC
     for clone in clones:
         clone.comment("compiled here")
     for clone in clones:
-        (built,) = clone.build(settings_of(cache))
+        built = clone.build(settings_of(cache))
         assert built.where["CompileExtension"] <= HERE
         assert len(built.where["CompileExtension"]) == 1
 
@@ -201,7 +201,7 @@ def test_a_cache_that_fails_in_the_middle(
 ) -> None:
     """The wheel is made here, and one line says why nothing was shared."""
     cache.break_down(fault, after=1)  # it answers the question whether it is there
-    (built,) = clones[0].build(settings_of(cache))
+    built = clones[0].build(settings_of(cache))
     assert request.node.name in description_of(built)
     assert built.where["AssembleWheel"] <= HERE
     said = describe_warnings(built.result.log.text)
@@ -216,7 +216,7 @@ def test_a_cache_that_does_not_answer_at_first(
     """It is left out at once: neither a stopped server nor an absent one costs more than one time of waiting."""
     with accept_nothing() as port:
         settings = write_settings(tmp_path / "a", *SETTINGS, f"build --remote_cache=grpc://127.0.0.1:{port}")
-        (built,) = clones[0].build(settings)
+        built = clones[0].build(settings)
     assert request.node.name in description_of(built)
     assert f"{NO_SERVERS}127.0.0.1:{port}: no answer within 0.5 s\n" in capsys.readouterr().err
     clones[0].build(settings)
@@ -229,7 +229,7 @@ def test_a_server_that_speaks_something_else(
 ) -> None:
     """It answers, but not as Bazel asks, as one of another version does: the wheel is made here."""
     lines = (f"build --config=remote_{kind}", f"build --remote_{kind}=grpc://127.0.0.1:{cache.port}")
-    (built,) = clones[0].build(write_settings(tmp_path / "a", *lines))
+    built = clones[0].build(write_settings(tmp_path / "a", *lines))
     assert built.where["AssembleWheel"] <= HERE
     said = f"{capsys.readouterr().err}{describe_warnings(built.result.log.text)}"
     assert re.search(rf"^({NO_SERVERS}|remote: )", said, re.MULTILINE)
@@ -241,7 +241,7 @@ def test_a_cache_that_freezes(
 ) -> None:
     """However long Bazel would wait, it is ended when the server does not answer any more."""
     cache.break_down("frozen", after=1)
-    (built,) = clones[0].build(settings_of(cache, "build --remote_timeout=3600"))
+    built = clones[0].build(settings_of(cache, "build --remote_timeout=3600"))
     assert request.node.name in description_of(built)
     assert f"{NO_SERVERS}127.0.0.1:{cache.port}: no answer within 0.5 s\n" in capsys.readouterr().err
 
@@ -251,32 +251,32 @@ def test_damaged_and_evicted_files(
 ) -> None:
     """A file with other bytes than its name says, or none, is made again, as often as that happens."""
     settings = settings_of(cache)
-    (first,) = clones[0].build(settings)
+    first = clones[0].build(settings)
     cache.corrupt()
-    (built,) = clones[1].build(settings)
+    built = clones[1].build(settings)
     assert built.where["AssembleWheel"] <= HERE
     assert built.wheels == first.wheels
     cache.forget("cas")
     for text in ("evicted", "and again"):
         clones[1].describe(text)
-        (built,) = clones[1].build(settings)
+        built = clones[1].build(settings)
         assert text in description_of(built)
     clones[1].describe(request.node.name)
-    (built,) = clones[1].build(settings)
+    built = clones[1].build(settings)
     assert built.wheels == first.wheels
 
 
 def test_a_result_without_its_files(clones: tuple[Clone, Clone], cache: HttpCache) -> None:
     """Bazel takes it for a success, and everything for up to date; the build fails once, and then works without it."""
     settings = settings_of(cache)
-    (first,) = clones[0].build(settings)
+    first = clones[0].build(settings)
     for path in cache.folder.glob("ac/*"):
         path.write_bytes(b"")  # a message in which nothing is set
     with pytest.raises(BazelError) as caught:
         clones[1].build(settings)
     assert caught.value.what == "Bazel returned no wheel for //plugins/tpu:wheel"
     assert caught.value.cause == "a cache returned a result without its files, as one that is damaged does"
-    (built,) = clones[1].build(None)
+    built = clones[1].build(None)
     assert built.wheels == first.wheels
 
 
@@ -286,9 +286,9 @@ def test_actions_run_on_another_machine(
     """With nothing but the inputs that are declared, and to the same bytes; extensions as well."""
     for clone in clones:
         clone.comment("compiled elsewhere")
-    (here,) = clones[0].build(None)
+    here = clones[0].build(None)
     with start_executor(tmp_path / "farm") as executor:
-        (there,) = clones[1].build(executor_settings(tmp_path / "a", executor))
+        there = clones[1].build(executor_settings(tmp_path / "a", executor))
     assert set(here.runners.values()) <= HERE
     assert there.where == {"AssembleWheel": {"remote"}, "CompileExtension": {"remote"}}
     assert describe_processes(there.result.log.text) == f"{len(there.runners)} on other machines"
@@ -309,9 +309,9 @@ def test_an_executor_that_fails_in_the_middle(
 ) -> None:
     """Killed or stopped by the first action: the wheel is made here, in a sandbox, and a line says so."""
     with start_executor(tmp_path / "farm", fault=signal) as executor:
-        (built,) = clones[0].build(executor_settings(tmp_path / "a", executor))
+        built = clones[0].build(executor_settings(tmp_path / "a", executor))
     assert built.where["AssembleWheel"] <= HERE
-    (expected,) = clones[1].build(None)
+    expected = clones[1].build(None)
     assert built.wheels == expected.wheels
     said = capsys.readouterr().err
     print((signal, said, describe_warnings(built.result.log.text)))
@@ -353,10 +353,10 @@ def test_all_wheels_of_this_platform(
     name, seconds, wheels, places = request.node.callspec.id.replace(" ", "_"), [], [], []
     for folder in (f"{name}/one", f"{name}/two"):
         start = time.monotonic()
-        builds = make_clone(folder).build(settings, backends=backends, with_bindings=True)
+        built = make_clone(folder).build(settings, backends=backends, with_bindings=True)
         seconds.append(round(time.monotonic() - start))
-        wheels.append({wheel: digest for built in builds for wheel, digest in built.wheels.items()})
-        places.append({kind: set().union(*(built.where[kind] for built in builds)) for kind in WHEEL_ACTIONS})
+        wheels.append(built.wheels)
+        places.append(built.where)
     assert wheels[1] == wheels[0]
     assert len(wheels[0]) == len(backends) + len(release.pythons(PLATFORM))
     assert places[1] == {kind: {runner} for kind, runner in expected.items()}

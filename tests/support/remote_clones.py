@@ -70,21 +70,13 @@ class Clone:
         source = next(self.root.glob("plugins/pjrt/*.c"))
         source.write_text(f"{source.read_text('utf-8')}/* {text} */\n", "utf-8")
 
-    def build(
-        self, settings: Path | None, *, backends: Sequence[str] = ("tpu",), with_bindings: bool = False
-    ) -> tuple[Built, ...]:
-        """Build with remote settings, or without, and return what each backend's build gave."""
-        return tuple(
-            self._build(settings, backend, with_bindings=with_bindings and backend == backends[0])
-            for backend in backends
-        )
-
-    def _build(self, settings: Path | None, backend: str, *, with_bindings: bool) -> Built:
+    def build(self, settings: Path | None, *, backends: Sequence[str] = ("tpu",), with_bindings: bool = False) -> Built:
+        """Build with remote settings, or without."""
         log = self.cache.parent / "actions.json"
         request = BuildRequest(
             self.root,
             release_under_test(),
-            (find_backend(self.root, backend),),
+            tuple(find_backend(self.root, name) for name in backends),
             PLATFORMS["linux_x86_64"],
             with_bindings=with_bindings,
         )
