@@ -13,6 +13,7 @@ import itertools
 from collections.abc import Iterable
 
 _LINE = 90  # characters of a list in a message, which has words before it
+_SAID = 200  # characters that are shown of what others said
 
 
 class PjrtWheelError(Exception):
@@ -121,6 +122,15 @@ def shorten(values: Iterable[str], shown: int, separator: str = ", ") -> str:
     entries = list(values)
     more = f" and {len(entries) - shown} more" if len(entries) > shown else ""
     return separator.join(entries[:shown]) + more
+
+
+def printable(text: str) -> str:
+    r"""Return the beginning of a text of others as a part of one line of a terminal, with nothing that it would obey.
+
+    >>> printable("lost\x1b[2J\nfound ")
+    'lost [2J found'
+    """
+    return "".join(letter if letter.isprintable() else " " for letter in text)[:_SAID].strip()
 
 
 def fit(values: Iterable[str], separator: str = ", ") -> str:

@@ -23,8 +23,9 @@ _DESTINATION = Destination(Kind.GITHUB, "github", "a GitHub Release")
 
 
 def open_at(pages: Path | None = None, tag: str = TAG) -> GithubRelease:
-    """Return the place of a release, which does not really wait."""
-    place = open_place(_DESTINATION, argparse.Namespace(pages=str(pages) if pages else None), os.environ, tag)
+    """Return the place of a release, which does not really wait; withdrawals are next to its pages."""
+    given = {"pages": str(pages), "yanked_file": str(pages / "yanked.toml")} if pages else {"yanked_file": os.devnull}
+    place = open_place(_DESTINATION, argparse.Namespace(**given), os.environ, tag)
     assert isinstance(place, GithubRelease)
     place.wait = WAITS.append
     return place

@@ -6,16 +6,26 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+from pjrtwheel.attest.bom import BOM_FILENAME, make_bom
 from pjrtwheel.attest.checksums import SUMS_FILENAME, format_sums
+from pjrtwheel.attest.envelope import format_envelope
+from pjrtwheel.attest.provenance import make_statement
 from pjrtwheel.attest.release_folder import ReleaseFolder, read_release_folder
+from pjrtwheel.attest.release_set import ReleaseSet
+from pjrtwheel.attest.statement import STATEMENT_FILENAME, format_statement
 from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries
+from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.place import Place
+from pjrtwheel.sets.tags import tag_of_wheels
+from pjrtwheel.wheel.names import parse_name
 from release_entries import entry_of
 from small_wheels import build_wheel, describe_wheel
 
@@ -32,7 +42,7 @@ SELECTOR_WHEEL = "jaxlib_select-0.1.0-py3-none-any.whl"
 
 
 def write_release_folder(
-    folder: Path, wheels: Sequence[str] = WHEELS, *, content: bytes = b"", commit: str = COMMIT
+    folder: Path, wheels: Sequence[str] = WHEELS, *, content: bytes = b"", **facts: Any
 ) -> ReleaseFolder:
     """Write small wheels, and what lists them.
 
@@ -40,14 +50,14 @@ def write_release_folder(
         folder: A new folder.
         wheels: File names of the wheels.
         content: What a member of each wheel is made from: folders with another one have other bytes.
-        commit: Where the wheels were built and proven.
+        facts: What is said of the wheels; see `list_release`.
     """
     folder.mkdir(parents=True)
     for name in wheels:
         filling = hashlib.shake_256(content + name.encode()).digest(4096)  # so that half an upload has the name in it
         members = {**describe_wheel(name), f"{name.partition('-')[0]}/content": filling}
         build_wheel(folder, members, name=name)
-    return list_release(folder, commit=commit)
+    return list_release(folder, **facts)
 
 
 def write_pure_release(
@@ -61,20 +71,43 @@ def write_pure_release(
         needs = [f"{other}=={version} ; extra == '{other.removeprefix('jaxlib_')}'" for other in others]
         module = f"{project}.py" if project == "jaxlib" else f"{project}/__init__.py"
         build_wheel(folder, {**describe_wheel(name, needs, python=">=3.10"), module: b""}, name=name)
-    (folder / "sbom.cdx.json").write_text("{}\n", "utf-8")
     return list_release(folder, lock_id=version)
 
 
-def list_release(folder: Path, *, commit: str = COMMIT, lock_id: str = "") -> ReleaseFolder:
-    """Write `release.json` and `SHA256SUMS` of the files in a folder, whose wheels nothing was proven of."""
-    origin = Origin(commit, dirty=False, version="0.1.0", date="2026-11-22T00:00:00Z")
-    same = {"lock_id": lock_id, "proof": Proof(Level.STATIC, None, (), origin), "built": origin}
+def list_release(
+    folder: Path, *, commit: str = COMMIT, dirty: bool = False, lock_id: str = "", requires: Sequence[str] = ()
+) -> ReleaseFolder:
+    """Write all documents of the files in a folder, whose wheels nothing was proven of.
+
+    Args:
+        folder: The folder.
+        commit: Where the wheels were built and proven.
+        dirty: Whether there were changes on top of it.
+        lock_id: Their lock.
+        requires: What each of them requires, as `release.json` says.
+    """
+    origin = Origin(commit, dirty=dirty, version="0.1.0", date="2026-11-22T00:00:00Z")
+    same = {
+        "lock_id": lock_id,
+        "requires": tuple(requires),
+        "proof": Proof(Level.STATIC, None, (), origin),
+        "built": origin,
+    }
     entries = {
         path.name: entry_of(path.name, sha256=hash_file(path), size=path.stat().st_size, **same)
         for path in folder.glob("*.whl")
     }
     (folder / RELEASE_FILENAME).write_text(format_entries(entries), "utf-8")
-    sums = {path.name: hash_file(path) for path in folder.iterdir() if path.name != SUMS_FILENAME}
+    made = {SUMS_FILENAME, BOM_FILENAME, STATEMENT_FILENAME}
+    sums = {path.name: hash_file(path) for path in folder.iterdir() if path.name not in made}
+    with suppress(WheelError):  # wheels of two releases are none, and have no documents
+        listed = tuple(entries[name] for name in sorted(entries))
+        found = ReleaseSet(tag_of_wheels(map(parse_name, sorted(entries))), listed[0].version, None, listed)
+        (folder / BOM_FILENAME).write_bytes(make_bom(found, folder))
+        sums[BOM_FILENAME] = hash_file(folder / BOM_FILENAME)
+        statement = format_statement(make_statement(found, folder, sums, origin, {}))
+        (folder / STATEMENT_FILENAME).write_bytes(format_envelope(statement, None))
+        sums[STATEMENT_FILENAME] = hash_file(folder / STATEMENT_FILENAME)
     (folder / SUMS_FILENAME).write_text(format_sums(sums), "utf-8")
     return read_release_folder(folder)
 

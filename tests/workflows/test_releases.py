@@ -149,14 +149,18 @@ def test_a_lost_release_is_not_published(good: Run, repository: SmallRepository,
     assert (run.attested, run.published) == NOTHING
 
 
-def test_a_release_that_was_replaced_is_not_published(good: Run, repository: SmallRepository, tmp_path: Path) -> None:
-    """By anything that runs in CI: the job that joined the wheels said what they are."""
+@pytest.mark.parametrize("suffix", ["-variants.json", ".whl.publish.attestation"])
+def test_a_release_that_was_replaced_is_not_published(
+    good: Run, repository: SmallRepository, tmp_path: Path, suffix: str
+) -> None:
+    """By anything that runs in CI, in a file that is there or with one more: the job before said what all files are."""
     changed = good.copy(tmp_path)
-    with (tmp_path / f"artifacts/release-{repository.version}/release.json").open("a") as document:
-        document.write("\n")
+    folder = tmp_path / f"artifacts/release-{repository.version}"
+    there = next(folder.glob(f"*{suffix}"), None)
+    (there or next(folder.glob("jaxlib_cpu-*.whl")).with_suffix(suffix)).write_text("{}\n")
     run = repository.rerun(changed, "check")
     assert failed(run) == {"check"}
-    assert "dist/release.json: FAILED" in run.failures
+    assert "dist is not what the job before handed on" in run.failures
     assert (run.attested, run.published) == NOTHING
 
 

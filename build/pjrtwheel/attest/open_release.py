@@ -98,4 +98,4 @@ def _fetch_wheel(base: str, entry: Entry, cache: Path, certificate: str) -> Path
 
 
 def _download(base: str, certificate: str, pin: Pin, folder: Path) -> Path:
-    return download_file(base + urllib.parse.quote(pin.filename), folder / pin.filename, certificate)
+    return download_file(base + urllib.parse.quote(pin.filename), folder / pin.filename, pin.size, certificate)

@@ -7,6 +7,7 @@ The dataclasses are the format: `pjrtwheel.tables` reads and writes them. Keys o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -19,6 +20,7 @@ PAYLOAD_TYPE = "application/vnd.in-toto+json"
 LOCAL_BUILDER = "urn:pjrtwheel:builder:local"
 REPOSITORY = "repository"  # the dependency that is this repository
 _SHA256 = r"[0-9a-f]{64}"
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class BuildDefinition:
 class Builder:
     """Who built: a workflow's address, or a name for any machine; and with which version of the tooling."""
 
-    id: str
+    id: str = column(pattern=r"[ -~]+")  # it is printed
     version: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -194,5 +196,5 @@ def _check(statement: Statement) -> None:
     names = [subject.name for subject in statement.subjects]
     if len(statement.digests) != len(names):
         raise TableError("subject: a file occurs twice")
-    if not statement.commit:
+    if not _COMMIT.fullmatch(statement.commit):  # git would take a branch as well
         raise TableError(f"resolvedDependencies: {REPOSITORY} has no gitCommit")

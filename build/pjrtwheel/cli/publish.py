@@ -44,6 +44,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Print the plan and, unless that is all, follow it."""
     from pjrtwheel.attest.release_folder import as_damaged_release, read_release_folder
+    from pjrtwheel.attest.verify_release import verify_release
+    from pjrtwheel.errors import UsageError
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.files import staging_folder
     from pjrtwheel.publish.destinations import find_destination
@@ -57,6 +59,13 @@ def execute(args: argparse.Namespace) -> int:
     release, cache = read_release_folder(args.folder), cache_root(os.environ)
     with as_damaged_release():
         tag = tag_of_wheels(map(parse_name, release.wheels))
+        statement = verify_release(release, documents_only=True)  # as those will who receive it
+    if statement.dirty:
+        raise UsageError(
+            f"{tag} was built with changes that are in no commit",
+            cause=f"nobody could build it again from {statement.commit[:12]}",
+            remedy="commit them, build it again, and make it with attest",
+        )
     with staging_folder(cache / "publish") as scratch:
 
         def at(name: str, *, stage: bool = False) -> Publication:

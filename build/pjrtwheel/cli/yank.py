@@ -22,19 +22,20 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Yank all wheels of the tag, and list them."""
-    from pjrtwheel.backend import load_backends
-    from pjrtwheel.errors import UsageError
+    """Yank all wheels of the tag, and say what is left to do."""
+    from pjrtwheel.errors import UsageError, count
     from pjrtwheel.publish.destinations import find_destination
     from pjrtwheel.publish.places import open_place
     from pjrtwheel.publish.yank import yank_release
-    from pjrtwheel.sets.projects import AUTO, BINDINGS, SELECTOR
 
     check_repository(args.root)
     if not args.reason.strip():
         raise UsageError("--reason is empty", remedy="say what is wrong, and which release to take in its place")
-    place = open_place(find_destination(args.root, args.destination), args, os.environ, args.tag)
-    plugins = [backend.distribution for backend in load_backends(args.root).values()]
-    for name in yank_release(place, args.tag, (BINDINGS, SELECTOR, AUTO, *plugins), args.reason.strip()):
-        print(f"yanked {name}")
+    destination = find_destination(args.root, args.destination)
+    place, reason = open_place(destination, args, os.environ, args.tag), args.reason.strip()
+    if destination.is_shared:
+        place.yank((), reason)  # which says that there is no call for it, and what to do
+    done = yank_release(place, args.tag, reason)
+    what = f"{args.tag} at {place.address}, {count(len(done.wheels), 'wheel')}"
+    print(f"withdrawn: {what}\n{done.left}" if done.left else f"yanked: {what}")
     return 0

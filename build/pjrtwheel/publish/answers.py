@@ -12,13 +12,12 @@ from pathlib import Path
 import requests
 from twine.exceptions import NonInteractive, TwineException
 
-from pjrtwheel.errors import PublishError
+from pjrtwheel.errors import PublishError, printable
 from pjrtwheel.files import FULL
 
 # How long to wait before a request is repeated that the server or the network failed.
 RETRY_WAITS_S = (1.0, 4.0)
 _CHUNK = 1 << 20
-_SHOWN = 200
 # Addresses that no request can be made of.
 _NO_ADDRESS = (requests.exceptions.MissingSchema, requests.exceptions.InvalidSchema, requests.exceptions.InvalidURL)
 
@@ -149,8 +148,3 @@ def save_answer(what: str, answer: requests.Response, target: Path, size: int, a
 def _said_text(answer: requests.Response) -> str:
     """Return what a server says in plain words; a page is for a browser."""
     return "" if "html" in answer.headers.get("Content-Type", "") else printable(answer.text)
-
-
-def printable(text: str) -> str:
-    """Return untrusted text as a part of one line of a terminal."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)[:_SHOWN].strip()

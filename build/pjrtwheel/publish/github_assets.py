@@ -87,12 +87,17 @@ class GithubAssets:
         """
         what = f"cannot download {file.name} from {self.repository.address}"
         headers = {"Accept": "application/octet-stream"}
-        headers |= {"Authorization": f"Bearer {self.repository.token}"} if self.repository.token else {}
         with (
             explained(what, ADVICE, target),
-            requests.get(file.url, headers=headers, stream=True, timeout=TIMEOUT_S) as answer,  # leads elsewhere
+            requests.get(file.url, headers=headers, auth=self._sign, stream=True, timeout=TIMEOUT_S) as answer,
         ):
             save_answer(what, answer, target, file.size, ADVICE)
+
+    def _sign(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        """Add the token to a request, which leads to another host that gets none; what .netrc has takes no part."""
+        if self.repository.token:
+            request.headers["Authorization"] = f"Bearer {self.repository.token}"
+        return request
 
     def read(self, asset: GitReleaseAsset) -> bytes:
         """Return the bytes of a small asset.

@@ -24,7 +24,7 @@ from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.github_assets import GithubAssets
 from pjrtwheel.publish.github_indexed_release import Assets, Read, index_release, read_listed
 from pjrtwheel.publish.github_repository import GithubRepository, open_repository
-from pjrtwheel.publish.yanked import YANKED_FILENAME, add_yanked, find_reasons, read_yanked
+from pjrtwheel.publish.yanked import add_yanked, find_reasons, read_yanked
 from pjrtwheel.wheel.names import find_name
 
 _INDEX = "simple"
@@ -42,7 +42,7 @@ class GithubIndex:
 
     repository: GithubRepository
     pages: Path | None
-    yanked_file: Path | None
+    yanked_file: Path
 
     @property
     def path(self) -> Path | None:
@@ -93,21 +93,19 @@ class GithubIndex:
         Raises:
             PinError: The file of withdrawals is malformed.
         """
-        decisions = read_yanked(self.yanked_file) if self.yanked_file else ()
-        return find_reasons(decisions, [name for name in names if find_name(name)], tag)
+        return find_reasons(read_yanked(self.yanked_file), [name for name in names if find_name(name)], tag)
 
     def yank(self, names: Collection[str], reason: str) -> None:
-        """Write a withdrawal down, and the index with it.
+        """Write a withdrawal down, and the index with it if there is a folder for that.
 
         Raises:
-            UsageError: The folder of the index is not known, or holds something else.
+            UsageError: The folder of the index holds something else.
             PublishError: GitHub cannot be asked, or a release is not what its `SHA256SUMS` lists.
         """
-        if self.pages is None or self.yanked_file is None:
-            raise UsageError("a release of GitHub is withdrawn in its index", remedy="give its folder with --pages")
         self.check_pages()
         add_yanked(self.yanked_file, names, reason, find_date(os.environ)[:10])
-        self.write(self.list_projects())
+        if self.pages:
+            self.write(self.list_projects())
 
     def _index_release(self, tag: str, assets: Assets, read: Read) -> IndexedRelease:
         """Return what the index says of a release; see `index_release` for errors."""
@@ -124,6 +122,4 @@ def open_index(destination: Destination, settings: Mapping[str, str]) -> GithubI
         UsageError: That is no name of a repository.
     """
     pages = Path(settings["pages"]).absolute() if "pages" in settings else None
-    default = pages / YANKED_FILENAME if pages else None
-    yanked_file = Path(settings["yanked-file"]) if "yanked-file" in settings else default
-    return GithubIndex(open_repository(destination, settings, os.environ), pages, yanked_file)
+    return GithubIndex(open_repository(destination, settings, os.environ), pages, Path(settings["yanked-file"]))

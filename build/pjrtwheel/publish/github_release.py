@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from github.GithubObject import NotSet
 from github.GitRelease import GitRelease
 
 from pjrtwheel.errors import PublishError, UsageError, WheelError
@@ -29,7 +30,7 @@ from pjrtwheel.publish.github_assets import GithubAssets, NewAsset, digest_of, i
 from pjrtwheel.publish.github_index import GithubIndex, open_index
 from pjrtwheel.publish.github_repository import REPOSITORY_SETTING, GithubRepository, explain_api
 from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting
-from pjrtwheel.publish.yanked import YANKED_FILENAME
+from pjrtwheel.publish.yanked import YANKED_FILE
 from pjrtwheel.wheel.names import METADATA_SUFFIX
 from pjrtwheel.wheel.read.metadata import read_metadata
 
@@ -149,19 +150,19 @@ class GithubRelease:
         projects = self.index.list_projects(release)  # also where others write it: if it fails, all stays a draft
         if release.draft:
             with explain_api(f"{self.address} did not publish {self.tag}"):
-                self._found = release.update_release(
-                    self.tag, release.body or "", draft=False, target_commitish=self.commit
-                )
+                commit = self.commit or NotSet  # that of the draft stays
+                self._found = release.update_release(self.tag, release.body or "", draft=False, target_commitish=commit)
         self.index.write(projects)
 
-    def yank(self, names: Collection[str], reason: str) -> None:
-        """Write the withdrawal down, and the index with it.
+    def yank(self, names: Collection[str], reason: str) -> str:
+        """Write the withdrawal down, and the index with it if there is a folder for that.
 
         Raises:
-            UsageError: The folder of the index is not known, or holds something else.
+            UsageError: The folder of the index holds something else.
             PublishError: GitHub cannot be asked, or a release is not what its `SHA256SUMS` lists.
         """
         self.index.yank(names, reason)
+        return f"it is in {self.index.yanked_file}: commit that to main, and pages.yml deploys the index with it"
 
     @property
     def _assets(self) -> GithubAssets:
@@ -214,7 +215,7 @@ GITHUB_RELEASE = PlaceKind(
         ),
         Setting("commit", "what the tag is made at if GitHub lacks it (default: GITHUB_SHA)", variable="GITHUB_SHA"),
         Setting("pages", "folder that Pages serves; the index is written into its folder simple"),
-        Setting("yanked-file", f"which wheels were withdrawn, and why (default: {YANKED_FILENAME} next to the index)"),
+        Setting("yanked-file", f"which wheels were withdrawn, and why (default: {YANKED_FILE})", default=YANKED_FILE),
     ),
     open=open_github,
 )

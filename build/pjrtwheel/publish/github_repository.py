@@ -16,8 +16,8 @@ from github import Auth, Github, GithubException
 from github.GitRelease import GitRelease
 from github.Repository import Repository
 
-from pjrtwheel.errors import PublishError, UsageError
-from pjrtwheel.publish.answers import Advice, PassingError, explained, printable
+from pjrtwheel.errors import PublishError, UsageError, printable
+from pjrtwheel.publish.answers import Advice, PassingError, explained
 from pjrtwheel.publish.destinations import Destination
 
 REPOSITORY_SETTING = "github-repository"

@@ -64,8 +64,8 @@ class Place(Protocol):
     def finish(self) -> None:
         """Make all that was uploaded visible, where the destination has a step of its own for that (drafts, pages)."""
 
-    def yank(self, names: Collection[str], reason: str) -> None:
-        """Withdraw files so that installers take them only when pinned (PEP 592)."""
+    def yank(self, names: Collection[str], reason: str) -> str:
+        """Withdraw files so that installers take them only when pinned (PEP 592); say what is left to do for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,7 @@ class Setting:
         summary: What it is, for `--help`.
         reading: Whether it is needed where a release is only read from a place, as from a stage (`--from-NAME`).
         required: What it is called in the error if it is not given, such as `folder`; empty if it may be missing.
+        default: A path in the repository that it is if it is not given; empty if there is none.
         variable: A variable of others that has it, such as `GITHUB_SHA`; empty if there is none.
     """
 
@@ -86,6 +87,7 @@ class Setting:
     summary: str
     reading: bool = False
     required: str = ""
+    default: str = ""
     variable: str = ""
 
 

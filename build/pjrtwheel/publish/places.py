@@ -38,7 +38,7 @@ def open_place(
     """Return the place of a release at a destination, or at the stage that it is read from; nothing is asked yet.
 
     Raises:
-        UsageError: A setting is missing, or no code for this kind is here.
+        UsageError: A setting is missing or malformed.
     """
     settings = read_settings(destination, args, environ, stage=stage)
     return KINDS[destination.kind].open(destination, settings, tag)
@@ -52,10 +52,8 @@ def read_settings(
     Each is an option, or an environment variable that has the destination's name in it.
 
     Raises:
-        UsageError: A setting is missing, or no code for this kind is here.
+        UsageError: A setting is missing.
     """
-    if destination.kind not in KINDS:
-        raise UsageError(f"{destination.name} is a {destination.kind}, which cannot be published to yet")
     settings = {}
     for setting in KINDS[destination.kind].settings:
         option = f"{_FROM if stage else ''}{setting.name}"
@@ -63,6 +61,8 @@ def read_settings(
         given = getattr(args, option.replace("-", "_"), None), *map(environ.get, variables)
         if value := next(filter(None, given), None):
             settings[setting.name] = value
+        elif setting.default:
+            settings[setting.name] = str(args.root / setting.default)
         elif setting.required:
             raise UsageError(
                 f"the {setting.required} of {destination.name} is not known",

@@ -9,7 +9,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pjrtwheel.errors import count
+from packaging.utils import InvalidSdistFilename, parse_sdist_filename
+from packaging.version import InvalidVersion, Version
+
+from pjrtwheel.errors import count, printable
 from pjrtwheel.publish.place import PublishedFile
 from pjrtwheel.sets.projects import BINDINGS, PURE_PYTHON
 from pjrtwheel.wheel.names import METADATA_SUFFIX, WheelName, find_name
@@ -125,7 +128,7 @@ def find_differences(
             withdrawn.setdefault(found.yanked, []).append(name)
     for reason, (first, *more) in withdrawn.items():
         which = f"{first} and {count(len(more), 'other file')} were" if more else f"{first} was"
-        yield f"{which} yanked at {destination}{f': {reason}' if reason else ''}"
+        yield f"{which} yanked at {destination}{f': {printable(reason)}' if reason else ''}"
 
 
 def projects_of(files: Iterable[LocalFile]) -> tuple[str, ...]:
@@ -165,17 +168,26 @@ def _would_join(name: str, ours: Mapping[str, LocalFile], scope: Scope) -> bool:
     """Return whether a file would be a part of the release: by its project, version and build tag, or where it lies."""
     if scope.alone:
         return name.removesuffix(METADATA_SUFFIX) not in ours
+    names = [known for file in ours.values() if file.project and (known := find_name(file.name))]
     found = find_name(name)
     if found is None:
-        return False
-    names = [known for file in ours.values() if file.project and (known := find_name(file.name))]
+        return _find_source(name) in {(known.distribution, Version(known.version)) for known in names}
     if found.distribution in scope.extras:
         return found.version in {known.version for known in names}
     return _identity(found) in set(map(_identity, names))
 
 
 def _identity(name: WheelName) -> tuple[str, str, str]:
-    return name.distribution, name.version, name.build
+    """Return what makes two wheels parts of one set; without a label, sets of one version differ by their build tag."""
+    return name.distribution, name.version, "" if "+" in name.version else name.build
+
+
+def _find_source(name: str) -> tuple[str, Version] | None:
+    """Return project and version of a source distribution, which installers may build in place of a wheel."""
+    try:
+        return parse_sdist_filename(name)
+    except (InvalidSdistFilename, InvalidVersion):
+        return None
 
 
 def _count(files: Collection[LocalFile]) -> str:

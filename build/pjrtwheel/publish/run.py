@@ -104,7 +104,8 @@ class Publication:
         files = {file.name: file for file in self.files}
         problems = check_limits(self.destination, self.release.entries, self.release.documents)
         present = self.place.list_files(self._projects)
-        known = {name: self._add_hash(found) if name in files else found for name, found in present.items()}
+        both = files.keys() & present.keys()
+        known = {**present, **{name: self._add_hash(present[name], files[name].size) for name in both}}
         return make_plan(self.tag, self.destination.name, files.values(), known, problems, self.scope)
 
     def send(self, plan: Plan, source: Callable[[LocalFile], Path]) -> None:
@@ -140,11 +141,11 @@ class Publication:
         path = self.release.path / name
         return LocalFile(name, self.release.digests.get(name) or hash_file(path), path.stat().st_size)
 
-    def _add_hash(self, found: PublishedFile) -> PublishedFile:
-        """Return a file with its digest, after downloading it if the place states none."""
+    def _add_hash(self, found: PublishedFile, size: int) -> PublishedFile:
+        """Return a file with its digest; where the place states none, it is downloaded as far as ours is long."""
         if found.sha256:
             return found
-        digest = self._download(found, found.size)
+        digest = self._download(found, size)
         self._read.add(found.name)
         return replace(found, sha256=digest)
 

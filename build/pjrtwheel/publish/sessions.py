@@ -54,13 +54,16 @@ class Impatient(HTTPAdapter):
 def split_credentials(url: str) -> tuple[str, Credentials]:
     """Return an address without the credentials in it, which are for no message, and these.
 
-    >>> split_credentials("https://me:p%40ss@example.org:8080/simple/")[0]
+    Addresses of one place are written in one way: with the host in small letters, and a slash at the end.
+
+    >>> split_credentials("https://me:p%40ss@Example.org:8080/simple")[0]
     'https://example.org:8080/simple/'
     """
     parts = urllib.parse.urlsplit(url)
     _, _, host = parts.netloc.rpartition("@")
     named = Credentials(urllib.parse.unquote(parts.username or ""), urllib.parse.unquote(parts.password or ""))
-    return parts._replace(netloc=host).geturl(), named
+    path = f"{parts.path.rstrip('/')}/" if host else parts.path
+    return parts._replace(netloc=host.lower(), path=path).geturl(), named
 
 
 def limit_silence(session: requests.Session, seconds: float) -> None:

@@ -137,11 +137,12 @@ class StaticFolder:
             with suppress(OSError):  # others are on their way
                 self._uploads.parent.rmdir()
 
-    def yank(self, names: Collection[str], reason: str) -> None:
-        """Write the withdrawal down, and exchange the index for one that has it."""
+    def yank(self, names: Collection[str], reason: str) -> str:
+        """Write the withdrawal down, and exchange the index for one that has it, which is all there is to do."""
         with _on_disk(f"cannot withdraw {self.tag} in {self.folder}", self.folder), self._locked():
             add_yanked(self.yanked_file, names, reason, find_date(os.environ)[:10])
             self._write_index()
+        return ""
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

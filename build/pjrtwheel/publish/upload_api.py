@@ -25,7 +25,7 @@ from twine.package import PackageFile
 from twine.repository import Repository
 from twine.settings import Settings
 
-from pjrtwheel.errors import PublishError, UsageError, count
+from pjrtwheel.errors import PublishError, UsageError
 from pjrtwheel.publish.answers import RETRY_WAITS_S, Advice, PassingError, explain_answer, explained, save_answer
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting, variable_of
@@ -104,14 +104,14 @@ class UploadIndex:
     def finish(self) -> None:
         """Do nothing: an index shows a file as soon as it has it."""
 
-    def yank(self, names: Collection[str], reason: str) -> None:
+    def yank(self, names: Collection[str], reason: str) -> str:  # noqa: ARG002
         """Say that there is no call for this.
 
         Raises:
             PublishError: Always.
         """
         raise PublishError(
-            f"{self.name} cannot yank {count(len(names), 'file')} for {reason!r}",
+            f"{self.name} cannot withdraw a release",
             cause="the upload API has no such call; each index has its own way",
             remedy="yank the release on the pages of the index; with devpi, remove it: devpi remove PROJECT==VERSION",
         )

@@ -4,34 +4,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from dataclasses import dataclass
 
 from pjrtwheel.errors import PublishError, UsageError, shorten
 from pjrtwheel.publish.place import Place
 from pjrtwheel.sets.projects import BINDINGS
-from pjrtwheel.sets.tags import tag_of_wheel
 from pjrtwheel.wheel.names import find_name
 
 _SHOWN = 3
 
 
-def yank_release(place: Place, tag: str, projects: Collection[str], reason: str) -> tuple[str, ...]:
-    """Yank all wheels of a tag, and return their names; those that are yanked already may keep their reason.
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """What was withdrawn: file names of wheels, and what is left to do until installers see it, if anything."""
+
+    wheels: tuple[str, ...]
+    left: str
+
+
+def yank_release(place: Place, tag: str, reason: str) -> Withdrawal:
+    """Yank all wheels of a place that a release has for itself; those that are yanked already may keep their reason.
 
     `jaxlib` goes first, for the same reason for which it is published last.
 
     Raises:
-        UsageError: No wheel of this tag is there.
+        UsageError: No wheel is there.
         PublishError: The destination cannot do that, or did not.
     """
-    found = place.list_files(projects)
-    wheels = {name: parsed for name in found if (parsed := find_name(name)) and tag_of_wheel(parsed) == tag}
+    wheels = {name: parsed for name in place.list_files(()) if (parsed := find_name(name))}
     if not wheels:
-        tags = sorted({tag_of_wheel(parsed) for name in found if (parsed := find_name(name))})
-        raise UsageError(f"nothing of {tag} is at {place.address}", cause=f"it has {', '.join(tags) or 'no wheel'}")
+        raise UsageError(f"nothing of {tag} is at {place.address}", remedy="check the tag")
     names = tuple(sorted(wheels, key=lambda name: (wheels[name].distribution != BINDINGS, name)))
-    place.yank(names, reason)
-    after = place.list_files(projects)
+    left = place.yank(names, reason)
+    after = place.list_files(())
     others = [name for name in names if name not in after or after[name].yanked is None]
     if others:
         raise PublishError(
@@ -39,4 +44,4 @@ def yank_release(place: Place, tag: str, projects: Collection[str], reason: str)
             cause=f"{place.address} took the command, but shows something else",
             remedy="run the same command again",
         )
-    return names
+    return Withdrawal(names, left)

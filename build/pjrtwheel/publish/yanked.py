@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,8 +75,18 @@ def add_yanked(path: Path, names: Collection[str], reason: str, date: str) -> No
     same = {entry.wheel for entry in listed if entry.reason == reason}
     kept = [entry for entry in listed if entry.wheel not in names or entry.wheel in same]
     added = [Yanked(reason, date, wheel=name) for name in sorted(set(names) - same)]
-    tables = [{key: value for key, value in write(entry).items() if value} for entry in (*kept, *added)]
-    write_atomically(path, tomli_w.dumps({"yanked": tables}))
+    before = path.read_text("utf-8") if path.is_file() else ""
+    if len(kept) == len(listed):  # what persons wrote around the entries stays
+        write_atomically(path, "\n".join(filter(None, (before, _format(added)))))
+    else:
+        header = "".join(itertools.takewhile(lambda line: line.startswith("#"), before.splitlines(keepends=True)))
+        write_atomically(path, "\n".join(filter(None, (header, _format([*kept, *added])))))
+
+
+def _format(entries: Iterable[Yanked]) -> str:
+    """Return entries as tables of TOML, which can follow others."""
+    tables = ({key: value for key, value in write(entry).items() if value} for entry in entries)
+    return "\n".join(f"[[yanked]]\n{tomli_w.dumps(table)}" for table in tables)
 
 
 def find_reasons(decisions: Iterable[Yanked], filenames: Iterable[str], tag: str = "") -> dict[str, str]:

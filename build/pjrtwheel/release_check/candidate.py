@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import REFERENCE
 from pjrtwheel.products.auto.variants import make_variants
-from pjrtwheel.products.auto.wheel import list_filename, variant_name
+from pjrtwheel.products.auto.wheel import list_filename, release_document, variant_name
 from pjrtwheel.products.facts import contents_of
 from pjrtwheel.prove.library import require_own_names
 from pjrtwheel.publish.destinations import Destination
@@ -40,7 +40,7 @@ class Promise:
     Attributes:
         version: Version of its wheels.
         wheels: Their file names.
-        documents: Names of files that are published with them.
+        documents: File name → text of what is published with them; nothing in place of a text that is not known.
         locks: The lock ids that follow from the release file; none for wheels without a lock.
         with_plugin: Platforms that a plugin is promised for.
         labelled: What the wheels ask for with a local version label, where that is not their own set.
@@ -50,7 +50,7 @@ class Promise:
 
     version: str
     wheels: frozenset[str]
-    documents: tuple[str, ...] = ()
+    documents: Mapping[str, str | None] = field(default_factory=dict)
     locks: frozenset[str] = frozenset()
     with_plugin: frozenset[str] = frozenset()
     labelled: tuple[str, ...] = ()
@@ -68,6 +68,7 @@ class Candidate:
         listed: File name → entry of all wheels that the folder's `release.json` lists.
         present: File name → file, of its wheels and of those that nothing lists.
         documents: Names of the other files in the folder.
+        altered: Those of them that have another text than is promised.
         checkout: The repository.
         policy: What persons decided.
         projects: Names of all projects that there are wheels of.
@@ -81,6 +82,7 @@ class Candidate:
     listed: Mapping[str, Entry]
     present: Mapping[str, WheelFile]
     documents: Collection[str]
+    altered: Collection[str]
     checkout: RepositoryState
     policy: Policy
     projects: Collection[str]
@@ -109,6 +111,7 @@ def gather(root: Path, tag: str, release: Release | None, dist: Path, destinatio
     commits = {proof.origin.commit for proof in proofs}
     commits |= {listed[name].built.commit for name in promise.wheels if name in listed}
     names = {path.name for path in dist.glob("*.whl") if path.is_file()}
+    documents = {path.name for path in dist.iterdir() if path.is_file()} - names
     return Candidate(
         tag=tag,
         promise=promise,
@@ -118,7 +121,12 @@ def gather(root: Path, tag: str, release: Release | None, dist: Path, destinatio
             for name in sorted(names)
             if name in promise.wheels or name not in listed
         },
-        documents={path.name for path in dist.iterdir()} - names,
+        documents=documents,
+        altered={
+            name
+            for name, text in promise.documents.items()
+            if text is not None and name in documents and (dist / name).read_bytes() != text.encode()
+        },
         checkout=look_at_checkout(root, tag, filter(None, commits)),
         policy=load_policy(root),
         projects={BINDINGS, *PURE_PYTHON, *(backend.distribution for backend in backends)},
@@ -134,12 +142,13 @@ def promise_of_set(release: Release, backends: Collection[Backend], listed: Iter
     wheels = promised_set(release, backends, REFERENCE)
     names = {wheel.filename for wheel in wheels}
     ours = [entry for entry in listed if entry.version == version]
-    has_auto, fault = any(entry.distribution == AUTO for entry in ours), ""
+    has_auto, fault, listing = any(entry.distribution == AUTO for entry in ours), "", None
     if has_auto:
         try:
             promised = [entry for entry in ours if entry.filename in names]
             variants = make_variants(backends, promised, contents_of(release))
             names |= {variant_name(variant, version).filename for variant in variants}
+            listing = release_document(variants)
         except UsageError as error:
             fault = f"the wheels of {AUTO} cannot be listed: {error.what}"
             names |= {entry.filename for entry in ours if entry.distribution == AUTO}
@@ -148,7 +157,7 @@ def promise_of_set(release: Release, backends: Collection[Backend], listed: Iter
     return Promise(
         version=version,
         wheels=frozenset(names),
-        documents=(list_filename(version),) if has_auto else (),
+        documents={list_filename(version): listing} if has_auto else {},
         locks=frozenset(make_lock(release, provider).lock_id for provider in providers),
         with_plugin=frozenset(platform.name for platform in plugins if platform),
         # A first set is named by its release; a second one is not, as that was listed before.

@@ -81,6 +81,8 @@ def find_problems(candidate: Candidate, verdicts: Sequence[Verdict]) -> Iterator
     for name in promise.documents:
         if name not in candidate.documents:
             yield wheels.missing(name)
+    for name in sorted(candidate.altered):
+        yield wheels.altered_list(name)
     yield from wheels.check_presence(promise.wheels, candidate.listed, candidate.present)
     yield from wheels.check_unlisted(promise.wheels, candidate.listed, candidate.present, promise.version)
     yield from wheels.check_bytes(entries, candidate.present)

@@ -50,6 +50,12 @@ def missing(name: str) -> Problem:
     return Problem(Kind.MISSING, f"{name} is not there", f"build it: ./noxw -s {session}" if session else "")
 
 
+def altered_list(name: str) -> Problem:
+    """Return the problem of a list of variants that says something else than the wheels that it is for."""
+    text = f"{name} is not the list that follows from the wheels, which says what installers take on which machine"
+    return Problem(Kind.ALTERED, text, f"make it again: ./noxw -s {BUILD_SESSIONS[AUTO]}")
+
+
 def check_unlisted(
     promised: Collection[str], entries: Mapping[str, Entry], present: Collection[str], version: str
 ) -> Iterator[Problem]:

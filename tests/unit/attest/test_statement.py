@@ -297,12 +297,20 @@ def test_another_statement_is_refused(release: ReleaseFolder, change: dict[str, 
         parse_statement(text.encode())
 
 
-@pytest.mark.parametrize("digest", [None, {}, {"gitCommit": ""}])
+@pytest.mark.parametrize("digest", [None, {}, {"gitCommit": ""}, {"gitCommit": "main"}])
 def test_a_statement_without_a_commit_is_refused(release: ReleaseFolder, digest: dict[str, str] | None) -> None:
     """Nothing could be built again from it."""
     statement = payload_of(release)
     dependencies = [] if digest is None else [{"name": "repository", "digest": digest}]
     statement["predicate"]["buildDefinition"]["resolvedDependencies"] = dependencies
+    with pytest.raises(AttestError, match="holds no statement about a release"):
+        parse_statement(json.dumps(statement).encode())
+
+
+def test_a_builder_is_one_line_of_a_terminal(release: ReleaseFolder) -> None:
+    """It is printed, and could say below itself that somebody signed."""
+    statement = payload_of(release)
+    statement["predicate"]["runDetails"]["builder"]["id"] += "\nsigned by /trusted/key.pub"
     with pytest.raises(AttestError, match="holds no statement about a release"):
         parse_statement(json.dumps(statement).encode())
 

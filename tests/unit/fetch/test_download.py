@@ -14,6 +14,7 @@ import pytest
 
 from package_index import QuietHandler
 from pjrtwheel.errors import FetchError
+from pjrtwheel.fetch import download as fetch_download
 from pjrtwheel.fetch.download import download_file, read_document
 
 TEXT = b"a line\n"
@@ -39,13 +40,23 @@ def host(folder: Path) -> Iterator[str]:
 
 def download(url: str, folder: Path) -> bytes:
     """Return what a download wrote."""
-    return download_file(url, folder / "downloaded").read_bytes()
+    return download_file(url, folder / "downloaded", len(TEXT)).read_bytes()
 
 
 def test_a_file_comes_from_the_disk_and_from_a_server(folder: Path, host: str) -> None:
     """Whole, either way."""
     for base in (folder.as_uri(), f"http://{host}"):
         assert download(f"{base}/a.txt", folder) == read_document(f"{base}/a.txt") == TEXT
+
+
+def test_no_server_fills_the_disk(folder: Path, host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file ends soon after the bytes that were expected, and nothing larger than documents are is read as one."""
+    (folder / "a.txt").write_bytes(bytes(5 << 20))
+    assert len(download(f"http://{host}/a.txt", folder)) == 1 << 20
+    monkeypatch.setattr(fetch_download, "_LARGEST_DOCUMENT", 2 << 20)
+    with pytest.raises(FetchError) as caught:
+        read_document(f"http://{host}/a.txt")
+    assert caught.value.cause == "it has more than 2 MiB, as no document of a release"
 
 
 @pytest.mark.parametrize(("read", "verb"), [(download, "download"), (lambda url, _: read_document(url), "read")])

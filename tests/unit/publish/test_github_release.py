@@ -40,12 +40,14 @@ def failing(method: str, part: str, status: int, times: int = 1000) -> Callable[
 
 
 def test_a_draft_becomes_a_release_when_all_is_there(
-    github: GithubStandIn, release: ReleaseFolder, tmp_path: Path
+    github: GithubStandIn, release: ReleaseFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At the commit, with METADATA next to each wheel; the index has absolute links."""
+    """At the commit, with METADATA next to each wheel; the index has absolute links. Nothing but the token is sent."""
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login me password other\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
     place = open_at(tmp_path / "pages")
     assert place.list_files(PROJECTS) == {}
-    send(place, release, stop_after=4)
+    send(place, release, stop_after=5)
     assert list(github.files) == [f"{TAG} (draft)"]
     assert not (tmp_path / "pages").exists()
     send(open_at(tmp_path / "pages"), release)  # another run goes on
@@ -75,7 +77,7 @@ def test_a_second_run_changes_nothing(github: GithubStandIn, release: ReleaseFol
 def test_a_published_release_does_not_change(github: GithubStandIn, release: ReleaseFolder, tmp_path: Path) -> None:
     """Neither other bytes nor another file; nor does a draft of other files."""
     other = build_wheel(tmp_path, {"x.py": b""}, name=WHEEL)
-    send(open_at(), release, stop_after=4)
+    send(open_at(), release, stop_after=5)
     with pytest.raises(PublishError, match="the draft is of other files"):
         open_at().upload(other, hash_file(other))
     send(open_at(), release)
@@ -95,7 +97,7 @@ def test_an_upload_that_was_cut_is_removed_and_repeated(github: GithubStandIn, r
 
 def test_what_a_killed_run_left_is_removed(github: GithubStandIn, release: ReleaseFolder) -> None:
     """A half-uploaded asset is not listed, and the next run sends it whole."""
-    send(open_at(), release, stop_after=2)
+    send(open_at(), release, stop_after=3)
     github.cut = {WHEEL}
     github.make_asset(github.releases[0], WHEEL, b"")
     assert github.files[f"{TAG} (draft)"][WHEEL] == "starter"
@@ -108,7 +110,7 @@ def test_what_a_killed_run_left_is_removed(github: GithubStandIn, release: Relea
 def test_assets_without_digests_are_read_back(github: GithubStandIn, release: ReleaseFolder, *, altered: bool) -> None:
     """As of an older server: the next run goes on, unless what is there is something else."""
     github.digests = False
-    send(open_at(), release, stop_after=5)
+    send(open_at(), release, stop_after=6)
     (draft,) = github.releases
     draft.assets = [asset for asset in draft.assets if asset.name != WHEEL]  # killed between METADATA and wheel
     if altered:
@@ -122,7 +124,7 @@ def test_assets_without_digests_are_read_back(github: GithubStandIn, release: Re
 
 def test_half_an_asset_of_something_else_is_not_published(github: GithubStandIn, release: ReleaseFolder) -> None:
     """It is listed nowhere, and would stay in the release."""
-    send(open_at(), release, stop_after=4)
+    send(open_at(), release, stop_after=5)
     github.cut = {"notes.txt"}
     github.make_asset(github.releases[0], "notes.txt", b"")
     with pytest.raises(PublishError, match=r"has only a part of notes\.txt"):
@@ -183,7 +185,7 @@ def test_a_server_that_fails_for_a_while_is_asked_again(github: GithubStandIn, r
 
 def test_wheels_without_metadata_are_not_published(github: GithubStandIn, release: ReleaseFolder) -> None:
     """Somebody removed an asset of the draft."""
-    send(open_at(), release, stop_after=5)
+    send(open_at(), release, stop_after=6)
     made = github.releases[0]
     made.assets = [asset for asset in made.assets if not asset.name.endswith(".metadata")]
     with pytest.raises(PublishError, match="has no METADATA of"):
@@ -206,7 +208,7 @@ def test_metadata_that_is_not_the_wheels_is_refused(
 
 def test_several_releases_of_a_tag_are_refused(github: GithubStandIn, release: ReleaseFolder) -> None:
     """Nobody knows which one is meant."""
-    send(open_at(), release, stop_after=1)
+    send(open_at(), release, stop_after=2)
     github.releases.append(github.releases[0])
     with pytest.raises(PublishError, match="has 2 releases of"):
         open_at().list_files(PROJECTS)
@@ -215,7 +217,7 @@ def test_several_releases_of_a_tag_are_refused(github: GithubStandIn, release: R
 def test_files_come_back_as_they_were_sent(github: GithubStandIn, release: ReleaseFolder, tmp_path: Path) -> None:
     """From a draft as well; a file that is gone is an error."""
     place = open_at()
-    send(place, release, stop_after=5)
+    send(place, release, stop_after=6)
     found = place.list_files(PROJECTS)[WHEEL]
     place.download(found, tmp_path / "back.whl")
     assert hash_file(tmp_path / "back.whl") == release.digests[WHEEL]

@@ -54,6 +54,7 @@ def test_what_is_there_is_not_sent(there: set[LocalFile]) -> None:
         (published(WHEELS[0], "other"), f"{WHEELS[0]} is at there with other bytes"),
         (published("SHA256SUMS", "other"), "SHA256SUMS is at there with other bytes"),
         (published(WHEELS[0], yanked="bad"), f"{WHEELS[0]} was yanked at there: bad"),
+        (published(WHEELS[0], yanked="\x1b[2Jbad\n"), f"{WHEELS[0]} was yanked at there: [2Jbad"),
         (published(WHEELS[0], yanked=""), f"{WHEELS[0]} was yanked at there"),
         (published(WHEELS[0].replace("cp312", "cp314")), "{} is at there, and not in this release"),
     ],
@@ -70,7 +71,7 @@ def test_each_problem_is_a_sentence(found: PublishedFile, problem: str) -> None:
     "name",
     [
         "jaxlib-1.2.3-cp314-cp314-manylinux_2_27_x86_64.whl",  # upstream's
-        "jaxlib-1.2.3+split.1-2-cp314-cp314-manylinux_2_27_x86_64.whl",  # of another set
+        "jaxlib-1.2.3+split.2-cp314-cp314-manylinux_2_27_x86_64.whl",  # of another set
         f"jaxlib_beads-1.2.3+split.1-{PLUGIN_TAG}.whl",
         "jaxlib-1.2.3.tar.gz",
         "index.html",
@@ -79,6 +80,20 @@ def test_each_problem_is_a_sentence(found: PublishedFile, problem: str) -> None:
 def test_other_files_are_nobodys_business(name: str) -> None:
     """They belong to another version, set or project."""
     assert make_plan("v1", "there", FILES, {name: published(name)}).problems == ()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "jaxlib-1.2.3+split.1-cp314-cp314-manylinux_2_27_x86_64.whl",
+        "jaxlib-1.2.3+split.1-2-cp312-cp312-manylinux_2_27_x86_64.whl",  # which installers prefer to ours
+        "jaxlib_abacus-1.2.3+split.1.tar.gz",
+    ],
+)
+def test_what_installers_could_take_in_place_of_ours_is_refused(name: str) -> None:
+    """Of our version, under whatever build tag; also what they would have to build."""
+    problem = f"{name} is at there, and not in this release"
+    assert make_plan("v1", "there", FILES, {name: published(name)}).problems == (problem,)
 
 
 @pytest.mark.parametrize(

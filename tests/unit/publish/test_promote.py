@@ -122,11 +122,12 @@ def test_only_a_stage_is_promoted_from(
 def test_an_index_is_not_its_own_stage(command: Callable[..., Any], stage_server: UploadServer, folder: Path) -> None:
     """Under two names it would be promoted to itself, and nothing would have been tested apart."""
     url = f"{stage_server.url}simple/"
-    printed = command("publish", "company", folder, "--from", "stage", "--from-index-url", url, "--index-url", url)
-    assert (printed.status, printed.lines) == (
-        2,
-        [f"{url} is both the stage and the destination", "       name another --from"],
-    )
+    for same in (url, url.rstrip("/"), url.replace("http:", "HTTP:")):
+        printed = command("publish", "company", folder, "--from", "stage", "--from-index-url", url, "--index-url", same)
+        assert (printed.status, printed.lines) == (
+            2,
+            [f"{url} is both the stage and the destination", "       name another --from"],
+        )
     assert stage_server.downloads == []
 
 

@@ -7,16 +7,12 @@ from __future__ import annotations
 import argparse
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pjrtwheel.attest.checksums import format_sums
 from pjrtwheel.cli.publish import configure_parser
-from pjrtwheel.dist_folder.release_file import format_entries
-from pjrtwheel.files import hash_file
 from pjrtwheel.publish.plan import LocalFile
 from pjrtwheel.publish.run import Publication
 from release_folders import PLUGIN_TAG, SELECTOR_WHEEL, WHEELS, write_release_folder
@@ -64,7 +60,7 @@ def test_the_plan_names_every_file_in_order(publish: Publish, server: UploadServ
         "                      manylinux_2_27_x86_64.whl",
         f"  3 send       {sizes[BINDINGS[0]]} {BINDINGS[0]}",
         f"  4 send       {sizes[BINDINGS[1]]} {BINDINGS[1]}",
-        "left out, for company takes none: 2 documents",
+        "left out, for company takes none: 4 documents",
         "nothing was sent: this is a dry run",
     ]
     assert (printed.status, server.uploads) == (0, [])
@@ -87,7 +83,7 @@ def test_a_second_run_changes_nothing(publish: Publish, server: UploadServer, fo
     total = sum((folder / name).stat().st_size for name in ORDER)
     assert printed.out.splitlines() == [
         f"v1.2.3+split.1 to company: 4 files, {total / 1000:.1f} kB; nothing to send",
-        "left out, for company takes none: 2 documents",
+        "left out, for company takes none: 4 documents",
         "checking 4 files",
         f"v1.2.3+split.1 is at {server.url}simple/, read back as SHA256SUMS has it",
     ]
@@ -110,10 +106,17 @@ def test_the_selector_is_a_release_of_its_own(publish: Publish, server: UploadSe
     assert printed.out.startswith("select-v0.1.0 to company: 1 file")
 
 
-def test_the_selector_comes_last(publish: Publish, server: UploadServer, tmp_path: Path) -> None:
-    """What asks for jaxlib and plugins is seen when both are there."""
-    folder = write_release_folder(tmp_path / "all", [SELECTOR_WHEEL, *WHEELS]).path
-    assert (publish(folder).status, server.uploads) == (0, [*ORDER, SELECTOR_WHEEL])
+def test_what_others_would_refuse_is_not_published(publish: Publish, server: UploadServer, tmp_path: Path) -> None:
+    """A release without its statement, or that nobody could build again from its commit."""
+    folder = write_release_folder(tmp_path / "bare").path
+    (folder / "provenance.intoto.jsonl").unlink()
+    sums = (folder / "SHA256SUMS").read_text("utf-8").splitlines(keepends=True)
+    (folder / "SHA256SUMS").write_text("".join(line for line in sums if "provenance" not in line), "utf-8")
+    printed = publish(folder)
+    assert (printed.status, printed.lines[0]) == (12, f"{folder} has no provenance.intoto.jsonl")
+    printed = publish(write_release_folder(tmp_path / "dirty", dirty=True).path)
+    assert (printed.status, printed.lines[0]) == (2, "v1.2.3+split.1 was built with changes that are in no commit")
+    assert server.uploads == []
 
 
 def test_variants_go_only_where_they_are_taken(publish: Publish, server: UploadServer, tmp_path: Path) -> None:
@@ -122,7 +125,7 @@ def test_variants_go_only_where_they_are_taken(publish: Publish, server: UploadS
     folder = write_release_folder(tmp_path / "variants", [plain, variant, *WHEELS]).path
     printed = publish(folder)
     assert (printed.status, server.uploads) == (0, [*ORDER, plain])
-    assert "left out, for company takes none: 1 wheel variant, 2 documents" in printed.out.splitlines()
+    assert "left out, for company takes none: 1 wheel variant, 4 documents" in printed.out.splitlines()
 
 
 ANSWERS = {
@@ -276,12 +279,8 @@ def test_a_foreign_plugin_that_an_extra_would_install_is_refused(
     publish: Publish, server: UploadServer, tmp_path: Path
 ) -> None:
     """No release with this jaxlib has it, and pip would take it for jaxlib[bead]."""
-    release = write_release_folder(tmp_path / "fewer", [*BINDINGS, ABACUS])
     needs = ("jaxlib-bead==1.2.3+split.1; extra == 'bead'", "other>=1")
-    entries = {name: replace(entry, requires=needs) for name, entry in release.wheels.items()}
-    (release.path / "release.json").write_text(format_entries(entries), "utf-8")
-    sums = {name: hash_file(release.path / name) for name in release.digests}
-    (release.path / "SHA256SUMS").write_text(format_sums(sums), "utf-8")
+    release = write_release_folder(tmp_path / "fewer", [*BINDINGS, ABACUS], requires=needs)
     server.files[BEAD] = b"other"
     printed = publish(release.path)
     assert (printed.status, server.uploads) == (11, [])
@@ -292,11 +291,7 @@ def test_a_foreign_plugin_that_an_extra_would_install_is_refused(
 
 def test_a_plugin_alone_joins_the_jaxlib_that_is_there(publish: Publish, server: UploadServer, tmp_path: Path) -> None:
     """It was built for a published set, and requires that very version."""
-    release = write_release_folder(tmp_path / "plugin", [ABACUS])
-    entries = {name: replace(entry, requires=("jaxlib==1.2.3+split.1",)) for name, entry in release.wheels.items()}
-    (release.path / "release.json").write_text(format_entries(entries), "utf-8")
-    sums = {name: hash_file(release.path / name) for name in release.digests}
-    (release.path / "SHA256SUMS").write_text(format_sums(sums), "utf-8")
+    release = write_release_folder(tmp_path / "plugin", [ABACUS], requires=["jaxlib==1.2.3+split.1"])
     server.files[BINDINGS[0]] = b"published before"
     assert (publish(release.path).status, server.uploads) == (0, [ABACUS])
 

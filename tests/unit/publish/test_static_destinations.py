@@ -21,6 +21,7 @@ from pjrtwheel.publish.destinations import find_destination
 from pjrtwheel.publish.github_release import GithubRelease
 from pjrtwheel.publish.places import open_place
 from pjrtwheel.publish.static_folder import StaticFolder
+from pjrtwheel.publish.yanked import read_yanked
 from small_wheels import build_wheel, describe_wheel
 
 TAG = "v1.2.3+split.1"
@@ -83,7 +84,7 @@ def test_a_foreign_file_among_those_that_wait_is_refused(
         patch.setattr(kind, "upload", stopping(kind.upload, after=1))
         assert command(*arguments).status == 130
     (build_wheel(tmp_path, {**describe_wheel(name)}, name=name) if name.endswith(".whl") else tmp_path / name).touch()
-    site = argparse.Namespace(site=str(tmp_path / "site"))
+    site = argparse.Namespace(root=root, site=str(tmp_path / "site"))
     place = open_place(find_destination(root, destination), site, os.environ, TAG)
     place.upload(tmp_path / name, hash_file(tmp_path / name))
     printed = command(*arguments)
@@ -110,15 +111,30 @@ def stopping(upload: Callable[..., None], after: int) -> Callable[..., None]:
 def test_a_release_is_withdrawn(
     command: Callable[..., Any], destination: str, release: ReleaseFolder, tmp_path: Path
 ) -> None:
-    """All wheels of the tag say why."""
+    """All wheels of the tag say why; where others serve the index, it is not said that this is all."""
     option, _ = SITE[destination]
-    site = tmp_path / "site"
+    site, decisions = tmp_path / "site", tmp_path / "decisions.toml"
     assert command("publish", destination, str(release.path), option, str(site)).status == 0
-    done = command("yank", destination, TAG, "--reason", "loses digits; take 1.2.4", option, str(site))
-    yanked = [f"yanked {project}-{TAG[1:]}-py3-none-any.whl" for project in ("jaxlib", "jaxlib_abacus")]
-    assert (done.status, done.out.splitlines(), done.err) == (0, yanked, "")
-    page = json.loads((site / "simple/jaxlib/index.v1+json").read_text())
-    assert [entry["yanked"] for entry in page["files"]] == ["loses digits; take 1.2.4"]
+    arguments = ["yank", destination, TAG, "--reason", "loses digits; take 1.2.4", "--yanked-file", str(decisions)]
+    if destination == "github":
+        done = command(*arguments)
+        first, second = done.out.splitlines()
+        assert (done.status, done.err) == (0, "")
+        assert first.startswith(f"withdrawn: {TAG} at ")
+        assert first.endswith(", 2 wheels")
+        assert second == f"it is in {decisions}: commit that to main, and pages.yml deploys the index with it"
+        assert [entry.get("yanked") for entry in read_entries(site)] == [False]
+    done = command(*arguments, option, str(site))
+    assert (done.status, done.err) == (0, "")
+    assert done.out.endswith(", 2 wheels\n") is (destination == "folder")
+    assert {entry.wheel for entry in read_yanked(decisions)} == release.wheels.keys()
+    assert [entry["yanked"] for entry in read_entries(site)] == ["loses digits; take 1.2.4"]
+
+
+def read_entries(site: Path) -> list[dict[str, Any]]:
+    """Return the files that the index has of jaxlib."""
+    files: list[dict[str, Any]] = json.loads((site / "simple/jaxlib/index.v1+json").read_text())["files"]
+    return files
 
 
 @pytest.mark.parametrize("destination", ["github"], indirect=True)

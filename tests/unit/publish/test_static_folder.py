@@ -56,7 +56,7 @@ def test_a_release_appears_as_a_whole(release: ReleaseFolder, site: Path) -> Non
     """Until the end neither files nor pages are there; then pages link to the files, METADATA next to them."""
     place = open_at(site)
     assert place.list_files(PROJECTS) == {}
-    send(place, release, stop_after=4)
+    send(place, release, stop_after=5)
     assert sorted(path.name for path in site.iterdir()) == [".uploads"]
     send(open_at(site), release)  # another run goes on
     assert sorted(path.name for path in site.iterdir()) == ["files", "simple"]  # nothing else is served
@@ -91,7 +91,7 @@ def test_other_releases_stay_listed(release: ReleaseFolder, site: Path, tmp_path
 def test_a_published_release_does_not_change(release: ReleaseFolder, site: Path, tmp_path: Path) -> None:
     """Neither other bytes nor another file; nor does what waits to be published."""
     other = build_wheel(tmp_path, {"x.py": b""}, name=WHEEL)
-    send(open_at(site), release, stop_after=4)
+    send(open_at(site), release, stop_after=5)
     with pytest.raises(PublishError, match="has another jaxlib_abacus"):
         open_at(site).upload(other, hash_file(other))
     send(open_at(site), release)
@@ -106,7 +106,7 @@ def test_a_published_release_does_not_change(release: ReleaseFolder, site: Path,
 @pytest.mark.parametrize("name", [".left.partial", "folder"])
 def test_what_is_no_file_of_a_release_is_not_published(release: ReleaseFolder, site: Path, name: str) -> None:
     """It is not listed, and would move with the others."""
-    send(open_at(site), release, stop_after=4)
+    send(open_at(site), release, stop_after=5)
     (site / ".uploads" / TAG / name).mkdir()
     with pytest.raises(PublishError, match=re.escape(f"{name} is no file of a release")):
         send(open_at(site), release)
@@ -116,7 +116,7 @@ def test_what_is_no_file_of_a_release_is_not_published(release: ReleaseFolder, s
 def test_what_another_run_is_sending_stays(release: ReleaseFolder, site: Path, tmp_path: Path) -> None:
     """It waits in the same folder."""
     other = write_pure_release(tmp_path / "v1.2.4", version="1.2.4")
-    send(open_at(site, "v1.2.4"), other, stop_after=1)
+    send(open_at(site, "v1.2.4"), other, stop_after=2)
     send(open_at(site), release)
     assert [path.name for path in (site / ".uploads").iterdir()] == ["v1.2.4"]
     send(open_at(site, "v1.2.4"), other)
@@ -241,7 +241,7 @@ def test_withdrawn_wheels_say_why(release: ReleaseFolder, site: Path, monkeypatc
 def test_files_come_back_as_they_were_sent(release: ReleaseFolder, site: Path, tmp_path: Path) -> None:
     """Before and after the release is whole."""
     place = open_at(site)
-    send(place, release, stop_after=4)
+    send(place, release, stop_after=5)
     for _ in range(2):
         place.download(place.list_files(PROJECTS)[WHEEL], tmp_path / "back.whl")
         assert hash_file(tmp_path / "back.whl") == release.digests[WHEEL]

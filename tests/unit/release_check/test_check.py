@@ -13,8 +13,12 @@ from typing import Any
 
 import pytest
 
+from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError, WheelError
+from pjrtwheel.products.auto.variants import make_variants
+from pjrtwheel.products.auto.wheel import list_filename, release_document
+from pjrtwheel.products.facts import contents_of
 from pjrtwheel.prove.level import Level
 from pjrtwheel.publish.destinations import Destination, Kind
 from pjrtwheel.release.known import load_release
@@ -38,6 +42,16 @@ def find(small: TaggedRepository, tag: str = TAG, destination: Destination | Non
     """Return kind and text of every problem."""
     outcome = check_release(small.root, tag, small.dist, destination)
     return [(problem.kind.name, problem.text) for problem in outcome.problems]
+
+
+def write_list(small: TaggedRepository) -> Path:
+    """Write the list of the variants that `jaxlib-auto` has in this release, as `build_auto` does."""
+    entries = [entry for entry in small.entries().values() if entry.distribution != "jaxlib-auto"]
+    contents = contents_of(load_release(small.root, VERSION.partition("+")[0]))
+    variants = make_variants(load_backends(small.root).values(), entries, contents)
+    path = small.dist / list_filename(VERSION)
+    path.write_text(release_document(variants), "utf-8")
+    return path
 
 
 def test_a_whole_release_passes_with_one_line(small: TaggedRepository, capsys: pytest.CaptureFixture[str]) -> None:
@@ -334,10 +348,21 @@ def test_all_wheels_of_the_automatic_choice_have_to_be_there(small: TaggedReposi
         ("UNLISTED", f"jaxlib_auto-{VERSION}-py3-none-any-stale.whl is not promised by the release"),
     ]
     lose(small, f"jaxlib_auto-{VERSION}-py3-none-any-stale.whl")
-    (small.dist / f"jaxlib_auto-{VERSION}-variants.json").write_text("{}")
     for label in ("", "-null"):  # without a lock inside, as they are made
         small.change(small.add_wheel(f"jaxlib_auto-{VERSION}-py3-none-any{label}.whl").filename, lock_id=lock.lock_id)
+    write_list(small)
     assert find(small) == []
+
+
+@pytest.mark.parametrize("text", ["{}", '{"providers": {"other": {"requires": ["other"]}}}', None])
+def test_the_list_of_variants_has_to_follow_from_the_wheels(small: TaggedRepository, text: str | None) -> None:
+    """By it, installers decide which wheel they take, and what they run before that."""
+    for label in ("", "-null"):
+        small.add_wheel(f"jaxlib_auto-{VERSION}-py3-none-any{label}.whl", lock=small.lock())
+    path = write_list(small)
+    path.write_text(path.read_text("utf-8")[:-1] if text is None else text, "utf-8")
+    why = "is not the list that follows from the wheels, which says what installers take on which machine"
+    assert find(small) == [("ALTERED", f"{path.name} {why}")]
 
 
 def test_the_destination_is_asked(small: TaggedRepository) -> None:
@@ -349,7 +374,7 @@ def test_the_destination_is_asked(small: TaggedRepository) -> None:
 
 def test_a_destination_is_held_to_what_is_published_there(small: TaggedRepository) -> None:
     """All documents of the release, which are not in the folder yet; no variants where none are taken."""
-    (small.dist / f"jaxlib_auto-{VERSION}-variants.json").write_text("{}")
+    write_list(small)
     for label in ("", "-null"):
         small.add_wheel(f"jaxlib_auto-{VERSION}-py3-none-any{label}.whl", lock=small.lock())
     documents = ("variants.json", "sbom.cdx.json", "provenance.intoto.jsonl", "release.json", "SHA256SUMS")

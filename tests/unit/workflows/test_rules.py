@@ -191,14 +191,14 @@ def test_what_was_checked_goes_on_and_nothing_else(name: str) -> None:
 
 
 def test_what_was_built_is_checked_and_nothing_else() -> None:
-    """The jobs that upload wheels say what `release.json` is, and the next one compares that first."""
+    """The jobs that upload wheels say what all their files are, and the next one compares that first."""
     runs = runs_of("release.check")
-    number = find_run("release.check", "dist/release.json")
-    assert runs[number] == 'sha256sum --check --strict <<< "$DIGEST  dist/release.json"'
+    number = find_run("release.check", "ci/hash_folder.py")
+    assert runs[number] == 'python3 ci/hash_folder.py dist "$DIGEST"'
     assert runs[number - 1] == "actions/download-artifact"
     assert not any("noxw" in run for run in runs[:number])
     for job in ("ci.releases", "release.select"):
-        assert find_run(job, "$(sha256sum dist/release.json)") == find_run(job, "actions/upload-artifact") - 1
+        assert find_run(job, "$(python3 ci/hash_folder.py dist)") == find_run(job, "actions/upload-artifact") - 1
     outputs = WORKFLOWS["ci"]["on"]["workflow_call"]["outputs"]
     assert outputs["digest"]["value"] == "${{ jobs.releases.outputs.digest }}"
 

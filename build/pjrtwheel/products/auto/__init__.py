@@ -36,8 +36,7 @@ def build_auto(root: Path, dist: Path, contents: Contents) -> list[Variant]:
     with tempfile.TemporaryDirectory(prefix="auto-") as scratch:
         built = write_wheels(variants, common, Path(scratch))
         add_pure_python(built, backends, root, dist)
-    labelled = [variant for variant in variants if variant.label]
-    write_atomically(dist / list_filename(version), release_document(labelled))
+    write_atomically(dist / list_filename(version), release_document(variants))
     withdraw(_others(built, dist, version), dist)  # last: until now nothing is missing there
     return variants
 

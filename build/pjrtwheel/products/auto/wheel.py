@@ -91,11 +91,11 @@ def list_filename(version: str) -> str:
 
 
 def release_document(variants: Iterable[Variant]) -> str:
-    """Return the list of all variants of a release, which lies next to the wheels."""
+    """Return the list of all variants of a release, which lies next to the wheels; the plain wheel is none of them."""
     from variantlib.variants_json import VariantsJson  # noqa: PLC0415 - only those who make variants have it
 
     document = VariantsJson(_info())
-    document.variants = {variant.label: _describe(variant) for variant in variants}
+    document.variants = {variant.label: _describe(variant) for variant in variants if variant.label}
     return f"{document.to_str()}\n"
 
 
