@@ -126,7 +126,7 @@ def test_address_that_somebody_names_is_refused(bundle: Path, tmp_path: Path, mo
     for take in (
         lambda: download_wheel(make_pin(bundle / "wheels" / DEMO), tmp_path, url=address),
         lambda: download_wheel(make_pin(bundle / "wheels" / DEMO), tmp_path, index=address),
-        lambda: download_file(address, tmp_path / "x"),
+        lambda: download_file(address, tmp_path / "x", 1),
         lambda: read_document(address),
     ):
         with pytest.raises(FetchError) as caught:
