@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kinds of destinations, and how each is opened: by options of the command line and environment variables.
 
-A kind is a module with a `PlaceKind`; all that is to do for a new one is a line in `KINDS`.
+A new kind is a name in `destinations.Kind`, a module with a `PlaceKind`, and a line in `KINDS`.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pjrtwheel.errors import UsageError
 from pjrtwheel.publish.destinations import Destination, Kind
@@ -22,9 +22,11 @@ KINDS: Mapping[Kind, PlaceKind] = {Kind.UPLOAD_API: UPLOAD_API, Kind.GITHUB: GIT
 _FROM = "from-"
 
 
-def add_place_options(parser: argparse.ArgumentParser, *, stage: bool = False) -> None:
-    """Declare an option for each setting of all kinds; with `stage` also those of a stage that is read from."""
-    for setting in _settings():
+def add_place_options(
+    parser: argparse.ArgumentParser, *, kinds: Iterable[Kind] = tuple(Kind), stage: bool = False
+) -> None:
+    """Declare an option for each setting of some kinds; with `stage` also those of a stage that is read from."""
+    for setting in _settings(kinds):
         parser.add_argument(f"--{setting.name}", metavar="VALUE", help=setting.summary)
         if stage and setting.reading:
             parser.add_argument(
@@ -71,6 +73,6 @@ def read_settings(
     return settings
 
 
-def _settings() -> tuple[Setting, ...]:
-    """Return the settings of all kinds, each name once: kinds may share an option of the same meaning."""
-    return tuple({setting.name: setting for kind in KINDS.values() for setting in kind.settings}.values())
+def _settings(kinds: Iterable[Kind]) -> tuple[Setting, ...]:
+    """Return the settings of some kinds, each name once: kinds may share an option of the same meaning."""
+    return tuple({setting.name: setting for kind in kinds for setting in KINDS[kind].settings}.values())

@@ -331,22 +331,22 @@ def test_an_altered_folder_is_refused(publish: Publish, server: UploadServer, fo
     assert publish(folder).status == 12
 
 
-@pytest.mark.parametrize("killed_at", range(5))
-def test_a_run_killed_at_any_point_is_resumed(
-    publish: Publish, server: UploadServer, folder: Path, killed_at: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("stopped_at", range(5))
+def test_a_run_interrupted_after_any_file_is_resumed(
+    publish: Publish, server: UploadServer, folder: Path, stopped_at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before the first file, between any two, and after the last one: the next run sends what is missing."""
     find = Publication.find_local
 
     def die(publication: Publication, file: LocalFile) -> Path:
-        if len(server.uploads) == killed_at:
+        if len(server.uploads) == stopped_at:
             raise KeyboardInterrupt
         return find(publication, file)
 
     with monkeypatch.context() as patch:
         patch.setattr(Publication, "find_local", die)
         printed = publish(folder)
-    assert (printed.status, server.files) == (130 if killed_at < 4 else 0, bytes_of(folder, ORDER[:killed_at]))
+    assert (printed.status, server.files) == (130 if stopped_at < 4 else 0, bytes_of(folder, ORDER[:stopped_at]))
     assert (publish(folder).status, server.uploads) == (0, ORDER)
     assert server.files == bytes_of(folder, ORDER)
 

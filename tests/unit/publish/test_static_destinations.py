@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The commands `publish` and `yank` with a folder and a stand-in for GitHub, killed at every upload and resumed."""
+"""The commands `publish` and `yank` with a folder and a stand-in for GitHub, stopped at every upload and resumed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def destination(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
         yield str(request.param)
 
 
-def test_a_killed_publication_goes_on(
+def test_an_interrupted_publication_goes_on(
     command: Callable[..., Any],
     destination: str,
     release: ReleaseFolder,
@@ -154,7 +154,7 @@ def test_the_index_of_all_releases_is_written_alone(
     assert [entry["yanked"] for entry in page["files"]] == ["crashes"]
 
 
-@pytest.mark.parametrize("arguments", [("github",), ("folder", "--site", "site"), ("company", "--pages", "pages")])
+@pytest.mark.parametrize("arguments", [("github",), ("folder", "--pages", "pages"), ("company", "--pages", "pages")])
 def test_an_index_that_has_no_folder_of_its_own_is_not_written(
     command: Callable[..., Any], arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:

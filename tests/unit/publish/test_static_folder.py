@@ -198,7 +198,7 @@ def test_a_published_wheel_that_was_altered_is_found(release: ReleaseFolder, sit
     assert caught.value.remedy == f"put the release that was published back into {site / 'files' / TAG}, or remove it"
 
 
-def test_a_run_that_was_killed_before_the_index_goes_on(
+def test_a_run_that_stopped_before_the_index_goes_on(
     release: ReleaseFolder, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Installers see the index before; the next run finds the files, and writes the index."""
@@ -215,7 +215,7 @@ def test_a_run_that_was_killed_before_the_index_goes_on(
 
 
 def raise_interrupt(*_: object) -> None:
-    """Stop as a killed run does."""
+    """Stop as an interrupted run does."""
     raise KeyboardInterrupt
 
 
