@@ -22,7 +22,7 @@ from pjrtwheel.installs.stage import Stage, StagedSet, fetch_wheel
 from pjrtwheel.prove.devices import parse_answer
 from pjrtwheel.prove.inside import devices as inside
 from pjrtwheel.prove.library import require_installed
-from pjrtwheel.sets.projects import BINDINGS, SELECTOR
+from pjrtwheel.sets.projects import AUTO, BINDINGS, SELECTOR
 
 _SECONDS = 180.0
 _KEPT = 100_000
@@ -39,15 +39,22 @@ def try_install(
     *,
     cache: Path,
 ) -> Result:
-    """Install one combination into a fresh environment, and start JAX there; a failure is a result, not an error."""
+    """Install one combination into a fresh environment, and start JAX there; a failure is a result, not an error.
+
+    What the stage has of `jaxlib-select` is installed with it, and of `jaxlib-auto` with the backend that its plain
+    wheel asks for.
+    """
     start = time.monotonic()
     selector = [SELECTOR] if staged.find(SELECTOR, combination.python) else []
-    names = [staged.find(project, combination.python) for project in (BINDINGS, backend.distribution, *selector)]
+    auto = [AUTO] if backend.is_cpu and staged.find(AUTO, combination.python) else []
+    projects = (BINDINGS, backend.distribution, *selector, *auto)
+    names = [staged.find(project, combination.python) for project in projects]
     chosen = [name for name in names if name]
     try:
         with staging_folder(scratch_place(cache)) as scratch:
             python = create_venv(interpreter, scratch / "venv")
             requirements = [f"jax=={staged.release}", f"{BINDINGS}[{combination.extra}]=={staged.version}", *selector]
+            requirements += [f"{name}=={staged.version}" for name in auto]
             run_installer(combination.installer, install_command(combination.installer, stage, python, requirements))
             require_installed(python, [fetch_wheel(stage, name, staged.wheels[name], cache) for name in chosen])
             detail = start_jax(python, backend, staged.version)

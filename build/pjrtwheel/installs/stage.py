@@ -23,7 +23,7 @@ from pjrtwheel.files import require_folder
 from pjrtwheel.platforms import Platform
 from pjrtwheel.products.index.pages import HTML_PAGE
 from pjrtwheel.release.model import Pin
-from pjrtwheel.sets.projects import BINDINGS, SELECTOR
+from pjrtwheel.sets.projects import BINDINGS, PURE_PYTHON, SELECTOR
 from pjrtwheel.wheel.names import WheelName, find_name, is_variant
 
 _INDEX = "simple"  # of a folder that a web server serves
@@ -127,7 +127,7 @@ def read_set(stage: Stage, distributions: Collection[str], release: str | None, 
     settings = stage.settings
     there = {
         name: file
-        for distribution in sorted({*distributions, BINDINGS, SELECTOR})
+        for distribution in sorted({*distributions, BINDINGS, *PURE_PYTHON})
         for file in list_wheels(distribution, settings)
         if not is_variant(file.filename) and (name := find_name(file.filename))
         if name.platform == platform or name.tag.endswith("-any")
