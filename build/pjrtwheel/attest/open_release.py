@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import urllib.parse
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from pjrtwheel.errors import AttestError, FetchError
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.download import download_file, read_document
 from pjrtwheel.fetch.listing import is_address, read_settings, without_login
-from pjrtwheel.files import staging_folder
+from pjrtwheel.files import link_or_copy, staging_folder
 from pjrtwheel.release.model import Pin
 
 
@@ -88,7 +87,7 @@ def _fetch_wheels(base: str, digests: Mapping[str, str], folder: Path, cache: Pa
     """
     for name, entry in read_entries(folder).items():
         if digests.get(name) == entry.sha256:
-            os.link(_fetch_wheel(base, entry, cache, certificate), folder / name)
+            link_or_copy(_fetch_wheel(base, entry, cache, certificate), folder / name)
 
 
 def _fetch_wheel(base: str, entry: Entry, cache: Path, certificate: str) -> Path:

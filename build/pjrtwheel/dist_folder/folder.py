@@ -75,6 +75,8 @@ def add_pure_python(built: Sequence[BuiltWheel], backends: Sequence[Backend], ro
 
 def check_space(built: Sequence[BuiltWheel], dist: Path) -> None:
     """Raise a `WheelError` unless built wheels will find room in `dist`, before they are verified and proven."""
+    if not files.space_for([wheel.path for wheel in built], dist):
+        return  # without a look at what is there, which would be hashed
     fresh = [wheel.path for wheel in built if not _is_published(wheel.report.wheel, wheel.report.sha256, dist)]
     files.require_space(dist, files.space_for(fresh, dist))
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -105,10 +105,8 @@ class GithubAssets:
         Raises:
             PublishError: GitHub does not give it, or other bytes than those of the digest that it states.
         """
-        with tempfile.TemporaryDirectory(prefix="asset-") as scratch:
-            target = Path(scratch) / "asset"
-            self.fetch(PublishedFile(asset.name, digest_of(asset), asset.size, asset.url), target)
-            data = target.read_bytes()
+        with self._fetched(asset) as path:
+            data = path.read_bytes()
         if digest_of(asset) not in {"", hashlib.sha256(data).hexdigest()}:
             raise PublishError(
                 f"{self.repository.address} serves other bytes as {asset.name} than it says", remedy="try again"
@@ -123,10 +121,16 @@ class GithubAssets:
         """
         if stated := digest_of(asset):
             return stated
+        with self._fetched(asset) as path:
+            return hash_file(path)
+
+    @contextmanager
+    def _fetched(self, asset: GitReleaseAsset) -> Iterator[Path]:
+        """Download an asset, and remove it again; see `fetch` for errors."""
         with tempfile.TemporaryDirectory(prefix="asset-") as scratch:
             target = Path(scratch) / "asset"
-            self.fetch(PublishedFile(asset.name, "", asset.size, asset.url), target)
-            return hash_file(target)
+            self.fetch(PublishedFile(asset.name, digest_of(asset), asset.size, asset.url), target)
+            yield target
 
     def send(self, release: GitRelease, new: NewAsset) -> None:
         """Send an asset to a draft unless it is there, and again if the server or the network failed.
