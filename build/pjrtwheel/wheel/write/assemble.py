@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
+from pjrtwheel.gpucode import merge_codes
 from pjrtwheel.wheel.deflate.compress import Compression
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.record import format_record
@@ -64,7 +65,7 @@ def write_wheel(plan: WheelPlan, directory: Path, compression: Compression | Non
     path = directory / plan.name.filename
     record_path = f"{plan.name.dist_info}/RECORD"
     with ArchiveWriter(path, stamp=timestamp(os.environ), compression=compression) as archive:
-        members = {member.path: archive.add(member) for member in _in_order(plan.members, plan.name.dist_info)}
+        members = {member.path: archive.add(member) for member in _in_order(plan)}
         members[record_path] = archive.add(text_source(record_path, format_record(members, record_path)))
     return Report(
         wheel=path.name,
@@ -81,11 +82,18 @@ def write_wheel(plan: WheelPlan, directory: Path, compression: Compression | Non
         findings={member.path: member.findings for member in plan.members if member.findings},
         stripped_bytes=sum(member.dropped_bytes for member in plan.members),
         members=members,
-        gpu_code=plan.gpu_code,
-        gpu_files=plan.gpu_files,
+        gpu_code=merge_codes(plan.gpu_files().values()).names(),
+        gpu_files=plan.gpu_files(),
     )
 
 
-def _in_order(members: Iterable[MemberSource], dist_info: str) -> list[MemberSource]:
-    """Sort members by path, with the metadata at the end of the file, as PEP 427 recommends."""
-    return sorted(members, key=lambda member: (member.path.startswith(f"{dist_info}/"), member.path))
+def _in_order(plan: WheelPlan) -> Iterator[MemberSource]:
+    """Yield members by path, with the metadata at the end of the file, as PEP 427 recommends.
+
+    The list of GPU code precedes the metadata: it is read while the libraries are compressed.
+    """
+    members = sorted(plan.members, key=lambda member: member.path)
+    metadata = [member for member in members if member.path.startswith(f"{plan.name.dist_info}/")]
+    yield from (member for member in members if member not in metadata)
+    yield from plan.list_gpu_code()
+    yield from metadata

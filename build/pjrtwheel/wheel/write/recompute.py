@@ -67,7 +67,7 @@ def check_against_inputs(wheel: Path, manifest: Path) -> None:
         plan = plan_wheel(spec, files, scratch=Path(scratch))
         if wheel.name != plan.name.filename:
             raise WheelError(f"a build returned {wheel.name} in the place of {plan.name.filename}", remedy=_REMEDY)
-        expected = {member.path: _hash(member) for member in plan.members}
+        expected = {member.path: _hash(member) for member in (*plan.members, *plan.list_gpu_code())}
     differing = sorted(_differing(wheel, f"{plan.name.dist_info}/RECORD", expected))
     if differing:
         raise WheelError(
