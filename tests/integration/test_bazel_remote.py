@@ -27,8 +27,8 @@ from http_cache import HttpCache, accept_nothing, run_http_cache
 from index_servers import install_servers
 from justbuild import Executor, NoJustbuildError, provide_justbuild, run_justbuild
 from pjrtwheel.backend import load_backends
-from pjrtwheel.bazel.remote import describe_processes, describe_warnings
 from pjrtwheel.bazel.remote_check import ServerWatch, find_silent_server
+from pjrtwheel.bazel.remote_log import describe_processes, describe_warnings
 from pjrtwheel.errors import BazelError
 from pjrtwheel.fetch.cache import cache_root
 from release_under_test import release_under_test
@@ -314,7 +314,6 @@ def test_an_executor_that_fails_in_the_middle(
     expected = clones[1].build(None)
     assert built.wheels == expected.wheels
     said = capsys.readouterr().err
-    print((signal, said, describe_warnings(built.result.log.text)))
     assert (tmp_path / "farm/pid").is_file()
     assert f"{NO_SERVERS}{executor.address.removeprefix('grpc://')}: {expected_reason}\n" in said
 

@@ -22,15 +22,9 @@ from pjrtwheel.bazel.events import BuildLog, read_events
 from pjrtwheel.bazel.failures import explain_failure
 from pjrtwheel.bazel.locate import Bazel, provide_bazel
 from pjrtwheel.bazel.recheck import check_filled, check_results
-from pjrtwheel.bazel.remote import (
-    VARIABLE,
-    Remote,
-    describe_fallback,
-    is_remote_failure,
-    read_remote,
-    remote_startup_flags,
-)
+from pjrtwheel.bazel.remote import VARIABLE, Remote, read_remote, remote_startup_flags
 from pjrtwheel.bazel.remote_check import ServerWatch, find_silent_server
+from pjrtwheel.bazel.remote_log import describe_fallback, find_remote_failure
 from pjrtwheel.bazel.source import check_version, source_files, source_flags
 from pjrtwheel.bazel.workspace import Workspace, prepare_workspace
 from pjrtwheel.errors import BazelError, UsageError
@@ -124,8 +118,10 @@ def startup_flags(
     base = output_base(workspace, bazel, request)
     files = source_files(request.from_source, workspace.directory) if request.from_source else ()
     settings = (f"--bazelrc={path}" for path in files)
-    # Of several files the later ones win.
-    return (f"--output_base={base}", f"--max_idle_secs={_IDLE_SECONDS}", *settings, *remote_startup_flags(remote))
+    # Of several files the later ones win. The user's own for all projects is left out: a server named there would
+    # neither be watched nor its credentials hidden.
+    options = ("--nohome_rc", f"--output_base={base}", f"--max_idle_secs={_IDLE_SECONDS}")
+    return (*options, *settings, *remote_startup_flags(remote))
 
 
 def build_flags(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -255,7 +251,7 @@ def build(request: BuildRequest, environ: Mapping[str, str] | None = None) -> Bu
         _go_on_without(request, silent)
         remote = None
     run = _run(request, bazel, workspace, environ, remote)
-    if remote and run.status != 0 and (problem := run.silent or is_remote_failure(run.status, run.text)):
+    if remote and run.status != 0 and (problem := run.silent or find_remote_failure(run.status, run.text)):
         _go_on_without(request, problem)
         remote = None
         run = _run(request, bazel, workspace, environ, remote)
@@ -285,6 +281,7 @@ def _run(
     request: BuildRequest, bazel: Bazel, workspace: Workspace, environ: Mapping[str, str], remote: Remote | None
 ) -> BazelRun:
     """Run Bazel once, with remote settings or without."""
+    base = output_base(workspace, bazel, request)
     with tempfile.TemporaryDirectory(prefix="pjrtwheel-bazel-") as temporary:
         events = Path(temporary) / "events.json"
         command = (
@@ -296,12 +293,14 @@ def _run(
             *(*build_flags(request, bazel, environ), *request.targets),
         )
         watch = ServerWatch(remote)
-        status, text = run_bazel(
-            command, workspace.directory, build_environment(request, bazel, environ),
-            progress=request.provider == "source", watch=watch.during,
-        )  # fmt: skip
+        try:
+            status, text = run_bazel(
+                command, workspace.directory, build_environment(request, bazel, environ),
+                progress=request.provider == "source", watch=watch.during,
+            )  # fmt: skip
+        finally:
+            if remote:
+                remote.hide_in_logs(base)
         log = read_events(events)
-    if remote:
-        remote.hide_in_logs(output_base(workspace, bazel, request))
     hide = remote.hide if remote else str
     return BazelRun(status, log.rewrite(hide), hide(text), watch.problem)
