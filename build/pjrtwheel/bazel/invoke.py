@@ -38,6 +38,7 @@ from pjrtwheel.tables import write
 _EXTRA_FLAGS = "PJRTWHEEL_BAZEL_FLAGS"
 BINDINGS = "//jaxlib:wheels"
 _IDLE_SECONDS = 900
+_BAD_OPTIONS = 2  # Bazel's exit status
 _PROGRESS = re.compile(r"^\[[\d,]+ / [\d,]+\]")
 _WAITING = "Another command "  # of this server, as the client says when it waits
 
@@ -256,7 +257,11 @@ def build(request: BuildRequest, environ: Mapping[str, str] | None = None) -> Bu
         remote = None
         run = _run(request, bazel, workspace, environ, remote)
     if run.status != 0:
-        raise explain_failure(run.status, run.log, run.text)
+        error = explain_failure(run.status, run.log, run.text)
+        if remote and run.status == _BAD_OPTIONS:
+            remedy = f"the options come from {remote.path}, which {VARIABLE} names, and from {_EXTRA_FLAGS}"
+            raise BazelError(error.what, cause=error.cause, remedy=remedy)
+        raise error
     if remote and (fallback := describe_fallback(remote, run.text)):
         print(fallback, file=sys.stderr, flush=True)
     base = output_base(workspace, bazel, request)

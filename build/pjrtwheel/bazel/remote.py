@@ -23,6 +23,7 @@ from pjrtwheel.errors import UsageError
 VARIABLE = "PJRTWHEEL_REMOTE"
 _COMMANDS = frozenset({"always", "build", "common"})
 _SERVERS = ("remote_cache", "remote_executor")
+_SCHEMES = ("", "grpc", "grpcs", "http", "https")
 # What the repository's own configurations (ci/bazelrc/remote.bazelrc) take in; a test compares.
 SHIPPED = {"remote_cache_read": "remote_cache", "remote_executor": "remote_cache"}
 # Values of these are name=value as well, but name no user. Any other such value may be a credential: headers have
@@ -104,6 +105,12 @@ def read_remote(environ: Mapping[str, str]) -> Remote | None:
             f"cannot read {path}: {reason}", cause=f"{VARIABLE} names it", remedy="give the path of a bazelrc"
         ) from error
     remote = parse_remote(path, text)
+    if not remote.servers:
+        raise UsageError(
+            f"{path} names no server",
+            cause=f"{VARIABLE} names it, and no line for `build` has a --remote_cache or a --remote_executor",
+            remedy=f"name one, as docs/remote.md shows, or unset {VARIABLE}",
+        )
     if remote.secrets and mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise UsageError(
             f"others can read or change {path}",
@@ -188,11 +195,18 @@ def _enabled(options: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str
 
 
 def _check_address(path: Path, address: str) -> str:
-    """Return an address as it is; Bazel says what it thinks of its scheme."""
+    """Return an address as it is; a `UsageError` does not repeat it, since it may hold a login."""
+    if address.startswith("unix:"):
+        return address
     try:
-        _ = urlsplit(address if "://" in address else f"//{address}").port
+        parts = urlsplit(address if "://" in address else f"//{address}")
+        problem = "it names no host" if parts.hostname is None or parts.port == 0 else ""
     except ValueError as error:
-        raise UsageError(f"{path} has an address that is none", cause=str(error).lower()) from error
+        parts, problem = urlsplit(""), str(error).lower()
+    if parts.scheme not in _SCHEMES:
+        problem = f"{parts.scheme}:// is none of {', '.join(f'{scheme}://' for scheme in _SCHEMES if scheme)}, unix:"
+    if problem:
+        raise UsageError(f"an address in {path} cannot be used", cause=problem)
     return address
 
 

@@ -37,6 +37,16 @@ def take_from_bundle(pin: Pin, bundle: Path, directory: Path) -> Path:
     return target
 
 
+def require_index(environ: Mapping[str, str]) -> None:
+    """Raise a `FetchError` where everything is taken from a bundle: what it lacks may exist all the same."""
+    if bundle := bundle_folder(environ):
+        raise FetchError(
+            "only the package index says which releases and files there are",
+            cause=f"{BUNDLE_VARIABLE} is set: everything comes from {bundle}, which has what it was made for",
+            remedy=f"unset {BUNDLE_VARIABLE}, on a machine with a network",
+        )
+
+
 def refuse_address(url: str, environ: Mapping[str, str]) -> None:
     """Raise a `FetchError` for an address that somebody named by hand, where everything is taken from a bundle."""
     if (bundle := bundle_folder(environ)) and urllib.parse.urlsplit(url).scheme not in {"", "file"}:
