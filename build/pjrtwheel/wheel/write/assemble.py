@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -14,7 +14,8 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.gpucode import merge_codes
 from pjrtwheel.wheel.deflate.compress import Compression
 from pjrtwheel.wheel.metadata import read_field
-from pjrtwheel.wheel.record import format_record
+from pjrtwheel.wheel.names import WheelName
+from pjrtwheel.wheel.record import Member, format_record
 from pjrtwheel.wheel.report import Report
 from pjrtwheel.wheel.write.archive import ArchiveWriter, explain_write_errors, timestamp
 from pjrtwheel.wheel.write.bindings import plan_bindings
@@ -63,10 +64,21 @@ def write_wheel(plan: WheelPlan, directory: Path, compression: Compression | Non
         WheelError: The disk is full; nothing partial stays behind.
     """
     path = directory / plan.name.filename
-    record_path = f"{plan.name.dist_info}/RECORD"
     with ArchiveWriter(path, stamp=timestamp(os.environ), compression=compression) as archive:
-        members = {member.path: archive.add(member) for member in _in_order(plan)}
-        members[record_path] = archive.add(text_source(record_path, format_record(members, record_path)))
+        members = {member.path: archive.add(member) for member in list_members(plan)}
+        record = record_source(plan.name, members)
+        members[record.path] = archive.add(record)
+    return report_written(plan, members, path)
+
+
+def record_source(name: WheelName, members: Mapping[str, Member]) -> MemberSource:
+    """Return RECORD, the last member of a wheel, which lists all others."""
+    path = f"{name.dist_info}/RECORD"
+    return text_source(path, format_record(members, path))
+
+
+def report_written(plan: WheelPlan, members: Mapping[str, Member], path: Path) -> Report:
+    """Describe a wheel that was written, with all of its members."""
     return Report(
         wheel=path.name,
         distribution=plan.name.distribution,
@@ -87,8 +99,8 @@ def write_wheel(plan: WheelPlan, directory: Path, compression: Compression | Non
     )
 
 
-def _in_order(plan: WheelPlan) -> Iterator[MemberSource]:
-    """Yield members by path, with the metadata at the end of the file, as PEP 427 recommends.
+def list_members(plan: WheelPlan) -> Iterator[MemberSource]:
+    """Yield all members but RECORD by path, with the metadata at the end of the file, as PEP 427 recommends.
 
     The list of GPU code precedes the metadata: it is read while the libraries are compressed.
     """
