@@ -17,6 +17,7 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
 from pjrtwheel.bazel.remote_log import describe_processes, describe_warnings
+from pjrtwheel.bazel.workspace import lock_builds
 from pjrtwheel.disk import describe_need
 from pjrtwheel.dist_folder import Entry, add_wheels, check_space
 from pjrtwheel.elf import check_exports, read_image
@@ -113,6 +114,29 @@ def build(
     _say(f"building {' '.join(request.targets)} for {request.platform.name}")
     if request.provider != "source":  # XLA needs far more, which nobody knows before
         _say(describe_need(request, cache, proofs=smoke_tests))
+    with lock_builds(request.root, cache):
+        built = _build_and_check(request, backends, dist, cache, bindings)
+        proofs = []
+        for backend in request.backends or (None,):
+            found = prove(
+                [wheel for wheel in (*built, *bindings) if _is_of(wheel, backend)],
+                root=request.root,
+                release=request.release,
+                backend=backend,
+                origin=origin,
+                smoke_tests=smoke_tests,
+                cache=cache,
+            )
+            if shortfall := explain_level(found):
+                _say(shortfall)
+            proofs.append(found)
+        return add_wheels(built, proofs, origin, dist)
+
+
+def _build_and_check(
+    request: BuildRequest, backends: Sequence[Backend], dist: Path, cache: Path, bindings: Sequence[BuiltWheel]
+) -> tuple[BuiltWheel, ...]:
+    """Return the wheels of a request, each verified and all of one set."""
     result = build_with_bazel(request)
     _say(describe_actions(result))
     if warnings := describe_warnings(result.log.text):
@@ -124,21 +148,7 @@ def build(
         _say(describe_repair(wheel.report))
     _verify_once(built, backends, cache)
     check_set([wheel.report for wheel in (*built, *bindings)])
-    proofs = []
-    for backend in request.backends or (None,):
-        found = prove(
-            [wheel for wheel in (*built, *bindings) if _is_of(wheel, backend)],
-            root=request.root,
-            release=request.release,
-            backend=backend,
-            origin=origin,
-            smoke_tests=smoke_tests,
-            cache=cache,
-        )
-        if shortfall := explain_level(found):
-            _say(shortfall)
-        proofs.append(found)
-    return add_wheels(built, proofs, origin, dist)
+    return built
 
 
 def _is_of(wheel: BuiltWheel, backend: Backend | None) -> bool:
