@@ -18,10 +18,11 @@ from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
 from pjrtwheel.bazel.remote_log import describe_processes, describe_warnings
 from pjrtwheel.bazel.workspace import lock_builds
-from pjrtwheel.disk import describe_need
+from pjrtwheel.disk import describe_need, list_inputs
 from pjrtwheel.dist_folder import Entry, add_wheels, check_space
 from pjrtwheel.elf import check_exports, read_image
 from pjrtwheel.errors import BazelError, UsageError, VerifyError, count
+from pjrtwheel.fetch.bundled import check_bundled
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.prove import explain_level, prove
@@ -113,6 +114,7 @@ def build(
     origin = find_origin(request.root, os.environ)  # at once: while it builds, the repository may move on
     _say(f"building {' '.join(request.targets)} for {request.platform.name}")
     if request.provider != "source":  # XLA needs far more, which nobody knows before
+        check_bundled(list_inputs(request), os.environ)
         _say(describe_need(request, cache, proofs=smoke_tests))
     with lock_builds(request.root, cache):
         built = _build_and_check(request, backends, dist, cache, bindings)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pjrtwheel.bundle.manifest import (
-    ENTRIES,
+    BEGUN,
     MANIFEST,
     PAGES_FOLDER,
     REPOSITORY,
@@ -93,7 +93,8 @@ def make_bundle(request: BundleRequest, folder: Path, cache: WheelCache) -> Mani
         FetchError: Something could not be downloaded.
     """
     _check_folder(folder)
-    with disk_errors(folder), staging_folder(folder) as scratch:
+    with disk_errors(folder, "make room there, or name another folder"), staging_folder(folder) as scratch:
+        (folder / BEGUN).touch()
         (folder / WHEELS_FOLDER).mkdir(exist_ok=True)
         commit = write_repository(request.root, scratch / REPOSITORY)
         wheels = _Folder(folder, scratch)
@@ -114,19 +115,24 @@ def make_bundle(request: BundleRequest, folder: Path, cache: WheelCache) -> Mani
         )
         write_atomically(folder / MANIFEST, format_manifest(manifest))
         _remove_others(folder, manifest)
+        (folder / BEGUN).unlink()
     return manifest
 
 
 def _check_folder(folder: Path) -> None:
-    """Refuse a folder with anything that is not of a bundle."""
+    """Refuse a folder that has anything in it, unless a bundle was begun there."""
     found = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    strange = [name for name in found if name not in ENTRIES and not name.startswith(".")]
-    if strange or (folder.exists() and not folder.is_dir()):
-        raise UsageError(
-            f"not a folder for a bundle: {folder}",
-            cause=f"it has {strange[0]}" if strange else "it is a file",
-            remedy="name a new folder, or one that a bundle was begun in",
-        )
+    is_ours = {BEGUN, MANIFEST} & set(found)
+    problem = ""
+    if folder.exists() and not folder.is_dir():
+        problem = "it is a file"
+    elif found and not is_ours:
+        problem = f"it has {found[0]}"
+    elif linked := [name for name in (WHEELS_FOLDER, PAGES_FOLDER) if (folder / name).is_symlink()]:
+        problem = f"its {linked[0]} is a link to another folder"
+    if problem:
+        remedy = "name a new folder, or one that a bundle was begun in"
+        raise UsageError(f"not a folder for a bundle: {folder}", cause=problem, remedy=remedy)
 
 
 def _proven(request: BundleRequest) -> tuple[str, ...]:

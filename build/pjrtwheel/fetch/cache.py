@@ -78,17 +78,16 @@ def file_lock(path: Path, *, waiting: str = "") -> Iterator[None]:
 
 
 @contextmanager
-def disk_errors(path: Path) -> Iterator[None]:
-    """Turn the error of a full or read-only disk into a `FetchError` that names the place."""
+def disk_errors(
+    path: Path, remedy: str = f"make room there, or name another place in the environment variable {_CACHE_VARIABLE}"
+) -> Iterator[None]:
+    """Turn the error of a full or read-only disk into a `FetchError` that names the place and the remedy."""
     try:
         yield
     except OSError as error:
         if error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}:
             raise
-        raise FetchError(
-            f"cannot write below {path}: {error.strerror}",
-            remedy=f"make room there, or name another place in the environment variable {_CACHE_VARIABLE}",
-        ) from error
+        raise FetchError(f"cannot write below {path}: {error.strerror}", remedy=remedy) from error
 
 
 def _move_durably(source: Path, target: Path) -> None:
