@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -154,8 +155,12 @@ def build_environment(request: BuildRequest, bazel: Bazel, environ: Mapping[str,
         UsageError: The library does not exist.
     """
     base = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+    python = environ.get("PJRTWHEEL_PYTHON") or base
+    found = shutil.which(python, path=environ.get("PATH"))
     variables = {
-        "PJRTWHEEL_PYTHON": environ.get("PJRTWHEEL_PYTHON") or base,
+        "PJRTWHEEL_PYTHON": python,
+        # An upgrade leaves the path as it is.
+        "PJRTWHEEL_PYTHON_CHANGED": str(Path(found).stat().st_mtime_ns) if found else "",
         "PJRTWHEEL_RELEASE": request.release.version,
         "PJRTWHEEL_PROVIDER": request.provider,
         # Bazel watches files, and so does not see that a backend was added.

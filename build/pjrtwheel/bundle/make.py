@@ -21,7 +21,7 @@ from pjrtwheel.bundle.manifest import (
     format_manifest,
 )
 from pjrtwheel.bundle.pages import describe_file, write_pages
-from pjrtwheel.bundle.plan import Build, list_pins, read_locks
+from pjrtwheel.bundle.plan import BundledBuild, list_pins, read_locks
 from pjrtwheel.bundle.proofs import proof_pythons, resolve_proofs
 from pjrtwheel.bundle.repository import write_repository
 from pjrtwheel.bundle.resolve import Resolved, download, resolve
@@ -47,7 +47,7 @@ class BundleRequest:
     """
 
     root: Path
-    builds: tuple[Build, ...]
+    builds: tuple[BundledBuild, ...]
     host: Platform
     tool_pythons: tuple[Interpreter, ...]
     interpreters: tuple[Interpreter, ...]

@@ -91,6 +91,17 @@ def test_environment_names_the_library_and_its_digest(root: Path, tmp_path: Path
     assert build_environment(request_of(root), OLD, {})["PJRTWHEEL_LIBRARY"] == ""
 
 
+def test_environment_shows_that_the_interpreter_was_upgraded(root: Path, tmp_path: Path) -> None:
+    """At the same path, which is all that Bazel would see."""
+    python = tmp_path / "python"
+    python.touch(mode=0o755)
+    seen = [build_environment(request_of(root), NEW, {"PJRTWHEEL_PYTHON": str(python)})]
+    os.utime(python, (1, 1))
+    seen.append(build_environment(request_of(root), NEW, {"PJRTWHEEL_PYTHON": str(python)}))
+    assert [variables["PJRTWHEEL_PYTHON"] for variables in seen] == [str(python)] * 2
+    assert seen[0]["PJRTWHEEL_PYTHON_CHANGED"] != seen[1]["PJRTWHEEL_PYTHON_CHANGED"]
+
+
 def test_a_library_that_is_not_there(root: Path, tmp_path: Path) -> None:
     """It is named before Bazel is started."""
     with pytest.raises(UsageError, match="no such library"):
