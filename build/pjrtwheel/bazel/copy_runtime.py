@@ -90,7 +90,8 @@ def _libraries(files: Iterable[Path]) -> dict[str, Path]:
 
 def _list_libraries(file: Path) -> str:
     try:
-        done = subprocess.run(["ldd", str(file)], capture_output=True, text=True, check=False)
+        environ = {**os.environ, "LC_ALL": "C"}  # it is read below
+        done = subprocess.run(["ldd", str(file)], env=environ, capture_output=True, text=True, check=False)
     except OSError as error:
         raise BazelError(
             f"cannot run ldd: {error.strerror}",

@@ -445,6 +445,7 @@ def test_a_check_is_done_again_for_other_bytes(
         ("changes", {}),
         ("findings", {"jaxlib_cpu/plugin.so": ["none"]}),
         ("sha256", "0" * 64),
+        ("stripped_bytes", 744.0),
         ("more", 1),
     ],
 )

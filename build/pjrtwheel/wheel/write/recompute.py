@@ -13,10 +13,11 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 from pjrtwheel.errors import WheelError, shorten
 from pjrtwheel.files import hash_file
@@ -149,4 +150,9 @@ def _misreported(path: Path, expected: Report) -> Iterator[str]:
     if not isinstance(stated, dict):
         yield "all of it"
         return
-    yield from (key for key in wanted.keys() | stated.keys() if key not in stated or wanted.get(key) != stated[key])
+    # By their text, because 1 equals true.
+    yield from {key for key, _ in _texts(wanted) ^ _texts(stated)}
+
+
+def _texts(values: Mapping[str, Any]) -> set[tuple[str, str]]:
+    return {(key, json.dumps(value, sort_keys=True)) for key, value in values.items()}
