@@ -99,7 +99,7 @@ def test_two_builds_at_once_both_succeed(root: Path, built_wheels: Path, tmp_pat
         subprocess.Popen(command, env=environ_of(root), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         for command in commands
     ]
-    results = [(build.communicate(timeout=300)[1], build.returncode) for build in builds]
+    results = [(build.communicate(timeout=900)[1], build.returncode) for build in builds]
     assert [status for _, status in results] == [0, 0], results
     assert digests(tmp_path / "6") == digests(built_wheels)
     assert digests(tmp_path / "1").keys() == digests(built_wheels).keys()

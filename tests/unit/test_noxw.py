@@ -95,3 +95,16 @@ def test_environment_of_a_parallel_run_is_not_removed(
             output, _ = waiting.communicate(timeout=30)
     assert output == f"{target}\n"
     assert (target / "bin" / "python").read_text() == "made by the other run"
+
+
+@pytest.mark.parametrize("module", ["ensurepip", "hashlib", "json"])
+def test_modules_of_the_working_directory_are_not_run(root: Path, tmp_path: Path, module: str) -> None:
+    """It may be a bundle that nobody has checked yet, or a folder of downloads."""
+    (tmp_path / f"{module}.py").write_text("import sys\nprint('evil', file=sys.stderr)\nraise SystemExit(99)\n")
+    environ = {**os.environ, "PJRTWHEEL_BUNDLE": str(tmp_path / "none"), "PJRTWHEEL_CACHE": str(tmp_path / "cache")}
+    environ.pop("PYTHONPATH", None)
+    done = subprocess.run(
+        [sys.executable, root / "noxw", "-l"], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 4
+    assert done.stderr.startswith(f"error: no bundle: {tmp_path / 'none'}\n")

@@ -121,7 +121,8 @@ def make_bundle(request: BundleRequest, folder: Path, cache: WheelCache) -> Mani
 
 def _check_folder(folder: Path) -> None:
     """Refuse a folder that has anything in it, unless a bundle was begun there."""
-    found = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    # Hidden ones are leftovers of killed runs, or somebody's desktop's.
+    found = sorted(path.name for path in folder.glob("[!.]*")) if folder.is_dir() else []
     is_ours = {BEGUN, MANIFEST} & set(found)
     problem = ""
     if folder.exists() and not folder.is_dir():

@@ -167,6 +167,7 @@ def test_a_folder_with_the_names_of_a_bundle_is_left_alone(
     mine = tmp_path / "mine" / name
     mine.mkdir(parents=True)
     (mine / "thesis.txt").touch()
+    (mine.parent / ".partial-of-a-killed-run").mkdir()
     with pytest.raises(UsageError) as caught:
         make_bundle(request_, mine.parent, cache)
     assert caught.value.cause == f"it has {name}"
