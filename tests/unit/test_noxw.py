@@ -39,7 +39,7 @@ def test_cache_is_the_toolings(root: Path) -> None:
 
 
 LOCKS = {"nox": "nox_requirements.txt", "assemble": "requirements.txt"} | {
-    group: f"locks/{group}.txt" for group in ("build", "tests", "lint", "bench", "lock", "index_servers")
+    group: f"locks/{group}.txt" for group in ("build", "docs", "tests", "lint", "bench", "lock", "index_servers")
 }
 
 
