@@ -412,6 +412,13 @@ def update_readme(session: nox.Session) -> None:
     _run(session, "build", "python", "-m", "pjrtwheel.docs.readme", *session.posargs, PYTHONPATH="build")
 
 
+@IN_DOCS(default=False, tags=["update"])
+def update_reference(session: nox.Session) -> None:
+    """Write docs/reference/ from the sessions, parsers, dataclasses and errors."""
+    path = os.pathsep.join(["build", "selector"])
+    _run(session, "docs", "python", "-m", "pjrtwheel.reference", *session.posargs, PYTHONPATH=path)
+
+
 @IN_BUILD(default=False, tags=["update"])
 def update_docs(session: nox.Session) -> None:
     """Write docs/wheels.md, after measuring wheels if any are named: -- WHEEL or FOLDER..."""

@@ -66,12 +66,17 @@ def replace_section(text: str, name: str, section: str) -> str:
     return f"{before}{begin}\n{section}\n{end}{rest.split(end, 1)[1]}"
 
 
+def make_parser() -> CommandParser:
+    """Return the parser of this program's arguments."""
+    parser = CommandParser(prog="python -m pjrtwheel.docs.readme", description=__doc__)
+    parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
+    return parser
+
+
 @program
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the sections into the README and return the exit status."""
-    parser = CommandParser(prog="python -m pjrtwheel.docs.readme", description=__doc__)
-    parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
-    root = parser.parse_all(argv).root
+    root = make_parser().parse_all(argv).root
     path = root / "README.md"
     write_atomically(path, render_readme(path.read_text("utf-8"), root))
     return 0
