@@ -126,7 +126,7 @@ def check_select(arguments: list[str]) -> None:
 
 
 def check_requirements(words: list[str]) -> None:
-    """Look at the names and extras of our wheels in what an installer is told."""
+    """Look at the names and extras of our wheels in what an installer is given."""
     extras = {backend.distribution: set(backend.extras) for backend in BACKENDS.values()}
     extras["jaxlib"] = {extra for backend in BACKENDS.values() for extra in backend.jaxlib_extras}
     extras |= {"jaxlib-select": set(), "jaxlib-auto": set()} | {f"jaxlib-{name}": set() for name in INVENTED}
@@ -203,7 +203,7 @@ def test_sessions_in_sentences_are_there(command: str) -> None:
         "jaxlib-select resolv jax",
         "jaxlib-select resolve jax --jsno",
         "python -m jaxlib_cuda",
-        "python -m pjrtwheel tabel",
+        "python -m pjrtwheel no_such_command",
         "python ci/no_such_file.py",
         "python -c 'import jax; print('",
         "pip install jax jaxlib-cuda13",
