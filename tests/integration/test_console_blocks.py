@@ -4,8 +4,9 @@
 
 `tests/support/console_blocks.py` says how a block does that. The folders:
 
-- `clone`: a clone of this repository with the wheels of the CPU and `jaxlib-select` in `dist/`, and an active virtual
-  environment with nothing in it but pip. `./noxw` runs the commands of sessions, without an environment of their own.
+- `clone`: a clone of this repository with the wheels of the CPU and `jaxlib-select` in `dist/`. An index at
+  `https://wheels.example.org/simple/` has them as well. An active virtual environment has pip and `jaxlib-select`.
+  `./noxw` runs the commands of sessions, without an environment of their own.
 - `h100`: an empty folder on a machine with an NVIDIA H100 (mock driver), with `jaxlib-select`.
 - `received`: the release of `tests/data/release`, as those have it who receive it, next to a clone.
 """
@@ -16,52 +17,74 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 import pytest
 
-from console_blocks import Block, find_blocks, matches, run_block
+from console_blocks import Block, find_blocks, find_runs, matches, replace_in, run_block
 from pjrtwheel.dist_folder.merge import merge_folders
 from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.products.index import write_index
 from pjrtwheel.products.select import build_selector
 from release_under_test import ROOT
 from session_stand_in import put_stand_in
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("uv_cache")]
 
 Setup = Callable[[Path], Mapping[str, str]]  # an empty folder → the environment in which a block runs there
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "selector/README.md")),
-    *(ROOT / "docs").rglob("*.md"),
+    *sorted((ROOT / "docs").rglob("*.md")),
 ]
-BLOCKS = [block for path in sorted(PAGES) for block in find_blocks(path) if block.setup]
-KEPT = ("HOME", "LANG", "PATH", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CONFIG_FILE", "UV_INDEX_URL", "TMPDIR")
+RUNS = [block for path in PAGES for block in find_runs(path)]
+KEPT = (
+    "HOME",
+    "LANG",
+    "PIP_INDEX_URL",
+    "PIP_EXTRA_INDEX_URL",
+    "PIP_CONFIG_FILE",
+    "UV_INDEX_URL",
+    "UV_CACHE_DIR",
+    "TMPDIR",
+)
+INDEX = "https://wheels.example.org/simple/"
+ADDRESS = "INDEX"  # of the environment: where that is
 
 
-def environment(**more: str) -> dict[str, str]:
+def environment(*programs: Path, **more: str) -> dict[str, str]:
     """Return an environment of which this one says only where programs and packages are."""
     cache = {"PJRTWHEEL_CACHE": os.environ["PJRTWHEEL_CACHE"]} if "PJRTWHEEL_CACHE" in os.environ else {}
-    return {name: value for name, value in os.environ.items() if name in KEPT} | cache | more
+    folders = [*map(str, programs), os.environ["PATH"], str(Path(sys.executable).parent)]  # uv may be in the last
+    kept = {name: value for name, value in os.environ.items() if name in KEPT}
+    return kept | cache | {"PATH": os.pathsep.join(folders)} | more
 
 
 @pytest.fixture
-def clone(built_wheels: Path, interpreter: Interpreter) -> Setup:
+def clone(
+    built_wheels: Path, interpreter: Interpreter, serve: Callable[..., AbstractContextManager[str]]
+) -> Iterator[Setup]:
     """Return what makes a clone with finished wheels, and an active environment."""
+    with ExitStack() as stack:
 
-    def make(folder: Path) -> Mapping[str, str]:
-        for path in ROOT.iterdir():
-            if path.name not in {".git", ".nox", "dist", "noxw", "site"}:
-                (folder / path.name).symlink_to(path)
-        put_stand_in(folder)
-        build_selector(ROOT, folder / "selector_dist")
-        merge_folders([built_wheels, folder / "selector_dist"], folder / "dist")
-        shutil.rmtree(folder / "selector_dist")
-        venv = folder / "env"
-        subprocess.run([interpreter.path, "-m", "venv", str(venv)], check=True)
-        return environment(PATH=f"{venv}/bin:{os.environ['PATH']}", VIRTUAL_ENV=str(venv))
+        def make(folder: Path) -> Mapping[str, str]:
+            for path in ROOT.iterdir():
+                if path.name not in {".git", ".nox", "dist", "noxw", "site"}:
+                    (folder / path.name).symlink_to(path)
+            put_stand_in(folder)
+            build_selector(ROOT, folder / "selector_dist")
+            merge_folders([built_wheels, folder / "selector_dist"], folder / "dist")
+            shutil.rmtree(folder / "selector_dist")
+            write_index(folder / "dist", folder / "index")
+            venv, (selector,) = folder / "venv", (folder / "dist").glob("jaxlib_select-*.whl")
+            subprocess.run([interpreter.path, "-m", "venv", str(venv)], check=True)
+            subprocess.run([venv / "bin/pip", "install", "--quiet", "--no-index", "--no-deps", selector], check=True)
+            address = stack.enter_context(serve(folder / "index"))
+            here = Path(interpreter.path).parent  # under its own name, such as python3.12
+            return environment(venv / "bin", here, VIRTUAL_ENV=str(venv), **{ADDRESS: address})
 
-    return make
+        yield make
 
 
 @pytest.fixture
@@ -75,7 +98,7 @@ def h100(fake_libcuda: Path) -> Setup:
         program.write_text(f'#!/bin/sh\nexec {sys.executable} -m jaxlib_select "$@"\n')
         program.chmod(0o755)
         return environment(
-            PATH=f"{programs}:{os.environ['PATH']}",
+            programs,
             PYTHONPATH=str(ROOT / "selector"),
             LD_LIBRARY_PATH=str(fake_libcuda),
             FAKE_CUDA_VERSION="13000",
@@ -99,14 +122,26 @@ def received() -> Setup:
     return make
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.name)
+def run_in(block: Block, folder: Path, request: pytest.FixtureRequest) -> list[tuple[str, str]]:
+    """Run a block in the folder that it names; return what each command shows, and what it printed."""
+    folder.mkdir()
+    make: Setup = request.getfixturevalue(block.setup)
+    environ = make(folder)
+    block = replace_in(block, INDEX, environ.get(ADDRESS, INDEX))
+    printed = run_block(block, folder, environ)
+    return list(zip((shown for _, shown in block.commands), printed, strict=True))
+
+
+@pytest.mark.parametrize("block", RUNS, ids=lambda block: block.name)
 def test_a_block_prints_what_it_shows(block: Block, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """Every command succeeds, and where the page shows output, it is that."""
-    setup: Setup = request.getfixturevalue(block.setup)
-    printed = run_block(block, tmp_path, setup(tmp_path))
-    assert len(printed) == len(block.commands)
-    for (command, shown), text in zip(block.commands, printed, strict=True):
-        assert not shown or matches(shown, text), f"$ {command}\n{text}"
+    for shown, printed in run_in(block, tmp_path / "folder", request):
+        assert not shown or matches(shown, printed), printed
+
+
+def test_there_are_blocks_that_run() -> None:
+    """In every folder there is, so that none is kept for nothing."""
+    assert {"h100"} <= {block.setup for block in RUNS} <= {"clone", "h100", "received"}
 
 
 TEXT = """\
@@ -133,13 +168,20 @@ def test_each_folder_is_what_it_says(
 ) -> None:
     """Whether or not a page uses it today."""
     (tmp_path / "page.md").write_text(TEXT.format(setup=setup, command=command, shown=shown))
-    (tmp_path / "folder").mkdir()
     (block,) = find_blocks(tmp_path / "page.md")
-    make: Setup = request.getfixturevalue(block.setup)
-    (printed,) = run_block(block, tmp_path / "folder", make(tmp_path / "folder"))
-    assert block.setup == setup
-    assert matches(shown, printed), printed
-    assert not matches(f"{shown} and more", printed)
+    ((said, printed),) = run_in(block, tmp_path / "folder", request)
+    assert matches(said, printed), printed
+    assert not matches(f"{said} and more", printed)
+
+
+def test_a_block_may_go_on_from_another(tmp_path: Path) -> None:
+    """In the same shell; what comes in between and says nothing is not run."""
+    blocks = ("<!-- run in h100 -->", "$ A=1"), ("", "$ false"), ("<!-- run on, status 1 -->", "$ test $A = 2")
+    text = "\n\n".join(f"{note}\n```console\n{command}\n```" for note, command in blocks)
+    (tmp_path / "page.md").write_text(text)
+    (block,) = find_runs(tmp_path / "page.md")
+    assert (block.commands, block.setup, block.status) == ((("A=1", ""), ("test $A = 2", "")), "h100", 1)
+    assert run_block(block, tmp_path, environment()) == ["", ""]
 
 
 def test_a_command_that_fails_is_noticed(tmp_path: Path) -> None:

@@ -3,8 +3,13 @@
 """The console blocks of the documentation: found, taken apart into commands, and run.
 
 A block is ```` ```console ````; a line that begins with `$ ` is a command, and others are what it prints. A comment
-before the block, `<!-- run in SETUP -->`, lets a test run it in that folder (tests/integration/test_console_blocks.py),
-`<!-- run in SETUP, status 1 -->` one whose last command fails. All other blocks are parsed alone.
+before the block lets a test run it (tests/integration/test_console_blocks.py):
+
+- `<!-- run in SETUP -->` in a folder of that kind,
+- `<!-- run in SETUP, status 1 -->` the same, and its last command fails,
+- `<!-- run on -->` in the same shell, after the block before it.
+
+All other blocks are parsed alone.
 """
 
 from __future__ import annotations
@@ -13,11 +18,11 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 _BLOCK = re.compile(
-    r"(?:^[ ]*<!-- run in (?P<setup>[\w-]+)(?:, status (?P<status>\d+))? -->\n+)?"
+    r"(?:^[ ]*<!-- run (?:in (?P<setup>[\w-]+)|(?P<on>on))(?:, status (?P<status>\d+))? -->\n+)?"
     r"^(?P<indent>[ ]*)```console\n(?P<text>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
@@ -34,7 +39,7 @@ class Block:
         path: The file.
         line: Where in it the block begins.
         commands: Each command with what it prints; nothing where that is not shown.
-        setup: The folder that it runs in; empty for a block that is only parsed.
+        setup: The folder that it runs in, or `on` for that of the block before; empty for one that is only parsed.
         status: How its last command ends.
     """
 
@@ -56,7 +61,20 @@ def find_blocks(path: Path) -> Iterator[Block]:
     for found in _BLOCK.finditer(text):
         lines = [line.removeprefix(found["indent"]) for line in found["text"].splitlines()]
         line = text.count("\n", 0, found.start("indent")) + 1
-        yield Block(path, line, tuple(_take_apart(lines)), found["setup"] or "", int(found["status"] or 0))
+        setup = "on" if found["on"] else found["setup"] or ""
+        yield Block(path, line, tuple(_take_apart(lines)), setup, int(found["status"] or 0))
+
+
+def find_runs(path: Path) -> list[Block]:
+    """Return what runs of a file: each block that says where, with those that run on from it."""
+    runs: list[Block] = []
+    for block in find_blocks(path):
+        if block.setup == "on":
+            before = runs.pop()
+            block = replace(before, commands=(*before.commands, *block.commands), status=block.status)  # noqa: PLW2901
+        if block.setup:
+            runs.append(block)
+    return runs
 
 
 def _take_apart(lines: list[str]) -> Iterator[tuple[str, str]]:
@@ -119,7 +137,10 @@ def strip_variables(words: list[str]) -> tuple[list[str], list[str]]:
 
 
 def run_block(block: Block, folder: Path, environ: Mapping[str, str]) -> list[str]:
-    """Run the commands of a block in one shell, and return what each printed; fail where one ends otherwise."""
+    """Run the commands of a block in one shell, and return what each printed; fail where one ends otherwise.
+
+    What they print comes together, as on a terminal.
+    """
     lines = ["set -e", "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"]
     for command, _ in block.commands:
         lines += [f"echo '{_MARK}'", command]
@@ -127,6 +148,7 @@ def run_block(block: Block, folder: Path, environ: Mapping[str, str]) -> list[st
         ["bash", "-c", "\n".join(lines)],
         cwd=folder,
         env=dict(environ),
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -134,6 +156,12 @@ def run_block(block: Block, folder: Path, environ: Mapping[str, str]) -> list[st
     )
     assert done.returncode == block.status, done.stdout
     return [part.strip("\n") for part in done.stdout.split(f"{_MARK}\n")[1:]]
+
+
+def replace_in(block: Block, old: str, new: str) -> Block:
+    """Return a block with another text in its commands and in what they print, such as an address that there is."""
+    pairs = tuple((command.replace(old, new), shown.replace(old, new)) for command, shown in block.commands)
+    return replace(block, commands=pairs)
 
 
 def matches(shown: str, printed: str) -> bool:

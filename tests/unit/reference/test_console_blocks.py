@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from nox._options import options
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
 
 from console_blocks import Block, find_blocks, find_inline, simple_commands, strip_variables
 from jaxlib_select.cli import COMMANDS as SELECT_COMMANDS
@@ -135,9 +136,10 @@ def check_requirements(words: list[str]) -> None:
             requirement = Requirement(word)
         except InvalidRequirement:
             continue
-        if requirement.name.startswith("jaxlib"):
-            assert requirement.name in extras
-            assert requirement.extras <= extras[requirement.name]
+        name = canonicalize_name(requirement.name)  # a module's name, too
+        if name.startswith("jaxlib"):
+            assert name in extras
+            assert requirement.extras <= extras[name]
 
 
 def check_command(words: list[str]) -> None:
