@@ -19,7 +19,6 @@ extensions = ["myst_parser", "sphinx_copybutton", "pjrtwheel.docs.repository_lin
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_*"]
 myst_heading_anchors = 4  # as GitHub makes them, so that a link works in both
-suppress_warnings = ["misc.highlighting_failure"]  # what a program prints is shown as text
 
 html_theme = "furo"
 html_title = project

@@ -98,7 +98,7 @@ def _describe(root: Path, noxfile: ModuleType, name: str) -> Session:
     if name in _FILES:
         return Session(name, tag, summary, _FILES[name], (), _parser_of(root, _FILES[name]))
     choices = {"lint": noxfile.CHECKS, "format": noxfile.FORMATTERS}.get(name, ())
-    return Session(name, tag, summary, choices=tuple(choices), pytest="pytest" in function.func.__code__.co_consts)
+    return Session(name, tag, summary, choices=tuple(choices), pytest='"pytest"' in inspect.getsource(function.func))
 
 
 def _parser_of(root: Path, file: str) -> argparse.ArgumentParser:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.backend import load_backends
+from pjrtwheel.bazel.locate import NAMES as BAZELS
 from pjrtwheel.publish.destinations import load_destinations
 from pjrtwheel.publish.place import variable_of
 from pjrtwheel.publish.places import KINDS
@@ -40,7 +41,7 @@ BUILDS = (
     Variable("PJRTWHEEL_BUNDLE", "a folder of `./noxw -s bundle`, from which everything is taken without a network"),
     Variable("PJRTWHEEL_REMOTE", "a bazelrc with the settings of a remote cache or of remote execution"),
     Variable("PJRTWHEEL_BAZEL_FLAGS", "further flags of Bazel for builds"),
-    Variable("BAZEL", "the Bazel to use; else `bazelisk`, `bazel` or `bazel-bootstrap` on `PATH`"),
+    Variable("BAZEL", f"the Bazel to use; else the first of {', '.join(BAZELS)} on `PATH` that is supported"),
     Variable("SOURCE_DATE_EPOCH", "seconds since 1970 that files in wheels and documents are dated with"),
     Variable("PYENV_ROOT", "where pyenv has Pythons, on which wheels are proven; else `~/.pyenv`"),
     Variable(
@@ -68,9 +69,9 @@ WHEELS = (
     Variable("TPU_LIBRARY_PATH", "JAX's own: another libtpu, whose version is not checked"),
     Variable("PJRT_NAMES_AND_LIBRARY_PATHS", "JAX's own: further plugins, `NAME:PATH` separated by commas"),
     Variable("XLA_FLAGS", "XLA's own flags; `jaxlib-cpu` reads those about its client"),
-    Variable("CUDA_HOME", "a CUDA Toolkit to look for libraries in"),
-    Variable("CUDA_PATH", "the same, if `CUDA_HOME` is not set"),
-    Variable("ROCM_PATH", "folder of ROCm; else `/opt/rocm`"),
+    Variable("CUDA_HOME", "a CUDA Toolkit to look for libraries in, before the usual places"),
+    Variable("CUDA_PATH", "another one, after it"),
+    Variable("ROCM_PATH", "folder of ROCm, before the usual places"),
     Variable("ONEAPI_ROOT", "folder of oneAPI; else `/opt/intel/oneapi`"),
     Variable("LD_LIBRARY_PATH", "folders whose libraries come before those of the wheels; `doctor` reports them"),
     Variable("MOSAIC_GPU_RUNTIME_LIB_PATH", "set by the wheels for CUDA to their library, unless it is set already"),
