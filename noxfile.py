@@ -335,7 +335,7 @@ def bench_detect(session: nox.Session) -> None:
     _run(session, "bench", "python", "benchmarks/detect.py", *session.posargs)
 
 
-# Session → what it says of itself, and the script that it runs with options. All need root and debootstrap (README).
+# Session → what it says of itself, and the script that it runs with options (docs/release/machine.md: what they need).
 DEBIAN = {
     "debian": (
         "Run a command in a folder with Debian: -- [--suite S] [--architecture A] [--package P]... COMMAND.",
@@ -408,7 +408,7 @@ def update_schemas(session: nox.Session) -> None:
 
 @IN_BUILD(default=False, tags=["update"])
 def update_readme(session: nox.Session) -> None:
-    """Write the README's table of releases, and its list of known differences from tests/conformance."""
+    """Write the README's picture, and the tables of releases and of known differences in docs/user/."""
     _run(session, "build", "python", "-m", "pjrtwheel.docs.readme", *session.posargs, PYTHONPATH="build")
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Keep the README's table of releases and its list of differences true: `python -m pjrtwheel.docs.readme`."""
+"""Keep the README's picture, and what is generated in hand-written pages, true: `python -m pjrtwheel.docs.readme`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from pathlib import Path
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.conformance.comparison import Expected, load_expected
+from pjrtwheel.docs.picture import render_pictures
 from pjrtwheel.docs.releases import render_releases
+from pjrtwheel.docs.wheels import read_measures
 from pjrtwheel.errors import UsageError, count
 from pjrtwheel.files import write_atomically
 from pjrtwheel.program import CommandParser, program
@@ -19,6 +21,8 @@ from pjrtwheel.release.known import list_releases, load_release
 
 _BEGIN = "<!-- {name}: begin, written by nox -s update_readme -->"
 _END = "<!-- {name}: end -->"
+RELEASES = "docs/user/wheels.md"
+DIFFERENCES = "docs/user/cpu.md"
 _LINE_LENGTH = 120  # as in [tool.rumdl] of pyproject.toml
 
 
@@ -45,23 +49,28 @@ def load_all_expected(root: Path) -> list[Expected]:
     return [entry for path in files for entry in load_expected(root, path.stem)]
 
 
-def render_readme(text: str, root: Path) -> str:
-    """Return the README with its generated sections written again.
+def render_generated(root: Path) -> dict[str, str]:
+    """Return the text of each file that has something generated in it, by its path in the repository.
 
     Raises:
-        UsageError: It lacks the marks of a section.
+        UsageError: A page lacks the marks of its section.
     """
+    texts = {path: (root / path).read_text("utf-8") for path in (RELEASES, DIFFERENCES)}
+    backends = tuple(load_backends(root).values())
     releases = [load_release(root, version) for version in reversed(list_releases(root))]
-    table = render_releases(releases, load_backends(root).values())
-    text = replace_section(text, "releases", table)
-    return replace_section(text, "conformance", render_differences(load_all_expected(root)))
+    table, differences = render_releases(releases, backends), render_differences(load_all_expected(root))
+    return {
+        RELEASES: replace_section(texts[RELEASES], "releases", table),
+        DIFFERENCES: replace_section(texts[DIFFERENCES], "conformance", differences),
+        **render_pictures(read_measures(root), backends),
+    }
 
 
 def replace_section(text: str, name: str, section: str) -> str:
     """Return a document with the text between two marks replaced; raise a `UsageError` when it lacks one."""
     begin, end = _BEGIN.format(name=name), _END.format(name=name)
     if begin not in text or end not in text:
-        raise UsageError(f"the README lacks its marks {begin} and {end}")
+        raise UsageError(f"the page lacks its marks {begin} and {end}")
     before, rest = text.split(begin, 1)
     return f"{before}{begin}\n{section}\n{end}{rest.split(end, 1)[1]}"
 
@@ -75,10 +84,10 @@ def make_parser() -> CommandParser:
 
 @program
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the sections into the README and return the exit status."""
+    """Write all of it and return the exit status."""
     root = make_parser().parse_all(argv).root
-    path = root / "README.md"
-    write_atomically(path, render_readme(path.read_text("utf-8"), root))
+    for path, text in render_generated(root).items():
+        write_atomically(root / path, text)
     return 0
 
 
