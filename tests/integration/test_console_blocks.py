@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -42,6 +43,7 @@ PAGES = [
 RUNS = [block for path in PAGES for block in find_runs(path)]
 INDEX = "https://wheels.example.org/simple/"
 ADDRESS = "INDEX"  # of the environment: where that is
+PORT = "8000"  # of servers that pages start
 
 
 def environment(*programs: Path, **more: str) -> dict[str, str]:
@@ -59,8 +61,9 @@ def clone(
 
         def make(folder: Path) -> Mapping[str, str]:
             for path in ROOT.iterdir():
-                if path.name not in {".git", ".nox", "dist", "noxw", "site"}:
+                if path.name not in {".git", ".nox", "dist", "noxw", "selector", "site"}:
                     (folder / path.name).symlink_to(path)
+            shutil.copytree(ROOT / "selector", folder / "selector")  # pip builds in it
             put_stand_in(folder)
             build_selector(ROOT, folder / "selector_dist")
             merge_folders([built_wheels, folder / "selector_dist"], folder / "dist")
@@ -111,12 +114,19 @@ def received() -> Setup:
     return make
 
 
+def _free_port() -> int:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        return int(server.getsockname()[1])
+
+
 def run_in(block: Block, folder: Path, request: pytest.FixtureRequest) -> list[tuple[str, str]]:
     """Run a block in the folder that it names; return what each command shows, and what it printed."""
     folder.mkdir()
     make: Setup = request.getfixturevalue(block.setup)
     environ = make(folder)
     block = replace_in(block, INDEX, environ.get(ADDRESS, INDEX))
+    block = replace_in(block, PORT, str(_free_port()))  # others may have taken it
     printed = run_block(block, folder, environ)
     return list(zip((shown for _, shown in block.commands), printed, strict=True))
 

@@ -22,7 +22,7 @@ from console_blocks import Block, find_blocks, find_inline, simple_commands, str
 from jaxlib_select.cli import COMMANDS as SELECT_COMMANDS
 from jaxlib_select.cli import parse_command
 from pjrtwheel.backend import load_backends
-from pjrtwheel.cli import COMMANDS, make_parser
+from pjrtwheel.cli import COMMANDS, PROGRAM, make_parser
 from pjrtwheel.errors import UsageError
 from pjrtwheel.reference.sessions import Session, load_sessions
 from pjrtwheel.reference.variables import list_variables
@@ -53,6 +53,55 @@ PROGRAMS = {
         "module",
         "twine",
     ),
+}
+# Why a command of ours in a block that does not run is only parsed: the test that runs it for real, or what it needs.
+PARSED = {
+    "attest": "tests/integration/test_attest.py",
+    "auto": "tests/integration/test_auto_uv.py",
+    "build": "tests/integration/test_build.py",
+    "bump": "tests/integration/test_bump.py",
+    "bundle": "tests/integration/test_bundle.py",
+    "clean": "tests/unit/bazel/test_clean.py",
+    "conformance": "tests/integration/test_conformance_run.py",
+    "facts": "tests/unit/products/test_facts.py",
+    "index": "tests/integration/test_index_http.py",
+    "inspect": "tests/integration/test_inspect_wheels.py",
+    "merge": "tests/unit/dist_folder/test_merge.py",
+    "pin": "tests/integration/test_pin.py",
+    "probe": "tests/integration/test_inspect_wheels.py",
+    "publish": "tests/integration/test_publish_devpi.py",
+    "release_check": "tests/integration/test_release_check.py",
+    "reproduce": "tests/unit/attest/test_reproduce.py",
+    "select": "tests/integration/test_select_wheel.py",
+    "sizes": "tests/unit/release_check/test_sizes.py",
+    "smoke": "tests/integration/test_smoke_record.py",
+    "verify_installs": "tests/integration/test_verify_installs.py",
+    "verify_release": "tests/unit/attest/test_verify_release.py",
+    "yank": "tests/unit/publish/test_yank.py",
+    "jaxlib-select apply": "tests/integration/select_install/test_locks.py",
+    "jaxlib-select detect": "tests/integration/test_select_libcuda.py",
+    "jaxlib-select doctor": "tests/integration/test_select_doctor.py",
+    "jaxlib-select install": "tests/integration/select_install/test_install.py",
+    "jaxlib-select lock": "tests/integration/select_install/test_locks.py",
+    "jaxlib-select resolve": "tests/integration/test_select_libcuda.py",
+    "python -m jaxlib_abacus": "tests/integration/test_new_backend.py",
+    "python -m jaxlib_cpu": "tests/integration/test_no_label.py",
+    **{
+        f"python -m {backend.package}": "needs the libraries of a vendor"
+        for backend in BACKENDS.values()
+        if not backend.is_cpu
+    },
+    "debian_arm64": "needs root and an emulator",
+    "debian_bazel": "needs root and debootstrap",
+    "debian_python": "needs root and debootstrap",
+    "fuzz": "tests/unit/fuzz/test_fuzz.py",
+    "lint": "runs by itself, in CI",
+    "lock_tools": "needs the package index, and changes the locks",
+    "shutdown": "would end the servers of those who run the tests",
+    "tests": "is what runs",
+    "unit": "is what runs",
+    "update_docs": "needs upstream's wheels",
+    "workflows": "takes half an hour",
 }
 MODULES = {"venv", "http.server", "pip", "build", "zipfile"}
 PYTHON = re.compile(r"(?:.*/)?python(?:3(?:\.\d+t?)?)?(?:\.exe)?")
@@ -170,6 +219,38 @@ def test_the_commands_of_a_block_are_understood(block: Block) -> None:
     for command, _ in block.commands:
         for words in simple_commands(command):
             check_command(words)
+
+
+def subject_of(words: list[str]) -> list[str]:
+    """Return what of ours a command runs: a command of the tooling, a session, or a program that wheels bring."""
+    _, words = strip_variables(words)
+    match words:
+        case ["./noxw" | "nox", *rest]:
+            sessions = sessions_of(rest[: rest.index("--")] if "--" in rest else rest)
+            started = {session.name: session.program.partition(f"{PROGRAM} ")[2] for session in sessions}
+            return [command or name for name, command in started.items()]
+        case [program, command, *_] if program.endswith("jaxlib-select"):
+            return [f"jaxlib-select {command}"]
+        case [program, "-m", module, *_] if PYTHON.fullmatch(program) and module.startswith("jaxlib_"):
+            return [f"python -m {module}"]
+    return []
+
+
+def test_what_is_only_parsed_has_a_reason() -> None:
+    """Either another test runs that command for real, or it needs what a test does not have."""
+    parsed = {
+        subject
+        for block in BLOCKS
+        if not block.setup
+        for command, _ in block.commands
+        for words in simple_commands(command)
+        for subject in subject_of(words)
+    }
+    assert len(parsed) > 20
+    assert parsed - PARSED.keys() == set()
+    files = {subject: ROOT / reason for subject, reason in PARSED.items() if reason.startswith("tests/")}
+    word = {subject: subject.rpartition(" ")[2] for subject in files}
+    assert [subject for subject, path in files.items() if word[subject] not in path.read_text("utf-8")] == []
 
 
 def test_there_are_blocks_to_look_at() -> None:
