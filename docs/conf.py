@@ -15,7 +15,7 @@ project = "Split JAX wheels"
 author = "The split JAX wheel authors"
 copyright = author  # noqa: A001 - Sphinx's name
 
-extensions = ["myst_parser", "sphinx_copybutton", "pjrtwheel.docs.repository_links"]
+extensions = ["myst_parser", "sphinx_copybutton", "pjrtwheel.docs.repository_links", "pjrtwheel.docs.themed_images"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_*"]
 myst_heading_anchors = 4  # as GitHub makes them, so that a link works in both

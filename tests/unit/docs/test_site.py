@@ -110,6 +110,20 @@ def test_links_to_other_files_lead_to_a_copy_or_to_github(
         assert (tmp_path / "site" / links[0]).read_text() == "a = 1\n"
 
 
+def test_an_image_has_a_twin_for_the_dark_theme(small: Path, tmp_path: Path) -> None:
+    """If there is one; another image is shown in both."""
+    svg = '<svg xmlns="http://www.w3.org/2000/svg"/>'
+    write_files(small / "docs", dict.fromkeys(["a-light.svg", "a-dark.svg", "b-light.svg"], svg))
+    (small / "docs/page.md").write_text(f"{PAGE}\n![a](a-light.svg)\n\n![b](b-light.svg)\n")
+    build_site(small, tmp_path / "site")
+    images = re.findall(r"<img [^>]*>", (tmp_path / "site/page.html").read_text("utf-8"))
+    assert [(re.findall(r"only-\w+", image), re.findall(r"\w+-\w+\.svg", image)) for image in images] == [
+        (["only-light"], ["a-light.svg"]),
+        (["only-dark"], ["a-dark.svg"]),
+        ([], ["b-light.svg"]),
+    ]
+
+
 def test_the_address_of_the_repository_needs_both_variables() -> None:
     """One alone says nothing."""
     assert find_address({"GITHUB_SERVER_URL": "https://x"}) == ""
