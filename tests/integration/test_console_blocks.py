@@ -26,6 +26,7 @@ import pytest
 from console_blocks import Block, find_blocks, find_runs, matches, replace_in, run_block
 from pjrtwheel.dist_folder.merge import merge_folders
 from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.products.index import write_index
 from pjrtwheel.products.select import build_selector
 from release_under_test import ROOT
@@ -39,26 +40,14 @@ PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 RUNS = [block for path in PAGES for block in find_runs(path)]
-KEPT = (
-    "HOME",
-    "LANG",
-    "PIP_INDEX_URL",
-    "PIP_EXTRA_INDEX_URL",
-    "PIP_CONFIG_FILE",
-    "UV_INDEX_URL",
-    "UV_CACHE_DIR",
-    "TMPDIR",
-)
 INDEX = "https://wheels.example.org/simple/"
 ADDRESS = "INDEX"  # of the environment: where that is
 
 
 def environment(*programs: Path, **more: str) -> dict[str, str]:
-    """Return an environment of which this one says only where programs and packages are."""
-    cache = {"PJRTWHEEL_CACHE": os.environ["PJRTWHEEL_CACHE"]} if "PJRTWHEEL_CACHE" in os.environ else {}
+    """Return the environment of a user of this machine: its indexes and caches, and nothing that changes JAX."""
     folders = [*map(str, programs), os.environ["PATH"], str(Path(sys.executable).parent)]  # uv may be in the last
-    kept = {name: value for name, value in os.environ.items() if name in KEPT}
-    return kept | cache | {"PATH": os.pathsep.join(folders)} | more
+    return clean_environ(PATH=os.pathsep.join(folders), **more)
 
 
 @pytest.fixture
