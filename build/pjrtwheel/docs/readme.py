@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -21,6 +22,8 @@ from pjrtwheel.release.known import list_releases, load_release
 
 _BEGIN = "<!-- {name}: begin, written by nox -s update_readme -->"
 _END = "<!-- {name}: end -->"
+README = "README.md"
+QUICK_START = "docs/quick-start.md"
 RELEASES = "docs/user/wheels.md"
 DIFFERENCES = "docs/user/cpu.md"
 _LINE_LENGTH = 120  # as in [tool.rumdl] of pyproject.toml
@@ -52,18 +55,33 @@ def load_all_expected(root: Path) -> list[Expected]:
 def render_generated(root: Path) -> dict[str, str]:
     """Return the text of each file that has something generated in it, by its path in the repository.
 
+    The quick start has the commands of the README, so that the site has them as well.
+
     Raises:
         UsageError: A page lacks the marks of its section.
     """
-    texts = {path: (root / path).read_text("utf-8") for path in (RELEASES, DIFFERENCES)}
+    texts = {path: (root / path).read_text("utf-8") for path in (README, QUICK_START, RELEASES, DIFFERENCES)}
     backends = tuple(load_backends(root).values())
     releases = [load_release(root, version) for version in reversed(list_releases(root))]
     table, differences = render_releases(releases, backends), render_differences(load_all_expected(root))
     return {
+        QUICK_START: replace_section(texts[QUICK_START], "install", quote_install(texts[README])),
         RELEASES: replace_section(texts[RELEASES], "releases", table),
         DIFFERENCES: replace_section(texts[DIFFERENCES], "conformance", differences),
         **render_pictures(read_measures(root), backends),
     }
+
+
+def quote_install(readme: str) -> str:
+    r"""Return what the README says about installing, with links as they are below `docs/`.
+
+    >>> quote_install("# A\n\n## Install it\n\n[so](docs/a.md), [made](#make)\n\n## B\n")
+    '[so](a.md), [made](../README.md#make)'
+    """
+    section = re.search(r"^## Install .*?\n\n(.*?)\n\n(?=## )", readme, re.MULTILINE | re.DOTALL)
+    if section is None:
+        raise UsageError("the README lacks a section that begins with '## Install '")
+    return re.sub(r"\]\((docs/|#)", lambda found: "](" if found[1] == "docs/" else "](../README.md#", section[1])
 
 
 def replace_section(text: str, name: str, section: str) -> str:

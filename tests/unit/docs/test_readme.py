@@ -13,7 +13,7 @@ from pjrtwheel import errors
 from pjrtwheel.bazel import locate
 from pjrtwheel.conformance.cases import CaseOutcome
 from pjrtwheel.conformance.comparison import Expected
-from pjrtwheel.docs.readme import render_differences, render_generated, replace_section
+from pjrtwheel.docs.readme import quote_install, render_differences, render_generated, replace_section
 from pjrtwheel.errors import PjrtWheelError, UsageError
 from pjrtwheel.program import INTERRUPTED
 from pjrtwheel.release_check.problems import SEVERAL
@@ -50,6 +50,12 @@ def test_document_without_marks_is_refused() -> None:
     """A page that was rewritten without the section is noticed."""
     with pytest.raises(UsageError, match="lacks its marks"):
         replace_section("a", "x", "new")
+
+
+def test_readme_without_the_commands_is_refused() -> None:
+    """The quick start would lose them without a word."""
+    with pytest.raises(UsageError, match="lacks a section"):
+        quote_install("# A\n\n## Make\n\nb\n\n## C\n")
 
 
 def test_generated_parts_are_up_to_date(root: Path) -> None:
