@@ -28,6 +28,7 @@ from console_blocks import Block, find_blocks, find_runs, matches, replace_in, r
 from pjrtwheel.dist_folder.merge import merge_folders
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.environment.venv import find_uv
 from pjrtwheel.products.index import write_index
 from pjrtwheel.products.select import build_selector
 from release_under_test import ROOT
@@ -52,9 +53,18 @@ def environment(*programs: Path, **more: str) -> dict[str, str]:
     return clean_environ(PATH=os.pathsep.join(folders), **more)
 
 
+@pytest.fixture(scope="module")
+def finished_wheels(built_wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the wheels of the CPU and that of `jaxlib-select`."""
+    folder = tmp_path_factory.mktemp("finished")
+    build_selector(ROOT, folder / "selector")
+    merge_folders([built_wheels, folder / "selector"], folder / "dist")
+    return folder / "dist"
+
+
 @pytest.fixture
 def clone(
-    built_wheels: Path, interpreter: Interpreter, serve: Callable[..., AbstractContextManager[str]]
+    finished_wheels: Path, interpreter: Interpreter, serve: Callable[..., AbstractContextManager[str]]
 ) -> Iterator[Setup]:
     """Return what makes a clone with finished wheels, and an active environment."""
     with ExitStack() as stack:
@@ -65,12 +75,12 @@ def clone(
                     (folder / path.name).symlink_to(path)
             shutil.copytree(ROOT / "selector", folder / "selector")  # pip builds in it
             put_stand_in(folder)
-            build_selector(ROOT, folder / "selector_dist")
-            merge_folders([built_wheels, folder / "selector_dist"], folder / "dist")
-            shutil.rmtree(folder / "selector_dist")
+            shutil.copytree(finished_wheels, folder / "dist", copy_function=os.link)
             write_index(folder / "dist", folder / "index")
             venv, (selector,) = folder / "venv", (folder / "dist").glob("jaxlib_select-*.whl")
-            subprocess.run([interpreter.path, "-m", "venv", str(venv)], check=True)
+            subprocess.run(
+                [find_uv() or "uv", "venv", "--quiet", "--seed", "--python", interpreter.path, venv], check=True
+            )
             subprocess.run([venv / "bin/pip", "install", "--quiet", "--no-index", "--no-deps", selector], check=True)
             address = stack.enter_context(serve(folder / "index"))
             here = Path(interpreter.path).parent  # under its own name, such as python3.12
