@@ -38,7 +38,7 @@ LOCKS = {
     "nox": "build/nox_requirements.txt",
     **{
         group: f"build/locks/{group}.txt"
-        for group in ("cache_servers", "index_servers", "build", "tests", "lint", "bench", "lock")
+        for group in ("cache_servers", "docs", "index_servers", "build", "tests", "lint", "bench", "lock")
     },
 }
 BACKENDS = sorted(path.parent.name for path in ROOT.glob("plugins/*/backend.toml"))
@@ -89,9 +89,9 @@ def _add_environment(group: str) -> str:
 
 
 # How a session is declared that runs in such an environment instead of one of its own (137 MB each).
-IN_BUILD, IN_TESTS, IN_BENCH = (
+IN_BUILD, IN_DOCS, IN_TESTS, IN_BENCH = (
     functools.partial(nox.session, venv_backend="none", requires=[_add_environment(group)])
-    for group in ("build", "tests", "bench")
+    for group in ("build", "docs", "tests", "bench")
 )
 
 
@@ -335,7 +335,7 @@ def bench_detect(session: nox.Session) -> None:
     _run(session, "bench", "python", "benchmarks/detect.py", *session.posargs)
 
 
-# Session → what it says of itself, and the script that it runs with options. All need root and debootstrap (README).
+# Session → what it says of itself, and the script that it runs with options (docs/release/machine.md: what they need).
 DEBIAN = {
     "debian": (
         "Run a command in a folder with Debian: -- [--suite S] [--architecture A] [--package P]... COMMAND.",
@@ -408,8 +408,15 @@ def update_schemas(session: nox.Session) -> None:
 
 @IN_BUILD(default=False, tags=["update"])
 def update_readme(session: nox.Session) -> None:
-    """Write the README's table of releases, and its list of known differences from tests/conformance."""
+    """Write the README's picture, and the tables of releases and of known differences in docs/user/."""
     _run(session, "build", "python", "-m", "pjrtwheel.docs.readme", *session.posargs, PYTHONPATH="build")
+
+
+@IN_DOCS(default=False, tags=["update"])
+def update_reference(session: nox.Session) -> None:
+    """Write docs/reference/ from the sessions, parsers, dataclasses and errors."""
+    path = os.pathsep.join(["build", "selector"])
+    _run(session, "docs", "python", "-m", "pjrtwheel.reference", *session.posargs, PYTHONPATH=path)
 
 
 @IN_BUILD(default=False, tags=["update"])
@@ -417,6 +424,13 @@ def update_docs(session: nox.Session) -> None:
     """Write docs/wheels.md, after measuring wheels if any are named: -- WHEEL or FOLDER..."""
     command = ["python", "-m", "pjrtwheel.docs.wheels", "--root", str(ROOT), *session.posargs]
     _run(session, "build", *command, within=session.invoked_from, PYTHONPATH=str(ROOT / "build"))
+
+
+@IN_DOCS(default=False)
+def docs(session: nox.Session) -> None:
+    """Build the documentation in site/; with -- serve show it, with -- linkcheck ask the addresses in it."""
+    command = ("python", "-m", "pjrtwheel.docs.site", "--root", str(ROOT), *session.posargs)
+    _run(session, "docs", *command, within=session.invoked_from, PYTHONPATH=str(ROOT / "build"))
 
 
 def _name_nearest(arguments: list[str]) -> None:

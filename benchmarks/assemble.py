@@ -175,15 +175,20 @@ def judge(name: str, value: str, *, goal: str, met: bool) -> bool:
     return met
 
 
-def main() -> int:
-    """Measure, print, and return 1 when a goal was missed."""
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of this program's arguments."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--backend", default="cpu")
-    parser.add_argument("--platform", default=host_platform().name)
+    parser.add_argument("--repeats", type=int, default=3, help="turns (default: 3)")
+    parser.add_argument("--backend", default="cpu", help="whose wheel is assembled (default: cpu)")
+    parser.add_argument("--platform", default=host_platform().name, help="for which (default: that of this machine)")
     parser.add_argument("--level", type=int, default=LEVEL, help=f"level of libdeflate (default: {LEVEL})")
     parser.add_argument("--floor", nargs=2, type=Path, help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    return parser
+
+
+def main() -> int:
+    """Measure, print, and return 1 when a goal was missed."""
+    args = make_parser().parse_args()
     if args.floor:
         floor(*args.floor, args.level)
         return 0

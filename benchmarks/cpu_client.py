@@ -27,13 +27,18 @@ CLIENTS = {"built-in": {"JAXLIB_CPU_DISABLE": "1"}, "jaxlib-cpu": {}}
 SETTINGS = ("JAX", "XLA_", "PJRT_", "PYTHON")  # variables that would change what is measured
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Measure both clients in turns and print medians and ratios."""
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of this program's arguments."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--wheels", type=Path, default=ROOT / "dist", help="folder with our wheels (default: dist/)")
     parser.add_argument("--repeats", type=int, default=7, help="turns (default: 7)")
     parser.add_argument("--python", default="cp312", help="tag of the environment's Python (default: cp312)")
-    args = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure both clients in turns and print medians and ratios."""
+    args = make_parser().parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         python = make_environment(Path(folder), args.wheels, args.python)
         measured: dict[str, list[dict[str, float]]] = {client: [] for client in CLIENTS}

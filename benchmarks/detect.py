@@ -50,12 +50,17 @@ esac
 """
 
 
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of this program's arguments."""
+    parser = argparse.ArgumentParser(description="time detection")
+    parser.add_argument("--repeats", type=int, default=15, help="turns (default: 15)")
+    parser.add_argument("--python", default=sys.executable, help="interpreter for jaxlib-select (default: this one)")
+    return parser
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run everything in turns and print the medians."""
-    parser = argparse.ArgumentParser(description="time detection")
-    parser.add_argument("--repeats", type=int, default=15)
-    parser.add_argument("--python", default=sys.executable, help="interpreter for jaxlib-select")
-    args = parser.parse_args(argv)
+    args = make_parser().parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         runs = prepare(Path(folder), args.python)
         measured: dict[str, list[Measured]] = {name: [] for name in runs}

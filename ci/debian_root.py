@@ -225,15 +225,20 @@ def provide(args: argparse.Namespace) -> tuple[DebianRoot, Path]:
     return root, make_root(root, cache_root(os.environ) / "debian", mirror=args.mirror)
 
 
-@program
-def main(argv: Sequence[str] | None = None) -> int:
-    """Make a root where it is not there, run a command in it, and return its exit status."""
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of this program's arguments."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_root_options(parser)
     add_mount_options(parser)
     parser.add_argument("--remove", action="store_true", help="remove this root instead")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="the command; without one the root is only made")
-    args = parser.parse_args(argv)
+    return parser
+
+
+@program
+def main(argv: Sequence[str] | None = None) -> int:
+    """Make a root where it is not there, run a command in it, and return its exit status."""
+    args = make_parser().parse_args(argv)
     if args.remove:
         remove_root(DebianRoot(args.suite, args.architecture, tuple(args.package)), cache_root(os.environ) / "debian")
         return 0

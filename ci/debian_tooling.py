@@ -64,9 +64,8 @@ def provide_tooling(root: DebianRoot, folder: Path, visit: Visit, python: str, *
     return kept / "bin" / "python"
 
 
-@program
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command of the tooling in a root, and return its exit status."""
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of this program's arguments."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_root_options(parser)
     add_python_option(parser)
@@ -74,7 +73,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--group", default="build", help="dependency group that it needs (default: build)")
     parser.add_argument("--module", default="pjrtwheel", help="module to run instead of pjrtwheel, such as pytest")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="such as: build cpu --no-smoke --dist DIR")
-    args = parser.parse_args(argv)
+    return parser
+
+
+@program
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command of the tooling in a root, and return its exit status."""
+    args = make_parser().parse_args(argv)
     root, folder = provide(args)
     visit = plan_visit(os.environ, write=args.write, read=args.read, here=Path.cwd())
     python = provide_tooling(root, folder, visit, args.python, group=args.group)

@@ -107,6 +107,17 @@ def unpack_wheels(order: Order, environment: Path) -> Sequence[Path]:
     return wheels
 
 
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of this program's arguments."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_root_options(parser)
+    add_python_option(parser)
+    parser.add_argument("--backend", required=True, metavar="NAME", help="the backend to prove")
+    parser.add_argument("--dist", type=Path, default=REPOSITORY / "dist", metavar="DIR", help="folder of the wheels")
+    add_options(parser, "--release", "--set")
+    return parser
+
+
 def read_order(argv: Sequence[str] | None) -> Order:
     """Read the arguments, and make the root where it is not there.
 
@@ -114,13 +125,7 @@ def read_order(argv: Sequence[str] | None) -> Order:
         RootError: That is not possible here.
         UsageError: There is no such folder, backend or release.
     """
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_root_options(parser)
-    add_python_option(parser)
-    parser.add_argument("--backend", required=True, metavar="NAME", help="the backend to prove")
-    parser.add_argument("--dist", type=Path, default=REPOSITORY / "dist", metavar="DIR", help="folder of the wheels")
-    add_options(parser, "--release", "--set")
-    args = parser.parse_args(argv)
+    args = make_parser().parse_args(argv)
     backend, platform = find_backend(REPOSITORY, args.backend), ARCHITECTURES[args.architecture]
     dist, cache = args.dist.absolute(), cache_root(os.environ)
     wheels = find_set(REPOSITORY, dist, backend, platform, cache, release=args.release, where=args.set)

@@ -17,7 +17,7 @@ _SAID = 200  # characters that are shown of what others said
 
 
 class PjrtWheelError(Exception):
-    """Root of all errors that are reported to the user without a traceback."""
+    """A file that the system refuses, or anything else without a status of its own; the root of all errors here."""
 
     exit_code = 1
 
@@ -30,7 +30,7 @@ class PjrtWheelError(Exception):
 
 
 class UsageError(PjrtWheelError):
-    """A name or option that does not exist, such as an unknown backend or release."""
+    """A name, option or file on the command line that does not exist, such as an unknown backend or release."""
 
     exit_code = 2
 
@@ -48,7 +48,7 @@ class FetchError(PjrtWheelError):
 
 
 class BazelError(PjrtWheelError):
-    """No usable Bazel, or a Bazel build that failed."""
+    """No usable Bazel, or a build that failed or returned other wheels than requested."""
 
     exit_code = 5
 
@@ -72,7 +72,7 @@ class VerifyError(PjrtWheelError):
 
 
 class ProofError(PjrtWheelError):
-    """A wheel that failed a smoke test."""
+    """A wheel that failed a smoke test, or differs in JAX's own tests in a way that is not listed."""
 
     exit_code = 9
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 
 class SelectError(Exception):
-    """Root of all errors of this package; the message has one to three lines.
+    """Anything else that failed; the root of all errors of this package, with a message of one to three lines.
 
     Args:
         what: What happened, with the value that was refused.

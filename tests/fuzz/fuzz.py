@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -144,16 +144,22 @@ def repeat(name: str, number: int, seed: int, keep: Path | None) -> None:
             print(f"refused: {type(error).__name__}: {error}")
 
 
+def make_parser(readers: Iterable[str] | None = None) -> argparse.ArgumentParser:
+    """Return the parser of this program's arguments; without the names of readers it takes any."""
+    parser = argparse.ArgumentParser(description="feed mutated inputs to the readers of untrusted input")
+    parser.add_argument("--inputs", type=int, default=1_000_000, help="how many, over all readers (default: a million)")
+    parser.add_argument("--seed", type=int, default=SEED, help=f"another seed gives other inputs (default: {SEED})")
+    parser.add_argument("--reader", choices=readers, metavar="NAME", help="this one alone")
+    parser.add_argument("--only", type=int, metavar="NUMBER", help="one input of this reader, with its traceback")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="where to keep that input")
+    return parser
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Try the readers, or one input again; 1 if an input ended otherwise than it may."""
     with tempfile.TemporaryDirectory() as scratch:
         readers = all_readers(Path(scratch))
-    parser = argparse.ArgumentParser(description="feed mutated inputs to the readers of untrusted input")
-    parser.add_argument("--inputs", type=int, default=1_000_000, help="how many, over all readers (default: a million)")
-    parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--reader", choices=readers, help="this one alone")
-    parser.add_argument("--only", type=int, metavar="NUMBER", help="one input of this reader, with its traceback")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="where to keep that input")
+    parser = make_parser(readers)
     args = parser.parse_args(argv)
     if args.only is not None and args.reader is None:
         parser.error("--only needs --reader")

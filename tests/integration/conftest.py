@@ -301,6 +301,21 @@ def compile_library(root: Path, release: Release, session_folder: Path) -> Calla
 
 
 @pytest.fixture(scope="session")
+def fake_libcuda(root: Path, session_folder: Path, request: pytest.FixtureRequest) -> Path:
+    """Return a folder with the fake library, by the compiler of the system or else the pinned one."""
+    source = root / "tests/data/fake_libcuda.c"
+    folder = session_folder / "libcuda"
+    folder.mkdir()
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        shutil.copy(request.getfixturevalue("compile_library")("libcuda.so.1", "-D_GNU_SOURCE", source), folder)
+        return folder
+    flags = ("-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror")
+    subprocess.run([compiler, *flags, "-o", str(folder / "libcuda.so.1"), str(source)], check=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def list_wheel() -> Callable[..., dict[str, Any]]:
     """Return a function: a path and facts → a wheel with nothing but metadata there, and its entry in release.json."""
     return write_small_wheel

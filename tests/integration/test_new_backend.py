@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""A vendor adds a backend: the steps of CONTRIBUTING.md, with the files as they are there."""
+"""A vendor adds a backend: the steps of docs/vendor/tutorial.md, with the files as they are there."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def checkout(
     """Return a copy of the repository with the new directory; earlier builds have filled the cache."""
     assert built_wheels.is_dir()
     copy = copy_checkout(tmp_path_factory.mktemp("checkout") / "copy")
-    files = dict(FILE.findall((root / "CONTRIBUTING.md").read_text("utf-8")))
+    files = dict(FILE.findall((root / "docs/vendor/tutorial.md").read_text("utf-8")))
     assert len(files) == 4
     write_files(copy, files)
     yield copy

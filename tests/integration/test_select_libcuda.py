@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import resource
-import shutil
 import subprocess
 import sys
 import time
@@ -34,20 +33,6 @@ GOAL_BYTES = 30_000_000
 ONE_H100 = {"FAKE_CUDA_VERSION": "13000", "FAKE_CUDA_GPUS": "9.0:NVIDIA H100"}
 
 Select = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@pytest.fixture(scope="module")
-def fake_libcuda(root: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    """Return a folder with the fake library, by the compiler of the system or else the pinned one."""
-    source = root / "tests/data/fake_libcuda.c"
-    folder = tmp_path_factory.mktemp("libcuda")
-    compiler = shutil.which("gcc") or shutil.which("cc")
-    if compiler is None:
-        shutil.copy(request.getfixturevalue("compile_library")("libcuda.so.1", "-D_GNU_SOURCE", source), folder)
-        return folder
-    flags = ("-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror")
-    subprocess.run([compiler, *flags, "-o", str(folder / "libcuda.so.1"), str(source)], check=True)
-    return folder
 
 
 @pytest.fixture

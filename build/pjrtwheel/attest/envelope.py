@@ -134,7 +134,7 @@ def check_signature(envelope: Envelope, key: SSlibKey) -> None:
         raise AttestError(
             f"{STATEMENT_FILENAME} is not signed",
             cause="the release was made without --key",
-            remedy="verify it without --key, or by what its workflow has attested (docs/verifying.md)",
+            remedy="verify it without --key, or by what its workflow has attested (docs/release/verify.md)",
         )
     if key.keyid not in envelope.signatures:
         raise AttestError(

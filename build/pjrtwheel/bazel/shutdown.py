@@ -45,12 +45,17 @@ def ask_servers_to_end(outputs: Path) -> tuple[int, ...]:
     return servers
 
 
+def make_parser() -> CommandParser:
+    """Return the parser of this program's arguments."""
+    parser = CommandParser(prog="python -m pjrtwheel.bazel.shutdown", description=__doc__)
+    parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
+    return parser
+
+
 @program
 def main(argv: Sequence[str] | None = None) -> int:
     """Ask each server to end, and return the exit status."""
-    parser = CommandParser(prog="python -m pjrtwheel.bazel.shutdown", description=__doc__)
-    parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
-    workspace = prepare_workspace(parser.parse_all(argv).root, cache_root(os.environ))
+    workspace = prepare_workspace(make_parser().parse_all(argv).root, cache_root(os.environ))
     for server in ask_servers_to_end(workspace.outputs):
         print(f"ended Bazel server {server}", file=sys.stderr)
     return 0

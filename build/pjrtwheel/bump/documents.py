@@ -12,7 +12,7 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.bump.changelog import CHANGELOG, add_entry, describe_release
 from pjrtwheel.bump.model import Bump
 from pjrtwheel.dist_folder.release_file import Entry
-from pjrtwheel.docs.readme import render_readme
+from pjrtwheel.docs.readme import RELEASES, render_generated
 from pjrtwheel.docs.schemas import render_schemas
 from pjrtwheel.docs.wheels import PAGE, read_measures
 from pjrtwheel.docs.wheels_page import render_page
@@ -33,8 +33,6 @@ from pjrtwheel.products.facts import (
     read_old,
 )
 from pjrtwheel.release.model import Release
-
-_README = "README.md"
 
 
 def write_facts(bump: Bump, entries: Iterable[Entry]) -> str:
@@ -80,9 +78,8 @@ def _render_docs(root: Path, backends: Sequence[Backend]) -> Iterator[tuple[str,
     yield from ((path, text) for path, text in render_schemas().items() if (root / path).is_file())
     if (root / PAGE).is_file():
         yield PAGE, render_page(read_measures(root), backends)
-    if (root / _README).is_file():
-        text = (root / _README).read_text("utf-8")
-        yield _README, render_readme(text, root)
+    if (root / RELEASES).is_file():
+        yield from render_generated(root).items()
 
 
 def write_changelog(bump: Bump) -> str:

@@ -59,7 +59,7 @@ def choose_builds(
                 build = BundledBuild(release, backend, platform)
                 found[str(build)] = build
     if not found:
-        raise UsageError("no backend has a library for that", remedy="the README lists which release has which")
+        raise UsageError("no backend has a library for that", remedy="docs/user/wheels.md lists what each has")
     return tuple(found.values())
 
 

@@ -72,11 +72,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     if os.environ.get("PJRTWHEEL_BUNDLE"):
         # By its name, so that it is not among the inputs of the actions that run this.
         importlib.import_module("pjrtwheel.bundle.environment").enter_bundle(os.environ)
-    module = importlib.import_module(f"pjrtwheel.cli.{chosen.command}")
-    subparser = CommandParser(prog=f"{PROGRAM} {chosen.command}", description=COMMANDS[chosen.command])
-    module.configure_parser(subparser)
-    status: int = module.execute(subparser.parse_all(chosen.arguments))
+    arguments = make_parser(chosen.command).parse_all(chosen.arguments)
+    status: int = importlib.import_module(f"pjrtwheel.cli.{chosen.command}").execute(arguments)
     return status
+
+
+def make_parser(command: str) -> CommandParser:
+    """Return the parser of one subcommand's arguments."""
+    parser = CommandParser(prog=f"{PROGRAM} {command}", description=COMMANDS[command])
+    importlib.import_module(f"pjrtwheel.cli.{command}").configure_parser(parser)
+    return parser
 
 
 def check_repository(root: Path) -> None:

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Keep the README's table of releases and its list of differences true: `python -m pjrtwheel.docs.readme`."""
+"""Keep the README's picture, and what is generated in hand-written pages, true: `python -m pjrtwheel.docs.readme`."""
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -11,7 +12,9 @@ from pathlib import Path
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.conformance.comparison import Expected, load_expected
+from pjrtwheel.docs.picture import render_pictures
 from pjrtwheel.docs.releases import render_releases
+from pjrtwheel.docs.wheels import read_measures
 from pjrtwheel.errors import UsageError, count
 from pjrtwheel.files import write_atomically
 from pjrtwheel.program import CommandParser, program
@@ -19,6 +22,10 @@ from pjrtwheel.release.known import list_releases, load_release
 
 _BEGIN = "<!-- {name}: begin, written by nox -s update_readme -->"
 _END = "<!-- {name}: end -->"
+README = "README.md"
+QUICK_START = "docs/quick-start.md"
+RELEASES = "docs/user/wheels.md"
+DIFFERENCES = "docs/user/cpu.md"
 _LINE_LENGTH = 120  # as in [tool.rumdl] of pyproject.toml
 
 
@@ -45,35 +52,60 @@ def load_all_expected(root: Path) -> list[Expected]:
     return [entry for path in files for entry in load_expected(root, path.stem)]
 
 
-def render_readme(text: str, root: Path) -> str:
-    """Return the README with its generated sections written again.
+def render_generated(root: Path) -> dict[str, str]:
+    """Return the text of each file that has something generated in it, by its path in the repository.
+
+    The quick start has the commands of the README, so that the site has them as well.
 
     Raises:
-        UsageError: It lacks the marks of a section.
+        UsageError: A page lacks the marks of its section.
     """
+    texts = {path: (root / path).read_text("utf-8") for path in (README, QUICK_START, RELEASES, DIFFERENCES)}
+    backends = tuple(load_backends(root).values())
     releases = [load_release(root, version) for version in reversed(list_releases(root))]
-    table = render_releases(releases, load_backends(root).values())
-    text = replace_section(text, "releases", table)
-    return replace_section(text, "conformance", render_differences(load_all_expected(root)))
+    table, differences = render_releases(releases, backends), render_differences(load_all_expected(root))
+    return {
+        QUICK_START: replace_section(texts[QUICK_START], "install", quote_install(texts[README])),
+        RELEASES: replace_section(texts[RELEASES], "releases", table),
+        DIFFERENCES: replace_section(texts[DIFFERENCES], "conformance", differences),
+        **render_pictures(read_measures(root), backends),
+    }
+
+
+def quote_install(readme: str) -> str:
+    r"""Return what the README says about installing, with links as they are below `docs/`.
+
+    >>> quote_install("# A\n\n## Install it\n\n[so](docs/a.md), [made](#make)\n\n## B\n")
+    '[so](a.md), [made](../README.md#make)'
+    """
+    section = re.search(r"^## Install .*?\n\n(.*?)\n\n(?=## )", readme, re.MULTILINE | re.DOTALL)
+    if section is None:
+        raise UsageError("the README lacks a section that begins with '## Install '")
+    return re.sub(r"\]\((docs/|#)", lambda found: "](" if found[1] == "docs/" else "](../README.md#", section[1])
 
 
 def replace_section(text: str, name: str, section: str) -> str:
     """Return a document with the text between two marks replaced; raise a `UsageError` when it lacks one."""
     begin, end = _BEGIN.format(name=name), _END.format(name=name)
     if begin not in text or end not in text:
-        raise UsageError(f"the README lacks its marks {begin} and {end}")
+        raise UsageError(f"the page lacks its marks {begin} and {end}")
     before, rest = text.split(begin, 1)
     return f"{before}{begin}\n{section}\n{end}{rest.split(end, 1)[1]}"
 
 
-@program
-def main(argv: Sequence[str] | None = None) -> int:
-    """Write the sections into the README and return the exit status."""
+def make_parser() -> CommandParser:
+    """Return the parser of this program's arguments."""
     parser = CommandParser(prog="python -m pjrtwheel.docs.readme", description=__doc__)
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
-    root = parser.parse_all(argv).root
-    path = root / "README.md"
-    write_atomically(path, render_readme(path.read_text("utf-8"), root))
+    return parser
+
+
+@program
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write all of it and return the exit status."""
+    root = make_parser().parse_all(argv).root
+    for path, text in render_generated(root).items():
+        write_atomically(root / path, text)
     return 0
 
 

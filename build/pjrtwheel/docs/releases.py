@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The README's table of releases: for which Pythons and platforms each has which wheel."""
+"""The table of releases in `docs/user/wheels.md`: for which Pythons and platforms each has which wheel."""
 
 from __future__ import annotations
 

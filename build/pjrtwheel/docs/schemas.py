@@ -34,12 +34,17 @@ def render_schemas() -> dict[str, str]:
     return {path: json.dumps(schema, indent=2, ensure_ascii=False) + "\n" for path, schema in schemas.items()}
 
 
+def make_parser() -> CommandParser:
+    """Return the parser of this program's arguments."""
+    parser = CommandParser(prog="python -m pjrtwheel.docs.schemas", description=__doc__)
+    parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
+    return parser
+
+
 @program
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the schemas and return the exit status."""
-    parser = CommandParser(prog="python -m pjrtwheel.docs.schemas", description=__doc__)
-    parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
-    root = parser.parse_all(argv).root
+    root = make_parser().parse_all(argv).root
     for path, text in render_schemas().items():
         write_atomically(root / path, text)
     return 0

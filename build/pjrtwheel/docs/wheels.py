@@ -106,13 +106,18 @@ def _measure(inspection: Inspection) -> Measure:
     )
 
 
-@program
-def main(argv: Sequence[str] | None = None) -> int:
-    """Measure what was named, write the page, and return the exit status."""
+def make_parser() -> CommandParser:
+    """Return the parser of this program's arguments."""
     parser = CommandParser(prog="python -m pjrtwheel.docs.wheels", description=__doc__)
     parser.add_argument("wheels", nargs="*", type=Path, metavar="WHEEL", help="wheels, or folders of them")
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
-    arguments = parser.parse_all(argv)
+    return parser
+
+
+@program
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure what was named, write the page, and return the exit status."""
+    arguments = make_parser().parse_all(argv)
     if arguments.wheels:
         measures = _measure_wheels(arguments.root, find_wheels(arguments.wheels))
         write_atomically(arguments.root / _DATA, format_measures(measures))

@@ -76,15 +76,25 @@ def _settle_output() -> None:
 def _run(arguments: list[str]) -> int:
     """Import the subcommand's module, parse the arguments and run it."""
     command, rest = (arguments[0], arguments[1:]) if arguments[:1] and arguments[0] in COMMANDS else _parse(arguments)
-    module = importlib.import_module(f"jaxlib_select.cli.{command}")
+    namespace = parse_command(command, rest)
+    status: int = importlib.import_module(f"jaxlib_select.cli.{command}").execute(namespace)
+    return status
+
+
+def make_parser(command: str) -> argparse.ArgumentParser:
+    """Return the parser of one subcommand's arguments."""
     parser = argparse.ArgumentParser(prog=f"{PROGRAM} {command}", description=COMMANDS[command])
-    module.configure_parser(parser)
-    if "--backend" in rest:
+    importlib.import_module(f"jaxlib_select.cli.{command}").configure_parser(parser)
+    return parser
+
+
+def parse_command(command: str, arguments: list[str]) -> argparse.Namespace:
+    """Return what the arguments of one subcommand say."""
+    if "--backend" in arguments:
         from jaxlib_select.cli.arguments import set_packages_apart  # detection has no such option, and must start fast
 
-        rest = set_packages_apart(rest)
-    status: int = module.execute(parser.parse_intermixed_args(rest))
-    return status
+        arguments = set_packages_apart(arguments)
+    return make_parser(command).parse_intermixed_args(arguments)
 
 
 def _parse(arguments: list[str]) -> tuple[str, list[str]]:

@@ -14,13 +14,14 @@ import pytest
 
 from pjrtwheel.cli import main
 
+PAGE = "docs/release/verify.md"
 SAMPLE = "tests/data/release"
 OFFLINE = ("Are the files whole", "Do they belong together", "Who made them")
 
 
 def blocks(root: Path, section: str) -> list[tuple[str, str]]:
     """Return the commands of a section, each with what it prints according to the page."""
-    text = (root / "docs" / "verifying.md").read_text("utf-8").split(f"\n## {section}\n")[1].split("\n## ")[0]
+    text = (root / PAGE).read_text("utf-8").split(f"\n## {section}\n")[1].split("\n## ")[0]
     found = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
     lines = [part for block in found for part in re.split(r"^\$ ", block, flags=re.MULTILINE) if part]
     return [(command, printed) for command, _, printed in (part.partition("\n") for part in lines)]
@@ -55,8 +56,8 @@ def test_a_key_is_made_as_the_page_says(root: Path, tmp_path: Path, monkeypatch:
 
 
 def test_the_page_names_every_session_by_its_name(root: Path) -> None:
-    """A session that was renamed is renamed here."""
-    text = (root / "docs" / "verifying.md").read_text("utf-8")
+    """A session that was renamed is renamed here, and on the page that is linked for building again."""
+    text = "".join((root / page).read_text("utf-8") for page in (PAGE, "docs/release/reproduce.md"))
     named = set(re.findall(r"\./noxw -s (\w+)", text))
     assert named == {"attest", "reproduce", "verify_release"}
     assert all(f'"{name}": (' in (root / "noxfile.py").read_text("utf-8") for name in named)

@@ -214,9 +214,16 @@ def test_pages_are_built_and_deployed_under_one_lock() -> None:
     assert workflow["concurrency"] == {"group": "pages", "cancel-in-progress": False}
     assert set(workflow["jobs"]) == {"build", "deploy"}
     assert [name for name, job in JOBS.items() if "deploy-pages" in str(job)] == ["pages.deploy"]
-    assert workflow["on"]["push"] == {"branches": ["main"], "paths": ["releases/yanked.toml"]}
+    assert workflow["on"]["push"] == {"branches": ["main"], "paths": ["releases/yanked.toml", "docs/**"]}
     (checkout,) = (step["with"] for name, step in steps_with("actions/checkout") if name == "pages.build")
     assert checkout["ref"] == "main"
+
+
+def test_the_documentation_is_deployed_with_the_index() -> None:
+    """In a folder of its own, after all that is checked against what is in the folder of the pages."""
+    order = [find_run("pages.build", part) for part in ("-s pages", "-s docs", "actions/upload-pages-artifact")]
+    assert order == sorted(order)
+    assert "--output pages/docs" in runs_of("pages.build")[order[1]]
 
 
 def test_jobs_that_are_called_after_skipped_ones_say_when_they_run() -> None:

@@ -1,0 +1,36 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""How Sphinx makes the documentation site of this folder: `nox -s docs` runs it.
+
+Sphinx with MyST and furo, because it is kept, ends with an error for what readers would find broken (a link, an anchor,
+a page that no menu lists), and gives plain files that search and work from a disk: nothing is loaded from the network.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "build"))
+
+project = "Split JAX wheels"
+author = "The split JAX wheel authors"
+copyright = author  # noqa: A001 - Sphinx's name
+
+extensions = ["myst_parser", "sphinx_copybutton", "pjrtwheel.docs.repository_links", "pjrtwheel.docs.themed_images"]
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["_*"]
+myst_heading_anchors = 4  # as GitHub makes them, so that a link works in both
+
+html_theme = "furo"
+html_title = project
+html_use_index = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sphinx = False
+html_show_copyright = False
+html_copy_source = False
+html_show_sourcelink = False
+copybutton_prompt_text = "$ "
+copybutton_line_continuation_character = "\\"
+
+linkcheck_timeout = 20
+linkcheck_ignore = [r"https?://(localhost|127\.0\.0\.1|[\w.]*example\.(org|com))\b"]  # invented ones

@@ -1,0 +1,202 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Blocks of the documentation that say where they run are run there, and print what they show.
+
+`tests/support/console_blocks.py` says how a block does that. The folders:
+
+- `clone`: a clone of this repository with the wheels of the CPU and `jaxlib-select` in `dist/`. An index at
+  `https://wheels.example.org/simple/` has them as well. An active virtual environment has pip and `jaxlib-select`.
+  `./noxw` runs the commands of sessions, without an environment of their own.
+- `h100`: an empty folder on a machine with an NVIDIA H100 (mock driver), with `jaxlib-select`.
+- `received`: the release of `tests/data/release`, as those have it who receive it, next to a clone.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+
+import pytest
+
+from console_blocks import Block, find_blocks, find_runs, matches, replace_in, run_block
+from pjrtwheel.dist_folder.merge import merge_folders
+from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.environment.venv import find_uv
+from pjrtwheel.products.index import write_index
+from pjrtwheel.products.select import build_selector
+from release_under_test import ROOT
+from session_stand_in import put_stand_in
+
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("uv_cache")]
+
+Setup = Callable[[Path], Mapping[str, str]]  # an empty folder → the environment in which a block runs there
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "selector/README.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+RUNS = [block for path in PAGES for block in find_runs(path)]
+INDEX = "https://wheels.example.org/simple/"
+ADDRESS = "INDEX"  # of the environment: where that is
+PORT = "8000"  # of servers that pages start
+
+
+def environment(*programs: Path, **more: str) -> dict[str, str]:
+    """Return the environment of a user of this machine: its indexes and caches, and nothing that changes JAX."""
+    folders = [*map(str, programs), os.environ["PATH"], str(Path(sys.executable).parent)]  # uv may be in the last
+    return clean_environ(PATH=os.pathsep.join(folders), **more)
+
+
+@pytest.fixture(scope="module")
+def finished_wheels(built_wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the wheels of the CPU and that of `jaxlib-select`."""
+    folder = tmp_path_factory.mktemp("finished")
+    build_selector(ROOT, folder / "selector")
+    merge_folders([built_wheels, folder / "selector"], folder / "dist")
+    return folder / "dist"
+
+
+@pytest.fixture
+def clone(
+    finished_wheels: Path, interpreter: Interpreter, serve: Callable[..., AbstractContextManager[str]]
+) -> Iterator[Setup]:
+    """Return what makes a clone with finished wheels, and an active environment."""
+    with ExitStack() as stack:
+
+        def make(folder: Path) -> Mapping[str, str]:
+            for path in ROOT.iterdir():
+                if path.name not in {".git", ".nox", "dist", "noxw", "selector", "site"}:
+                    (folder / path.name).symlink_to(path)
+            shutil.copytree(ROOT / "selector", folder / "selector")  # pip builds in it
+            put_stand_in(folder)
+            shutil.copytree(finished_wheels, folder / "dist", copy_function=os.link)
+            write_index(folder / "dist", folder / "index")
+            venv, (selector,) = folder / "venv", (folder / "dist").glob("jaxlib_select-*.whl")
+            subprocess.run(
+                [find_uv() or "uv", "venv", "--quiet", "--seed", "--python", interpreter.path, venv], check=True
+            )
+            subprocess.run([venv / "bin/pip", "install", "--quiet", "--no-index", "--no-deps", selector], check=True)
+            address = stack.enter_context(serve(folder / "index"))
+            here = Path(interpreter.path).parent  # under its own name, such as python3.12
+            return environment(venv / "bin", here, VIRTUAL_ENV=str(venv), **{ADDRESS: address})
+
+        yield make
+
+
+@pytest.fixture
+def h100(fake_libcuda: Path) -> Setup:
+    """Return what gives a machine an H100."""
+
+    def make(folder: Path) -> Mapping[str, str]:
+        programs = folder / "bin"
+        programs.mkdir()
+        program = programs / "jaxlib-select"
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} -m jaxlib_select "$@"\n')
+        program.chmod(0o755)
+        return environment(
+            programs,
+            PYTHONPATH=str(ROOT / "selector"),
+            LD_LIBRARY_PATH=str(fake_libcuda),
+            FAKE_CUDA_VERSION="13000",
+            FAKE_CUDA_GPUS="9.0:NVIDIA H100",
+        )
+
+    return make
+
+
+@pytest.fixture
+def received() -> Setup:
+    """Return what puts the recorded release into a folder."""
+
+    def make(folder: Path) -> Mapping[str, str]:
+        shutil.copytree(ROOT / "tests/data/release", folder, dirs_exist_ok=True)
+        for name in ("plugins", "releases"):
+            (folder / name).symlink_to(ROOT / name)
+        put_stand_in(folder)
+        return environment()
+
+    return make
+
+
+def _free_port() -> int:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        return int(server.getsockname()[1])
+
+
+def run_in(block: Block, folder: Path, request: pytest.FixtureRequest) -> list[tuple[str, str]]:
+    """Run a block in the folder that it names; return what each command shows, and what it printed."""
+    folder.mkdir()
+    make: Setup = request.getfixturevalue(block.setup)
+    environ = make(folder)
+    block = replace_in(block, INDEX, environ.get(ADDRESS, INDEX))
+    block = replace_in(block, PORT, str(_free_port()))  # others may have taken it
+    printed = run_block(block, folder, environ)
+    return list(zip((shown for _, shown in block.commands), printed, strict=True))
+
+
+@pytest.mark.parametrize("block", RUNS, ids=lambda block: block.name)
+def test_a_block_prints_what_it_shows(block: Block, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """Every command succeeds, and where the page shows output, it is that."""
+    for shown, printed in run_in(block, tmp_path / "folder", request):
+        assert not shown or matches(shown, printed), printed
+
+
+def test_there_are_blocks_that_run() -> None:
+    """In every folder there is, so that none is kept for nothing."""
+    assert {"h100"} <= {block.setup for block in RUNS} <= {"clone", "h100", "received"}
+
+
+TEXT = """\
+# A page
+
+<!-- run in {setup} -->
+```console
+$ {command}
+{shown}
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("setup", "command", "shown"),
+    [
+        ("clone", "./noxw -s table", "...jaxlib_cpu..."),
+        ("h100", "jaxlib-select detect", "...\nnvidia  NVIDIA H100 (compute capability 9.0); CUDA 13.0\n..."),
+        ("received", "./noxw -s verify_release -- v1.2.3+split.1 --documents-only", "v1.2.3+split.1: ..."),
+    ],
+)
+def test_each_folder_is_what_it_says(
+    tmp_path: Path, request: pytest.FixtureRequest, setup: str, command: str, shown: str
+) -> None:
+    """Whether or not a page uses it today."""
+    (tmp_path / "page.md").write_text(TEXT.format(setup=setup, command=command, shown=shown))
+    (block,) = find_blocks(tmp_path / "page.md")
+    ((said, printed),) = run_in(block, tmp_path / "folder", request)
+    assert matches(said, printed), printed
+    assert not matches(f"{said} and more", printed)
+
+
+def test_a_block_may_go_on_from_another(tmp_path: Path) -> None:
+    """In the same shell; what comes in between and says nothing is not run."""
+    blocks = ("<!-- run in h100 -->", "$ A=1"), ("", "$ false"), ("<!-- run on, status 1 -->", "$ test $A = 2")
+    text = "\n\n".join(f"{note}\n```console\n{command}\n```" for note, command in blocks)
+    (tmp_path / "page.md").write_text(text)
+    (block,) = find_runs(tmp_path / "page.md")
+    assert (block.commands, block.setup, block.status) == ((("A=1", ""), ("test $A = 2", "")), "h100", 1)
+    assert run_block(block, tmp_path, environment()) == ["", ""]
+
+
+def test_a_command_that_fails_is_noticed(tmp_path: Path) -> None:
+    """Unless the page says so; what comes before is not hidden by what comes after."""
+    block = Block(tmp_path / "page.md", 1, (("false", ""), ("true", "")))
+    with pytest.raises(AssertionError):
+        run_block(block, tmp_path, environment())
+    failing = Block(tmp_path / "page.md", 1, (("echo a; echo b >&2", ""), ("echo c; exit 3", "")), status=3)
+    assert run_block(failing, tmp_path, environment()) == ["a\nb", "c"]

@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The documentation of this repository: it builds without a warning, and its pages load nothing from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from pjrtwheel.docs.site import build_site
+
+pytestmark = pytest.mark.integration
+
+LOADED = {
+    "script": "src",
+    "img": "src",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+    "link": "href",
+    "form": "action",
+}
+IN_STYLE = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
+
+
+@pytest.fixture(scope="module")
+def site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the site."""
+    output = tmp_path_factory.mktemp("docs") / "site"
+    build_site(root, output)
+    return output
+
+
+class Loads(HTMLParser):
+    """What a browser asks for by itself when it shows a page."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        super().__init__()
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep what the attributes of an element load."""
+        values = dict(attrs)
+        self.addresses += [str(values[LOADED[tag]])] if LOADED.get(tag) in values else []
+        self.addresses += [first or second for first, second in IN_STYLE.findall(values.get("style") or "")]
+
+
+def loaded_by(path: Path) -> Iterator[str]:
+    """Yield what a page or a style sheet loads."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".html":
+        parser = Loads()
+        parser.feed(text)
+        yield from parser.addresses
+    yield from (first or second for first, second in IN_STYLE.findall(text))
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+    """Scripts, styles, images and fonts are files of the site, so that it works from a disk."""
+    files = [path for path in site.rglob("*") if path.suffix in {".html", ".css"}]
+    asked = {(path, address) for path in files for address in loaded_by(path)}
+    assert len(asked) > 50
+    assert {(path.name, address) for path, address in asked if urlsplit(address).netloc} == set()
+    local = [(path, urlsplit(address)) for path, address in asked if not address.startswith(("data:", "#"))]
+    missing = {f"{path.name}: {parts.path}" for path, parts in local if not (path.parent / parts.path).exists()}
+    assert missing == set()
+
+
+def test_the_search_works_without_a_server(site: Path) -> None:
+    """Its index is a script, which a page from a disk may load, and has the words of the pages."""
+    text = (site / "searchindex.js").read_text("utf-8")
+    assert text.startswith("Search.setIndex(")
+    assert all(word in text for word in ("reference/sessions", "jaxlib_auto"))
+
+
+def test_every_page_is_in_the_menu(site: Path, root: Path) -> None:
+    """Of the first page, which readers begin with."""
+    start = (site / "index.html").read_text("utf-8")
+    pages = [path.relative_to(root / "docs") for path in (root / "docs").rglob("*.md")]
+    assert len(pages) > 10
+    linked = {link.partition("#")[0] for link in re.findall(r'href="([^"]+)"', start)} | {"index.html"}
+    assert [str(page) for page in pages if str(page.with_suffix(".html")) not in linked] == []

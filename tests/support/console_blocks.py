@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The console blocks of the documentation: found, taken apart into commands, and run.
+
+A block is ```` ```console ````; a line that begins with `$ ` is a command, and others are what it prints. A comment
+before the block lets a test run it (tests/integration/test_console_blocks.py):
+
+- `<!-- run in SETUP -->` in a folder of that kind,
+- `<!-- run in SETUP, status 1 -->` the same, and its last command fails,
+- `<!-- run on -->` in the same shell, after the block before it.
+
+All other blocks are parsed alone.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+_BLOCK = re.compile(
+    r"(?:^[ ]*<!-- run (?:in (?P<setup>[\w-]+)|(?P<on>on))(?:, status (?P<status>\d+))? -->\n+)?"
+    r"^(?P<indent>[ ]*)```console\n(?P<text>.*?)^(?P=indent)```$",
+    re.MULTILINE | re.DOTALL,
+)
+_INLINE = re.compile(r"(?<!`)`((?:\./noxw|nox) -[^`]+)`(?!`)")
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=.*", re.DOTALL)
+_MARK = "--- the next command ---"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block.
+
+    Attributes:
+        path: The file.
+        line: Where in it the block begins.
+        commands: Each command with what it prints; nothing where that is not shown.
+        setup: The folder that it runs in, or `on` for that of the block before; empty for one that is only parsed.
+        status: How its last command ends.
+    """
+
+    path: Path
+    line: int
+    commands: tuple[tuple[str, str], ...]
+    setup: str = ""
+    status: int = 0
+
+    @property
+    def name(self) -> str:
+        """Name it in a test."""
+        return f"{self.path.name}-{self.line}"
+
+
+def find_blocks(path: Path) -> Iterator[Block]:
+    """Yield the blocks of a file."""
+    text = path.read_text("utf-8")
+    for found in _BLOCK.finditer(text):
+        lines = [line.removeprefix(found["indent"]) for line in found["text"].splitlines()]
+        line = text.count("\n", 0, found.start("indent")) + 1
+        setup = "on" if found["on"] else found["setup"] or ""
+        yield Block(path, line, tuple(_take_apart(lines)), setup, int(found["status"] or 0))
+
+
+def find_runs(path: Path) -> list[Block]:
+    """Return what runs of a file: each block that says where, with those that run on from it."""
+    runs: list[Block] = []
+    for block in find_blocks(path):
+        if block.setup == "on":
+            before = runs.pop()
+            block = replace(before, commands=(*before.commands, *block.commands), status=block.status)  # noqa: PLW2901
+        if block.setup:
+            runs.append(block)
+    return runs
+
+
+def _take_apart(lines: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield each command of a block, with the lines that continue it, and what it prints."""
+    commands: list[tuple[str, list[str]]] = []
+    for line in lines:
+        if line.startswith("$ "):
+            commands.append((line.removeprefix("$ "), []))
+        elif commands and commands[-1][0].endswith("\\"):
+            commands[-1] = (f"{commands[-1][0]}\n{line}", [])
+        elif commands:
+            commands[-1][1].append(line)
+        elif line.strip():
+            raise ValueError(f"neither a command nor what one prints: {line!r}")
+    for command, printed in commands:
+        yield command, "\n".join(printed).strip("\n")
+
+
+def find_inline(path: Path) -> Iterator[str]:
+    """Yield the commands of nox within the sentences of a file."""
+    text = _BLOCK.sub("", path.read_text("utf-8"))
+    yield from (" ".join(found.split()) for found in _INLINE.findall(text))
+
+
+def simple_commands(command: str) -> Iterator[list[str]]:
+    """Yield the words of each program that a line of a shell starts, without redirections.
+
+    >>> list(simple_commands("cd x && A=1 pip install 'a<1' > log & # later"))
+    [['cd', 'x'], ['A=1', 'pip', 'install', 'a<1']]
+    """
+    lexer = shlex.shlex(command.replace("\\\n", " "), posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    words: list[str] = []
+    redirected = False
+    for word in lexer:
+        if redirected:
+            redirected = False
+        elif set(word) <= set("<>") or word in {">&", "&>"}:
+            redirected = True
+        elif set(word) <= set("();|&"):
+            yield from [words] if words else []
+            words = []
+        else:
+            words.append(word)
+    yield from [words] if words else []
+
+
+def strip_variables(words: list[str]) -> tuple[list[str], list[str]]:
+    """Return the names of the variables that a command sets, and the command itself.
+
+    >>> strip_variables(["A=1", "nox", "-l"]), strip_variables(["export", "B=2"])
+    ((['A'], ['nox', '-l']), (['B'], []))
+    """
+    words = words[1:] if words[0] == "export" else words
+    names = []
+    while words and (found := _ASSIGNMENT.fullmatch(words[0])):
+        names.append(found[1])
+        words = words[1:]
+    return names, words
+
+
+def run_block(block: Block, folder: Path, environ: Mapping[str, str]) -> list[str]:
+    """Run the commands of a block in one shell, and return what each printed; fail where one ends otherwise.
+
+    What they print comes together, as on a terminal.
+    """
+    lines = ["set -e", "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"]
+    for command, _ in block.commands:
+        lines += [f"echo '{_MARK}'", command]
+    done = subprocess.run(
+        ["bash", "-c", "\n".join(lines)],
+        cwd=folder,
+        env=dict(environ),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == block.status, done.stdout
+    return [part.strip("\n") for part in done.stdout.split(f"{_MARK}\n")[1:]]
+
+
+def replace_in(block: Block, old: str, new: str) -> Block:
+    """Return a block with another text in its commands and in what they print, such as an address that there is."""
+    pairs = tuple((command.replace(old, new), shown.replace(old, new)) for command, shown in block.commands)
+    return replace(block, commands=pairs)
+
+
+def matches(shown: str, printed: str) -> bool:
+    """Return whether a program printed what is shown, where `...` stands for anything.
+
+    >>> matches("a ... d", "a b c d"), matches("a", "a b")
+    (True, False)
+    """
+    pattern = "(?s:.*)".join(map(re.escape, shown.split("...")))
+    return re.fullmatch(pattern, printed) is not None
