@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from pjrtwheel.elf.repair import describe_size
-from pjrtwheel.errors import count, shorten
+from pjrtwheel.errors import count, printable, shorten
 from pjrtwheel.inspect.findings import describe_format
 from pjrtwheel.inspect.model import Inspection, PluginDescription
 from pjrtwheel.platforms import BinaryFormat
@@ -56,7 +56,7 @@ def _describe(inspection: Inspection, width: int | None) -> Iterator[Text]:
 
 
 def _heading(text: str) -> Text:
-    return Text(_printable(text), style="bold")
+    return Text(printable(text, None), style="bold")
 
 
 def _lay_out(rows: Iterable[_Row], width: int | None) -> Iterator[Text]:
@@ -65,7 +65,7 @@ def _lay_out(rows: Iterable[_Row], width: int | None) -> Iterator[Text]:
     for name, values in table:
         indent = f"  {name:<{label}}"
         for value in values:
-            for line in _wrap(_printable(value), label + 2, width):
+            for line in _wrap(printable(value, None), label + 2, width):
                 yield Text.assemble((indent, "dim"), line)
                 indent = " " * len(indent)
 
@@ -75,17 +75,6 @@ def _wrap(text: str, indent: int, width: int | None) -> list[str]:
     if width is None:
         return [text]
     return textwrap.wrap(text, max(width - indent, 1), break_long_words=False, break_on_hyphens=False) or [""]
-
-
-def _printable(text: str) -> str:
-    r"""Return a text without characters that a terminal would obey.
-
-    >>> _printable("a\x1b[2Jb")
-    'a\\x1b[2Jb'
-    """
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
-    )
 
 
 def _describe_wheel(inspection: Inspection) -> Iterator[_Row]:
@@ -195,7 +184,7 @@ def _describe_files(inspection: Inspection) -> Iterator[str]:
     yield f"  {'size':>11}  in the wheel  path"
     for name, pairs in shown:
         size, compressed = (describe_size(sum(column)) for column in zip(*pairs, strict=True))
-        yield f"  {size:>11}  {compressed:>12}  {_printable(name)}"
+        yield f"  {size:>11}  {compressed:>12}  {printable(name, None)}"
 
 
 def fold_names(names: Iterable[str]) -> dict[str, dict[str, str]]:
