@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -196,14 +197,20 @@ def load_backends(root: Path) -> dict[str, Backend]:
 
 
 def pick_backend(backends: Mapping[str, Backend], name: str) -> Backend:
-    """Return the backend of this name.
+    """Return the backend that a person named: `cuda13`, `cuda-13` and `CUDA_13` are one.
 
     Raises:
         UsageError: No such backend; the message lists those there are.
     """
-    if name not in backends:
+    found = next((backend for known, backend in backends.items() if _letters(known) == _letters(name)), None)
+    if found is None:
         raise UsageError(f"unknown backend: {name!r}", remedy=f"known backends: {', '.join(backends)}")
-    return backends[name]
+    return found
+
+
+def _letters(name: str) -> str:
+    """Return what of a name counts: distributions have separators where our directories have none."""
+    return re.sub(r"[-_.]", "", name).lower()
 
 
 def find_backend(root: Path, name: str) -> Backend:

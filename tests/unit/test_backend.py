@@ -112,6 +112,14 @@ def test_new_directory_is_all_a_backend_needs(root: Path, tmp_path: Path) -> Non
     ]
 
 
+def test_a_backend_is_found_however_its_name_is_written(root: Path) -> None:
+    """People have seen it as a directory, in the name of the wheel and in that of the package."""
+    for name, backend in load_backends(root).items():
+        written = {name, name.upper(), *(f"{name[:-1]}{mark}{name[-1]}" for mark in "-_.")}
+        written |= {backend.distribution.removeprefix("jaxlib-"), backend.package.removeprefix("jaxlib_")}
+        assert {find_backend(root, word).name for word in written} == {name}
+
+
 def test_unknown_backend_lists_the_known_ones(root: Path) -> None:
     """A backend that does not exist is answered with those that do."""
     with pytest.raises(UsageError) as caught:

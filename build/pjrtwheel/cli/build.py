@@ -58,7 +58,7 @@ def execute(args: argparse.Namespace) -> int:
     writable = root if os.access(root, os.W_OK) else Path.cwd()
     dist = (args.dist or writable / "dist").resolve()
     backends = load_backends(root)
-    chosen = [pick_backend(backends, name) for name in dict.fromkeys(args.backends)]
+    chosen = list({(found := pick_backend(backends, name)).name: found for name in args.backends}.values())
     platform = find_platform(args.platform) if args.platform else host_platform()
     cache = cache_root(os.environ)
     published = _find_set(root, args, platform, cache) if args.set else None
