@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from jaxlib_select.doctor.predict import Prediction
+from jaxlib_select.doctor.predict import SERVES, Prediction
 from jaxlib_select.installed.answers import VendorLibrary
 from jaxlib_select.installed.environment import Environment
 from jaxlib_select.installed.plugins import Plugin
@@ -92,7 +92,8 @@ class Report:
         lines += [f"Plugin     {_plugin_line(plugin)}" for plugin in self.plugins]
         for entry in self.prediction.platforms:
             by = "" if entry.provider == "jaxlib" else f" by {entry.provider}"
-            because = f": {entry.reason}" if entry.reason else ""
+            serving = ", but not all programs" if entry.reason and entry.outcome == SERVES else ""
+            because = f"{serving}: {entry.reason}" if entry.reason else ""
             lines.append(f"Platform   {entry.platform}{by}, priority {entry.priority}, {entry.outcome}{because}")
         for label, entries in self.libraries.items():
             found = [entry for entry in entries if entry.path is not None]

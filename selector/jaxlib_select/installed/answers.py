@@ -13,7 +13,7 @@ from jaxlib_select.tables import TableError, read
 SCHEMA = 1
 
 # What becomes of a plugin's platform because of a problem, as the wheels say it.
-UNUSED, ABSENT, REFUSED = "unused", "absent", "refused"  # "degraded": it serves
+UNUSED, ABSENT, REFUSED, DEGRADED = "unused", "absent", "refused", "degraded"  # which serves, but not all programs
 
 # Problems of the machine, and not of the environment.
 _HARDWARE = ("NoDeviceError", "DriverError", "GpuCodeError", "Crash")

@@ -87,7 +87,7 @@ def test_the_status_where_only_the_hardware_is_absent(
             1,
             (
                 "jaxlib-cuda-13 does not fit here. To fix it: pip install --upgrade nvidia-nccl-cu13 "
-                f"(or all of NVIDIA's: pip install 'jaxlib-cuda-13[with-cuda]=={VERSION}'); "
+                f" # or all of NVIDIA's: pip install 'jaxlib-cuda-13[with-cuda]=={VERSION}'; "
                 "JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 tries it as it is"
             ),
         ),

@@ -142,3 +142,10 @@ def test_a_plugin_without_some_of_its_vendors_libraries(site: Site) -> None:
     (finding,) = site.examine(H100, decision=CUDA13).findings
     assert (finding.level, finding.code, finding.remedy) == ("warning", "library-not-found", INSTALL_CUDA13)
     assert "cusolver is missing (libcusolver.so.12)" in finding.what
+    # As the plugin itself says it: its loader alone knows which libraries it needs.
+    report = site.examine(H100, decision=CUDA13)
+    (line,) = (line for line in report.to_text().splitlines() if line.startswith("Platform   cuda"))
+    missing = "cusolver is missing (libcusolver.so.12)"
+    assert line == f"Platform   cuda by jaxlib-cuda-13, priority 500, serves, but not all programs: {missing}"
+    (problem,) = (entry for plugin in report.plugins for entry in plugin.answer.problems if entry.effect == "degraded")
+    assert problem.what == missing
