@@ -191,6 +191,23 @@ def backend_files(root: Path) -> list[Path]:
     return sorted((root / "plugins").glob("*/backend.toml"))
 
 
+def check_files(backend: Backend) -> None:
+    """Raise a `UsageError` if the directory of a backend lacks a file that every wheel is made from."""
+    needed = {
+        "BUILD.bazel": "Bazel finds its targets there",
+        "README.md": "it becomes the description of the wheel on the package index",
+        f"{backend.package}/__init__.py": "JAX imports it and calls its function `initialize`",
+    }
+    folder = backend.path.parent
+    missing = [name for name in needed if not (folder / name).is_file()]
+    if missing:
+        raise UsageError(
+            f"{folder} lacks {', '.join(missing)}",
+            cause="; ".join(needed[name] for name in missing),
+            remedy='CONTRIBUTING.md, "Add a backend", has one that can be copied',
+        )
+
+
 def load_backends(root: Path) -> dict[str, Backend]:
     """Read every backend below `root`, by name and in order of name."""
     return {path.parent.name: parse_backend(path.read_text("utf-8"), path) for path in backend_files(root)}

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from pjrtwheel.backend import Backend
+from pjrtwheel.backend import Backend, check_files
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
 from pjrtwheel.bazel.remote import describe_processes, describe_warnings
@@ -23,6 +23,7 @@ from pjrtwheel.elf import check_exports, read_image
 from pjrtwheel.errors import BazelError, UsageError, VerifyError, count
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
+from pjrtwheel.products.facts import find_unknown
 from pjrtwheel.prove import explain_level, prove
 from pjrtwheel.prove.origin import find_origin
 from pjrtwheel.release.checks import check_inputs
@@ -110,6 +111,8 @@ def build(
     for folder in (dist, cache):
         check_writable(folder)
     origin = find_origin(request.root, os.environ)  # at once: while it builds, the repository may move on
+    version = request.release.version
+    unknown = find_unknown(request.root, version, request.backends)
     _say(f"building {' '.join(request.targets)} for {request.platform.name}")
     if request.provider != "source":  # XLA needs far more, which nobody knows before
         _say(describe_need(request, cache, proofs=smoke_tests))
@@ -138,7 +141,11 @@ def build(
         if shortfall := explain_level(found):
             _say(shortfall)
         proofs.append(found)
-    return add_wheels(built, proofs, origin, dist)
+    added = add_wheels(built, proofs, origin, dist)
+    if unknown:
+        names = ", ".join(unknown)
+        _say(f"jaxlib-select knows no {names} of {version} yet: ./noxw -s update_facts -- --release {version}")
+    return added
 
 
 def _is_of(wheel: BuiltWheel, backend: Backend | None) -> bool:
@@ -158,6 +165,8 @@ def _check_request(request: BuildRequest) -> None:
             cause=f"given were {', '.join(backend.name for backend in request.backends)}",
             remedy="build them one after the other; what is in dist/ is kept",
         )
+    for given in request.backends:
+        check_files(given)
     for backend in request.backends or (None,):
         check_inputs(request.release, backend, request.platform, request.provider, host_platform())
         if request.library and backend:

@@ -327,6 +327,7 @@ def test_all_backends_of_a_release_are_built_at_once(
     bazel_returns: Callable[[Mapping[str, Sequence[str]]], None],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Each plugin is proven with the bindings, which are recorded once, with all that was proven of them."""
     platform = "linux_x86_64"
@@ -348,7 +349,11 @@ def test_all_backends_of_a_release_are_built_at_once(
     monkeypatch.setattr(steps, "prove", prove)
     dist = tmp_path / "dist"
     arguments = ["--root", str(root), "--dist", str(dist), "--platform", platform, "--release", RELEASE.version]
+    unknown = there[0].name  # as if somebody had just added it
+    monkeypatch.setattr(steps, "find_unknown", lambda *_: (unknown,))
     assert cli.main(["build", "--all", *arguments]) == 0
+    release, said = RELEASE.version, capsys.readouterr().err.splitlines()[-1]
+    assert said == f"jaxlib-select knows no {unknown} of {release} yet: ./noxw -s update_facts -- --release {release}"
     assert proven == [{*bindings, plugin} for plugin in plugins]
     entries = read_entries(dist)
     names = [backend.name for backend in there]
