@@ -214,10 +214,9 @@ def _title(report: Report) -> str:
 
 
 def _surroundings(report: Report) -> str:
-    versions = [
-        f"{name} {found.version or 'not installed'}" for name, found in (("jaxlib", report.jaxlib), ("jax", report.jax))
-    ]
-    return ", ".join([f"Python {report.python.version}", *versions])
+    jaxlib, jax = (found.version or "not installed" for found in (report.jaxlib, report.jax))
+    whose = " (ours)" if report.jaxlib.lock is not None else " (upstream's)"
+    return f"Python {report.python.version}, jaxlib {jaxlib}{whose if report.jaxlib.version else ''}, jax {jax}"
 
 
 def _rival_rows(report: Report) -> list[str]:

@@ -229,10 +229,12 @@ def test_others_of_another_version(
 
 def test_a_jaxlib_of_another_build(install: Install, make_elf: Callable[..., bytes]) -> None:
     """Reported without the name of the error's class, and nothing is opened."""
-    site, backend = install(BACKENDS["cuda13"], make_elf(), TALKING), BACKENDS["cuda13"]
+    site, backend = install(BACKENDS["cuda13"], make_elf(), TALKING, jaxlib="1.2.3"), BACKENDS["cuda13"]
     (site / "jaxlib/release_lock.json").write_text(json.dumps(LOCK | {"lock_id": "b" * 32}), "utf-8")
     result = call(site, backend)
     (problem,) = problems(result.stdout.splitlines())
+    (surroundings,) = (line for line in result.stdout.splitlines() if line.startswith("runs with"))
+    assert "jaxlib 1.2.3 (ours), jax 1.2.3" in surroundings
     assert (result.returncode, problem) == (
         1,
         (
