@@ -255,7 +255,7 @@ COMMANDS = {
     "probe": ("proof", "Run PJRT's conformance checks on plugin libraries, without JAX: -- FILE...", ("probe",)),
     "inspect": (
         "proof",
-        "Say what is in a wheel, ours or any other JAX plugin's: -- WHEEL... [--json] [--open].",
+        "Say what is in a wheel, any JAX plugin's, in short: -- WHEEL... [--verbose] [--json] [--open], or --compare A B.",
         ("inspect",),
     ),
     "release_check": (
