@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from pjrtwheel.bazel.invoke import BuildRequest
@@ -23,8 +24,18 @@ def describe_need(request: BuildRequest, cache: Path, *, proofs: bool) -> str:
 
     Wheels in `dist/` are counted here: they are links to Bazel's outputs, which are below the cache.
     """
-    release, host = request.release, host_platform()
-    pins = fetched_pins(release, request.backends, request.platform, request.provider, host)
+    return describe_total_need([request], cache, proofs=proofs)
+
+
+def describe_total_need(requests: Iterable[BuildRequest], cache: Path, *, proofs: bool) -> str:
+    """Say in one line what several builds may need, one after the other: what they share is there once."""
+    host = host_platform()
+    found = [
+        pin
+        for request in requests
+        for pin in fetched_pins(request.release, request.backends, request.platform, request.provider, host)
+    ]
+    pins = {pin.sha256: pin for pin in found}.values()
     downloads = sum(pin.size for pin in pins if not wheel_path(cache, pin).is_file())
     unpacked = sum(pin.size for pin in pins if pin.key.startswith(("plugin.", "kernels.")))
     wheels = unpacked + sum(pin.size for pin in pins if pin.key.startswith("bindings."))
