@@ -121,7 +121,7 @@ class Report:
             return f"{distribution} is switched off: {variable} is set. To use it: unset {variable}"
         refusals = [problem for problem in self.problems if problem.effect != "degraded"]
         if problems := refusals or self.problems:
-            judged = "does not fit here" if refusals else "serves here, but not all programs"
+            judged = "does not fit here" if refusals else "does not run all programs here"
             fix = next((problem.fix() for problem in problems if problem.remedy), "")
             return f"{distribution} {judged}{fix or f': {problems[0].what}'}"
         if self.absence is not None:

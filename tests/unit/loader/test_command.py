@@ -310,7 +310,7 @@ def test_a_text_in_the_place_of_a_vendors_library(
         (
             [("VendorLibraryGapError", "no solver", {"remedy": "get it"})],
             1,
-            "jaxlib-cuda-13 serves here, but not all programs. To fix it: get it",
+            "jaxlib-cuda-13 does not run all programs here. To fix it: get it",
         ),
         (
             [("KernelsMissingError", "no kernels", {"remedy": "a"}), ("DriverError", "too old", {"remedy": "b"})],
