@@ -155,6 +155,8 @@ def _platform(plugin: Plugin, conditions: Conditions) -> Platform:
         quiet = bool(absent) or (name == "cuda" and not (conditions.nvidia_nodes and conditions.nvidia_driver))
     reason = absent or (refused.what if refused is not None else unfit)
     outcome = SERVES if not reason else ABSENT if quiet else FAILS
+    if absent and refused is not None and refused.code == answers.VENDOR_LIBRARY:  # as the plugin itself says
+        reason = f"{absent}; on one its first use would fail: {refused.what}"
     degraded = answer.find(effect=answers.DEGRADED)
     reason = degraded.what if outcome == SERVES and degraded is not None else reason
     priority = plugin.priority

@@ -18,6 +18,9 @@ UNUSED, ABSENT, REFUSED, DEGRADED = "unused", "absent", "refused", "degraded"  #
 # Problems of the machine, and not of the environment.
 _HARDWARE = ("NoDeviceError", "DriverError", "GpuCodeError", "Crash")
 
+# A library of the vendor is missing, too old or known to be broken; hardware or not.
+VENDOR_LIBRARY = "VendorLibraryError"
+
 # Codes of our own, for plugins that do not answer.
 NOT_IMPORTED, SILENT, CRASH = "NotImported", "Silent", "Crash"
 

@@ -132,7 +132,12 @@ def test_a_plugin_without_its_vendors_libraries(site: Site) -> None:
     report = site.examine(H100, decision=CUDA13)
     assert [(finding.code, finding.remedy) for finding in report.findings] == [("unfit-backend", INSTALL_CUDA13)]
     assert "cuDNN is missing (libcudnn.so.9)" in report.prediction.error
-    assert codes(site.examine()) == []
+    elsewhere = site.examine()
+    assert (codes(elsewhere), elsewhere.prediction.default) == ([], "cpu")
+    # `python -m jaxlib_cuda_13` says there as well that it does not fit.
+    (reason,) = (entry.reason for entry in elsewhere.prediction.platforms if entry.platform == "cuda")
+    assert reason.startswith("no NVIDIA GPU was found; on one its first use would fail: ")
+    assert "cuDNN is missing (libcudnn.so.9)" in reason
 
 
 def test_a_plugin_without_some_of_its_vendors_libraries(site: Site) -> None:
