@@ -23,7 +23,6 @@ from pjrtwheel.elf import check_exports, read_image
 from pjrtwheel.errors import BazelError, UsageError, VerifyError, count
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
-from pjrtwheel.products.facts import find_unknown
 from pjrtwheel.prove import explain_level, prove
 from pjrtwheel.prove.origin import find_origin
 from pjrtwheel.release.checks import check_inputs
@@ -111,8 +110,6 @@ def build(
     for folder in (dist, cache):
         check_writable(folder)
     origin = find_origin(request.root, os.environ)  # at once: while it builds, the repository may move on
-    version = request.release.version
-    unknown = find_unknown(request.root, version, request.backends)
     _say(f"building {' '.join(request.targets)} for {request.platform.name}")
     if request.provider != "source":  # XLA needs far more, which nobody knows before
         _say(describe_need(request, cache, proofs=smoke_tests))
@@ -141,11 +138,7 @@ def build(
         if shortfall := explain_level(found):
             _say(shortfall)
         proofs.append(found)
-    added = add_wheels(built, proofs, origin, dist)
-    if unknown:
-        names = ", ".join(unknown)
-        _say(f"jaxlib-select knows no {names} of {version} yet: ./noxw -s update_facts -- --release {version}")
-    return added
+    return add_wheels(built, proofs, origin, dist)
 
 
 def _is_of(wheel: BuiltWheel, backend: Backend | None) -> bool:
